@@ -1,0 +1,48 @@
+"""What `import assay` and `assay --help` cost over bare Python: time and memory.
+
+python benchmarks/startup.py
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+
+RUNS = 15
+MEMORY = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+FIRST = "assay.score('qa_f1_reward', final_response='Paris', answer='Paris')"
+
+
+def seconds(*arguments: str) -> float:
+    """Median wall seconds of a fresh interpreter."""
+    times = []
+    for _ in range(RUNS):
+        started = time.perf_counter()
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def megabytes(code: str) -> float:
+    call = [sys.executable, "-c", f"{code}\n{MEMORY}"]
+    return float(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+
+
+def main() -> int:
+    bare_s, bare_mb = seconds("-c", "pass"), megabytes("pass")
+    cases = {"import assay": "import assay", "and a first score": f"import assay; {FIRST}"}
+    print("| over bare Python | ms | MB |\n|---|---|---|")
+    costs = {}
+    for name, code in cases.items():
+        costs[name] = (1e3 * (seconds("-c", code) - bare_s), megabytes(code) - bare_mb)
+        print(f"| {name} | {costs[name][0]:.0f} | {costs[name][1]:.1f} |")
+    help_ms = 1e3 * seconds("-m", "assay.cli.main", "--help")
+    print(f"\n`assay --help`, whole process: {help_ms:.0f} ms (bare Python {1e3 * bare_s:.0f} ms)")
+    import_ms, import_mb = costs["import assay"]
+    return 0 if import_ms <= 150 and import_mb <= 40 and help_ms <= 300 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

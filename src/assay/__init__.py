@@ -1,0 +1,66 @@
+"""What an LLM agent's work is worth, and why."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from assay.errors import AssayError
+    from assay.registry import reward
+    from assay.runner.batch import score_batch
+    from assay.schema.episode import Episode, Step, Trajectory
+    from assay.schema.evidence import PageEvidence, WorldEvidence
+    from assay.schema.message import Message
+    from assay.schema.score import Abstained, Score, Scored
+    from assay.schema.task import Task
+    from assay.scoring.judge import score, score_async
+
+_HOME = {
+    "Abstained": "assay.schema.score",
+    "AssayError": "assay.errors",
+    "Episode": "assay.schema.episode",
+    "Message": "assay.schema.message",
+    "PageEvidence": "assay.schema.evidence",
+    "Score": "assay.schema.score",
+    "Scored": "assay.schema.score",
+    "Step": "assay.schema.episode",
+    "Task": "assay.schema.task",
+    "Trajectory": "assay.schema.episode",
+    "WorldEvidence": "assay.schema.evidence",
+    "reward": "assay.registry",
+    "score": "assay.scoring.judge",
+    "score_async": "assay.scoring.judge",
+    "score_batch": "assay.runner.batch",
+}
+
+__all__ = [
+    "Abstained",
+    "AssayError",
+    "Episode",
+    "Message",
+    "PageEvidence",
+    "Score",
+    "Scored",
+    "Step",
+    "Task",
+    "Trajectory",
+    "WorldEvidence",
+    "reward",
+    "score",
+    "score_async",
+    "score_batch",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,1 @@
+"""The terminal door: one file per command, loaded when it is called."""

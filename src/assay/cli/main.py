@@ -1,0 +1,72 @@
+"""The `assay` command: finds a command's file, and turns errors into plain sentences."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from assay import __version__
+from assay.errors import AssayError, UsageError
+
+COMMANDS = {
+    "list": "Show the rewards there are, or one of them in full.",
+    "score": "Score every row of a JSONL or Parquet file.",
+}
+"""Every command with its one-line help, so that `--help` imports none of them."""
+
+
+class LazyGroup(click.Group):
+    """Commands that are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"assay.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="assay")
+def assay() -> None:
+    """Say what an LLM agent's work is worth, and why.
+
+    Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failed, 2 the call makes no
+    sense, 3 it ran and a gate said no.
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line; every error Assay knows is one sentence on stderr."""
+    try:
+        return assay.main(args=arguments, prog_name="assay", standalone_mode=False) or 0
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
+        return 130
+    except AssayError as error:
+        click.echo(f"assay: {error}", err=True)
+        return 2 if isinstance(error, UsageError) else 1
+
+
+def run() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,245 @@
+"""`assay score`: rewards for every row of a file."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from assay.cli.show import number, output, plain, progress_output
+from assay.errors import BadParameter, BadRecord
+from assay.registry import find_reward
+from assay.runner.blocks import plan_blocks, read_rows, read_stream
+from assay.runner.files import FileReport, Tally, score_file, score_rows
+from assay.runner.results import encode
+from assay.runner.rows import Row
+from assay.schema.score import Score
+from assay.scoring.judge import Judge
+
+SHOWN_ROWS = 50
+
+
+@click.command(name="score")
+@click.argument("source", metavar="FILE")
+@click.option("--reward", "rewards", required=True, metavar="NAME[,NAME]", help="What to ask.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write results here (.jsonl, .parquet)."
+)
+@click.option("--workers", default=1, show_default=True, help="Processes that read and score.")
+@click.option(
+    "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
+)
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Copy this column into the results.")
+@click.option("--resume", is_flag=True, help="Continue a job that was stopped.")
+@click.option("--overwrite", is_flag=True, help="Replace what --out names.")
+@click.option("--json", "as_json", is_flag=True, help="JSON on stdout, also in a terminal.")
+@click.option("--table", "as_table", is_flag=True, help="A table on stdout, also in a pipe.")
+def command(
+    source: str,
+    rewards: str,
+    out: Path | None,
+    workers: int,
+    params: Sequence[str],
+    keep: Sequence[str],
+    resume: bool,
+    overwrite: bool,
+    as_json: bool,
+    as_table: bool,
+) -> None:
+    """Score every row of FILE (JSONL or Parquet; `-` reads JSONL from stdin).
+
+    A row is an object whose columns the reward asks for by name: final_response, answer,
+    trajectory and so on; `assay list rewards NAME` tells which. A row that cannot be read, or
+    lacks a column, abstains with its line number.
+
+    Without --out a terminal gets a table of the first rows with the reasons, and a pipe gets one
+    JSON object a row. With --out the job is resumable: stop it with Ctrl-C or kill it, and give
+    --resume.
+
+    \b
+    assay score answers.jsonl --reward qa_f1_reward
+    assay score answers.jsonl --reward qa_f1_reward,math_equal_reward --out scored.jsonl --workers 2
+    assay score answers.jsonl --reward qa_f1_reward --param mode=hotpot --json | jq .scores
+    """
+    judges = _judges([name.strip() for name in rewards.split(",") if name.strip()], params)
+    if out is not None:
+        report = _score_to_file(source, judges, out, keep, workers, resume, overwrite)
+        _show_report(report, as_json)
+    elif resume:
+        raise BadParameter("--resume needs --out: only a job with a result file can be continued")
+    elif as_json or not (as_table or sys.stdout.isatty()):
+        _print_lines(source, judges, keep)
+    else:
+        _print_table(source, judges)
+
+
+def _judges(names: Sequence[str], params: Sequence[str]) -> list[Judge]:
+    given = dict(_parse_param(param) for param in params)
+    specs = [find_reward(name) for name in names]
+    known = {option for spec in specs for option in spec.options}
+    for key in given:
+        if key not in known:
+            raise BadParameter(
+                f"--param {key}: none of {', '.join(names)} has that option; "
+                f"there are: {', '.join(sorted(known)) or 'none'}"
+            )
+    return [
+        Judge(spec.function, {key: given[key] for key in given if key in spec.options})
+        for spec in specs
+    ]
+
+
+def _parse_param(param: str) -> tuple[str, Any]:
+    key, equals, value = param.partition("=")
+    if not equals:
+        raise BadParameter(f"--param {param!r} is not KEY=VALUE")
+    try:
+        return key, orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return key, value
+
+
+def _score_to_file(
+    source: str,
+    judges: list[Judge],
+    out: Path,
+    keep: Sequence[str],
+    workers: int,
+    resume: bool,
+    overwrite: bool,
+) -> FileReport:
+    if source == "-":
+        raise BadParameter("--out needs a file to read, which can be read again; stdin cannot")
+    bar = Progress(
+        "[progress.description]{task.description}",
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=progress_output(),
+    )
+    with bar:
+        task = bar.add_task("scoring", total=None)
+        try:
+            return score_file(
+                source,
+                judges,
+                out,
+                keep=keep,
+                workers=workers,
+                resume=resume,
+                overwrite=overwrite,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+        except KeyboardInterrupt:
+            bar.stop()
+            click.echo(
+                "stopped; what is finished is kept: the same command with --resume", err=True
+            )
+            raise
+
+
+def _rows(source: str) -> Iterator[Row]:
+    if source == "-":
+        return read_stream(sys.stdin.buffer)
+    path = Path(source)
+    if not path.is_file():
+        raise BadRecord(f"there is no file {source!r}")
+    return (row for block in plan_blocks(path) for row in read_rows(path, block))
+
+
+def _print_lines(source: str, judges: list[Judge], keep: Sequence[str]) -> None:
+    tallies = {judge.spec.name: Tally() for judge in judges}
+    for scores, result in score_rows(judges, _rows(source), keep):
+        for name, score in scores.items():
+            tallies[name].add(score)
+        sys.stdout.buffer.write(encode(result))
+    sys.stdout.buffer.flush()
+    progress_output().print(_tally_table(tallies))
+
+
+def _print_table(source: str, judges: list[Judge]) -> None:
+    console = output()
+    tallies = {judge.spec.name: Tally() for judge in judges}
+    rows = _rows(source)
+    shown: deque[Row] = deque()
+
+    def watched() -> Iterator[Row]:
+        for row in rows:
+            shown.append(row)
+            yield row
+
+    scored = score_rows(judges, watched(), ())
+    for scores, _ in islice(scored, SHOWN_ROWS):
+        console.print(_row_table(shown.popleft(), scores))
+        _count(tallies, scores)
+    beyond = 0
+    for scores, _ in scored:
+        shown.clear()
+        _count(tallies, scores)
+        beyond += 1
+    if beyond:
+        console.print(f"… and {beyond:,} more rows; --out FILE keeps them all")
+    console.print(_tally_table(tallies))
+
+
+def _count(tallies: dict[str, Tally], scores: dict[str, Score]) -> None:
+    for name, score in scores.items():
+        tallies[name].add(score)
+
+
+def _row_table(row: Row, scores: dict[str, Score]) -> Table:
+    value = row.value if isinstance(row.value, dict) else {}
+    title = Text(f"{row.number}  ", style="bold")
+    title.append(plain(value.get("final_response"), 70), style="bold")
+    title.append(f"   gold: {plain(value.get('answer'), 40)}", style="dim")
+    table = Table(title=title, title_justify="left", box=None, show_header=False, padding=(0, 1))
+    table.add_column(min_width=24)
+    table.add_column(justify="right", min_width=6)
+    table.add_column(overflow="fold")
+    for name, score in scores.items():
+        table.add_row(f"  {name}", number(score), Text(plain(score.because, 160)))
+    return table
+
+
+def _tally_table(tallies: dict[str, Tally]) -> Table:
+    table = Table("reward", "mean", "scored", "abstained", "errors", box=None, pad_edge=False)
+    for name, tally in tallies.items():
+        mean = "—" if tally.mean is None else f"{tally.mean:.4f}"
+        reasons = ", ".join(
+            f"{count} {reason}" for reason, count in sorted(tally.abstained.items())
+        )
+        errors = tally.abstained.get("grader_error", 0)
+        table.add_row(name, mean, f"{tally.scored:,}", reasons or "0", str(errors))
+    return table
+
+
+def _show_report(report: FileReport, as_json: bool) -> None:
+    if as_json:
+        record = {
+            "out": str(report.out),
+            "rows": report.rows,
+            "resumed_rows": report.resumed_rows,
+            "elapsed_s": round(report.elapsed_s, 3),
+            "rows_per_s": round(report.rows_per_s),
+            "rewards": {
+                name: {"mean": tally.mean, "scored": tally.scored, "abstained": tally.abstained}
+                for name, tally in report.rewards.items()
+            },
+        }
+        click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2))
+        return
+    console = output()
+    console.print(_tally_table(dict(report.rewards)))
+    console.print(
+        f"{report.rows:,} rows in {report.elapsed_s:.1f} s ({report.rows_per_s:,.0f} rows/s), "
+        f"written to {report.out}"
+    )

@@ -1,0 +1,79 @@
+"""Every exception that Assay raises on purpose, in one tree.
+
+An agent's failure is a score, a grader's failure is an abstention; neither is an exception.
+What is raised says that the *caller* has to do something: the message names the thing, shows
+the value, and says what to do next.
+
+    AssayError
+    ├── UsageError               the call cannot mean anything; the command line exits with 2
+    │   ├── UnknownName          no object of that kind is registered under that name
+    │   ├── NameCollision        two different objects claim one name and version
+    │   ├── MissingParameter     a reward needs a column that the row does not have
+    │   ├── BadParameter         a configuration value is not one that the reward takes
+    │   └── MissingExtra         an optional dependency is not installed
+    ├── BadRecord                a file, line or record is not what it claims to be
+    ├── NoScore                  the number of an abstained score was asked for
+    ├── ModelError               a language model could not be asked, or its reply not be read
+    └── ResourceError            something that must be opened, held and closed went wrong
+        ├── AcquireTimeout       no instance became free before the deadline
+        ├── DeadResource         the world behind an instance has died
+        └── NotReset             an instance was used by a rollout that did not reset it
+"""
+
+from __future__ import annotations
+
+
+class AssayError(Exception):
+    """Root of the tree; catching it catches everything that Assay raises on purpose."""
+
+
+class UsageError(AssayError):
+    """The call cannot mean anything as it stands."""
+
+
+class UnknownName(UsageError, LookupError):
+    """No object of that kind is registered under that name."""
+
+
+class NameCollision(UsageError):
+    """Two different objects claim one name and version."""
+
+
+class MissingParameter(UsageError, TypeError):
+    """A reward needs a column that the row does not have."""
+
+
+class BadParameter(UsageError, ValueError):
+    """A configuration value is not one that the reward, agent or world takes."""
+
+
+class MissingExtra(UsageError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class BadRecord(AssayError, ValueError):
+    """A file, line or record is not what it claims to be."""
+
+
+class NoScore(AssayError, TypeError):
+    """The number of an abstained score was asked for."""
+
+
+class ModelError(AssayError, RuntimeError):
+    """A language model could not be asked, or its reply could not be read."""
+
+
+class ResourceError(AssayError, RuntimeError):
+    """Something that must be opened, held and closed went wrong."""
+
+
+class AcquireTimeout(ResourceError, TimeoutError):
+    """No instance became free before the deadline."""
+
+
+class DeadResource(ResourceError):
+    """The world behind an instance has died."""
+
+
+class NotReset(ResourceError):
+    """An instance was used by a rollout that did not reset it."""

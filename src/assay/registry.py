@@ -1,0 +1,273 @@
+"""Names for rewards, worlds, agents and benchmarks, and the `@reward` decorator.
+
+A name finds an object in this order: registered in this process, built in (a string here, imported
+when first named), or offered by an installed package as an entry point. Two different objects
+under one name and version are an error, never a silent replacement.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar, cast, overload
+
+from assay.errors import BadParameter, NameCollision, UnknownName
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+RESERVED = ("final_response", "trajectory", "context")
+"""Parameters that the rollout fills; every other one is a column of the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewardSpec:
+    """What the scoring boundary needs to know of a reward function."""
+
+    name: str
+    version: int
+    function: Callable[..., Any]
+    parts: tuple[str, ...] | None
+    """Part names present in every result; `None` when the author declared none."""
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    options: Mapping[str, inspect.Parameter]
+    """Keyword-only parameters: configuration, never filled from columns."""
+    takes_any: bool
+    """Whether every other column is passed too (`**kwargs`)."""
+    is_async: bool
+
+    @property
+    def id(self) -> str:
+        return f"{self.name}@{self.version}"
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+
+class Registry(Generic[T]):
+    """Named, versioned objects of one kind."""
+
+    def __init__(self, kind: str, builtins: Mapping[str, str]) -> None:
+        self.kind = kind
+        self._builtins = dict(builtins)
+        self._objects: dict[str, dict[int, T]] = {}
+        self._lock = threading.RLock()
+
+    def add(self, name: str, item: T, *, version: int = 1) -> None:
+        """Make `item` findable as `name` and `name@version`."""
+        _check_name(self.kind, name)
+        with self._lock:
+            builtin = self._builtins.get(name)
+            if builtin is not None and _address(item) != builtin:
+                raise NameCollision(
+                    f"{self.kind} {name!r} is built in ({builtin}); choose another name"
+                )
+            versions = self._objects.setdefault(name, {})
+            held = versions.get(version)
+            if held is not None and _address(held) != _address(item):
+                raise NameCollision(
+                    f"{self.kind} '{name}@{version}' is {_address(held)} already, and "
+                    f"{_address(item)} claims it too; rename one, or raise its version"
+                )
+            versions[version] = item
+
+    def get(self, name: str) -> T:
+        """The object called `name` (its newest version) or `name@version`."""
+        plain, _, wanted = name.partition("@")
+        versions = self._versions(plain)
+        if not versions:
+            raise UnknownName(self._unknown(plain))
+        if not wanted:
+            return versions[max(versions)]
+        if not wanted.isdecimal() or int(wanted) not in versions:
+            known = ", ".join(f"{plain}@{version}" for version in sorted(versions))
+            raise UnknownName(f"no {self.kind} {name!r}; this installation has {known}")
+        return versions[int(wanted)]
+
+    def names(self) -> list[str]:
+        """Every name that `get` would find, sorted."""
+        with self._lock:
+            return sorted({*self._objects, *self._builtins, *self._offered()})
+
+    def _versions(self, name: str) -> dict[int, T]:
+        with self._lock:
+            if name not in self._objects:
+                address = self._builtins.get(name) or self._offered().get(name)
+                if address is not None:
+                    self._load(name, address)
+            return self._objects.get(name, {})
+
+    def _load(self, name: str, address: str) -> None:
+        module, _, attribute = address.partition(":")
+        try:
+            item = cast(T, getattr(importlib.import_module(module), attribute))
+        except (ImportError, AttributeError) as error:
+            raise UnknownName(
+                f"{self.kind} {name!r} should be {address}, which cannot be loaded: {error}"
+            ) from error
+        # Importing the module usually registers the object by its own decorator.
+        if name not in self._objects:
+            self._objects[name] = {1: item}
+
+    def _offered(self) -> dict[str, str]:
+        from importlib.metadata import entry_points
+
+        points = entry_points(group=f"assay.{self.kind}s")
+        return {point.name: point.value for point in points}
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        return f"no {self.kind} named {name!r}{hint} `assay list {self.kind}s` shows all"
+
+
+def _check_name(kind: str, name: str) -> None:
+    if not name or not all(char.isalnum() or char in "_-." for char in name):
+        raise BadParameter(f"{name!r} cannot name a {kind}; use letters, digits, '_', '-' and '.'")
+
+
+def _address(item: object) -> str:
+    module = getattr(item, "__module__", type(item).__module__)
+    return f"{module}:{getattr(item, '__qualname__', type(item).__qualname__)}"
+
+
+REWARDS: Registry[Callable[..., Any]] = Registry(
+    "reward",
+    {
+        "qa_f1_reward": "assay.rewards.outcome.qa.reward:qa_f1_reward",
+        "qa_f1_reward_tool": "assay.rewards.outcome.qa.reward:qa_f1_reward_tool",
+        "math_equal_reward": "assay.rewards.outcome.maths.reward:math_equal_reward",
+        "math_equal_reward_tool": "assay.rewards.outcome.maths.reward:math_equal_reward_tool",
+        "assistantbench_reward": "assay.rewards.outcome.answers.reward:assistantbench_reward",
+        "fuzzy_answer_reward": "assay.rewards.outcome.answers.reward:fuzzy_answer_reward",
+        "webshop_reward": "assay.rewards.outcome.worlds:webshop_reward",
+        "alfworld_episode_reward": "assay.rewards.outcome.worlds:alfworld_episode_reward",
+        "scienceworld_reward": "assay.rewards.outcome.worlds:scienceworld_reward",
+    },
+)
+
+ENVIRONMENTS: Registry[Callable[..., Any]] = Registry(
+    "environment",
+    {
+        "scienceworld": "assay.envs.text.scienceworld.world:ScienceWorld",
+        "alfworld": "assay.envs.text.alfworld.world:AlfWorld",
+        "webshop": "assay.envs.text.webshop.world:WebShop",
+    },
+)
+
+AGENTS: Registry[Callable[..., Any]] = Registry(
+    "agent",
+    {
+        "scripted": "assay.agents.scripted:ScriptedAgent",
+        "replay": "assay.agents.replay:ReplayAgent",
+        "web_research": "assay.agents.research.agent:WebResearchAgent",
+        "rules": "assay.agents.research.agent:RulesAgent",
+    },
+)
+
+MODELS: Registry[Callable[..., Any]] = Registry(
+    "model",
+    {
+        "openai": "assay.agents.models.openai:OpenAIModel",
+        "anthropic": "assay.agents.models.anthropic:AnthropicModel",
+        "cli": "assay.agents.models.cli:CliModel",
+        "rules": "assay.agents.models.rules.model:RulesModel",
+    },
+)
+
+
+@overload
+def reward(function: F, /) -> F: ...
+
+
+@overload
+def reward(
+    *,
+    name: str | None = None,
+    version: int = 1,
+    parts: Iterable[str] | None = None,
+    register: bool = True,
+) -> Callable[[F], F]: ...
+
+
+def reward(
+    function: F | None = None,
+    /,
+    *,
+    name: str | None = None,
+    version: int = 1,
+    parts: Iterable[str] | None = None,
+    register: bool = True,
+) -> F | Callable[[F], F]:
+    """Register a function as a reward; the function itself is returned, unchanged.
+
+    `parts` are the names of the numbers beside the reward; declaring them makes every result,
+    abstentions included, carry the same keys.
+    """
+
+    def decorate(function: F) -> F:
+        spec = describe(function, name=name, version=version, parts=parts)
+        # Functions carry attributes, which no static type of theirs says.
+        function.__assay__ = spec  # type: ignore[attr-defined]
+        if register:
+            REWARDS.add(spec.name, function, version=spec.version)
+        return function
+
+    return decorate if function is None else decorate(function)
+
+
+def describe(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    version: int = 1,
+    parts: Iterable[str] | None = None,
+) -> RewardSpec:
+    """The specification of a reward, read off the function's signature."""
+    title = name or str(getattr(function, "__name__", type(function).__name__))
+    _check_name("reward", title)
+    if version < 1:
+        raise BadParameter(f"reward {title!r} has version {version!r}; versions count from 1")
+    kinds = inspect.Parameter
+    groups: dict[Literal["required", "optional"], list[str]] = {"required": [], "optional": []}
+    options: dict[str, inspect.Parameter] = {}
+    takes_any = False
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (kinds.POSITIONAL_ONLY, kinds.VAR_POSITIONAL):
+            raise BadParameter(
+                f"reward {title!r} takes {parameter.name!r} by position; "
+                "rewards are called with keywords only"
+            )
+        if parameter.kind is kinds.VAR_KEYWORD:
+            takes_any = True
+        elif parameter.kind is kinds.KEYWORD_ONLY:
+            options[parameter.name] = parameter
+        else:
+            needed = parameter.default is kinds.empty
+            groups["required" if needed else "optional"].append(parameter.name)
+    call = getattr(function, "__call__", None)  # noqa: B004 - the method itself is inspected
+    return RewardSpec(
+        name=title,
+        version=version,
+        function=function,
+        parts=None if parts is None else tuple(parts),
+        required=tuple(groups["required"]),
+        optional=tuple(groups["optional"]),
+        options=options,
+        takes_any=takes_any,
+        is_async=inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call),
+    )
+
+
+def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
+    """The specification of a reward, given its name or the function itself."""
+    function = REWARDS.get(reward) if isinstance(reward, str) else reward
+    spec = getattr(function, "__assay__", None)
+    return spec if isinstance(spec, RewardSpec) else describe(function)

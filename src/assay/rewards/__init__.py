@@ -1,0 +1,1 @@
+"""Judgement: named, versioned functions from what happened to a score."""

@@ -1,0 +1,1 @@
+"""Short factual answers: AssistantBench's scorer, restated, and a graded fuzzy match."""

@@ -1,0 +1,367 @@
+"""AssistantBench's scoring rules as BrowserGym 0.14.3 has them, without its dependencies.
+
+The gold decides the rule: a number is compared by the logarithm of the ratio, a string by token
+F1, several lines by the best one-to-one alignment of their token sets, and JSON objects by the
+best alignment of their keys and values. `judge_answer` gives the value of BrowserGym's
+`question_scorer` wherever that returns one. Where it raises, the verdict is 0.0 and says so.
+
+The semantics, quirks included, restate BrowserGym's AssistantBench evaluator (Apache-2.0,
+ServiceNow and the AssistantBench authors); the code is ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from math import isfinite, isnan, log
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from assay.rewards.outcome.answers.bags import (
+    Bag,
+    Pair,
+    align,
+    align_bags,
+    bag_f1,
+    bag_of,
+    mean_score,
+)
+from assay.rewards.outcome.answers.decoding import (
+    NOT_JSON,
+    BeyondLimitError,
+    decode,
+    to_number,
+    with_json_quotes,
+)
+
+MAX_CHARS = 100_000
+"""Longest answer, and longest gold, that is read."""
+MAX_GOLD_ITEMS = 100
+MAX_PAIRS = 20_000
+"""Most pairs of a gold item with a predicted one; the alignment is cubic at worst."""
+
+GoldKind: TypeAlias = Literal["number", "string", "string list", "json"]
+Negatives: TypeAlias = Literal["reference", "mirrored"]
+
+_DIGITS = frozenset("0123456789")
+_ZERO = 1e-4
+"""What stands for zero in a ratio."""
+
+
+class Gold(NamedTuple):
+    """A gold answer, and the rule that it calls for."""
+
+    kind: GoldKind
+    value: Any  # a float, a text, a list of texts, or a list of decoded JSON values
+
+
+class Verdict(NamedTuple):
+    """The value of one answer, and how it came about."""
+
+    value: float
+    because: str
+    answered: bool = True
+    raises: bool = False
+    predicted: Sequence[object] = ()
+    """The predicted items, as they were compared."""
+    pairs: Sequence[Pair] = ()
+
+
+class _ReferenceRaisesError(Exception):
+    """BrowserGym's scorer has no value for this answer."""
+
+
+def read_gold(lines: Sequence[str]) -> Gold:
+    """The gold answer, given as its lines that are not blank."""
+    if len(lines) == 1:
+        number = to_number(lines[0])
+        if number is not None:
+            return Gold("number", number)
+    values = [decode(with_json_quotes(line)) for line in lines]
+    if NOT_JSON in values:
+        return Gold("string", lines[0]) if len(lines) == 1 else Gold("string list", list(lines))
+    return Gold("json", values)
+
+
+def judge_answer(text: str, gold: Gold, *, negatives: Negatives = "reference") -> Verdict:
+    """What `text` is worth against `gold`."""
+    if len(text) > MAX_CHARS:
+        return Verdict(0.0, f"limit: the answer has {len(text)} characters, over {MAX_CHARS}")
+    try:
+        prediction = _read_prediction(text, gold)
+        answered = _is_answered(prediction)
+        if _is_refused(prediction, gold):
+            why = "no answer" if not answered else "several answers for one number"
+            return Verdict(0.0, f"{gold.kind}: {why}", answered, predicted=_items(prediction))
+        if gold.kind == "number":
+            return _judge_number(prediction, gold.value, answered, mirrored=negatives == "mirrored")
+        if gold.kind == "json":
+            return _judge_json(prediction, gold.value, answered, mirrored=negatives == "mirrored")
+        return _judge_strings(prediction, gold, answered)
+    except _ReferenceRaisesError as error:
+        return Verdict(0.0, f"{gold.kind}: BrowserGym's scorer raises: {error}", raises=True)
+    except BeyondLimitError as error:
+        return Verdict(0.0, f"limit: {error}")
+
+
+def _as_float(number: int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise _ReferenceRaisesError("OverflowError, the integer is too large") from None
+
+
+def _read_prediction(text: str, gold: Gold) -> Any:
+    if text[:1] in _DIGITS:
+        try:
+            number = float(text)
+        except ValueError:
+            pass
+        else:
+            # JSON spells the same number, except for integers that no float holds.
+            if isfinite(number):
+                return [number] if gold.kind == "json" else number
+    decoded = decode(text)
+    return _settle(text if decoded is NOT_JSON else decoded, gold)
+
+
+def _settle(prediction: Any, gold: Gold) -> Any:
+    """The prediction in the shape that the reference's evaluators see.
+
+    A list of one integer becomes a pair (number, flag), which no evaluator expects.
+    """
+    if type(prediction) is list:
+        if len(prediction) != 1:
+            return prediction
+        only = prediction[0]
+        if type(only) is int:
+            prediction = (_as_float(only), True)
+        elif type(only) is str and only.isnumeric():
+            number = to_number(only)
+            prediction = (only, False) if number is None else (number, True)
+        else:
+            return prediction
+    elif type(prediction) is int:
+        prediction = _as_float(prediction)
+    elif type(prediction) is str:
+        number = to_number(prediction)
+        prediction = prediction if number is None else number
+    return _json_items(prediction) if gold.kind == "json" else prediction
+
+
+def _json_items(prediction: Any) -> list[Any]:
+    if type(prediction) is str:
+        values = [decode(line) for line in prediction.split("\n")]
+        if NOT_JSON not in values:
+            return values
+    return [prediction]
+
+
+def _is_answered(prediction: Any) -> bool:
+    if prediction is None or prediction is True or prediction is False:
+        raise _ReferenceRaisesError(f"TypeError, a bare JSON {json.dumps(prediction)}")
+    if type(prediction) is float:
+        return not isnan(prediction)
+    if len(prediction) == 0 or _is_lone_nan(prediction):
+        return False
+    return type(prediction) is not list or not all(map(_is_void, prediction))
+
+
+def _is_void(item: Any) -> bool:
+    if item is None or item is True or item is False:
+        raise _ReferenceRaisesError(f"TypeError, a JSON {json.dumps(item)} in a list")
+    if type(item) in (float, int):
+        return _is_lone_nan(item)
+    return len(item) == 0 or _is_lone_nan(item)
+
+
+def _is_lone_nan(value: Any) -> bool:
+    while type(value) is list and len(value) == 1:
+        value = value[0]
+    return type(value) is float and isnan(value)
+
+
+def _is_refused(prediction: Any, gold: Gold) -> bool:
+    if type(prediction) is float:
+        return False
+    if len(prediction) == 0:
+        return True
+    return gold.kind == "number" and type(prediction) is list and len(prediction) > 1
+
+
+def _judge_number(prediction: Any, gold: float, answered: bool, *, mirrored: bool) -> Verdict:
+    if type(prediction) is str:
+        return Verdict(0.0, f"number: {clip(prediction)!r} is no number", predicted=(prediction,))
+    if type(prediction) is not float:
+        raise _ReferenceRaisesError("TypeError, a list or an object where a number is due")
+    value = log_closeness(prediction, gold, mirrored=mirrored)
+    if not isfinite(value):
+        because = f"number: {prediction!r} against {gold!r} is infinity in BrowserGym, no score"
+        return Verdict(0.0, because, answered, predicted=(prediction,))
+    because = f"number: {prediction!r} against {gold!r}, 1 - |ln ratio| = {value:.3f}"
+    return Verdict(value, because, answered, predicted=(prediction,))
+
+
+def log_closeness(predicted: float, gold: float, *, mirrored: bool = False) -> float:
+    """1 - ln of the ratio of the greater to the smaller, no less than 0.
+
+    Two negative numbers divide the other way round in the reference, so a wrong one scores above
+    1.0, and up to infinity; `mirrored` gives them what their absolute values would get.
+    """
+    if predicted == gold == 0:
+        return 1.0
+    first, second = predicted or _ZERO, gold or _ZERO
+    ratio = first / second if first > second else second / first
+    if ratio == 0:
+        return 0.0 if mirrored else float("inf")
+    # NaN fails this too.
+    if not ratio > 0:
+        return 0.0
+    return max(0.0, 1.0 - (abs(log(ratio)) if mirrored else log(ratio)))
+
+
+def _judge_strings(prediction: Any, gold: Gold, answered: bool) -> Verdict:
+    items = prediction if type(prediction) is list else [prediction]
+    wanted = [gold.value] if gold.kind == "string" else gold.value
+    _check_pairs(len(items), len(wanted))
+    texts = items if type(prediction) is list else [str(prediction)]
+    given = _bags(texts)
+    if given is None:
+        because = f"{gold.kind}: the answer lists something that is not text"
+        return Verdict(0.0, because, answered, predicted=items)
+    if len(given) == len(wanted) == 1:
+        value = bag_f1(given[0], bag_of(wanted[0]))
+        because = f"{gold.kind}: token F1 {value:.3f} against {clip(wanted[0])!r}"
+        return Verdict(value, because, answered, predicted=texts, pairs=(Pair(0, 0, value),))
+    pairs = align_bags(given, [bag_of(text) for text in wanted])
+    value = mean_score(pairs, max(len(given), len(wanted)))
+    because = _aligned(gold.kind, pairs, len(given), len(wanted), value)
+    return Verdict(value, because, answered, predicted=texts, pairs=pairs)
+
+
+def _bags(texts: Sequence[object]) -> list[Bag] | None:
+    """The bag of each text; `None` when one of them is not text."""
+    bags = []
+    for text in texts:
+        if not isinstance(text, str):
+            return None
+        bags.append(bag_of(text))
+    return bags
+
+
+def _judge_json(
+    prediction: list[Any], gold: list[Any], answered: bool, *, mirrored: bool
+) -> Verdict:
+    if type(prediction[0]) is not dict:
+        because = "json: the answer is not a JSON object, one per line or in a list"
+        return Verdict(0.0, because, answered, predicted=prediction)
+    if not gold:
+        return Verdict(0.0, "json: there is no gold", answered, predicted=prediction)
+    _check_pairs(count_items(prediction), count_items(gold))
+    wanted = [_prepare(item) for item in gold]
+    given = [_prepare(item) for item in prediction]
+    pairs = align([[_pair_f1(item, target, mirrored) for item in given] for target in wanted])
+    value = mean_score(pairs, max(len(given), len(wanted)))
+    because = _aligned("json", pairs, len(given), len(wanted), value)
+    return Verdict(value, because, answered, predicted=prediction, pairs=pairs)
+
+
+class _Field(NamedTuple):
+    """One value of an object, prepared for comparison."""
+
+    type: type
+    number: float
+    bags: list[Bag] | None
+
+
+def _prepare(item: Any) -> dict[str, _Field]:
+    if type(item) is not dict:
+        raise _ReferenceRaisesError("AttributeError, an item that is not an object")
+    if not item:
+        raise _ReferenceRaisesError("ValueError, an object without keys")
+    return {key: _field(value) for key, value in item.items()}
+
+
+def _field(value: Any) -> _Field:
+    if type(value) is str:
+        # The reference reads square kilometers in answers, but not inside objects.
+        number = None if " square kilometers" in value else to_number(value)
+        if number is None:
+            return _Field(str, 0.0, [bag_of(value)])
+        return _Field(float, number, None)
+    if type(value) is int:
+        return _Field(float, _as_float(value), None)
+    if type(value) is float:
+        return _Field(float, value, None)
+    if type(value) is list:
+        return _Field(list, 0.0, _bags(value))
+    return _Field(type(value), 0.0, [bag_of(str(value))] if type(value) is bool else None)
+
+
+def _pair_f1(given: dict[str, _Field], wanted: dict[str, _Field], mirrored: bool) -> float:
+    """F1 of recall over the gold's keys and precision over the answer's."""
+    recall = precision = 0.0
+    for key, target in wanted.items():
+        field = given.get(key)
+        if field is None:
+            continue
+        if target.type in (dict, type(None)):
+            raise _ReferenceRaisesError("KeyError, a null or an object inside the gold")
+        if field.type is target.type:
+            recall += _field_score(field, target, mirrored)
+            precision += _field_score(target, field, mirrored)
+    recall /= len(wanted)
+    precision /= len(given)
+    total = precision + recall
+    if total == 0:
+        return 0.0
+    f1 = 2 * (precision * recall) / total
+    if not isfinite(f1):
+        raise _ReferenceRaisesError("ValueError, a pair without a finite score")
+    return f1
+
+
+def _field_score(given: _Field, wanted: _Field, mirrored: bool) -> float:
+    if wanted.type is float:
+        return log_closeness(given.number, wanted.number, mirrored=mirrored)
+    if given.bags is None or wanted.bags is None:
+        return 0.0
+    if len(given.bags) == len(wanted.bags) == 1:
+        return bag_f1(given.bags[0], wanted.bags[0])
+    pairs = align_bags(given.bags, wanted.bags)
+    return mean_score(pairs, max(len(given.bags), len(wanted.bags)))
+
+
+def count_items(items: Sequence[object]) -> int:
+    """The items of an answer, those of lists inside its objects included."""
+    return len(items) + sum(
+        len(value)
+        for item in items
+        if isinstance(item, dict)
+        for value in item.values()
+        if isinstance(value, list)
+    )
+
+
+def _check_pairs(given: int, wanted: int) -> None:
+    if given * wanted > MAX_PAIRS:
+        raise BeyondLimitError(
+            f"{given} predicted items by {wanted} gold ones, over {MAX_PAIRS} pairs"
+        )
+
+
+def _aligned(kind: str, pairs: Sequence[Pair], given: int, wanted: int, value: float) -> str:
+    hits = sum(1 for pair in pairs if pair.score > 0)
+    return (
+        f"{kind}: {hits} of {wanted} gold items matched by {given} predicted, "
+        f"mean over {max(given, wanted)} = {value:.3f}"
+    )
+
+
+def _items(prediction: Any) -> Sequence[object]:
+    return prediction if type(prediction) is list else ()
+
+
+def clip(value: object, width: int = 60) -> str:
+    """The beginning of a value as text, fit for a note."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,0 +1,112 @@
+"""Texts as sets of tokens, and the F1 of two such sets, by the rules of the DROP benchmark.
+
+Tokens are split at spaces and hyphens, lower-cased and stripped of ASCII punctuation unless they
+are numbers; numbers are written as floats, the articles a, an and the vanish, and duplicates and
+order do not count. A gold set that holds numbers is only matched by a set that shares one of them.
+
+The rules restate those of BrowserGym's AssistantBench evaluator and of the DROP evaluator that
+it adapts (both Apache-2.0).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from assay.rewards.outcome.assignment import best_assignment
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_NAMED_NUMBERS = {"nan": "nan", "inf": "inf", "infinity": "inf"}
+_SPECIAL = frozenset({"", "a", "an", "the", *_NAMED_NUMBERS})
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_NUMBER_STARTS = frozenset("0123456789+-.ni")
+
+
+class Bag(NamedTuple):
+    """The tokens of one text, and those of them that are numbers."""
+
+    tokens: set[str]
+    numbers: set[str]
+
+
+def bag_of(text: str) -> Bag:
+    """The tokens of a text."""
+    tokens: set[str] = set()
+    numbers: set[str] = set()
+    for raw in text.replace("-", " ").split(" "):
+        token = raw.lower()
+        if token and not token.isalpha():
+            number = _as_number(token)
+            if number is None:
+                token = token.translate(_PUNCTUATION)
+                number = None if token.isalpha() else _as_number(token)
+            if number is not None:
+                tokens.add(number)
+                numbers.add(number)
+                continue
+            if not token.isalnum():
+                words = _ARTICLE.sub(" ", token).split()
+                tokens.update(words)
+                numbers.update(filter(_as_number, words))
+                continue
+        if token not in _SPECIAL:
+            tokens.add(token)
+        elif token in _NAMED_NUMBERS:
+            tokens.add(_NAMED_NUMBERS[token])
+            numbers.add(_NAMED_NUMBERS[token])
+    return Bag(tokens, numbers)
+
+
+def _as_number(token: str) -> str | None:
+    """How a number is written in a bag; `None` for every other token."""
+    start = token[:1]
+    # Most tokens are words: a failed `float` costs more than looking at the first character.
+    if start not in _NUMBER_STARTS and (start.isalpha() or start.isascii()) and start > " ":
+        return None
+    try:
+        return str(float(token))
+    except ValueError:
+        return None
+
+
+def bag_f1(predicted: Bag, gold: Bag) -> float:
+    """F1 of two token sets; 0.0 where the gold has numbers and none of them is predicted.
+
+    Two empty sets are equal, F1 = 1.
+    """
+    if gold.numbers and gold.numbers.isdisjoint(predicted.tokens):
+        return 0.0
+    if gold.tokens.isdisjoint(predicted.tokens):
+        return 0.0 if gold.tokens or predicted.tokens else 1.0
+    shared = len(gold.tokens & predicted.tokens)
+    precision = shared / len(predicted.tokens)
+    recall = shared / len(gold.tokens)
+    return (2 * precision * recall) / (precision + recall)
+
+
+class Pair(NamedTuple):
+    """One gold item, the predicted item that it was aligned with, and their score."""
+
+    gold: int
+    predicted: int
+    score: float
+
+
+def align(scores: Sequence[Sequence[float]]) -> list[Pair]:
+    """The best one-to-one alignment of gold items (rows) with predicted ones (columns).
+
+    Pairs that score nothing are left out.
+    """
+    return [Pair(row, column, scores[row][column]) for row, column in best_assignment(scores)]
+
+
+def align_bags(predicted: Sequence[Bag], gold: Sequence[Bag]) -> list[Pair]:
+    """The alignment of two lists of bags with the greatest total F1."""
+    return align([[bag_f1(given, wanted) for given in predicted] for wanted in gold])
+
+
+def mean_score(pairs: Iterable[Pair], items: int) -> float:
+    """The mean over `items`, those without a partner counting 0.0; NaN when there are none."""
+    return sum(pair.score for pair in pairs) / items if items else float("nan")

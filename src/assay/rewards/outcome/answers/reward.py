@@ -1,0 +1,209 @@
+"""The rewards for short factual answers.
+
+`assistantbench_reward` gives BrowserGym's number for AssistantBench, to be compared with other
+people's. `fuzzy_answer_reward` grades in four named bands and knows numbers, dates and lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from json.encoder import encode_basestring_ascii
+from math import isfinite
+from typing import Literal
+
+from assay.errors import BadParameter
+from assay.registry import reward
+from assay.rewards.outcome.answers.assistantbench import (
+    MAX_CHARS,
+    MAX_GOLD_ITEMS,
+    Gold,
+    Negatives,
+    Verdict,
+    clip,
+    count_items,
+    judge_answer,
+    read_gold,
+)
+from assay.rewards.outcome.answers.decoding import BeyondLimitError
+from assay.rewards.outcome.answers.fuzzy import MAX_CHARS as MAX_FUZZY_CHARS
+from assay.rewards.outcome.answers.fuzzy import Match, compare
+from assay.schema.score import Abstained, Score, Scored
+
+ASSISTANTBENCH_PARTS = (
+    "answered",
+    "reference_raises",
+    "gold_hidden",
+    "items_gold",
+    "items_predicted",
+)
+FUZZY_PARTS = ("answered", "similarity", "token_f1", "edit_similarity")
+MAX_ALIASES = 100
+SHOWN_PAIRS = 20
+"""Aligned pairs that the note of a score shows."""
+
+
+@reward(name="assistantbench_reward", version=1, parts=ASSISTANTBENCH_PARTS)
+def assistantbench_reward(
+    final_response: object,
+    answer: object,
+    *,
+    hidden_gold: Literal["reference", "abstain"] = "reference",
+    negatives: Negatives = "reference",
+) -> Score:
+    """AssistantBench's score of the answer, equal to BrowserGym 0.14.3 where that has a value.
+
+    Where BrowserGym's scorer raises, the score is 0.0 and the part `reference_raises` 1.0. Against
+    an empty gold, the test split's, BrowserGym gives 0.0 to every answer; so does this reward,
+    marked by the part `gold_hidden`, unless `hidden_gold="abstain"`. Against a negative gold,
+    BrowserGym gives wrong negative numbers more than 1.0; `negatives="mirrored"` compares them as
+    their absolute values. No gold at all (`None`) abstains.
+    """
+    _check_option("hidden_gold", hidden_gold, ("reference", "abstain"))
+    _check_option("negatives", negatives, ("reference", "mirrored"))
+    lines = _gold_lines(answer)
+    if isinstance(lines, Abstained):
+        return lines
+    if not lines and hidden_gold == "abstain":
+        return _abstain("missing_reference", "the gold is empty, as in AssistantBench's test split")
+    try:
+        gold = read_gold(lines)
+    except BeyondLimitError as error:
+        return _abstain("unparseable_reference", f"the gold cannot be read: {error}")
+    if gold.kind == "json" and count_items(gold.value) > MAX_GOLD_ITEMS:
+        return _abstain("unparseable_reference", f"the gold has over {MAX_GOLD_ITEMS} items")
+    verdict = judge_answer(_text(final_response), gold, negatives=negatives)
+    return _scored(verdict, gold, lines)
+
+
+@reward(name="fuzzy_answer_reward", version=1, parts=FUZZY_PARTS)
+def fuzzy_answer_reward(final_response: object, answer: object, *, tolerance: float = 0.0) -> Score:
+    """1.0 for the reference, 0.8-0.95 for another form of it, 0.5-0.8 for a near miss, else 0.0.
+
+    `answer` is a text, a number, or a list of either, of which the best match counts. A number
+    that is off by no more than `tolerance`, relative to the reference, is a near miss; by default
+    another number is another answer. No reference abstains.
+    """
+    if not 0.0 <= tolerance < 1.0:
+        raise BadParameter(f"tolerance is a number from 0 up to 1, not {tolerance!r}")
+    references = _references(answer)
+    if isinstance(references, Abstained):
+        return references
+    text = _text(final_response)
+    if not text.strip():
+        return _fuzzy_scored(Match(0.0, "none", "no answer"), "", answered=False)
+    best, reference = Match(0.0, "none", ""), ""
+    for candidate in references:
+        match = compare(text, candidate, tolerance=tolerance)
+        if match.score > best.score or not reference:
+            best, reference = match, candidate
+    return _fuzzy_scored(best, reference, answered=True)
+
+
+def _references(answer: object) -> list[str] | Abstained:
+    """The references as texts, or why there are none to compare with."""
+    aliases = answer if isinstance(answer, (list, tuple)) else [answer]
+    texts = [text for alias in aliases for text in _spellings(alias)]
+    if not texts:
+        known = answer is None or isinstance(answer, (str, list, tuple))
+        reason = "missing_reference" if known else "unparseable_reference"
+        return Abstained(reason, f"the {type(answer).__name__} holds no reference", FUZZY_PARTS)
+    if len(texts) > MAX_ALIASES or any(len(text) > MAX_FUZZY_CHARS for text in texts):
+        because = f"over {MAX_ALIASES} references, or one over {MAX_FUZZY_CHARS} characters"
+        return Abstained("unparseable_reference", because, FUZZY_PARTS)
+    return texts
+
+
+def _spellings(alias: object) -> list[str]:
+    """How one reference may be written exactly; none for what is no reference."""
+    if isinstance(alias, str):
+        return [alias] if alias.strip() else []
+    if isinstance(alias, float):
+        whole = [str(int(alias))] if alias.is_integer() else []
+        return [str(alias), *whole] if isfinite(alias) else []
+    return [text for text in [_text(alias)] if text] if isinstance(alias, int) else []
+
+
+def _fuzzy_scored(match: Match, reference: str, *, answered: bool) -> Scored:
+    against = f" ({clip(reference)!r})" if reference else ""
+    parts = {
+        "answered": 1.0 if answered else 0.0,
+        "similarity": match.similarity,
+        "token_f1": match.token_f1,
+        "edit_similarity": match.edit_similarity,
+    }
+    return Scored(
+        match.score, f"{match.band}: {match.because}{against}", parts, {"band": match.band}
+    )
+
+
+def _check_option(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise BadParameter(f"{name} is one of {', '.join(known)}, not {value!r}")
+
+
+def _abstain(reason: str, because: str) -> Abstained:
+    return Abstained(reason, because, ASSISTANTBENCH_PARTS)
+
+
+def _text(response: object) -> str:
+    if isinstance(response, str):
+        return response
+    try:
+        return "" if response is None else str(response)
+    except ValueError:
+        # An integer with more digits than Python prints.
+        return ""
+
+
+def _gold_lines(answer: object) -> list[str] | Abstained:
+    """The lines of the gold that are not blank, or why there are none to compare with."""
+    if isinstance(answer, str):
+        if len(answer) > MAX_CHARS:
+            return _abstain("unparseable_reference", f"the gold has over {MAX_CHARS} characters")
+        lines = [line for line in answer.split("\n") if line.strip()]
+    elif answer is None:
+        return _abstain("missing_reference", "there is no gold answer")
+    elif isinstance(answer, (int, float)) and not isinstance(answer, bool):
+        lines = [_text(answer)]
+    elif isinstance(answer, list) and all(isinstance(line, str) for line in answer):
+        lines = list(answer)
+    else:
+        because = f"the gold is a {type(answer).__name__}; give a text, a number or a list of texts"
+        return _abstain("unparseable_reference", because)
+    if len(lines) > MAX_GOLD_ITEMS:
+        return _abstain("unparseable_reference", f"the gold has over {MAX_GOLD_ITEMS} lines")
+    return lines
+
+
+def _scored(verdict: Verdict, gold: Gold, lines: Sequence[str]) -> Scored:
+    because = verdict.because if lines else "the gold is hidden; BrowserGym gives 0.0 to everything"
+    notes: dict[str, str] = {"gold_kind": gold.kind}
+    if verdict.pairs:
+        notes["alignment"] = _alignment(verdict, lines)
+    return Scored(
+        verdict.value,
+        because,
+        {
+            "answered": 1.0 if verdict.answered else 0.0,
+            "reference_raises": 1.0 if verdict.raises else 0.0,
+            "gold_hidden": 0.0 if lines else 1.0,
+            "items_gold": float(len(lines)),
+            "items_predicted": float(len(verdict.predicted)),
+        },
+        notes,
+    )
+
+
+def _alignment(verdict: Verdict, lines: Sequence[str]) -> str:
+    """`[gold, predicted, score]` for each aligned pair, as bounded JSON."""
+    rows = [
+        f"[{_quoted(lines[pair.gold])}, {_quoted(verdict.predicted[pair.predicted])}, "
+        f"{pair.score:.4f}]"
+        for pair in verdict.pairs[:SHOWN_PAIRS]
+    ]
+    return f"[{', '.join(rows)}]"
+
+
+def _quoted(item: object) -> str:
+    # Lone surrogates, which JSON answers may hold, stay escaped: notes are written as UTF-8.
+    return encode_basestring_ascii(clip(item))

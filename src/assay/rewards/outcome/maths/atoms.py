@@ -1,0 +1,341 @@
+"""Atoms of arithmetic: numbers, names, functions, roots, bars and the commands of TeX."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from assay.rewards.outcome.maths import lexicon
+from assay.rewards.outcome.maths.cursor import Cursor, expression, negate, number
+from assay.rewards.outcome.maths.limits import TooLarge, Unreadable
+from assay.rewards.outcome.maths.nodes import (
+    Apply,
+    Based,
+    Big,
+    Call,
+    Constant,
+    Div,
+    Expr,
+    Mul,
+    Node,
+    Number,
+    Power,
+    Relation,
+    Symbol,
+    Text,
+)
+from assay.rewards.outcome.maths.resolve import with_variable
+from assay.rewards.outcome.maths.tokens import Token
+
+STOP_COMMANDS: Final = frozenset(
+    "cup cap setminus row end mid pm mp Rightarrow implies bmod mod pmod iff ldots cdots dots text "
+    "tag hline".split()
+)
+"""Commands that no factor starts with."""
+
+
+class AtomReader(Cursor):
+    """Reads what stands between operators; larger pieces are read by the subclasses."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        super().__init__(tokens)
+        self.bars = 0
+
+    def read_group(self) -> Node:
+        raise NotImplementedError
+
+    def read_matrix(self) -> Node:
+        raise NotImplementedError
+
+    def read_sum(self) -> Node:
+        raise NotImplementedError
+
+    def read_signed_product(self) -> Expr:
+        raise NotImplementedError
+
+    def read_juxtaposed(self) -> Expr:
+        raise NotImplementedError
+
+    def read_atom(self) -> Node:
+        token = self.token
+        match token.kind:
+            case "number":
+                return self._read_number()
+            case "name":
+                return self._read_name()
+            case "function":
+                return self._read_function()
+            case "open":
+                return self.read_group()
+            case "command":
+                return self._read_command()
+            case "op" if token.text in ("|", "||"):
+                return self._read_bars(token.text)
+            case "grouped" | "constant" | "text":
+                return _leaf(self.take())
+            case _:
+                raise Unreadable(f"{token.text or 'the end'!r} where a value was expected")
+
+    def _read_number(self) -> Expr:
+        text = self.take().text
+        token = self.token
+        if token.kind == "command" and token.text in ("overline", "bar", "dot") and "." in text:
+            self.take()
+            return _repeating(text, self._read_digits())
+        if token.kind == "op" and token.text == "_" and text.isdigit():
+            self.take()
+            base = self.read_argument()
+            if isinstance(base, Number) and isinstance(base.value, int) and 2 <= base.value <= 36:
+                return Based(text, base.value)
+            raise Unreadable("a subscript of a number that is not a base")
+        return number(text)
+
+    def _read_digits(self) -> str:
+        self.expect("open", "{")
+        text = self.take().text
+        self.expect("close", "}")
+        if not text.isdigit():
+            raise Unreadable("a repeating part that is not digits")
+        return text
+
+    def _read_name(self) -> Expr:
+        name = self.take().text + self._read_primes()
+        if self.token.kind == "op" and self.token.text == "_":
+            return self._read_subscript(name)
+        name += self._read_primes()
+        return self._maybe_apply(name)
+
+    def _read_primes(self) -> str:
+        primes = ""
+        while self.accept("op", "'"):
+            primes += "'"
+        if self.token.text == "^" and self.peek().text == "prime":
+            self.at += 2
+            primes += "'"
+        if len(primes) > 9:
+            raise TooLarge("more than 9 primes")
+        return primes
+
+    def _read_subscript(self, name: str) -> Expr:
+        self.take()
+        spelt = self._read_spelt_index()
+        if spelt:
+            return self._maybe_apply(f"{name}_{spelt}" + self._read_primes())
+        self.enter()
+        index = self._read_index()
+        self.leave()
+        match index:
+            case Number(value):
+                return self._maybe_apply(f"{name}_{value}")
+            case Symbol(inner):
+                return self._maybe_apply(f"{name}_{inner}" + self._read_primes())
+            case Constant(inner):
+                return self._maybe_apply(f"{name}_{inner}")
+            case Mul(factors) if all(isinstance(factor, Symbol) for factor in factors):
+                letters = "".join(f.name for f in factors if isinstance(f, Symbol))
+                return self._maybe_apply(f"{name}_{letters}")
+            case _:
+                return Call(f"{name}_", (index,), opaque=True)
+
+    def _read_index(self) -> Expr:
+        """A subscript: all the digits of a bare number, and a bare letter without its argument."""
+        token = self.token
+        if token.kind == "number":
+            self.take()
+            return number(token.text)
+        if token.kind in ("name", "constant"):
+            self.take()
+            return Symbol(token.text)
+        return self.read_argument()
+
+    def _read_spelt_index(self) -> str:
+        """A braced subscript of letters, digits and commas, as it is spelt."""
+        if self.token.text != "{":
+            return ""
+        end = self.at + 1
+        while self.tokens[end].kind in ("name", "text", "number", "sep", "constant"):
+            end += 1
+        if self.tokens[end].text != "}" or end == self.at + 1:
+            return ""
+        spelt = "".join(token.text for token in self.tokens[self.at + 1 : end])
+        self.at = end + 1
+        return spelt
+
+    def _maybe_apply(self, name: str) -> Expr:
+        token = self.token
+        if name == "i" or token.kind != "open" or token.text != "(":
+            return Constant("i") if name == "i" else Symbol(name)
+        if token.gap and len(name) == 1 and name not in "fghFGH":
+            return Symbol(name)
+        group = self.read_group()
+        match group:
+            case Text() | Number() | Symbol() | Constant() | Mul() | Call() | Div():
+                return Apply(name, (expression(group),))
+            case _ if hasattr(group, "items") and getattr(group, "opening", "") == "(":
+                return Apply(name, tuple(expression(item) for item in group.items))
+            case _:
+                return Apply(name, (expression(group),))
+
+    def read_argument(self) -> Expr:
+        """A TeX argument: a braced group, or the next digit, letter or command."""
+        token = self.token
+        if token.kind == "open" and token.text == "{":
+            return expression(self.read_group())
+        if token.kind == "number" and len(token.text) > 1:
+            self.tokens[self.at] = Token("number", token.text[1:])
+            return number(token.text[0])
+        if token.kind == "grouped":
+            raise Unreadable("a grouped number as a bare argument")
+        self.enter()
+        argument = expression(self.read_atom())
+        self.leave()
+        return argument
+
+    def _read_function(self) -> Expr:
+        name = self.take().text
+        if name == "sqrt":
+            return self._read_root()
+        self.enter()
+        base: Expr | None = None
+        power: Expr | None = None
+        for _ in range(2):
+            if self.accept("op", "_"):
+                base = self._read_base()
+            elif self.token.text == "^" and self.token.kind == "op":
+                self.take()
+                power = self._read_signed_argument()
+        arguments = self._read_function_arguments()
+        self.leave()
+        if isinstance(power, Number) and power.value == -1 and name in lexicon.INVERSES:
+            return Call(lexicon.INVERSES[name], arguments)
+        if base is not None:
+            if name != "log":
+                raise Unreadable(f"a subscript of {name}")
+            arguments = (*arguments, base)
+        call = Call(name, arguments)
+        return call if power is None else Power(call, power)
+
+    def _read_base(self) -> Expr:
+        token = self.token
+        base = self._read_index()
+        return Constant("e") if token.kind == "constant" and token.text == "e" else base
+
+    def _read_signed_argument(self) -> Expr:
+        negative = self.accept("op", "-")
+        token = self.token
+        if token.kind == "number":
+            self.take()
+            argument: Expr = number(token.text)
+        else:
+            argument = self.read_argument() if token.text != "(" else expression(self.read_group())
+        return negate(argument) if negative else argument
+
+    def _read_function_arguments(self) -> tuple[Expr, ...]:
+        """One bracketed group, or the juxtaposed factors up to the next function or sign."""
+        token = self.token
+        if token.kind == "open" and token.text in ("(", "{", "["):
+            group = self.read_group()
+            items = getattr(group, "items", None)
+            return tuple(expression(item) for item in items) if items else (expression(group),)
+        return (self.read_juxtaposed(),)
+
+    def _read_root(self) -> Expr:
+        self.enter()
+        index: Expr = Number(2)
+        if self.token.kind == "open" and self.token.text == "[":
+            index = expression(self.read_group())
+        if self.token.kind == "open" and self.token.text == "(":
+            radicand = expression(self.read_group())
+        else:
+            radicand = self.read_argument()
+        self.leave()
+        return Call("root", (radicand, index))
+
+    def _read_bars(self, bar: str) -> Expr:
+        self.take()
+        self.enter()
+        self.bars += 1
+        inside = expression(self.read_sum())
+        self.bars -= 1
+        self.leave()
+        self.expect("op", bar)
+        return Call("abs", (inside,))
+
+    def _read_command(self) -> Node:
+        name = self.take().text
+        if name == "frac":
+            self.enter()
+            fraction = Div(self.read_argument(), self.read_argument())
+            self.leave()
+            return fraction
+        if name == "binom":
+            return Call("binomial", (self.read_argument(), self.read_argument()))
+        if name in lexicon.BIG_OPERATORS:
+            return self._read_big(name)
+        if name == "begin":
+            return self.read_matrix()
+        if name in ("boxed", "fbox"):
+            return self.read_group() if self.token.kind == "open" else self.read_argument()
+        if name in lexicon.DECORATIONS:
+            return self._read_decorated(name)
+        if name in STOP_COMMANDS:
+            raise Unreadable(f"\\{name} where a value was expected")
+        if name in ("emptyset", "varnothing"):
+            return Symbol("emptyset")
+        return self._read_symbol_command(name)
+
+    def _read_symbol_command(self, name: str) -> Expr:
+        if self.token.kind == "op" and self.token.text == "_":
+            return self._read_subscript(name)
+        name += self._read_primes()
+        return Symbol(name) if name not in ("varphi", "vartheta") else Symbol(name[3:])
+
+    def _read_decorated(self, name: str) -> Expr:
+        token, after, closing = self.token, self.peek(1), self.peek(2)
+        if token.text == "{" and closing.text == "}" and after.kind in ("name", "constant"):
+            self.at += 3
+            inner = after.text
+        elif token.kind in ("name", "constant"):
+            inner = self.take().text
+        else:
+            inner = repr(self.read_argument())
+        if self.token.kind == "op" and self.token.text == "_":
+            return self._read_subscript(f"{name}:{inner}")
+        return Symbol(f"{name}:{inner}")
+
+    def _read_big(self, name: str) -> Expr:
+        self.enter()
+        lower: Node | None = None
+        upper: Node | None = None
+        for _ in range(2):
+            if self.accept("op", "_"):
+                braced = self.token.text == "{"
+                lower = self.read_group() if braced else self.read_argument()
+            elif self.accept("op", "^"):
+                upper = self.read_argument()
+        body = self.read_signed_product()
+        self.leave()
+        if isinstance(lower, Relation) and lower.sides[0] == Constant("i"):
+            lower, body = with_variable(lower, "i"), expression(with_variable(body, "i"))
+        match name:
+            case "sum" | "prod" | "int" | "lim":
+                return Big(name, lower, upper, body)
+            case _:
+                raise Unreadable(f"operator {name}")
+
+
+def _leaf(token: Token) -> Node:
+    match token.kind, token.text:
+        case "grouped", text:
+            return number("".join(c for c in text if c.isdigit() or c == "."))
+        case "constant", "pi" | "e" | "i" | "infinity" as name:
+            return Constant(name)
+        case _, words:
+            return Text(words)
+
+
+def _repeating(text: str, period: str) -> Number:
+    literal = number(text if not text.endswith(".") else text + "0")
+    places = len(text.partition(".")[2])
+    whole = 10**places * (10 ** len(period) - 1)
+    return Number(literal.value + Fraction(int(period), whole))

@@ -1,0 +1,138 @@
+"""Plain TeX or ASCII from whatever a person or a model typed, with its wrappers taken off."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from assay.rewards.outcome.maths.limits import MAX_CHARS, TooLarge
+
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix")
+_SUBSCRIPTS: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₓ", "0123456789+-=()nx")
+_SUPERSCRIPT_RUN: Final = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ]+")
+_AREA: Final = re.compile("(\\d ?)([mck]?m|ft|in)([²³])(?!\\w)")
+_SUBSCRIPT_RUN: Final = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₓ]+")
+_VULGAR: Final = re.compile("(\\d?)([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅐⅑⅒])")
+_GREEK: Final = dict(
+    zip(
+        "αβγδεζηθικλμνξρστυφχψωΓΔΘΛΞΣΦΨΩϕ",
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau "
+        "upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega phi".split(),
+        strict=True,
+    )
+)
+_SIGNS: Final = {
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-",
+    "×": r"\times ", "✕": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ",
+    "•": r"\cdot ", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": r"\sqrt ", "∛": r"\cbrt ",
+    "π": r"\pi ", "∞": r"\infty ",
+    "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ",
+    "≅": r"\approx ", "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "º": r"^\circ ", "∘": r"^\circ ",
+    "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}",
+    "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}",
+    "∖": r"\setminus ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ",
+    "⟨": r"\langle ", "⟩": r"\rangle ", "∠": r"\angle ", "△": r"\triangle ", "′": "'", "’": "'",
+    "‘": "'", "“": '"', "”": '"', "…": r"\ldots ", "⋯": r"\cdots ", "µ": r"\mu ", "％": r"\%",
+    "，": ",", "、": ",", "；": ";", "：": ":", "（": "(", "）": ")", "。": ".", "∑": r"\sum ",
+    "∫": r"\int ", "∏": r"\prod ", "ℓ": r"\ell ", "⇒": r"\Rightarrow ", "→": r"\to ", "∨": r"\vee ",
+    "∧": r"\wedge ", "¢": r"\cents ", "€": r"\euro ", "£": r"\pounds ", "¥": r"\yen ",
+}  # fmt: skip
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"))
+_ROW_BREAK_BEFORE_COMMAND: Final = re.compile(r"\\\\(?=[A-Za-z{}])")
+_SIZED_BRACKET: Final = re.compile(r"\\(?:left|right)\s*(?=[()\[\]])")
+_WRAPPERS: Final = (
+    ("$$", "$$"),
+    ("$", "$"),
+    (r"\(", r"\)"),
+    (r"\[", r"\]"),
+    ("```", "```"),
+    ("`", "`"),
+    ('"', '"'),
+)
+
+
+def clean(text: str) -> str:
+    """The answer in ASCII TeX or plain notation, unwrapped; raises TooLarge beyond the limit."""
+    if len(text) > MAX_CHARS:
+        raise TooLarge(f"{len(text):,} characters, limit {MAX_CHARS:,}")
+    if not text.isascii():
+        text = to_ascii(text)
+    text = unwrap(text)
+    if "\\\\" in text:
+        text = _undouble(text)
+    if "\\left" in text:
+        text = _SIZED_BRACKET.sub("", text)
+    return _drop_dollars(text) if "$" in text else text
+
+
+def to_ascii(text: str) -> str:
+    """Signs, digits and letters of other scripts in TeX; what has no TeX name is left alone."""
+    text = text.translate(_INVISIBLE)
+    text = _AREA.sub(r"\1\\text{ \2}\3", text)
+    text = _SUPERSCRIPT_RUN.sub(lambda run: "^{" + run[0].translate(_SUPERSCRIPTS) + "}", text)
+    text = _SUBSCRIPT_RUN.sub(lambda run: "_{" + run[0].translate(_SUBSCRIPTS) + "}", text)
+    text = _VULGAR.sub(_spell_vulgar, text)
+    return "".join(c if c.isascii() else _ascii_character(c) for c in text)
+
+
+def unwrap(text: str) -> str:
+    """The text without the delimiters, boxes and final stop that surround all of it."""
+    for _ in range(8):
+        before = text
+        text = text.strip()
+        text = text.removeprefix("**").removesuffix("**").strip()
+        if text.endswith((".", ",", ";")) and not text.endswith(("\\,", "\\;", "...", "\\right.")):
+            text = text[:-1]
+        for opening, closing in _WRAPPERS:
+            inner = text[len(opening) : -len(closing)]
+            if (
+                len(text) > len(opening) + len(closing)
+                and text.startswith(opening)
+                and text.endswith(closing)
+                and opening not in inner
+                and closing not in inner
+            ):
+                text = inner
+                break
+        if text == before:
+            break
+    return text
+
+
+def _ascii_character(character: str) -> str:
+    known = _SIGNS.get(character)
+    if known is not None:
+        return known
+    if character in _GREEK:
+        return f"\\{_GREEK[character]} "
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    if character.isspace():
+        return " "
+    folded = unicodedata.normalize("NFKC", character)
+    return folded if len(folded) == 1 and folded.isascii() and folded.isprintable() else character
+
+
+def _spell_vulgar(match: re.Match[str]) -> str:
+    top, bottom = unicodedata.normalize("NFKC", match[2]).split("⁄")
+    return f"{match[1]}\\frac{{{top}}}{{{bottom}}}"
+
+
+def _undouble(text: str) -> str:
+    """Commands with one backslash, where a doubled one cannot be a row break."""
+    if "\\begin" in text and "\\\\begin" not in text:
+        return text
+    if "\\\\begin" in text:
+        return text.replace("\\\\", "\\")
+    return _ROW_BREAK_BEFORE_COMMAND.sub(lambda _: "\\", text)
+
+
+def _drop_dollars(text: str) -> str:
+    """Text without math delimiters; a lone dollar before a digit is money."""
+    bare = text.replace("\\$", "")
+    if bare.count("$") == 1:
+        at = bare.index("$")
+        if bare[at + 1 : at + 2].isdigit() or bare[at + 1 : at + 2] == ".":
+            return re.sub(r"(?<!\\)\$", lambda _: "\\$", text)
+    return re.sub(r"(?<!\\)\$", " ", text)

@@ -1,0 +1,257 @@
+"""Whether a predicted answer and a reference answer are the same: the comparator's one entry.
+
+The decision is made by the first rule that can make it:
+
+1. an empty reference is not understood; an empty prediction is wrong;
+2. the same text is equal, whatever it says;
+3. two plain numbers are compared at once;
+4. beyond the length limit, the reference is not understood and the prediction is wrong;
+5. the same tokens are equal: TeX layout, spacing and delimiters are not part of an answer;
+6. choice letters, and answers in words, are compared as such;
+7. both texts are read into typed nodes; a reference that cannot be read is not understood, a
+   prediction that cannot be read is wrong;
+8. the nodes are compared by shape (`judge`): real sets, relations, lists, quantities, ratios,
+   matrices, and at the bottom expressions (`scalars`): exact rationals, then polynomials over
+   radicals and constants, then values at fixed points to high precision;
+9. where a comma is ambiguous, the other reading of it is tried.
+
+Nothing is executed, no text is partly read, and every step is bounded before it is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from assay.rewards.outcome.maths import boxes, texts
+from assay.rewards.outcome.maths.clean import clean
+from assay.rewards.outcome.maths.cursor import number
+from assay.rewards.outcome.maths.exact import rational
+from assay.rewards.outcome.maths.judge import Conventions, Judge
+from assay.rewards.outcome.maths.limits import MAX_CHARS, MAX_STEPS, Effort, TooLarge, Unreadable
+from assay.rewards.outcome.maths.nodes import EXPRESSIONS, Apply, Big, Node, Number
+from assay.rewards.outcome.maths.parse import read
+from assay.rewards.outcome.maths.resolve import cost, functions_in, kinds_in, settle
+from assay.rewards.outcome.maths.tokens import Token, scan
+
+DEFAULT: Final = Conventions()
+_NUMBER: Final = re.compile(r"[-+]?\d{1,40}(?:\.\d{1,40})?")
+_COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}),(\d{1,40})")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the prediction equals the reference, and which rule said so."""
+
+    equal: bool | None
+    """None: the reference could not be understood. A prediction never makes it None."""
+    rule: str
+    """Stable short code of the rule that decided."""
+    because: str
+    """One sentence for a person, with both answers cut short."""
+
+
+def compare(prediction: str, gold: str, *, conventions: Conventions = DEFAULT) -> Verdict:
+    """The verdict on an extracted answer against a reference, under the conventions."""
+    said, meant = prediction.strip(), gold.strip()
+    if not meant:
+        return Verdict(None, "empty_gold", "the reference answer is empty")
+    if not said:
+        return Verdict(equal=False, rule="empty_prediction", because="the answer is empty")
+    if said == meant:
+        return _equal("identical", said, meant)
+    if _NUMBER.fullmatch(said) and _NUMBER.fullmatch(meant):
+        return _two_numbers(said, meant, conventions)
+    if len(said) > MAX_CHARS:
+        return _wrong("limit_prediction", said, f"it has {len(said):,} characters")
+    if len(meant) > MAX_CHARS:
+        return _lost("limit_gold", meant, f"it has {len(meant):,} characters")
+    return _compare_texts(said, _without_box(meant), conventions)
+
+
+def _without_box(gold: str) -> str:
+    if "\\boxed" not in gold and "\\fbox" not in gold:
+        return gold
+    answer = boxes.last_answer(gold, joined=True)
+    return answer.span if answer is not None and answer.span.strip() else gold
+
+
+def _two_numbers(said: str, meant: str, conventions: Conventions) -> Verdict:
+    judge = Judge(conventions, Effort(), frozenset({Number}))
+    left, right = (number(text.lstrip("+-")) for text in (said, meant))
+    if said[0] == "-":
+        left = Number(-left.value, left.digits, left.places)
+    if meant[0] == "-":
+        right = Number(-right.value, right.digits, right.places)
+    rule = judge.rule(left, right)
+    if rule is None:
+        whole = isinstance(left.value, int) and isinstance(right.value, int)
+        kind = "integer" if whole else "decimal"
+        return _different(kind, said, meant)
+    return _equal(rule, said, meant)
+
+
+def _compare_texts(said: str, meant: str, conventions: Conventions) -> Verdict:
+    if said == meant:
+        return _equal("identical", said, meant)
+    gold_tokens, gold_fault = _scanned(meant)
+    tokens, fault = _scanned(said)
+    if tokens is not None and gold_tokens is not None and _same_tokens(tokens, gold_tokens):
+        return _equal("tokens", said, meant)
+    by_words = _compare_words(said, meant)
+    if by_words is not None:
+        return by_words
+    if gold_tokens is None:
+        return _unread_gold(said, meant, gold_fault)
+    try:
+        gold_node = read(gold_tokens)
+    except Unreadable as error:
+        return _unread_gold(said, meant, error)
+    if tokens is None:
+        return _unread_prediction(said, fault)
+    try:
+        node = read(tokens)
+    except Unreadable as error:
+        return _unread_prediction(said, error)
+    verdict = _compare_nodes(node, gold_node, said, meant, conventions)
+    if verdict.equal or "," not in said + meant:
+        return verdict
+    return _reread(tokens, gold_tokens, said, meant, conventions) or verdict
+
+
+def _scanned(text: str) -> tuple[list[Token] | None, Unreadable | None]:
+    try:
+        return scan(clean(text)), None
+    except Unreadable as error:
+        return None, error
+
+
+def _same_tokens(left: list[Token], right: list[Token]) -> bool:
+    return (
+        len(left) == len(right)
+        and len(left) > 1
+        and all(a.kind == b.kind and a.text == b.text for a, b in zip(left, right, strict=True))
+    )
+
+
+def _compare_words(said: str, meant: str) -> Verdict | None:
+    """A verdict if the reference is an option letter or the two texts use the same words."""
+    if texts.is_choice(meant):
+        letter = texts.choice(said)
+        if letter is not None:
+            same = letter == texts.choice(meant)
+            return _equal("choice", said, meant) if same else _different("choice", said, meant)
+        return None
+    words = texts.plain(meant)
+    if texts.is_words(words) and texts.plain(said) == words:
+        return _equal("text", said, meant)
+    return None
+
+
+def _unread_gold(said: str, meant: str, fault: Unreadable | None) -> Verdict:
+    """Words that are not formulas can still be told apart; anything else is not understood."""
+    words = texts.plain(meant)
+    if isinstance(fault, TooLarge):
+        return _lost("limit_gold", meant, str(fault))
+    if texts.skeleton(said) == texts.skeleton(meant):
+        return _equal("layout", said, meant)
+    if texts.is_words(words) and not texts.is_prose(words):
+        return _different("text", said, meant)
+    return _lost("unparseable_gold", meant, str(fault))
+
+
+def _unread_prediction(said: str, fault: Unreadable | None) -> Verdict:
+    rule = "limit_prediction" if isinstance(fault, TooLarge) else "unparseable_prediction"
+    return _wrong(rule, said, str(fault))
+
+
+def _compare_nodes(
+    node: Node, gold: Node, said: str, meant: str, conventions: Conventions
+) -> Verdict:
+    kinds = kinds_in(node, gold)
+    if Apply in kinds:
+        functions = functions_in(node, gold)
+        node, gold = settle(node, functions), settle(gold, functions)
+    effort = Effort()
+    try:
+        rule = Judge(conventions, effort, kinds).rule(node, gold)
+    except TooLarge as error:
+        rule, effort.limit = None, error
+    if rule is not None:
+        return _equal(rule, said, meant)
+    if effort.limit is not None:
+        if _is_manageable(gold):
+            return _wrong("limit_prediction", said, str(effort.limit))
+        return _lost("limit_gold", meant, str(effort.limit))
+    if Big in kinds and Big in kinds_in(gold) and Big not in kinds_in(node):
+        return _lost("unevaluated_gold", meant, "it has a sum, integral or limit")
+    return _different(_kind(gold), said, meant)
+
+
+def _is_manageable(gold: Node) -> bool:
+    """Whether the reference on its own is far from the limits, so that it met none of them."""
+    if cost(gold) > MAX_STEPS // 16:
+        return False
+    try:
+        if isinstance(gold, EXPRESSIONS):
+            rational(gold, Effort())
+    except TooLarge:
+        return False
+    return True
+
+
+def _reread(
+    tokens: list[Token], gold_tokens: list[Token], said: str, meant: str, conventions: Conventions
+) -> Verdict | None:
+    """An equal verdict under the other reading of a comma: a separator, or a decimal point."""
+    for text, others, swapped in ((said, gold_tokens, False), (meant, tokens, True)):
+        match = _COMMA_DECIMAL.fullmatch(clean(text))
+        pointed = len(others) < 4 and any("." in token.text for token in others)
+        if match is None or not pointed:
+            continue
+        grouped = len(match[3]) == 3 and len(match[2]) <= 3 and match[2] != "0"
+        if not grouped:
+            decimal = scan(f"{match[1]}{match[2]}.{match[3]}")
+            left, right = (others, decimal) if swapped else (decimal, others)
+            verdict = _compare_nodes(read(left), read(right), said, meant, conventions)
+            return verdict if verdict.equal else None
+    if not any(token.kind == "grouped" for token in (*tokens, *gold_tokens)):
+        return None
+    try:
+        left_node, right_node = (_apart(t) for t in (tokens, gold_tokens))
+    except Unreadable:
+        return None
+    verdict = _compare_nodes(left_node, right_node, said, meant, conventions)
+    return verdict if verdict.equal else None
+
+
+def _apart(tokens: list[Token]) -> Node:
+    return read(tokens, commas_group=False)
+
+
+def _kind(node: Node) -> str:
+    return type(node).__name__.lower()
+
+
+def _cut(text: str) -> str:
+    flat = " ".join(text[:400].split())
+    return repr(flat if len(flat) <= 120 else flat[:117] + "...")
+
+
+def _equal(rule: str, said: str, meant: str) -> Verdict:
+    return Verdict(equal=True, rule=rule, because=f"{_cut(said)} equals {_cut(meant)} ({rule})")
+
+
+def _different(rule: str, said: str, meant: str) -> Verdict:
+    return Verdict(equal=False, rule=rule, because=f"{_cut(said)} is not {_cut(meant)}")
+
+
+def _wrong(rule: str, said: str, fault: str) -> Verdict:
+    return Verdict(
+        equal=False, rule=rule, because=f"{_cut(said)} cannot be read as an answer: {fault}"
+    )
+
+
+def _lost(rule: str, meant: str, fault: str) -> Verdict:
+    return Verdict(None, rule, f"the reference {_cut(meant)} was not understood: {fault}")

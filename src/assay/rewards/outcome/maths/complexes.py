@@ -1,0 +1,175 @@
+"""Complex decimals with principal values, and the functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from assay.rewards.outcome.maths.decimals import (
+    ONE,
+    PI,
+    ZERO,
+    NotReal,
+    arctangent,
+    exponential,
+    logarithm,
+    sine_cosine,
+)
+
+
+class Complex(NamedTuple):
+    re: Decimal
+    im: Decimal
+
+
+IMAGINARY: Final = Complex(ZERO, ONE)
+UNIT: Final = Complex(ONE, ZERO)
+
+
+def add(a: Complex, b: Complex) -> Complex:
+    return Complex(a.re + b.re, a.im + b.im)
+
+
+def subtract(a: Complex, b: Complex) -> Complex:
+    return Complex(a.re - b.re, a.im - b.im)
+
+
+def multiply(a: Complex, b: Complex) -> Complex:
+    return Complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
+
+
+def divide(a: Complex, b: Complex) -> Complex:
+    norm = b.re * b.re + b.im * b.im
+    if norm == 0:
+        raise NotReal
+    return Complex((a.re * b.re + a.im * b.im) / norm, (a.im * b.re - a.re * b.im) / norm)
+
+
+def scale(a: Complex, factor: Decimal) -> Complex:
+    return Complex(a.re * factor, a.im * factor)
+
+
+def modulus(a: Complex) -> Decimal:
+    return (a.re * a.re + a.im * a.im).sqrt() if a.im else abs(a.re)
+
+
+def angle(a: Complex) -> Decimal:
+    """The principal argument, in (-pi, pi]."""
+    if a.im == 0:
+        return ZERO if a.re >= 0 else PI
+    if abs(a.re) < abs(a.im):
+        return PI / 2 * (1 if a.im > 0 else -1) - arctangent(a.re / a.im)
+    turned = arctangent(a.im / a.re)
+    if a.re > 0:
+        return turned
+    return turned + PI if a.im > 0 else turned - PI
+
+
+def exp(a: Complex) -> Complex:
+    size = exponential(a.re)
+    sine, cosine = sine_cosine(a.im)
+    return Complex(size * cosine, size * sine)
+
+
+def log(a: Complex) -> Complex:
+    return Complex(logarithm(modulus(a)), angle(a))
+
+
+def root(a: Complex) -> Complex:
+    """The principal square root."""
+    if a.im == 0:
+        return Complex(a.re.sqrt(), ZERO) if a.re >= 0 else Complex(ZERO, (-a.re).sqrt())
+    size = modulus(a)
+    re = ((size + a.re) / 2).sqrt()
+    im = ((size - a.re) / 2).sqrt()
+    return Complex(re, im if a.im > 0 else -im)
+
+
+def power(base: Complex, exponent: Complex) -> Complex:
+    whole = exponent.im == 0 and exponent.re == exponent.re.to_integral_value()
+    if whole and abs(exponent.re) <= 400:
+        return _integer_power(base, int(exponent.re))
+    if not base.re and not base.im:
+        if exponent.re <= 0:
+            raise NotReal
+        return Complex(ZERO, ZERO)
+    return exp(multiply(exponent, log(base)))
+
+
+def _integer_power(base: Complex, exponent: int) -> Complex:
+    if exponent < 0:
+        return divide(UNIT, _integer_power(base, -exponent))
+    result = UNIT
+    while exponent:
+        if exponent & 1:
+            result = multiply(result, base)
+        base = multiply(base, base)
+        exponent >>= 1
+    return result
+
+
+def _sin(a: Complex) -> Complex:
+    up = exp(multiply(IMAGINARY, a))
+    down = divide(UNIT, up)
+    return divide(subtract(up, down), Complex(ZERO, Decimal(2)))
+
+
+def _cos(a: Complex) -> Complex:
+    up = exp(multiply(IMAGINARY, a))
+    return scale(add(up, divide(UNIT, up)), Decimal("0.5"))
+
+
+def _sinh(a: Complex) -> Complex:
+    up = exp(a)
+    return scale(subtract(up, divide(UNIT, up)), Decimal("0.5"))
+
+
+def _cosh(a: Complex) -> Complex:
+    up = exp(a)
+    return scale(add(up, divide(UNIT, up)), Decimal("0.5"))
+
+
+def _arsinh(a: Complex) -> Complex:
+    return log(add(a, root(add(multiply(a, a), UNIT))))
+
+
+def _arcosh(a: Complex) -> Complex:
+    return log(add(a, multiply(root(add(a, UNIT)), root(subtract(a, UNIT)))))
+
+
+def _artanh(a: Complex) -> Complex:
+    return scale(subtract(log(add(UNIT, a)), log(subtract(UNIT, a))), Decimal("0.5"))
+
+
+def _arcsin(a: Complex) -> Complex:
+    turned = _arsinh(multiply(IMAGINARY, a))
+    return Complex(turned.im, -turned.re)
+
+
+def _arccos(a: Complex) -> Complex:
+    value = _arcsin(a)
+    return Complex(PI / 2 - value.re, -value.im)
+
+
+def _arctan(a: Complex) -> Complex:
+    turned = _artanh(multiply(IMAGINARY, a))
+    return Complex(turned.im, -turned.re)
+
+
+FUNCTIONS: Final[dict[str, Callable[[Complex], Complex]]] = {
+    "sin": _sin,
+    "cos": _cos,
+    "tan": lambda a: divide(_sin(a), _cos(a)),
+    "sinh": _sinh,
+    "cosh": _cosh,
+    "tanh": lambda a: divide(_sinh(a), _cosh(a)),
+    "arsinh": _arsinh,
+    "arcosh": _arcosh,
+    "artanh": _artanh,
+    "arcsin": _arcsin,
+    "arccos": _arccos,
+    "arctan": _arctan,
+    "exp": exp,
+    "ln": log,
+}

@@ -1,0 +1,283 @@
+"""The value of an expression at a point, over the reals or over the complex numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal, DecimalException
+from typing import Any, Final
+from zlib import crc32
+
+from assay.rewards.outcome.maths import complexes, functions
+from assay.rewards.outcome.maths.complexes import Complex
+from assay.rewards.outcome.maths.decimals import ONE, PI, ZERO, E, NotReal, nearest_integer, power
+from assay.rewards.outcome.maths.exact import rational
+from assay.rewards.outcome.maths.limits import Effort, TooLarge
+from assay.rewards.outcome.maths.nodes import (
+    EXPRESSIONS,
+    Add,
+    Based,
+    Big,
+    Call,
+    Constant,
+    Degree,
+    Div,
+    Expr,
+    Mul,
+    Node,
+    Number,
+    Power,
+    Rational,
+    Relation,
+    Symbol,
+    children,
+)
+
+Point = Mapping[str, Decimal]
+_RECIPROCALS: Final = {
+    "cot": "tan", "sec": "cos", "csc": "sin", "coth": "tanh", "sech": "cosh", "csch": "sinh",
+}  # fmt: skip
+_RECIPROCAL_INVERSES: Final = {
+    "arccot": "arctan", "arcsec": "arccos", "arccsc": "arcsin",
+    "arcoth": "artanh", "arsech": "arcosh", "arcsch": "arsinh",
+}  # fmt: skip
+
+
+class Evaluator:
+    """Evaluates expressions at one point, spending effort so that the work is bounded."""
+
+    def __init__(self, point: Point, effort: Effort, *, real: bool) -> None:
+        self.point = dict(point)
+        self.effort = effort
+        self.real = real
+
+    def value(self, node: Expr) -> Complex:
+        """The value; raises NotReal where there is none, TooLarge when the effort is spent."""
+        try:
+            return self._at(node)
+        except DecimalException as error:
+            raise NotReal from error
+
+    def _at(self, node: Expr) -> Complex:
+        self.effort.spend(2)
+        rule = _RULES.get(type(node))
+        if rule is None:
+            raise NotReal
+        return rule(self, node)
+
+    def number(self, node: Number) -> Complex:
+        return Complex(decimal(node.value), ZERO)
+
+    def based(self, node: Based) -> Complex:
+        value = rational(node, self.effort)
+        if value is None:
+            raise NotReal
+        return Complex(decimal(value), ZERO)
+
+    def symbol(self, node: Symbol) -> Complex:
+        return Complex(self.point[node.name], ZERO)
+
+    def constant(self, node: Constant) -> Complex:
+        match node.name:
+            case "pi":
+                return Complex(+PI, ZERO)
+            case "e":
+                return Complex(+E, ZERO)
+            case "i" if not self.real:
+                return complexes.IMAGINARY
+            case _:
+                raise NotReal
+
+    def sum(self, node: Add) -> Complex:
+        re, im = ZERO, ZERO
+        for term in node.terms:
+            value = self._at(term)
+            re += value.re
+            im += value.im
+        return Complex(re, im)
+
+    def product(self, node: Mul) -> Complex:
+        result = complexes.UNIT
+        for factor in node.factors:
+            value = self._at(factor)
+            if value.im or result.im:
+                result = complexes.multiply(result, value)
+            else:
+                result = Complex(result.re * value.re, ZERO)
+        return result
+
+    def quotient(self, node: Div) -> Complex:
+        top, bottom = self._at(node.top), self._at(node.bottom)
+        if not (top.im or bottom.im):
+            return Complex(top.re / bottom.re, ZERO)
+        return complexes.divide(top, bottom)
+
+    def power(self, node: Power) -> Complex:
+        if isinstance(node.base, Constant) and node.base.name == "e":
+            return self._function("exp", self._at(node.exponent))
+        base = self._at(node.base)
+        exponent = self._at(node.exponent)
+        if base.im == 0 and exponent.im == 0:
+            if base.re < 0:
+                return self._negative_base(base, exponent, self._exact(node.exponent))
+            self.effort.spend(4)
+            return Complex(power(base.re, exponent.re), ZERO)
+        self.effort.spend(40)
+        return complexes.power(base, exponent)
+
+    def _negative_base(self, base: Complex, exponent: Complex, exact: Rational | None) -> Complex:
+        """Real roots of odd degree are real: the cube root of -8 is -2."""
+        if exact is not None and exact.denominator % 2:
+            size = power(-base.re, exponent.re)
+            return Complex(-size if exact.numerator % 2 else size, ZERO)
+        if self.real:
+            return Complex(power(base.re, exponent.re), ZERO)
+        return complexes.power(base, exponent)
+
+    def _exact(self, node: Expr) -> Rational | None:
+        return rational_or_none(node, self.effort)
+
+    def degree(self, node: Degree) -> Complex:
+        return complexes.scale(self._at(node.term), PI / 180)
+
+    def call(self, node: Call) -> Complex:
+        if node.opaque:
+            return self._unknown(node.name, [self._at(a) for a in node.arguments])
+        if node.name == "root":
+            radicand, index = node.arguments
+            return self._at(Power(radicand, Div(Number(1), index)))
+        values = [self._at(argument) for argument in node.arguments]
+        if len(values) == 1:
+            return self._function(node.name, values[0])
+        if node.name == "log" and len(values) == 2:
+            top, base = (self._function("ln", value) for value in values)
+            return complexes.divide(top, base)
+        return Complex(functions.of_several(node.name, [_real(value) for value in values]), ZERO)
+
+    def _function(self, name: str, a: Complex) -> Complex:
+        if name in _RECIPROCALS:
+            return complexes.divide(complexes.UNIT, self._function(_RECIPROCALS[name], a))
+        if name in _RECIPROCAL_INVERSES:
+            inverse = complexes.divide(complexes.UNIT, a)
+            return self._function(_RECIPROCAL_INVERSES[name], inverse)
+        if name == "log":
+            return complexes.scale(self._function("ln", a), ONE / Decimal(10).ln())
+        if name == "abs":
+            return Complex(complexes.modulus(a), ZERO)
+        self.effort.spend(20)
+        if a.im == 0 and name in functions.OF_ONE:
+            try:
+                return Complex(functions.OF_ONE[name](a.re), ZERO)
+            except NotReal:
+                if self.real or name not in complexes.FUNCTIONS:
+                    raise
+        if name not in complexes.FUNCTIONS:
+            raise NotReal
+        return complexes.FUNCTIONS[name](a)
+
+    def _unknown(self, name: str, values: list[Complex]) -> Complex:
+        """A fixed generic function of the values: equal names of equal values are equal."""
+        seed = crc32(name.encode())
+        result = Complex(Decimal(seed % 997 + 1) / 499, ZERO)
+        for index, value in enumerate(values):
+            weight = Decimal((seed >> (index % 8)) % 887 + 3) / 443
+            shifted = Complex(value.re + weight, value.im)
+            square = complexes.multiply(shifted, shifted)
+            result = complexes.add(complexes.scale(result, weight), square)
+        return result
+
+    def big(self, node: Big) -> Complex:
+        """A finite sum or product over integers is computed; any other is a generic function."""
+        finite = self._finite(node)
+        if finite is not None:
+            return finite
+        bound = running_name(node)
+        if bound and bound not in self.point:
+            self.point[bound] = Decimal(crc32(bound.encode()) % 9973) / 4999
+        parts: list[Expr] = [node.body]
+        infinite = 0
+        for place, side in enumerate((node.lower, node.upper)):
+            for part in side.sides[1:] if isinstance(side, Relation) else (side,):
+                finite_part = _finite_expression(part)
+                if finite_part is not None:
+                    parts.append(finite_part)
+                elif part is not None:
+                    infinite += 1 << place
+        return self._unknown(f"{node.operator}{infinite}", [self._at(part) for part in parts])
+
+    def _finite(self, node: Big) -> Complex | None:
+        name = running_name(node)
+        if node.operator not in ("sum", "prod") or not name or not isinstance(node.lower, Relation):
+            return None
+        low, high = _finite_expression(node.lower.sides[1]), _finite_expression(node.upper)
+        if low is None or high is None:
+            return None
+        first, last = (nearest_integer(self._at(end).re) for end in (low, high))
+        if first is None or last is None or last - first > 120:
+            return None
+        before = self.point.get(name)
+        result = Complex(ZERO if node.operator == "sum" else ONE, ZERO)
+        for k in range(int(first), int(last) + 1):
+            self.point[name] = Decimal(k)
+            self.effort.spend(2)
+            value = self._at(node.body)
+            combine = complexes.add if node.operator == "sum" else complexes.multiply
+            result = combine(result, value)
+        if before is None:
+            del self.point[name]
+        else:
+            self.point[name] = before
+        return result
+
+
+def decimal(value: Rational) -> Decimal:
+    if isinstance(value, int):
+        return Decimal(value)
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def rational_or_none(node: Expr, effort: Effort) -> Rational | None:
+    try:
+        return rational(node, effort)
+    except TooLarge:
+        return None
+
+
+# Any: each rule takes the node type that is its key
+_RULES: Final[dict[type, Callable[[Evaluator, Any], Complex]]] = {
+    Number: Evaluator.number,
+    Based: Evaluator.based,
+    Symbol: Evaluator.symbol,
+    Constant: Evaluator.constant,
+    Add: Evaluator.sum,
+    Mul: Evaluator.product,
+    Div: Evaluator.quotient,
+    Power: Evaluator.power,
+    Degree: Evaluator.degree,
+    Call: Evaluator.call,
+    Big: Evaluator.big,
+}
+
+
+def _real(value: Complex) -> Decimal:
+    if value.im != 0:
+        raise NotReal
+    return value.re
+
+
+def running_name(node: Big) -> str:
+    """The variable that a sum, product or limit runs over, or an empty name."""
+    match node.lower:
+        case Relation((Symbol(name), *_)) | Symbol(name):
+            return name
+        case _:
+            return ""
+
+
+def _finite_expression(node: Node | None) -> Expr | None:
+    """The node, if it is arithmetic without infinity."""
+    if not isinstance(node, EXPRESSIONS) or _INFINITY in (node, *children(node)):
+        return None
+    return node
+
+
+_INFINITY: Final = Constant("infinity")

@@ -1,0 +1,282 @@
+"""Where the answer is in a response: an explicit, ordered policy that says which rule fired.
+
+The response is model output, so every rule is linear in its length and reads from the end, nothing
+is executed, and an answer that the response itself hides, negates, takes back or sprays is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from assay.rewards.outcome.maths.boxes import has_box, last_answer
+from assay.rewards.outcome.maths.clauses import (
+    first_clause,
+    is_bare,
+    is_plain_number,
+    last_clause,
+    last_number,
+    statement,
+    unwrapped,
+    without_aside,
+)
+from assay.rewards.outcome.maths.hedges import (
+    another_value_beside,
+    denied_inside,
+    gives_up,
+    negated_before,
+    retracted_after,
+    struck_out,
+)
+from assay.rewards.outcome.maths.policy import DEFAULT, Extraction, ExtractionPolicy, Rule
+
+_TURN_END = re.compile(
+    r"<\|(?:im_start|im_end|endoftext|eot_id|end|end_of_text|start_header_id)\|>|<｜end▁of▁sentence｜>"
+)
+_SAYS_ANSWER = re.compile(
+    r"""(?:s|S)?\b["'”*_]{0,4}\s{0,3}
+        (?:(?:to|of|for)\b[^.\n:=]{0,60}?)?
+        (?P<link>\s{0,3}\b(?:is|are|was|must\ be|should\ be|would\ be|will\ be|equals|becomes
+             |isn't|is\ not|could\ be|might\ be|may\ be|can\ be|can't\ be|cannot\ be)\b
+          | \s{0,3}[:=：])
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_HEADING = re.compile(r"[*_:：]{0,4}\s+(?=[$\\\d(\[{+−-]|\*\*)")
+_FOREIGN = re.compile(
+    r"(?:答案|正确答案)\s*(?:是|为|为：|：|:)|(?:Respuesta|Réponse|Antwort|Ответ|Resposta)\s*[:：]"
+    r"|respuesta(?: final)? es|réponse(?: finale)? est|Antwort(?: ist| lautet)|ответ(?: равен)?:"
+)
+_UNCOMMITTED = re.compile(r"(?:could|might|may|can) be\b|not\b|n't\b|cannot", re.IGNORECASE)
+_NOT_A_NUMBER = re.compile(r"\A(?:\w+\s+){0,2}(?:not|never|n't)\b.*\d", re.IGNORECASE | re.DOTALL)
+_HASH_LINE = re.compile(r"####[ \t]*([^\n#]{1,200})")
+_PHRASES_TRIED = 32
+_LONG_REFERENCE = 400
+_NO_ANSWER = "the response gives no answer"
+
+
+def extract(response: str, policy: ExtractionPolicy = DEFAULT) -> Extraction:
+    """The span that the response offers as its final answer, and the rule that found it.
+
+    The first rule of the policy with a candidate decides. A refused candidate is not replaced by
+    one that a weaker rule would find.
+    """
+    text = _said(response, policy)
+    if not text or text.isspace():
+        hidden = bool(response) and not response.isspace()
+        return Extraction(None, "none", "everything is inside <think>" if hidden else _NO_ANSWER)
+    for rule in policy.rules:
+        found = _RULES[rule](text, policy)
+        if found is not None:
+            return found
+    return Extraction(None, "none", "no rule of the policy found an answer")
+
+
+def reference_span(gold: str) -> str:
+    """The answer that a reference states: its boxes if it has any, else the reference itself.
+
+    References are trusted: a whole solution is read as the answer that it boxes or announces,
+    without looking for hedges, and boxes side by side are a list.
+    """
+    if "box" in gold:
+        boxed = last_answer(gold, joined=True)
+        if boxed is not None:
+            return boxed.span
+        _, found, rest = gold.rpartition("\\boxed{")
+        if found:
+            return rest.strip()
+    if len(gold) > _LONG_REFERENCE:
+        place = _last_phrase(gold)
+        if place is not None:
+            clause = first_clause(gold[place[2] : place[2] + 2000])
+            return statement(clause) or unwrapped(clause)
+    return gold.strip()
+
+
+def _said(response: str, policy: ExtractionPolicy) -> str:
+    """The response without what follows its end of turn and without hidden reasoning."""
+    # `rfind` is several times faster than `find` or `in` on long texts without a match.
+    text = response
+    if text.rfind("<|") >= 0 or "<｜" in text:
+        end = _TURN_END.search(text)
+        if end is not None:
+            text = text[: end.start()]
+    for tag in policy.hidden_tags:
+        closed = text.rfind(f"</{tag}")
+        if closed >= 0:
+            shut = text.find(">", closed, closed + len(tag) + 20)
+            text = text[shut + 1 if shut >= 0 else closed + len(tag) + 2 :]
+        if text.rfind(f"<{tag}") >= 0:
+            text = text[: text.find(f"<{tag}")]
+    return text
+
+
+def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
+    answer = last_answer(text)
+    if answer is None:
+        if has_box(text):
+            return Extraction(None, "boxed", "the box is empty or never closes")
+        return None
+    if answer.in_a_row > policy.max_boxes_in_a_row:
+        return Extraction(
+            None, "boxed", f"{answer.in_a_row} different boxes in a row are a spray of guesses"
+        )
+    after = text[answer.end :]
+    later = _phrase(after, policy) if "phrase" in policy.rules and after else None
+    if later is not None and _contradicts(later.span, answer.span):
+        return later
+    return _checked("boxed", answer.span, text[max(0, answer.start - 160) : answer.start], after)
+
+
+def _contradicts(later: str | None, boxed: str) -> bool:
+    """Whether a later "the answer is …" names another number than the box."""
+    if later is None or not (is_plain_number(later) and is_plain_number(boxed)):
+        return False
+    return later.strip(" $%+").replace(",", "") != boxed.strip(" $%+").replace(",", "")
+
+
+def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
+    start = text.rfind("<answer>")
+    if start < 0:
+        return None
+    end = text.find("</answer>", start)
+    # A stop string at "</answer>" leaves the tag open.
+    inside = text[start + 8 : end if end >= 0 else len(text)].strip()
+    if not inside:
+        return Extraction(None, "answer_tag", "the answer tag is empty")
+    span = unwrapped(inside)
+    if not is_bare(span):
+        nested = _phrase(inside, policy)
+        span = (nested.span if nested is not None else statement(last_clause(inside))) or span
+    return _checked(
+        "answer_tag", span, text[max(0, start - 160) : start], text[end + 9 :] if end >= 0 else ""
+    )
+
+
+def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:
+    start = text.rfind("####")
+    line = _HASH_LINE.match(text, start) if start >= 0 else None
+    if line is None:
+        return None
+    span = unwrapped(line[1])
+    after = text[line.end() :]
+    # "#### Step 3: simplify" is a heading, and so is "#### Solution" above a solution.
+    formula = any(char.isdigit() or char in "\\$" for char in span)
+    if not span or not is_bare(span) or not (formula or not after or after.isspace()):
+        return None
+    return _checked("hash", span, text[max(0, start - 160) : start], after)
+
+
+def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
+    place = _last_phrase(text)
+    if place is None:
+        return None
+    start, link, rest_at = place
+    clause = first_clause(text[rest_at : rest_at + 2000])
+    span = unwrapped(without_aside(clause))
+    if not span:
+        return Extraction(None, "phrase", "an answer is announced, but none follows")
+    if _UNCOMMITTED.search(link) or _NOT_A_NUMBER.match(clause):
+        return Extraction(None, "phrase", f"{link.strip()!r} does not commit to an answer")
+    if not is_bare(span):
+        number = last_number(clause)
+        span = statement(clause) or (number[0] if number is not None else span)
+    return _checked(
+        "phrase", span, text[max(0, start - 160) : start], text[rest_at + len(clause) :]
+    )
+
+
+def _last_phrase(text: str) -> tuple[int, str, int] | None:
+    """(start, linking words, end) of the last "answer is", "Answer:" or their like."""
+    end = len(text)
+    for _ in range(_PHRASES_TRIED):
+        found = max(text.rfind("nswer", 0, end), text.rfind("NSWER", 0, end))
+        if found < 0:
+            break
+        match = _SAYS_ANSWER.match(text, found + 5)
+        if match is not None:
+            return max(0, found - 1), match["link"], match.end()
+        heading = _HEADING.match(text, found + 5)
+        if heading is not None and _starts_line(text, found):
+            return max(0, found - 1), ":", heading.end()
+        end = found
+    foreign = list(_FOREIGN.finditer(text[-2000:]))
+    if foreign:
+        shift = max(0, len(text) - 2000)
+        return shift + foreign[-1].start(), ":", shift + foreign[-1].end()
+    return None
+
+
+def _starts_line(text: str, nswer: int) -> bool:
+    line = text[max(text.rfind("\n", 0, nswer) + 1, nswer - 40) : nswer - 1]
+    return line.strip(" *_#").lower() in ("", "final", "the", "the final", "correct")
+
+
+def _whole_text(text: str, policy: ExtractionPolicy) -> Extraction | None:
+    if len(text) > policy.max_whole_text:
+        return None
+    span = unwrapped(text)
+    if not span or not is_bare(span) or span.count("\n") > 20:
+        return None
+    if gives_up(text):
+        return Extraction(None, "whole_text", "the response gives up")
+    return _checked("whole_text", span, "", "")
+
+
+def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
+    clause = last_clause(text)
+    if not clause or clause.endswith(("?", "？")):
+        return None
+    span = statement(clause)
+    if not span or not any(char.isalnum() for char in span):
+        return None
+    if gives_up(text):
+        return Extraction(None, "last_statement", "the response gives up")
+    if _NOT_A_NUMBER.match(span):
+        return Extraction(None, "last_statement", "the last statement says what it is not")
+    position = clause.rfind(span)
+    return _checked("last_statement", span, clause[: max(0, position)], "")
+
+
+def _last_number(text: str, _policy: ExtractionPolicy) -> Extraction | None:
+    clause = last_clause(text)
+    number = last_number(clause) if clause and not clause.endswith(("?", "？")) else None
+    if number is None:
+        return None
+    if gives_up(text):
+        return Extraction(None, "last_number", "the response gives up")
+    span, position = number
+    return _checked("last_number", span, clause[:position], clause[position + len(span) :])
+
+
+def _checked(rule: Rule, span: str, before: str, after: str) -> Extraction:
+    """The candidate, unless the text around it or the candidate itself says that it is none."""
+    if not span or span.isspace():
+        return Extraction(None, rule, "the place for the answer is empty")
+    if negated_before(before) or struck_out(before, after):
+        return Extraction(None, rule, f"the text denies {_short(span)}")
+    if denied_inside(span):
+        return Extraction(None, rule, f"{_short(span)} says of itself that it is wrong")
+    if another_value_beside(span, before, after):
+        return Extraction(None, rule, f"{_short(span)} is one of several values on offer")
+    if retracted_after(after):
+        return Extraction(None, rule, f"{_short(span)} is taken back afterwards")
+    return Extraction(span, rule, f"{_short(span)} by {rule}")
+
+
+def _short(span: str) -> str:
+    return repr(span if len(span) <= 80 else f"{span[:77]}...")
+
+
+_RULES: Mapping[Rule, Callable[[str, ExtractionPolicy], Extraction | None]] = MappingProxyType(
+    {
+        "boxed": _boxed,
+        "answer_tag": _answer_tag,
+        "hash": _hash,
+        "phrase": _phrase,
+        "whole_text": _whole_text,
+        "last_statement": _last_statement,
+        "last_number": _last_number,
+    }
+)

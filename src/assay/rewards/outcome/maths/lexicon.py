@@ -1,0 +1,140 @@
+"""The words and commands that the reader knows: functions, letters, signs and environments."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FUNCTIONS: Final = {
+    **{name: name for name in ("sin", "cos", "tan", "cot", "sec", "csc", "cosec")},
+    **{name + "h": name + "h" for name in ("sin", "cos", "tan", "cot", "sec", "csc")},
+    **{
+        prefix + name: "arc" + name
+        for prefix in ("arc", "a")
+        for name in ("sin", "cos", "tan", "cot", "sec", "csc")
+    },
+    **{
+        prefix + name + "h": "ar" + name + "h"
+        for prefix in ("arc", "ar", "a")
+        for name in ("sin", "cos", "tan", "cot", "sec", "csc")
+    },
+    **{name: name for name in ("ln", "log", "exp", "sqrt", "cbrt", "abs", "floor", "ceil", "det")},
+    **{name: name for name in ("max", "min", "gcd", "lcm", "sgn", "sign", "deg", "arg")},
+    "tg": "tan",
+    "ctg": "cot",
+    "arctg": "arctan",
+    "sh": "sinh",
+    "ch": "cosh",
+    "th": "tanh",
+    "lg": "log",
+    "lb": "lb",
+    "cosec": "csc",
+    "ceiling": "ceil",
+    "Log": "log",
+    "Ln": "ln",
+}
+"""Spelling of a function to its one name."""
+
+INVERSES: Final = {
+    name: ("ar" + name if name.endswith("h") else "arc" + name)
+    for name in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh")
+}
+
+PLAIN_ONLY_AS_COMMAND: Final = frozenset({"sh", "ch", "th", "tg", "ctg", "lb", "deg", "arg"})
+"""Short names that are products of letters unless written as a command."""
+
+GREEK: Final = frozenset(
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi "
+    "rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi "
+    "Sigma Upsilon Phi Psi Omega".split()
+)
+
+GREEK_WORDS: Final = frozenset(
+    "alpha beta gamma delta epsilon zeta theta kappa lambda sigma omega phi psi rho tau mu".split()
+)
+"""Greek letters that are recognised when spelt out without a backslash."""
+
+CONSTANTS: Final = {
+    "pi": "pi",
+    "infty": "infinity",
+    "infin": "infinity",
+    "infinity": "infinity",
+    "inf": "infinity",
+    "oo": "infinity",
+    "imath": "i",
+    "mathrm{e}": "e",
+}
+
+RELATIONS: Final = {
+    "=": "=",
+    "==": "=",
+    "!=": "!=",
+    "=/=": "!=",
+    "<>": "!=",
+    "<": "<",
+    ">": ">",
+    "<=": "<=",
+    ">=": ">=",
+    "le": "<=",
+    "leq": "<=",
+    "leqslant": "<=",
+    "leqq": "<=",
+    "ge": ">=",
+    "geq": ">=",
+    "geqslant": ">=",
+    "geqq": ">=",
+    "lt": "<",
+    "gt": ">",
+    "ne": "!=",
+    "neq": "!=",
+    "approx": "~",
+    "simeq": "~",
+    "approxeq": "~",
+    "~=": "~",
+    "in": "in",
+    "to": "=",
+    "rightarrow": "=",
+}
+
+SPACES: Final = frozenset(
+    "quad qquad displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg "
+    "bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle bigm hfill noindent nobreak thinspace "
+    "enspace phantom medspace negthinspace hspace vspace boldsymbol mathop centering".split()
+)
+"""Commands that only lay out."""
+
+DECORATIONS: Final = frozenset(
+    "vec bar hat tilde overline overrightarrow mathbf mathcal mathbb dot ddot widehat bm underline "
+    "overleftrightarrow mathfrak mathsf mathit widetilde".split()
+)
+
+FRACTIONS: Final = frozenset({"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"})
+BINOMIALS: Final = frozenset({"binom", "dbinom", "tbinom"})
+TIMES: Final = frozenset({"times", "cdot", "ast", "bullet", "cdotp", "star"})
+BIG_OPERATORS: Final = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
+MATRICES: Final = frozenset(
+    {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "smallmatrix", "array"}
+)
+TEXT_COMMANDS: Final = "|".join(
+    "text textbf textrm textit textnormal textsf texttt mbox hbox mathrm operatorname rm mathit "
+    "emph".split()
+)
+
+SEPARATOR_WORDS: Final = frozenset({"and", "or", "&", "as well as", ", and", ", or", "and/or"})
+
+RETRACTIONS: Final = frozenset(
+    "is are not no wrong incorrect false or and but nor maybe perhaps either neither isn't never "
+    "except than to least most about approximately around roughly if when where for then because "
+    "instead actually wait hmm more less over under between was were be been should would could "
+    "might may cannot can't unknown guess answer correct true right plus minus times divided "
+    "equals equal squared cubed negative remainder with without only correctly unless".split()
+)
+"""Words that make a phrase after a number a statement rather than what is counted."""
+
+MULTIPLIERS: Final = {
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "dozen": 12,
+}

@@ -1,0 +1,68 @@
+"""Every bound of the comparator, checked before the work that it bounds.
+
+The bounds are generous for answers people write and small enough that the worst input of any
+length costs a few milliseconds and a few megabytes.
+"""
+
+MAX_CHARS = 16_384
+"""Longest answer that is read at all."""
+
+MAX_TOKENS = 3_500
+"""Longest answer in tokens; a 40 x 40 matrix has about 3,200."""
+
+MAX_DEPTH = 24
+"""Deepest nesting; one level costs about ten interpreter frames."""
+
+MAX_ITEMS = 400
+"""Most members of a list, tuple or set."""
+
+MAX_PARTS = 60
+"""Most parts of a union of sets."""
+
+MAX_CELLS = 2_500
+"""Most entries of a matrix."""
+
+MAX_DIGITS = 4_000
+"""Most digits of one number literal; below the interpreter's own conversion limit."""
+
+MAX_BITS = 64_000
+"""Largest exact integer, in bits; 2024^4046 has 45,000."""
+
+MAX_EXPONENT = 36_000
+"""Largest decimal exponent of scientific notation."""
+
+MAX_FACTORIAL = 6_000
+"""Largest argument of an exact factorial."""
+
+MAX_TERMS = 300
+"""Most terms of one expanded polynomial."""
+
+MAX_STEPS = 4_000
+"""Most steps of one comparison; a step is a few microseconds of arithmetic."""
+
+MAX_VARIANTS = 8
+"""Most values that plus-minus signs may expand one item into."""
+
+
+class Effort:
+    """The steps that one comparison may still spend, and whether a limit was met on the way."""
+
+    __slots__ = ("left", "limit")
+
+    def __init__(self, steps: int = MAX_STEPS) -> None:
+        self.left = steps
+        self.limit: TooLarge | None = None
+
+    def spend(self, steps: int = 1) -> None:
+        """Fewer steps are left; raises TooLarge when there are none."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooLarge(f"more than {MAX_STEPS:,} steps of work")
+
+
+class Unreadable(Exception):
+    """The text is not an answer in the notation that the comparator reads."""
+
+
+class TooLarge(Unreadable):
+    """The text is beyond a limit, so it was not worked on."""

@@ -1,0 +1,125 @@
+"""Matrices: entry by entry, after any sums and products of matrices are carried out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.rewards.outcome.maths.cursor import expression, product, total
+from assay.rewards.outcome.maths.limits import TooLarge
+from assay.rewards.outcome.maths.nodes import (
+    Add,
+    Call,
+    Div,
+    Expr,
+    Matrix,
+    Mul,
+    Node,
+    Number,
+    children,
+)
+
+if TYPE_CHECKING:
+    from assay.rewards.outcome.maths.judge import Judge
+
+_MOST_PRODUCTS = 500
+_MOST_FACTORS = 3
+
+
+def involves_matrix(node: Node) -> bool:
+    if isinstance(node, Matrix):
+        return True
+    if isinstance(node, (Add, Mul, Div, Call)):
+        return any(map(involves_matrix, children(node)))
+    return False
+
+
+def same_matrix(prediction: Expr, gold: Expr, judge: Judge) -> str | None:
+    """The rule by which two expressions with matrices in them are equal, or None."""
+    left, right = carried_out(prediction), carried_out(gold)
+    if not isinstance(left, Matrix) and not isinstance(right, Matrix):
+        return judge.scalars(left, right)
+    if not isinstance(left, Matrix) or not isinstance(right, Matrix):
+        return None
+    if len(left.rows) != len(right.rows) or len(left.rows[0]) != len(right.rows[0]):
+        return None
+    pairs = zip(left.rows, right.rows, strict=True)
+    return "matrix" if all(all(map(judge.same, a, b)) for a, b in pairs) else None
+
+
+def carried_out(node: Expr) -> Expr:
+    """The expression with matrix sums, products and determinants done; others are left alone."""
+    match node:
+        case Add(terms):
+            return _sum([carried_out(term) for term in terms])
+        case Mul(factors):
+            return _product([carried_out(factor) for factor in factors])
+        case Div(Matrix() as matrix, bottom):
+            return _scaled(matrix, Div(Number(1), bottom))
+        case Call("det", (Matrix() as matrix,)):
+            return _determinant([[expression(cell) for cell in row] for row in matrix.rows])
+        case _:
+            return node
+
+
+def _sum(terms: list[Expr]) -> Expr:
+    if not all(isinstance(term, Matrix) for term in terms):
+        return total(terms)
+    matrices = [term for term in terms if isinstance(term, Matrix)]
+    if len({(len(m.rows), len(m.rows[0])) for m in matrices}) != 1:
+        return total(terms)
+    rows = zip(*(matrix.rows for matrix in matrices), strict=True)
+    return Matrix(
+        tuple(
+            tuple(Add(tuple(map(expression, cells))) for cells in zip(*row, strict=True))
+            for row in rows
+        )
+    )
+
+
+def _product(factors: list[Expr]) -> Expr:
+    scalars: list[Expr] = [factor for factor in factors if not isinstance(factor, Matrix)]
+    matrices = [factor for factor in factors if isinstance(factor, Matrix)]
+    if not matrices:
+        return product(factors)
+    if len(matrices) > _MOST_FACTORS:
+        raise TooLarge(f"a product of more than {_MOST_FACTORS} matrices")
+    result = matrices[0]
+    for matrix in matrices[1:]:
+        if len(result.rows[0]) != len(matrix.rows):
+            return product(factors)
+        result = _times(result, matrix)
+    return _scaled(result, product(scalars)) if scalars else result
+
+
+def _times(left: Matrix, right: Matrix) -> Matrix:
+    if len(left.rows) * len(right.rows) * len(right.rows[0]) > _MOST_PRODUCTS:
+        raise TooLarge("a product of large matrices")
+    columns = list(zip(*right.rows, strict=True))
+    return Matrix(
+        tuple(
+            tuple(
+                total([Mul((expression(a), expression(b))) for a, b in zip(row, c, strict=True)])
+                for c in columns
+            )
+            for row in left.rows
+        )
+    )
+
+
+def _scaled(matrix: Matrix, factor: Expr) -> Matrix:
+    return Matrix(
+        tuple(tuple(Mul((factor, expression(cell))) for cell in row) for row in matrix.rows)
+    )
+
+
+def _determinant(rows: list[list[Expr]]) -> Expr:
+    """By expansion along the first row, for matrices up to 4 x 4."""
+    if len(rows) != len(rows[0]) or len(rows) > 4:
+        raise TooLarge("the determinant of a large or oblong matrix")
+    if len(rows) == 1:
+        return rows[0][0]
+    terms: list[Expr] = []
+    for k, entry in enumerate(rows[0]):
+        minor = [row[:k] + row[k + 1 :] for row in rows[1:]]
+        terms.append(Mul((Number(-1 if k % 2 else 1), entry, _determinant(minor))))
+    return total(terms)

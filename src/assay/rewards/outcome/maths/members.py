@@ -1,0 +1,191 @@
+"""Lists, tuples and sets: which members must agree, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from assay.rewards.outcome.maths.limits import TooLarge
+from assay.rewards.outcome.maths.nodes import EXPRESSIONS, Group, Matrix, Node, Relation
+from assay.rewards.outcome.maths.points import value_of
+from assay.rewards.outcome.maths.resolve import has_signs, variants
+from assay.rewards.outcome.maths.statements import Statement, statement
+
+if TYPE_CHECKING:
+    from assay.rewards.outcome.maths.judge import Judge
+
+Shape = Literal["list", "tuple", "set", "one"]
+_MOST_PAIRS = 1_600
+
+
+def same_members(prediction: Node, gold: Node, judge: Judge) -> str | None:
+    """The rule by which two collections agree, or None.
+
+    Brackets mean order; braces and bare lists do not. A bare list meets a tuple in order. One
+    member in braces is that member.
+    """
+    said, meant = _shape(prediction), _shape(gold)
+    left, right = _unlabelled(_items(prediction, said), _items(gold, meant), judge)
+    if "one" in (said, meant):
+        if len(left) == len(right) == 1 and "tuple" not in (said, meant):
+            return judge.rule(left[0], right[0])
+        vector = matrix_of(prediction) or matrix_of(gold)
+        return None if vector is None else _same_vector(prediction, gold, judge)
+    if {said, meant} == {"tuple", "set"}:
+        return None
+    if said == meant == "tuple" and not _same_brackets(prediction, gold, judge):
+        return None
+    if "tuple" in (said, meant):
+        return "tuple" if same_in_order(left, right, judge) else None
+    if judge.conventions.list_order == "kept" and said == meant == "list":
+        return "list" if same_in_order(left, right, judge) else None
+    if _in_step(prediction, gold):
+        return "list" if same_in_order(left, right, judge) else None
+    repeats = "set" in (said, meant) or all(isinstance(item, Group) for item in right)
+    same = same_in_any_order(left, right, judge, repeats=repeats)
+    return ("set" if "set" in (said, meant) else "list") if same else None
+
+
+def same_in_order(left: list[Node], right: list[Node], judge: Judge) -> bool:
+    return len(left) == len(right) and all(map(judge.same, left, right))
+
+
+def same_in_any_order(left: list[Node], right: list[Node], judge: Judge, *, repeats: bool) -> bool:
+    """Whether the members pair up; with `repeats` a member may be written more than once."""
+    if not repeats and len(left) != len(right):
+        return False
+    if not left or not right:
+        return not left and not right
+    if len(left) == len(right) and all(a == b for a, b in zip(left, right, strict=True)):
+        return True
+    if len(left) * len(right) > _MOST_PAIRS:
+        raise TooLarge(f"{len(left)} members against {len(right)} in any order")
+    open_ = list(range(len(right)))
+    for item in left:
+        found = next((k for k in open_ if judge.same(item, right[k])), None)
+        if found is not None:
+            open_.remove(found)
+        elif not repeats or not any(judge.same(item, other) for other in right):
+            return False
+    return not open_ or (
+        repeats and all(any(judge.same(item, right[k]) for item in left) for k in open_)
+    )
+
+
+def spread(said: Statement) -> Group | None:
+    """`(x, y) = (1, 2)` as the list `x = 1, y = 2`."""
+    label, value = said.label, said.value
+    if not isinstance(label, Group) or not isinstance(value, Group):
+        return None
+    if len(label.items) != len(value.items):
+        return None
+    pairs = zip(label.items, value.items, strict=True)
+    return Group("", tuple(Relation((name, part), ("=",)) for name, part in pairs), "")
+
+
+def matrix_of(node: Node) -> Matrix | None:
+    return node if isinstance(node, Matrix) else None
+
+
+def _same_vector(prediction: Node, gold: Node, judge: Judge) -> str | None:
+    """A row or a column against a tuple or a nested list."""
+    left, right = _vector(prediction), _vector(gold)
+    if left is None or right is None:
+        return None
+    return "matrix" if same_in_order(left, right, judge) else None
+
+
+def _vector(node: Node) -> list[Node] | None:
+    if isinstance(node, Matrix):
+        if len(node.rows) == 1:
+            return list(node.rows[0])
+        if len(node.rows[0]) == 1:
+            return [row[0] for row in node.rows]
+        return [Group("[", row, "]") for row in node.rows]
+    if isinstance(node, Group) and node.opening in ("(", "["):
+        return list(node.items)
+    return None
+
+
+def _shape(node: Node) -> Shape:
+    if isinstance(node, Group):
+        if not node.opening:
+            return "list"
+        return "set" if node.opening == "{" else "tuple"
+    if not isinstance(node, Relation) and has_signs(node):
+        return "list"
+    return "one"
+
+
+def _items(node: Node, shape: Shape) -> list[Node]:
+    items = node.items if isinstance(node, Group) else (node,)
+    if shape == "tuple":
+        return list(items)
+    return [variant for item in items for variant in variants(item)]
+
+
+def _unlabelled(left: list[Node], right: list[Node], judge: Judge) -> tuple[list[Node], list[Node]]:
+    """Both lists without names, unless every member on both sides has one."""
+    if _all_named(left) and _all_named(right):
+        return left, right
+    return _values(left, judge), _values(right, None)
+
+
+def _all_named(items: list[Node]) -> bool:
+    return all(isinstance(item, Relation) for item in items)
+
+
+def _values(items: list[Node], judge: Judge | None) -> list[Node]:
+    values: list[Node] = []
+    labels: list[Node | None] = []
+    for item in items:
+        said = None
+        if isinstance(item, Relation):
+            said = statement(item, None if judge is None else judge.same)
+        values.append(item if said is None else said.value)
+        labels.append(None if said is None else said.label)
+    return _in_periods(values, labels)
+
+
+def _in_periods(values: list[Node], labels: list[Node | None]) -> list[Node]:
+    """`p=5, q=2; p=7, q=2` as two pairs: labels that start over begin a new tuple."""
+    if len(labels) < 4 or any(label is None for label in labels):
+        return values
+    period = next((k for k in range(1, len(labels)) if labels[k] == labels[0]), 0)
+    if period < 2 or len(labels) % period:
+        return values
+    if any(labels[k] != labels[k % period] for k in range(len(labels))):
+        return values
+    starts = range(0, len(values), period)
+    return [Group("(", tuple(values[k : k + period]), ")") for k in starts]
+
+
+def _in_step(prediction: Node, gold: Node) -> bool:
+    """Whether one side names its members differently, so that the order carries meaning."""
+    for one, other in ((prediction, gold), (gold, prediction)):
+        names = _labels(one)
+        if len(names) > 1 and len(set(map(repr, names))) == len(names) and not _labels(other):
+            return True
+    return False
+
+
+def _labels(node: Node) -> list[Node]:
+    if not isinstance(node, Group):
+        return []
+    found = [statement(item, None) for item in node.items if isinstance(item, Relation)]
+    labels = [said.label for said in found if said is not None and said.label is not None]
+    return labels if len(labels) == len(node.items) else []
+
+
+def _same_brackets(prediction: Node, gold: Node, judge: Judge) -> bool:
+    """A pair in other brackets is another interval, unless it cannot be an interval at all."""
+    if not isinstance(prediction, Group) or not isinstance(gold, Group):
+        return False
+    if (prediction.opening, prediction.closing) == (gold.opening, gold.closing):
+        return True
+    return len(gold.items) != 2 or not _rises(gold, judge)
+
+
+def _rises(pair: Group, judge: Judge) -> bool:
+    ends = [value_of(i, judge.effort) if isinstance(i, EXPRESSIONS) else None for i in pair.items]
+    low, high = ends
+    return low is None or high is None or low.re <= high.re

@@ -1,0 +1,206 @@
+"""Equality of expressions by their values at fixed points, to high precision.
+
+Two expressions are equal when they agree wherever both are real, at points of both signs: so
+`sqrt(x^2)` is not `x`, while `2 ln x` is `ln x^2`. Where they are never both real, or one names
+the imaginary unit, principal complex values at the same points are compared. Variables under a
+factorial, or in the exponent of a negative base, stand for integers.
+
+A difference counts as zero if it keeps shrinking with the precision, and as not zero if it
+settles, so neither huge nor tiny values are confused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal, localcontext
+from typing import Final
+from zlib import crc32
+
+from assay.rewards.outcome.maths.complexes import Complex, divide, modulus, subtract
+from assay.rewards.outcome.maths.decimals import NotReal, context
+from assay.rewards.outcome.maths.evaluate import Evaluator, Point, rational_or_none, running_name
+from assay.rewards.outcome.maths.limits import Effort
+from assay.rewards.outcome.maths.nodes import (
+    Big,
+    Call,
+    Constant,
+    Expr,
+    Node,
+    Power,
+    Symbol,
+    children,
+)
+
+_COARSE: Final = 40
+_FINE: Final = 90
+_RANGES: Final = (
+    ("0.21", "0.93"),
+    ("1.13", "2.87"),
+    ("-0.91", "-0.17"),
+    ("-2.93", "-1.11"),
+    ("3.1", "7.9"),
+    ("0.03", "0.3"),
+    ("-6.7", "5.9"),
+    ("11", "29"),
+)
+_INTEGERS: Final = (5, 8, 3, 11, 6, 14, 9, 4)
+_ENOUGH: Final = 4
+_DISTINCT: Final = Decimal("1e-12")
+_PRESENT: Final = Decimal("1e-20")
+
+
+def agree(left: Expr, right: Expr, effort: Effort) -> bool:
+    """Whether the two are equal at the sample points, and at enough of them."""
+    return _scan(left, right, effort)
+
+
+def proportional(left: Expr, right: Expr, effort: Effort, *, positive: bool) -> bool:
+    """Whether `left` is `right` times one nonzero (or positive) constant at the sample points."""
+    first: list[Complex] = []
+
+    def same_ratio(a: Complex, b: Complex) -> bool:
+        if modulus(b) < _PRESENT or modulus(a) < _PRESENT:
+            raise NotReal
+        ratio = divide(a, b)
+        if positive and (ratio.re <= 0 or modulus(Complex(ratio.im, ratio.im)) > _DISTINCT):
+            return False
+        if not first:
+            first.append(ratio)
+        return modulus(subtract(ratio, first[0])) <= _DISTINCT * modulus(first[0])
+
+    with localcontext(context(_COARSE)):
+        names, integers = variables(left, right)
+        tried = 0
+        for point in _points(names, integers):
+            try:
+                if not same_ratio(_value(left, point, effort), _value(right, point, effort)):
+                    return False
+                tried += 1
+            except NotReal:
+                continue
+            if tried >= _ENOUGH:
+                return True
+        return tried >= 2
+
+
+def value_of(node: Expr, effort: Effort, digits: int = _COARSE) -> Complex | None:
+    """The value of a closed expression, or None if it has none."""
+    names, integers = variables(node)
+    if names - bound_names(node):
+        return None
+    point = next(_points(names, integers))
+    with localcontext(context(digits)):
+        try:
+            return Evaluator(point, effort, real=False).value(node)
+        except NotReal:
+            return None
+
+
+def bound_names(node: Node) -> frozenset[str]:
+    """The running variables of sums, products, integrals and limits."""
+    names: set[str] = set()
+    pending: list[Node] = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Big):
+            names.add(running_name(current))
+        pending.extend(children(current))
+    return frozenset(names)
+
+
+def variables(*nodes: Node) -> tuple[frozenset[str], frozenset[str]]:
+    """All variable names, and those of them that must stand for integers."""
+    names: set[str] = set()
+    integers: set[str] = set()
+    pending: list[tuple[Node, bool]] = [(node, False) for node in nodes]
+    while pending:
+        node, whole = pending.pop()
+        if isinstance(node, Symbol):
+            names.add(node.name)
+            if whole:
+                integers.add(node.name)
+            continue
+        inner = whole or (isinstance(node, Call) and node.name in _INTEGER_CALLS)
+        if isinstance(node, Power) and _is_negative(node.base):
+            pending.append((node.exponent, True))
+        if isinstance(node, Big) and node.operator in ("sum", "prod"):
+            pending.extend((side, True) for side in (node.lower, node.upper) if side is not None)
+        pending.extend((child, inner) for child in children(node))
+    return frozenset(names), frozenset(integers)
+
+
+_INTEGER_CALLS: Final = frozenset({"factorial", "double_factorial", "binomial", "mod"})
+
+
+def _is_negative(base: Expr) -> bool:
+    value = rational_or_none(base, Effort())
+    return value is not None and value < 0
+
+
+def _scan(left: Expr, right: Expr, effort: Effort) -> bool:
+    names, integers = variables(left, right)
+    imaginary = _names_i(left) or _names_i(right)
+    for real in (False,) if imaginary else (True, False):
+        tried = 0
+        for point in _points(names, integers):
+            try:
+                if not _same(left, right, point, effort, real=real):
+                    return False
+                tried += 1
+            except NotReal:
+                continue
+            if tried >= _ENOUGH or not names:
+                break
+        if tried >= (2 if names else 1):
+            return True
+    return False
+
+
+def _same(left: Expr, right: Expr, point: Point, effort: Effort, *, real: bool) -> bool:
+    with localcontext(context(_COARSE)):
+        a = Evaluator(point, effort, real=real).value(left)
+        b = Evaluator(point, effort, real=real).value(right)
+        coarse = modulus(subtract(a, b))
+        largest = max(modulus(a), modulus(b))
+        if coarse > largest * _DISTINCT and largest > _PRESENT:
+            return False
+    with localcontext(context(_FINE)):
+        a = Evaluator(point, effort, real=real).value(left)
+        b = Evaluator(point, effort, real=real).value(right)
+        fine = modulus(subtract(a, b))
+        if fine == 0:
+            return True
+        settled = abs(coarse - fine) <= fine * _DISTINCT.sqrt()
+        return not settled and fine <= max(coarse, largest) * Decimal("1e-36")
+
+
+def _value(node: Expr, point: Point, effort: Effort) -> Complex:
+    return Evaluator(point, effort, real=True).value(node)
+
+
+def _points(names: frozenset[str], integers: frozenset[str]) -> Iterator[Point]:
+    ordered = sorted(names)
+    for index, (low, high) in enumerate(_RANGES):
+        yield {
+            name: Decimal(_INTEGERS[(index + crc32(name.encode())) % len(_INTEGERS)])
+            if name in integers
+            else _between(Decimal(low), Decimal(high), f"{name}/{index}")
+            for name in ordered
+        }
+        if not ordered:
+            return
+
+
+def _between(low: Decimal, high: Decimal, seed: str) -> Decimal:
+    share = Decimal(crc32(seed.encode()) % 1_000_003) / 1_000_003
+    return (low + (high - low) * share).quantize(Decimal("1e-9"))
+
+
+def _names_i(node: Node) -> bool:
+    pending: list[Node] = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Constant) and current.name == "i":
+            return True
+        pending.extend(children(current))
+    return False

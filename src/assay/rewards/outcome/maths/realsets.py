@@ -1,0 +1,331 @@
+"""Sets of real numbers as unions of intervals, from any of the notations for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from assay.rewards.outcome.maths.algebra import Undefined, quotient
+from assay.rewards.outcome.maths.cursor import INFINITY, negate
+from assay.rewards.outcome.maths.limits import Effort, TooLarge
+from assay.rewards.outcome.maths.nodes import (
+    EXPRESSIONS,
+    Add,
+    Builder,
+    Call,
+    Constant,
+    Expr,
+    Group,
+    Mul,
+    Node,
+    Number,
+    Quantity,
+    Relation,
+    RelationOp,
+    Symbol,
+    Text,
+    Union,
+    Without,
+)
+from assay.rewards.outcome.maths.points import value_of, variables
+from assay.rewards.outcome.maths.polynomial import ONE, Ring
+from assay.rewards.outcome.maths.statements import is_name
+
+_MIRROR: Final[dict[RelationOp, RelationOp]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_ALL: Final = frozenset({"mathbb:R", "R"})
+_ALL_WORDS: Final = frozenset({"all real numbers", "all reals", "real numbers", "any real number"})
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of an interval: its expression, its place on the line, and whether it belongs."""
+
+    node: Expr
+    place: Decimal
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    low: End
+    high: End
+
+
+RealSet = list[Interval]
+SameEnd = Callable[[Expr, Expr], bool]
+
+
+def is_explicit(node: Node) -> bool:
+    """Whether the node can only be meant as a set of reals, not as a pair of numbers."""
+    match node:
+        case Union() | Without() | Builder():
+            return True
+        case Symbol(name):
+            return name in ("mathbb:R", "emptyset")
+        case Text(words):
+            return words.lower() in _ALL_WORDS
+        case Relation(_, operators):
+            return operators[-1] == "in" or any(o in _MIRROR or o == "!=" for o in operators)
+        case Group(opening, items, closing):
+            if not opening and items:
+                return all(isinstance(item, Relation) and is_explicit(item) for item in items)
+            mixed = opening + closing in ("(]", "[)")
+            pair = len(items) == 2 and opening in ("(", "[")
+            return mixed or (pair and any(map(_infinite, items)))
+        case _:
+            return False
+
+
+def subjects(node: Node) -> frozenset[Node]:
+    """The names whose values a relation restricts; an interval or a set builder has none."""
+    match node:
+        case Relation((name, _), ("in",)):
+            return frozenset({name})
+        case Relation(sides):
+            return frozenset(side for side in sides if is_name(side))
+        case Group("", items):
+            return frozenset(name for item in items for name in subjects(item))
+        case _:
+            return frozenset()
+
+
+def real_set(node: Node, effort: Effort) -> RealSet | None:
+    """The sorted, merged intervals of the set, or None if it is not a set of known reals."""
+    found = _convert(node, effort)
+    return None if found is None else _merged(found)
+
+
+def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
+    return len(left) == len(right) and all(
+        a.low.closed == b.low.closed
+        and a.high.closed == b.high.closed
+        and same(a.low.node, b.low.node)
+        and same(a.high.node, b.high.node)
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def _convert(node: Node, effort: Effort) -> RealSet | None:
+    match node:
+        case Symbol(name) if name in _ALL:
+            return _everything()
+        case Symbol("emptyset"):
+            return []
+        case Text(words) if words.lower() in _ALL_WORDS:
+            return _everything()
+        case Union(parts):
+            return _all_of([_convert(part, effort) for part in parts])
+        case Without(whole, removed):
+            return _without(_convert(whole, effort), _convert(removed, effort))
+        case Relation():
+            return _from_relation(node, effort)
+        case Builder(_, conditions):
+            return _from_conditions(conditions, effort)
+        case Group():
+            return _from_group(node, effort)
+        case Quantity(value, _):
+            return _convert(value, effort)
+        case _:
+            return None
+
+
+def _from_group(node: Group, effort: Effort) -> RealSet | None:
+    if node.opening == "{":
+        ends = [_end(item, effort, closed=True) for item in node.items]
+        known = [end for end in ends if end is not None]
+        return [Interval(end, end) for end in known] if len(known) == len(ends) else None
+    if node.opening and len(node.items) == 2:
+        low = _end(node.items[0], effort, closed=node.opening == "[")
+        high = _end(node.items[1], effort, closed=node.closing == "]")
+        return None if low is None or high is None else _interval(low, high)
+    if not node.opening and all(isinstance(item, (Relation, Group)) for item in node.items):
+        if node.alternatives:
+            return _all_of([_convert(item, effort) for item in node.items])
+        return _from_conditions(node.items, effort)
+    return None
+
+
+def _from_conditions(conditions: tuple[Node, ...], effort: Effort) -> RealSet | None:
+    """What all conditions leave; conditions that exclude each other are alternatives."""
+    sets = [_convert(condition, effort) for condition in conditions]
+    known = [found for found in sets if found is not None]
+    if len(known) != len(sets):
+        return None
+    result = known[0]
+    for other in known[1:]:
+        result = _intersection(result, other)
+    return result or [interval for found in known for interval in found]
+
+
+def _from_relation(relation: Relation, effort: Effort) -> RealSet | None:
+    sides, operators = relation.sides, relation.operators
+    if operators[-1] == "in":
+        return _convert(sides[-1], effort) if len(sides) == 2 else None
+    if operators == ("!=",):
+        return _not_equal(sides[0], sides[1], effort)
+    if len(sides) == 3 and operators[0] in _MIRROR and operators[1] in _MIRROR:
+        first = _half_line(sides[1], _MIRROR[operators[0]], sides[0], effort)
+        second = _half_line(sides[1], operators[1], sides[2], effort)
+        return None if first is None or second is None else _intersection(first, second)
+    if len(sides) != 2 or operators[0] not in _MIRROR:
+        return None
+    return _half_line(sides[0], operators[0], sides[1], effort)
+
+
+def _half_line(left: Node, operator: RelationOp, right: Node, effort: Effort) -> RealSet | None:
+    if not is_name(left):
+        if is_name(right):
+            return _half_line(right, _MIRROR[operator], left, effort)
+        solved = _solve_linear(left, operator, right, effort)
+        if solved is None:
+            return None
+        operator, right = solved
+    if isinstance(left, Call) and left.name == "abs":
+        return _absolute(operator, right, effort)
+    end = _end(right, effort, closed=operator in ("<=", ">="))
+    if end is None:
+        return None
+    if operator in ("<", "<="):
+        return _interval(_endless(-1), end)
+    return _interval(end, _endless(1))
+
+
+def _absolute(operator: RelationOp, right: Node, effort: Effort) -> RealSet | None:
+    """`|x| < a` and its kin, for a name between the bars and a positive bound."""
+    end = _end(right, effort, closed=operator in ("<=", ">="))
+    if end is None or end.place <= 0:
+        return None
+    mirror = End(negate(end.node), -end.place, end.closed)
+    if operator in ("<", "<="):
+        return _interval(mirror, end)
+    return [Interval(_endless(-1), mirror), Interval(end, _endless(1))]
+
+
+def _solve_linear(
+    left: Node, operator: RelationOp, right: Node, effort: Effort
+) -> tuple[RelationOp, Expr] | None:
+    """`x op value` from a linear inequality in one variable with rational coefficients."""
+    if not isinstance(left, EXPRESSIONS) or not isinstance(right, EXPRESSIONS):
+        return None
+    if len(variables(left, right)[0]) != 1:
+        return None
+    ring = Ring(effort)
+    try:
+        parts = quotient(Add((left, negate(right))), ring)
+    except (TooLarge, Undefined):
+        return None
+    degrees = dict(parts.top)
+    slope = degrees.pop(((0, 1),), None)
+    constant = degrees.pop((), 0)
+    if parts.bottom != ONE or slope is None or degrees or ring.atoms[0][0] != "symbol":
+        return None
+    value = Number(-Fraction(constant) / slope)
+    return (operator if slope > 0 else _MIRROR[operator]), value
+
+
+def _not_equal(left: Node, right: Node, effort: Effort) -> RealSet | None:
+    name, value = (left, right) if is_name(left) else (right, left)
+    values = value.items if isinstance(value, Group) and not value.opening else (value,)
+    ends = [_end(item, effort, closed=False) for item in values]
+    known = [end for end in ends if end is not None]
+    if not is_name(name) or len(known) != len(ends):
+        return None
+    return _without(_everything(), [Interval(end, end) for end in known])
+
+
+def _end(node: Node, effort: Effort, *, closed: bool) -> End | None:
+    if isinstance(node, Quantity):
+        node = node.value
+    if not isinstance(node, EXPRESSIONS):
+        return None
+    sign = _infinite_sign(node)
+    if sign:
+        return _endless(sign)
+    value = value_of(node, effort)
+    if value is None or abs(value.im) > Decimal("1e-30"):
+        return None
+    return End(node, value.re, closed)
+
+
+def _infinite_sign(node: Node) -> int:
+    match node:
+        case Constant("infinity"):
+            return 1
+        case Mul((Number(value), Constant("infinity"))):
+            return 1 if value > 0 else -1
+        case _:
+            return 0
+
+
+def _infinite(node: Node) -> bool:
+    return _infinite_sign(node) != 0
+
+
+def _endless(sign: int) -> End:
+    if sign > 0:
+        return End(INFINITY, Decimal("Infinity"), closed=False)
+    return End(negate(INFINITY), Decimal("-Infinity"), closed=False)
+
+
+def _everything() -> RealSet:
+    return [Interval(_endless(-1), _endless(1))]
+
+
+def _interval(low: End, high: End) -> RealSet | None:
+    if low.place > high.place:
+        return None
+    if low.place == high.place and not (low.closed and high.closed):
+        return []
+    return [Interval(low, high)]
+
+
+def _all_of(sets: list[RealSet | None]) -> RealSet | None:
+    result: RealSet = []
+    for found in sets:
+        if found is None:
+            return None
+        result.extend(found)
+    return result
+
+
+def _intersection(left: RealSet, right: RealSet) -> RealSet:
+    result: RealSet = []
+    for a in left:
+        for b in right:
+            low = max((a.low, b.low), key=lambda end: (end.place, not end.closed))
+            high = min((a.high, b.high), key=lambda end: (end.place, end.closed))
+            result.extend(_interval(low, high) or [])
+    return result
+
+
+def _without(whole: RealSet | None, removed: RealSet | None) -> RealSet | None:
+    if whole is None or removed is None:
+        return None
+    for hole in removed:
+        left = Interval(_endless(-1), End(hole.low.node, hole.low.place, not hole.low.closed))
+        right = Interval(End(hole.high.node, hole.high.place, not hole.high.closed), _endless(1))
+        if hole.low.place == hole.high.place:
+            left = Interval(_endless(-1), replace(hole.low, closed=False))
+            right = Interval(replace(hole.high, closed=False), _endless(1))
+        whole = _intersection(whole, [left, right])
+    return whole
+
+
+def _merged(intervals: RealSet) -> RealSet:
+    ordered = sorted(intervals, key=lambda i: (i.low.place, not i.low.closed))
+    result: RealSet = []
+    for interval in ordered:
+        if result and _touch(result[-1].high, interval.low):
+            last = result[-1]
+            high = max((last.high, interval.high), key=lambda end: (end.place, end.closed))
+            result[-1] = Interval(last.low, high)
+        else:
+            result.append(interval)
+    return result
+
+
+def _touch(high: End, low: End) -> bool:
+    return low.place < high.place or (low.place == high.place and (low.closed or high.closed))

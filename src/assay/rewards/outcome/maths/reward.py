@@ -1,0 +1,255 @@
+"""The two maths rewards: is the final answer equal to the reference, and was a tool used for it.
+
+The answer is found by an explicit extraction policy, then compared without executing anything and
+within fixed bounds of time and memory, so both rewards may be called in any thread, on an event
+loop or in a worker process. `acc` is 1 for an equal answer and 0 otherwise, whatever a gate does
+to the reward.
+
+References: a text (a whole solution counts as the answer that it boxes), a number, or a list of
+acceptable answers, of which the best counts. A missing or unreadable reference is no fault of the
+agent: the rewards abstain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias, get_args
+
+from assay.errors import BadParameter
+from assay.registry import reward
+from assay.rewards.outcome.maths.compare import compare
+from assay.rewards.outcome.maths.extract import extract, reference_span
+from assay.rewards.outcome.maths.hedges import names_several, offers_alternatives
+from assay.rewards.outcome.maths.judge import Conventions
+from assay.rewards.outcome.maths.policy import POLICIES, ExtractionPolicy, Rule
+from assay.rewards.outcome.maths.scalars import Tolerance
+from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
+from assay.schema.score import Abstained, Score, Scored
+
+ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
+PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
+UnitsConvention: TypeAlias = Literal["optional", "required"]
+OrderConvention: TypeAlias = Literal["free", "kept"]
+
+PARTS = ("acc",)
+TOOL_BUT_WRONG = 0.1
+_SHOWN = 1000
+
+
+@reward(name="math_equal_reward", version=1, parts=PARTS)
+def math_equal_reward(
+    final_response: str | None,
+    answer: object,
+    *,
+    extraction: str | Sequence[str] = "default",
+    tolerance: ToleranceKind = "digits",
+    percent: PercentConvention = "either",
+    units: UnitsConvention = "optional",
+    list_order: OrderConvention = "free",
+    second_opinion: bool = False,
+    **kwargs: Any,  # noqa: ARG001 - rows carry columns of other rewards
+) -> Score:
+    """1.0 when the final answer equals the reference, else 0.0.
+
+    `extraction` is a policy ("default", "anchored", "boxed") or the rules to try, in order. The
+    conventions are those of `Conventions` and `Tolerance`. `second_opinion` asks sympy where the
+    comparator could not settle it. Further columns of the row are accepted and not looked at.
+    """
+    return _grade(
+        final_response,
+        answer,
+        policy=_extraction_policy(extraction),
+        conventions=_conventions(tolerance, percent, units, list_order),
+        second_opinion=second_opinion,
+    )
+
+
+@reward(name="math_equal_reward_tool", version=1, parts=PARTS)
+def math_equal_reward_tool(
+    final_response: str | None,
+    answer: object,
+    trajectory: object,
+    *,
+    tool_policy: str | Mapping[str, Any] | ToolPolicy = "default",
+    extraction: str | Sequence[str] = "default",
+    tolerance: ToleranceKind = "digits",
+    percent: PercentConvention = "either",
+    units: UnitsConvention = "optional",
+    list_order: OrderConvention = "free",
+    second_opinion: bool = False,
+) -> Score:
+    """0.0 without a tool call, 0.1 with one and a wrong answer, 1.0 with one and the right answer.
+
+    `acc` says whether the answer is right, with or without a tool.
+    """
+    used = tool_use(trajectory, to_policy(tool_policy))
+    graded = _grade(
+        final_response,
+        answer,
+        policy=_extraction_policy(extraction),
+        conventions=_conventions(tolerance, percent, units, list_order),
+        second_opinion=second_opinion,
+    )
+    if isinstance(graded, Abstained):
+        return graded
+    if isinstance(used, BadTrajectory):
+        return Abstained("bad_trajectory", used.because, PARTS, graded.notes)
+    value = max(graded.value, TOOL_BUT_WRONG) if used.enough else 0.0
+    return Scored(value, f"{used.because}; {graded.because}", graded.parts, graded.notes)
+
+
+def _grade(
+    response: object,
+    answer: object,
+    *,
+    policy: ExtractionPolicy,
+    conventions: Conventions,
+    second_opinion: bool,
+) -> Score:
+    if second_opinion:
+        # Imported when wanted: processes and event loops cost more than all the rest here.
+        from assay.rewards.outcome.maths.second_opinion import require_sympy
+
+        require_sympy()
+    golds = _references(answer)
+    if not golds:
+        return Abstained("missing_reference", f"the reference is {answer!r:.80}", PARTS)
+    if not isinstance(response, str):
+        return _wrong("there is no response", {"extracted": "", "rule": "none"})
+    found = extract(response, policy)
+    if found.span is None:
+        return _wrong(found.because, {"extracted": "", "rule": found.rule})
+    best = _best(found.span, golds, conventions, second_opinion=second_opinion)
+    notes = {"extracted": found.span[:_SHOWN], "rule": f"{found.rule}/{best.rule}"}
+    if best.equal is None:
+        return Abstained("unparseable_reference", best.because, PARTS, notes)
+    if best.opinion:
+        notes["second_opinion"] = best.opinion
+    value = float(best.equal)
+    return Scored(value, f"{found.because}; {best.because}", {"acc": value}, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """The verdict on one reference, with what sympy added to it."""
+
+    equal: bool | None
+    rule: str
+    because: str
+    opinion: str = ""
+
+
+def _best(
+    span: str, golds: Sequence[str], conventions: Conventions, *, second_opinion: bool
+) -> _Comparison:
+    """The first reference that the span equals; else one that could not be read; else the last.
+
+    A reference that cannot be read might have been the one that is equal, so it is not outvoted.
+    """
+    unread: _Comparison | None = None
+    for gold in golds:
+        compared = _compared(span, gold, conventions, second_opinion=second_opinion)
+        if compared.equal:
+            return compared
+        if compared.equal is None:
+            unread = compared
+    return unread or compared
+
+
+def _compared(
+    span: str, gold: str, conventions: Conventions, *, second_opinion: bool
+) -> _Comparison:
+    reference = reference_span(gold)
+    if offers_alternatives(span) and not names_several(reference):
+        return _Comparison(
+            equal=False, rule="alternatives", because="alternatives are no answer to one value"
+        )
+    verdict = compare(span, reference, conventions=conventions)
+    result = _Comparison(verdict.equal, verdict.rule, verdict.because)
+    if second_opinion and not verdict.equal and verdict.rule in _OPEN:
+        return _reconsidered(result, span, reference)
+    return result
+
+
+def _reconsidered(first: _Comparison, span: str, reference: str) -> _Comparison:
+    """The first verdict, or "equal" if sympy proves it."""
+    from assay.rewards.outcome.maths.second_opinion import second_opinion
+
+    opinion = second_opinion(span, reference)
+    if opinion.equal:
+        return _Comparison(
+            equal=True, rule="sympy", because=opinion.because, opinion=opinion.because
+        )
+    return replace(first, opinion=opinion.because)
+
+
+_OPEN = frozenset("add mul div power call big symbol constant number unevaluated_gold".split())
+"""Rules by which the comparator says "not equal", or "not understood", of expressions without
+having settled it; numbers, words, sets and limits are settled."""
+
+
+def _wrong(because: str, notes: Mapping[str, str]) -> Scored:
+    return Scored(0.0, because, {"acc": 0.0}, notes)
+
+
+def _references(answer: object) -> list[str]:
+    """The acceptable answers as texts; none when there is no reference."""
+    if answer is None:
+        return []
+    if isinstance(answer, str):
+        return [answer] if answer.strip() else []
+    if isinstance(answer, (bool, int, float, Fraction)):
+        return [str(answer)]
+    if isinstance(answer, Decimal):
+        # 1E+999999999 is short only in this notation.
+        plain_digits = answer.is_finite() and abs(answer.adjusted()) < 1000
+        return [format(answer, "f") if plain_digits else str(answer)]
+    plain = getattr(answer, "tolist", None)
+    if callable(plain):
+        return _references(plain())
+    if isinstance(answer, Iterable) and not isinstance(answer, (bytes, Mapping)):
+        return [text for item in answer for text in _references(item)]
+    raise BadParameter(
+        f"the answer is a {type(answer).__name__}; pass a text, a number, or a list of these"
+    )
+
+
+@lru_cache(maxsize=64)
+def _conventions(
+    tolerance: ToleranceKind,
+    percent: PercentConvention,
+    units: UnitsConvention,
+    list_order: OrderConvention,
+) -> Conventions:
+    for name, value, kind in (
+        ("tolerance", tolerance, ToleranceKind),
+        ("percent", percent, PercentConvention),
+        ("units", units, UnitsConvention),
+        ("list_order", list_order, OrderConvention),
+    ):
+        if value not in get_args(kind):
+            choices = ", ".join(map(repr, get_args(kind)))
+            raise BadParameter(f"{name} is {value!r}; choose one of {choices}")
+    return Conventions(Tolerance(tolerance), percent, units, list_order)
+
+
+def _extraction_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
+    if isinstance(extraction, str):
+        policy = next((POLICIES[name] for name in POLICIES if name == extraction), None)
+        if policy is None:
+            raise BadParameter(
+                f"no extraction policy named {extraction!r}; choose one of "
+                f"{', '.join(map(repr, POLICIES))}, or pass a list of rules"
+            )
+        return policy
+    known: tuple[Rule, ...] = get_args(Rule)
+    rules = tuple(known[known.index(rule)] for rule in extraction if rule in known)
+    if not rules or len(rules) != len(extraction):
+        raise BadParameter(
+            f"extraction is {extraction!r}; the rules are {', '.join(map(repr, known))}"
+        )
+    return ExtractionPolicy(rules=rules)

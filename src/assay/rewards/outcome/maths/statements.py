@@ -1,0 +1,174 @@
+"""Equations and inequalities: which of them name a value, and when two say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from assay.rewards.outcome.maths.algebra import Undefined, quotient
+from assay.rewards.outcome.maths.cursor import negate
+from assay.rewards.outcome.maths.limits import Effort, TooLarge
+from assay.rewards.outcome.maths.nodes import (
+    EXPRESSIONS,
+    Add,
+    Big,
+    Call,
+    Constant,
+    Div,
+    Expr,
+    Group,
+    Mul,
+    Node,
+    Quantity,
+    Ratio,
+    Relation,
+    RelationOp,
+    Symbol,
+    Text,
+)
+from assay.rewards.outcome.maths.points import proportional, value_of, variables
+from assay.rewards.outcome.maths.polynomial import Ring
+
+_MIRROR: Final[dict[RelationOp, RelationOp]] = {
+    "=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<=", "~": "~",
+}  # fmt: skip
+Same = Callable[[Node, Node], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A value with the name that it is given, such as `x = 5` or `angle APC = 74`."""
+
+    label: Node | None
+    value: Node
+
+
+def statement(relation: Relation, same: Same | None) -> Statement | None:
+    """What the relation says a name is worth, or None if it is an equation or an inequality.
+
+    A chain `x = a = b` must hold if `same` is given; otherwise its last exact side counts.
+    """
+    operators = relation.operators
+    if operators == ("in",):
+        return Statement(relation.sides[0], relation.sides[1])
+    if any(operator not in ("=", "~") for operator in operators):
+        return None
+    sides = list(relation.sides)
+    if len(sides) == 2 and not is_name(sides[0]) and is_name(sides[1]) and operators == ("=",):
+        sides.reverse()
+    label = sides[0] if is_name(sides[0]) else None
+    if label is None and _has_variables(relation):
+        return None
+    values = sides[1:] if label is not None else sides
+    if len(values) == 1 and isinstance(values[0], Symbol) and isinstance(label, Symbol):
+        return None
+    joints = operators[1:] if label is not None else operators
+    exact = [values[0]]
+    for operator, value in zip(joints, values[1:], strict=True):
+        if operator == "~":
+            break
+        if same is not None and not same(value, exact[-1]):
+            return None
+        exact.append(value)
+    if same is not None and not _approximates(values[len(exact) :], exact[-1], same):
+        return None
+    return Statement(label, exact[-1])
+
+
+def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
+    """Whether each value after an approximation sign is within one per cent of the exact one."""
+    target = exact.value if isinstance(exact, Quantity) else exact
+    for node in rounded:
+        bare = node.value if isinstance(node, Quantity) else node
+        if same(bare, target):
+            continue
+        if not isinstance(bare, EXPRESSIONS) or not isinstance(target, EXPRESSIONS):
+            return False
+        value, near = value_of(target, Effort()), value_of(bare, Effort())
+        if value is None or near is None or value.im or near.im:
+            return False
+        if abs(value.re - near.re) > abs(value.re) / 100:
+            return False
+    return True
+
+
+def is_name(node: Node) -> bool:
+    """Whether the node names a quantity: no sum, no number, nothing to solve."""
+    match node:
+        case Symbol() | Text() | Big() | Call(_, _, True):
+            return True
+        case Call("abs", (inner,)):
+            return is_name(inner)
+        case Mul(factors):
+            return all(isinstance(factor, Symbol) for factor in factors)
+        case Div(top, bottom):
+            return is_name(top) and is_name(bottom)
+        case Ratio(terms):
+            return all(map(is_name, terms))
+        case Group("(" | "[" | "", items):
+            names = [item for item in items if isinstance(item, (Symbol, Call)) and is_name(item)]
+            return bool(items) and len(names) == len(items)
+        case _:
+            return False
+
+
+def _has_variables(node: Node) -> bool:
+    return bool(variables(node)[0])
+
+
+def same_equation(left: Relation, right: Relation, effort: Effort) -> bool:
+    """Whether two equations or simple inequalities have proportional differences of sides."""
+    a, b = _difference(left), _difference(right)
+    if a is None or b is None or a[1] != b[1]:
+        return False
+    ordered = a[1] in ("<", "<=")
+    return _proportional(a[0], b[0], effort, positive=ordered)
+
+
+def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
+    """The relation as `expression op 0`, with `<` or `<=` for an order."""
+    if len(relation.sides) != 2:
+        return None
+    left, right = relation.sides
+    operator = relation.operators[0]
+    if not isinstance(left, EXPRESSIONS) or not isinstance(right, EXPRESSIONS):
+        return None
+    if operator in (">", ">="):
+        left, right, operator = right, left, _MIRROR[operator]
+    if operator == "in":
+        return None
+    return Add((left, negate(right))), operator
+
+
+def _proportional(left: Expr, right: Expr, effort: Effort, *, positive: bool) -> bool:
+    ring = Ring(Effort(effort.left // 2))
+    try:
+        a, b = quotient(left, ring), quotient(right, ring)
+        ratio = ring.proportion(a.top, b.top)
+        if ratio is not None:
+            if not positive:
+                return True
+            if a.bottom == b.bottom:
+                return ratio > 0
+        if not a.top or not b.top:
+            return not a.top and not b.top
+    except (TooLarge, Undefined):
+        pass
+    return proportional(left, right, effort, positive=positive)
+
+
+def same_chain(left: Relation, right: Relation, same: Same) -> bool:
+    """Whether two chains have the same signs and sides, read from either end."""
+    if len(left.sides) != len(right.sides):
+        return False
+    if left.operators == right.operators and all(map(same, left.sides, right.sides)):
+        return True
+    if any(operator == "in" for operator in right.operators):
+        return False
+    mirrored = tuple(_MIRROR[operator] for operator in reversed(right.operators))
+    return left.operators == mirrored and all(map(same, left.sides, reversed(right.sides)))
+
+
+def is_symbolic(node: Node) -> bool:
+    return isinstance(node, Constant) or _has_variables(node)

@@ -1,0 +1,290 @@
+"""A linear scan of cleaned text into tokens; nothing is skipped except layout."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple
+
+from assay.rewards.outcome.maths import lexicon, units
+from assay.rewards.outcome.maths.limits import MAX_TOKENS, TooLarge, Unreadable
+
+Kind = Literal[
+    "number", "grouped", "name", "function", "constant", "op", "open", "close", "rel", "sep",
+    "text", "unit", "command", "end",
+]  # fmt: skip
+
+
+class Token(NamedTuple):
+    kind: Kind
+    text: str
+    gap: bool = False
+    """Whitespace stood before it."""
+
+
+_SCAN: Final = re.compile(
+    r"""
+    (?P<space>[\s~]+|\\[,;:!>\ ]|\\(?=\s|$)|\{\}|(?<=[a-z])\{\s\})
+  | (?P<grouped>\d{1,3}(?:(?:,|\ ?\{,\ ?\}|,?\\[!,;]\ ?|,\ ?\\!\ ?|\ |~)\d{3})+(?![\d])(?:\.\d+)?)
+  | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9}(?![\w.]))?)
+  | (?P<text>\\(?:TEXT)\s*\{(?P<content>[^{}$\\]{0,200}(?:\\[ ,;%$][^{}$\\]{0,40}){0,3})\})
+  | (?P<lone>\\[{}|%$&\#_\\]|%)
+  | (?P<command>\\[A-Za-z]+\*?)
+  | (?P<letters>[A-Za-z]+)
+  | (?P<sign>\*\*|<=|>=|=/=|!=|==|<>|~=|=<|=>|->|[-+*/^_!'=<>:|&])
+  | (?P<open>[(\[{]) | (?P<close>[)\]}])
+  | (?P<sep>[,;])
+    """.replace("TEXT", lexicon.TEXT_COMMANDS),
+    re.VERBOSE,
+)
+_KNOWN_NAMES: Final = sorted(
+    {name for name in lexicon.FUNCTIONS if name not in lexicon.PLAIN_ONLY_AS_COMMAND}
+    | lexicon.GREEK_WORDS
+    | {"pi"},
+    key=len,
+    reverse=True,
+)
+_KNOWN_RUN: Final = re.compile("|".join(_KNOWN_NAMES))
+_LETTER_LIST: Final = re.compile(r"\(?[A-Za-z]\)?(?:\s*(?:,|and|,\s*and)\s*\(?[A-Za-z]\)?)*")
+_NUMERAL: Final = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:\s*/\s*\d+)?%?")
+_BRACKET_COMMANDS: Final = {
+    "lbrace": ("open", "\\{"), "rbrace": ("close", "\\}"),
+    "lbrack": ("open", "["), "rbrack": ("close", "]"),
+    "lparen": ("open", "("), "rparen": ("close", ")"),
+    "langle": ("open", "<"), "rangle": ("close", ">"),
+    "lfloor": ("open", "floor"), "rfloor": ("close", "floor"),
+    "lceil": ("open", "ceil"), "rceil": ("close", "ceil"),
+    "lvert": ("open", "|"), "rvert": ("close", "|"),
+    "lVert": ("open", "||"), "rVert": ("close", "||"),
+}  # fmt: skip
+
+
+def scan(text: str) -> list[Token]:
+    """All tokens of a cleaned text, ending with an `end` token."""
+    tokens: list[Token] = []
+    position, gap, side = 0, False, ""
+    for match in _SCAN.finditer(text):
+        if match.start() != position:
+            raise Unreadable(f"character {text[position]!r}")
+        position = match.end()
+        group = match.lastgroup
+        if group == "space":
+            gap = True
+            continue
+        word = match[0]
+        if group == "command" and word[1:].rstrip("*") in lexicon.SPACES:
+            side = word if word in ("\\left", "\\right") else side
+            gap = True
+            continue
+        before = len(tokens)
+        if side and (word in ("|", ".", "\\|")):
+            tokens.append(Token("open" if side == "\\left" else "close", "|", gap))
+        elif group in _PLAIN:
+            tokens.append(Token(_PLAIN[group], word, gap))
+        else:
+            _READERS[group or ""](tokens, match, gap)
+        gap, side = len(tokens) == before, ""
+        if len(tokens) > MAX_TOKENS:
+            raise TooLarge(f"more than {MAX_TOKENS:,} tokens")
+    if position != len(text):
+        raise Unreadable(f"character {text[position]!r}")
+    tokens.append(Token("end", ""))
+    return tokens
+
+
+def _read_text(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    content = re.sub(r"\\[ ,;]|~", " ", match["content"]).strip()
+    content = content.replace("\\%", "%").replace("\\$", "$")
+    if content:
+        gap = gap or match["content"][:1] in " ~"
+        tokens.extend(classify_phrase(content, gap, counted=_follows_value(tokens)))
+
+
+def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
+    """The tokens of a phrase in a text command: a connective, a unit, letters, or words."""
+    lowered = content.lower().strip(" ,")
+    if lowered in lexicon.SEPARATOR_WORDS:
+        return [Token("sep", lowered, gap)]
+    if counted and content != "e" and units.read_phrase(content) is not None:
+        return [Token("unit", content, gap)]
+    if len(content) == 1 and content.isalpha():
+        return [Token("name", content, gap) if content != "e" else Token("constant", "e", gap)]
+    if content in lexicon.FUNCTIONS:
+        return [Token("function", lexicon.FUNCTIONS[content], gap)]
+    if _LETTER_LIST.fullmatch(content) or _NUMERAL.fullmatch(content):
+        return scan(content)[:-1]
+    if units.read_phrase(content) is not None:
+        return [Token("unit", content, gap)]
+    if lowered in ("%", "percent"):
+        return [Token("unit", "percent", gap)]
+    return [Token("text", content, gap)]
+
+
+def _follows_value(tokens: list[Token]) -> bool:
+    if len(tokens) > 1 and tokens[-1].text in ("/", "*"):
+        return tokens[-2].kind == "unit" or tokens[-1].text == "/"
+    return bool(tokens) and tokens[-1].kind in _VALUE_ENDS
+
+
+_VALUE_ENDS: Final = frozenset({"number", "grouped", "close", "unit", "constant", "name"})
+
+
+def _read_lone(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    known = _LONE.get(match[0])
+    if known is None:
+        raise Unreadable(f"sign {match[0]!r}")
+    tokens.append(Token(*known, gap))
+
+
+_LONE: Final[dict[str, tuple[Kind, str]]] = {
+    "\\{": ("open", "\\{"),
+    "\\}": ("close", "\\}"),
+    "\\%": ("unit", "percent"),
+    "%": ("unit", "percent"),
+    "\\$": ("unit", "$"),
+    "\\|": ("op", "||"),
+    "\\&": ("sep", "and"),
+    "\\\\": ("command", "row"),
+}
+
+
+def _read_command(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    name = match[0][1:].rstrip("*")
+    if name in lexicon.RELATIONS:
+        tokens.append(Token("rel", lexicon.RELATIONS[name], gap))
+    elif name in lexicon.FUNCTIONS:
+        tokens.append(Token("function", lexicon.FUNCTIONS[name], gap))
+    elif name in lexicon.CONSTANTS:
+        tokens.append(Token("constant", lexicon.CONSTANTS[name], gap))
+    elif name in lexicon.TIMES:
+        tokens.append(Token("op", "*", gap))
+    elif name in _BRACKET_COMMANDS:
+        kind, text = _BRACKET_COMMANDS[name]
+        tokens.append(Token("open" if kind == "open" else "close", text, gap))
+    elif name in ("div", "slash"):
+        tokens.append(Token("op", "/", gap))
+    elif name in ("vee", "lor"):
+        tokens.append(Token("sep", "or", gap))
+    elif name in ("degree", "cents", "euro", "pounds", "yen"):
+        tokens.append(Token("unit", _COMMAND_UNITS[name], gap))
+    else:
+        name = "frac" if name in lexicon.FRACTIONS else name
+        name = "binom" if name in lexicon.BINOMIALS else name
+        tokens.append(Token("command", name, gap))
+
+
+_COMMAND_UNITS: Final = {
+    "degree": "degrees",
+    "cents": "cents",
+    "euro": "€",
+    "pounds": "£",
+    "yen": "¥",
+}
+
+
+def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    run = match[0]
+    if len(run) == 1:
+        tokens.append(Token("constant", "e", gap) if run == "e" else Token("name", run, gap))
+        return
+    lowered = run.lower()
+    if lowered in lexicon.SEPARATOR_WORDS:
+        tokens.append(Token("sep", lowered, gap))
+    elif lowered in lexicon.MULTIPLIERS or _is_unit_word(run, tokens, gap):
+        tokens.append(Token("unit", run, gap))
+    elif gap and len(run) > 2 and _is_counted_noun(run, tokens):
+        tokens.append(Token("text", run, gap))
+    else:
+        _split_run(tokens, run, gap)
+
+
+def _is_unit_word(run: str, tokens: list[Token], gap: bool) -> bool:
+    """A spelt unit after a value; without a space only the metric ones that are no products."""
+    if not tokens or run in lexicon.FUNCTIONS:
+        return False
+    if not gap:
+        return run in units.ATTACHED and tokens[-1].kind in ("number", "grouped")
+    known = run in units.SPELLINGS or run.lower() in units.SPELLINGS
+    known = known or run in units.POWER_WORDS or run == "per"
+    return known and tokens[-1].kind in _VALUE_ENDS
+
+
+def _is_counted_noun(run: str, tokens: list[Token]) -> bool:
+    """A word of three or more letters after a number, with a space between: not a product."""
+    if not tokens or tokens[-1].kind not in ("number", "grouped", "text", "unit"):
+        return False
+    return _KNOWN_RUN.match(run) is None and run not in lexicon.CONSTANTS
+
+
+def _split_run(tokens: list[Token], run: str, gap: bool) -> None:
+    """Functions, spelt letters and single letters; a long unknown run stays one word."""
+    if run in lexicon.CONSTANTS:
+        tokens.append(Token("constant", lexicon.CONSTANTS[run], gap))
+        return
+    if run in lexicon.FUNCTIONS and run not in lexicon.PLAIN_ONLY_AS_COMMAND:
+        tokens.append(Token("function", lexicon.FUNCTIONS[run], gap))
+        return
+    if run.lower() in units.SPELLINGS and len(run) > 2 and tokens and tokens[-1].kind != "op":
+        tokens.append(Token("unit", run, gap))
+        return
+    pieces: list[Token] = []
+    position, plain = 0, 0
+    while position < len(run):
+        known = _KNOWN_RUN.match(run, position)
+        if known is not None:
+            pieces.append(_known_token(known[0], gap))
+            position = known.end()
+        else:
+            pieces.append(_letter_token(run[position], gap))
+            position += 1
+            plain += 1
+        gap = False
+    if plain > 3:
+        tokens.append(Token("text", run, pieces[0].gap))
+    else:
+        tokens.extend(pieces)
+
+
+def _known_token(name: str, gap: bool) -> Token:
+    if name == "pi":
+        return Token("constant", "pi", gap)
+    if name in lexicon.FUNCTIONS:
+        return Token("function", lexicon.FUNCTIONS[name], gap)
+    return Token("command", name, gap)
+
+
+def _letter_token(letter: str, gap: bool) -> Token:
+    return Token("constant", "e", gap) if letter == "e" else Token("name", letter, gap)
+
+
+def _read_sign(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    sign = match[0]
+    if sign == "!=" and tokens and tokens[-1].kind in ("number", "grouped"):
+        tokens.append(Token("op", "!", gap))
+        tokens.append(Token("rel", "="))
+    elif sign in lexicon.RELATIONS:
+        tokens.append(Token("rel", lexicon.RELATIONS[sign], gap))
+    elif sign in ("=<", "=>"):
+        tokens.append(Token("rel", "<=" if sign == "=<" else ">=", gap))
+    elif sign == "->":
+        tokens.append(Token("rel", "=", gap))
+    else:
+        tokens.append(Token("op", "^" if sign == "**" else sign, gap))
+
+
+_PLAIN: Final[dict[str, Kind]] = {
+    "number": "number",
+    "grouped": "grouped",
+    "open": "open",
+    "close": "close",
+    "sep": "sep",
+}
+"""Groups of the scan that are one token as they stand."""
+
+_READERS: Final = {
+    "text": _read_text,
+    "content": _read_text,
+    "lone": _read_lone,
+    "command": _read_command,
+    "letters": _read_letters,
+    "sign": _read_sign,
+}

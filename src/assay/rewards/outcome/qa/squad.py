@@ -1,0 +1,137 @@
+"""Token F1 and exact match of the SQuAD family: SQuAD 1.1 and 2.0, HotpotQA, MuSiQue.
+
+All four lower the text, delete ASCII punctuation, drop the words a, an and the, split at white
+space, and compare multisets of tokens. They differ in what an empty side means, and HotpotQA
+pays nothing for a closed answer (yes, no, noanswer) that is not matched whole.
+
+The same normal form is reached here by a shorter way. ASCII text, nearly all of it, goes through
+one byte translation, and since its words are then bounded by spaces only, articles can be counted
+as tokens; in other text, the tokens that hold signs take the scripts' regular expression.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from functools import lru_cache
+from itertools import chain
+
+from assay.rewards.outcome.qa.match import ARTICLES, Match, label
+
+CACHED_CHARS = 2_000
+"""Longer references are prepared anew each time, so the cache stays small."""
+
+CLOSED = frozenset(("yes", "no", "noanswer"))
+"""HotpotQA's closed answers: matched whole or worth nothing."""
+
+_ODD = b"\x01"
+"""Stands for every ASCII control character that is neither a space nor part of a word."""
+
+_PUNCTUATION = string.punctuation.encode()
+_SPACES = b"\t\n\r\x0b\x0c\x1c\x1d\x1e\x1f "
+_FOLD = bytes(
+    ord(" ") if code in _SPACES else _ODD[0] if code < 32 or code == 127 else ord(chr(code).lower())
+    for code in range(128)
+) + bytes(range(128, 256))
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+
+
+def words(text: str) -> list[str]:
+    """The normal form's tokens; articles may be among them, and count for nothing."""
+    if text.isascii():
+        folded = text.encode().translate(_FOLD, _PUNCTUATION)
+        if _ODD not in folded:
+            return folded.decode().split()
+    # No byte of a longer UTF-8 character is an ASCII mark, so bytes can be deleted here too.
+    lowered = text.lower().encode("utf-8", "surrogatepass").translate(None, _PUNCTUATION)
+    tokens = lowered.decode("utf-8", "surrogatepass").split()
+    if "".join(tokens).isalnum():
+        return tokens
+    # Only a token with a sign inside, such as a curly quote, can hide an article.
+    split = [[token] if token.isalnum() else _ARTICLE.sub(" ", token).split() for token in tokens]
+    return list(chain.from_iterable(split))
+
+
+class Gold:
+    """A reference, normalised once.
+
+    `blank_f1` is the F1 of an empty answer where the reference is empty too: 1 in SQuAD 2.0 and
+    MuSiQue, where they agree; 0 in SQuAD 1.1 and HotpotQA, where they share no token.
+    """
+
+    __slots__ = ("bag", "closed", "counts", "label", "size", "tail", "tokens", "whole")
+
+    def __init__(self, text: str, blank_f1: float) -> None:
+        self.tokens = [word for word in words(text) if word not in ARTICLES]
+        self.size = len(self.tokens)
+        self.bag = frozenset(self.tokens)
+        self.counts = Counter(self.tokens) if len(self.bag) < self.size else None
+        """How often each token occurs, unless every one occurs once."""
+        self.closed = self.size == 1 and self.tokens[0] in CLOSED
+        self.label = label(text)
+        self.tail = f" answer tokens match {self.label}"
+        full = 1.0 if self.tokens else blank_f1
+        self.whole: Match = (full, 1.0, full, full, f"exact match with {self.label}")
+
+    @property
+    def blank(self) -> bool:
+        return not self.tokens
+
+
+@lru_cache(maxsize=4096)
+def _agreeing(text: str) -> Gold:
+    return Gold(text, 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _sharing(text: str) -> Gold:
+    return Gold(text, 0.0)
+
+
+def agreeing_gold(text: str) -> Gold:
+    """The reference for SQuAD 2.0 and MuSiQue; short ones are remembered."""
+    return _agreeing(text) if len(text) <= CACHED_CHARS else Gold(text, 1.0)
+
+
+def sharing_gold(text: str) -> Gold:
+    """The reference for SQuAD 1.1 and HotpotQA; short ones are remembered."""
+    return _sharing(text) if len(text) <= CACHED_CHARS else Gold(text, 0.0)
+
+
+def compare(said: list[str], gold: Gold) -> Match:
+    """F1 over multisets of tokens, bit for bit as the published scripts compute it."""
+    if said == gold.tokens:
+        return gold.whole
+    count = said.count
+    size = len(said) - count("a") - count("an") - count("the")
+    if gold.counts is None:
+        same = len(gold.bag.intersection(said))
+    else:
+        same = (Counter(said) & gold.counts).total()
+    if same == size == gold.size and [word for word in said if word not in ARTICLES] == gold.tokens:
+        return gold.whole
+    because = f"{same} of {size}{gold.tail}"
+    if not same:
+        return 0.0, 0.0, 0.0, 0.0, because
+    precision = same / size
+    recall = same / gold.size
+    return 2 * precision * recall / (precision + recall), 0.0, precision, recall, because
+
+
+def compare_closed(said: list[str], gold: Gold) -> Match:
+    """HotpotQA: a closed answer on either side is matched whole or not at all."""
+    match = compare(said, gold)
+    f1, em, precision, _, _ = match
+    if em or not f1:
+        return match
+    if gold.closed:
+        return 0.0, 0.0, 0.0, 0.0, f"{gold.label} is matched whole or not at all"
+    if precision == 1.0 and _is_closed(said):
+        return 0.0, 0.0, 0.0, 0.0, f"a bare yes, no or noanswer is no part of {gold.label}"
+    return match
+
+
+def _is_closed(said: list[str]) -> bool:
+    tokens = [word for word in said if word not in ARTICLES]
+    return len(tokens) == 1 and tokens[0] in CLOSED

@@ -1,0 +1,384 @@
+"""Whether an agent used a tool: one declared policy, the same for every reward that asks.
+
+Only the structure of a trajectory is read, never its prose. A tool was used where the harness
+recorded a call and its result: OpenAI `tool_calls` and `role: "tool"` messages (and the older
+`function_call` and `role: "function"`), or Anthropic `tool_use` and `tool_result` blocks. An
+assistant or user message that says "Tool: …", or that holds JSON which looks like a call, is
+text. A trajectory may come in segments, as a folded context does: a list of lists of messages.
+
+    policy         counts                                                        asks for
+    "default"      results that answer a recorded call and did not fail          1
+    "agentfly"     messages whose role is "tool", whatever they hold             1, or 2 for QA
+    "any"          every call and every result, failed, forged or not            1
+
+A result *answers* a call when it follows it and carries its id; without an id, when a call of its
+name (or of any name, if it has none) is still waiting. Each call is answered once. Where no call
+is recorded at all, as in AgentFly's trajectories, every result message counts.
+
+A result *failed* when its record says so: `is_error` is true, `status` is "error", or `error`
+holds something. What the result's text says is never scanned, since a page about errors is not
+an error; `json_errors` reads one thing more, a JSON object whose top level has a set `error`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, get_args
+
+from assay.errors import BadParameter
+
+Counted: TypeAlias = Literal["results", "calls", "either"]
+PolicyName: TypeAlias = Literal["default", "agentfly", "any"]
+
+JSON_LIMIT_CHARS = 100_000
+"""Longer results are not parsed for an `error` key; they count as not failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPolicy:
+    """What counts as having used a tool."""
+
+    minimum: int = 1
+    """Uses needed before a tool counts as used."""
+    roles: tuple[str, ...] = ("tool", "function", "tool_result")
+    """Message roles that carry a result; `tool_result` stands for Anthropic's blocks."""
+    count: Counted = "results"
+    """`results` received, `calls` made, or `either`: calls, and results that answer none."""
+    distinct: bool = False
+    """Whether repeating a call (its name and arguments) counts once."""
+    before_answer: bool = False
+    """Whether a use counts only if the assistant spoke after it: a call that delivers the answer,
+    or comes after it, does not. Off, because many harnesses keep the last answer elsewhere."""
+    failed_counts: bool = False
+    unmatched_counts: bool = False
+    """Whether a result that answers no recorded call counts."""
+    json_errors: bool = False
+    """Whether a result whose text is a JSON object with a set `error` failed."""
+    exclude: tuple[str, ...] = ()
+    """Names of tools that never count, such as the one that submits the answer."""
+
+    def __post_init__(self) -> None:
+        if type(self.minimum) is not int or self.minimum < 1:
+            raise BadParameter(
+                f"tool policy: minimum is {self.minimum!r}; it is a whole number >= 1"
+            )
+        if self.count not in get_args(Counted):
+            choices = ", ".join(map(repr, get_args(Counted)))
+            raise BadParameter(f"tool policy: count is {self.count!r}; choose one of {choices}")
+        for name in (
+            "distinct",
+            "before_answer",
+            "failed_counts",
+            "unmatched_counts",
+            "json_errors",
+        ):
+            if not isinstance(getattr(self, name), bool):
+                raise BadParameter(
+                    f"tool policy: {name} is {getattr(self, name)!r}; it is true or false"
+                )
+        for name in ("roles", "exclude"):
+            value = getattr(self, name)
+            if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
+                raise BadParameter(f"tool policy: {name} is {value!r}; it is a list of names")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """How often tools were used, and whether that satisfies the policy."""
+
+    count: int
+    enough: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadTrajectory:
+    """The trajectory is not a list of messages, so tool use cannot be judged."""
+
+    because: str
+
+
+POLICIES: Mapping[str, ToolPolicy] = MappingProxyType(
+    {
+        "default": ToolPolicy(),
+        "agentfly": ToolPolicy(roles=("tool",), failed_counts=True, unmatched_counts=True),
+        "any": ToolPolicy(count="either", failed_counts=True, unmatched_counts=True),
+    }
+)
+
+
+def to_policy(
+    value: str | Mapping[str, Any] | ToolPolicy, *, agentfly_minimum: int = 1
+) -> ToolPolicy:
+    """The policy that a configuration value means.
+
+    A name, or a mapping of `ToolPolicy` fields, which change the default policy or the one that
+    the mapping names under `preset`. `agentfly_minimum` is what the "agentfly" preset asks for:
+    two in its QA reward, where the last call delivers the answer, one in its maths reward.
+    """
+    if isinstance(value, ToolPolicy):
+        return value
+    if isinstance(value, str):
+        return _preset(value, agentfly_minimum)
+    if not isinstance(value, Mapping):
+        raise BadParameter(
+            f"tool_policy is {value!r}; pass a name ({_names()}) or a mapping of its fields"
+        )
+    changes = dict(value)
+    base = _preset(changes.pop("preset", "default"), agentfly_minimum)
+    known = {item.name for item in fields(ToolPolicy)}
+    for name in changes:
+        if name not in known:
+            raise BadParameter(
+                f"tool_policy has no field {name!r}; its fields: preset, {', '.join(sorted(known))}"
+            )
+    for name in ("roles", "exclude"):
+        if isinstance(changes.get(name), list):
+            changes[name] = tuple(changes[name])
+    return replace(base, **changes)
+
+
+def _preset(name: object, agentfly_minimum: int) -> ToolPolicy:
+    policy = POLICIES.get(name) if isinstance(name, str) else None
+    if policy is None:
+        raise BadParameter(f"no tool policy named {name!r}; choose one of {_names()}")
+    if name == "agentfly" and agentfly_minimum != policy.minimum:
+        return replace(policy, minimum=agentfly_minimum)
+    return policy
+
+
+def _names() -> str:
+    return ", ".join(map(repr, POLICIES))
+
+
+def tool_use(trajectory: object, policy: ToolPolicy) -> ToolUse | BadTrajectory:
+    """How often the trajectory uses tools under the policy; never raises.
+
+    An empty trajectory is one without tools. `None`, text, an element that is not a message, or
+    a message without a role cannot be judged.
+    """
+    segments = _segments(trajectory)
+    if isinstance(segments, BadTrajectory):
+        return segments
+    record = _Record(policy)
+    for segment in segments:
+        for message in segment:
+            role = _get(message, "role")
+            if not isinstance(role, str):
+                return BadTrajectory(
+                    f"message {record.position} of the trajectory is {_kind(message)} without a "
+                    "role; a message has at least `role` and `content`"
+                )
+            record.read(role, message)
+        record.end_segment()
+    return record.verdict()
+
+
+def _segments(trajectory: object) -> list[Iterable[object]] | BadTrajectory:
+    """The trajectory's runs of messages: one, or as many as its context was folded into."""
+    items = _listed(trajectory)
+    if items is None:
+        return BadTrajectory(f"the trajectory is {_kind(trajectory)}, not a list of messages")
+    segments: list[Iterable[object]] = []
+    loose: list[object] = []
+    for item in items:
+        inner = _listed(item)
+        if inner is None:
+            loose.append(item)
+            continue
+        segments.append(loose)
+        segments.append(inner)
+        loose = []
+    segments.append(loose)
+    return segments
+
+
+def _listed(value: object) -> list[object] | None:
+    """A sequence or array as a list; `None` for everything else, text included."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if isinstance(value, Sequence):
+        return None if isinstance(value, (str, bytes, bytearray, memoryview)) else list(value)
+    to_list = getattr(value, "tolist", None)
+    listed = to_list() if callable(to_list) else None
+    return listed if isinstance(listed, list) else None
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"a value of type {type(value).__name__}"
+
+
+def _get(record: Any, name: str) -> Any:
+    """`record[name]` or `record.name`, whichever the message offers; `None` without either."""
+    if isinstance(record, Mapping):
+        return record.get(name)
+    try:
+        return record[name]
+    except (AttributeError, IndexError, KeyError, TypeError):
+        return getattr(record, name, None)
+
+
+def _items(value: object) -> list[object]:
+    return _listed(value) or []
+
+
+class _Use:
+    """One call with its result, either of which may be missing."""
+
+    __slots__ = ("answered", "called", "failed", "key", "name", "position")
+
+    def __init__(self, name: str | None, key: Hashable, position: int, *, called: bool) -> None:
+        self.name = name
+        self.key = key
+        self.position = position
+        self.called = called
+        self.answered = False
+        self.failed = False
+
+
+class _Record:
+    """The tool uses of a trajectory, each result matched to its call as it is read."""
+
+    __slots__ = (
+        "_folded",
+        "_last_speech",
+        "_policy",
+        "_seen",
+        "_uses",
+        "_waiting",
+        "position",
+    )
+
+    def __init__(self, policy: ToolPolicy) -> None:
+        self.position = 0
+        self._policy = policy
+        self._uses: list[_Use] = []
+        self._waiting: dict[Hashable, deque[_Use]] = {}
+        self._last_speech = -1
+        self._seen: set[Hashable] = set()
+        self._folded: set[Hashable] = set()
+
+    def read(self, role: str, message: object) -> None:
+        """Take in the next message."""
+        if role in self._policy.roles:
+            self._add_result(message, _get(message, "tool_call_id"), _get(message, "content"))
+        elif role == "assistant":
+            self._last_speech = self.position
+            self._read_calls(message)
+        elif role == "user" and "tool_result" in self._policy.roles:
+            for block in _items(_get(message, "content")):
+                if _get(block, "type") == "tool_result":
+                    self._add_result(block, _get(block, "tool_use_id"), _get(block, "content"))
+        self.position += 1
+
+    def end_segment(self) -> None:
+        """From here on, a call seen before is a copy of the history, not another call."""
+        self._folded |= self._seen
+        self._seen = set()
+
+    def _read_calls(self, message: object) -> None:
+        for call in _items(_get(message, "tool_calls")):
+            function = _get(call, "function")
+            self._add_call(_get(call, "id"), _get(function, "name"), _get(function, "arguments"))
+        legacy = _get(message, "function_call")
+        if legacy is not None:
+            self._add_call(None, _get(legacy, "name"), _get(legacy, "arguments"))
+        for block in _items(_get(message, "content")):
+            if _get(block, "type") == "tool_use":
+                self._add_call(_get(block, "id"), _get(block, "name"), _get(block, "input"))
+
+    def _add_call(self, call_id: object, name: object, arguments: object) -> None:
+        label = name if isinstance(name, str) else None
+        key = (label, _fingerprint(arguments))
+        identity = call_id if isinstance(call_id, str) else ""
+        if identity:
+            if (identity, key) in self._folded:
+                return
+            self._seen.add((identity, key))
+        use = _Use(label, key, self.position, called=True)
+        self._uses.append(use)
+        for queue in (("id", identity), ("name", label), ("any", None)):
+            self._waiting.setdefault(queue, deque()).append(use)
+
+    def _add_result(self, record: object, call_id: object, content: object) -> None:
+        name = _get(record, "name")
+        label = name if isinstance(name, str) else None
+        if isinstance(call_id, str) and call_id:
+            use = self._next_waiting(("id", call_id))
+        else:
+            use = self._next_waiting(("any", None) if label is None else ("name", label))
+        if use is None:
+            key = (label, _fingerprint(content)) if self._policy.distinct else None
+            use = _Use(label, key, self.position, called=False)
+            self._uses.append(use)
+        use.answered = True
+        use.position = self.position
+        use.failed = _failed(record) or (self._policy.json_errors and _reports_error(content))
+
+    def _next_waiting(self, queue: Hashable) -> _Use | None:
+        waiting = self._waiting.get(queue)
+        while waiting:
+            use = waiting.popleft()
+            if not use.answered:
+                return use
+        return None
+
+    def verdict(self) -> ToolUse:
+        """The count under the policy, with the sentence that explains it."""
+        policy = self._policy
+        calls_recorded = any(use.called for use in self._uses)
+        counted = [use for use in self._uses if self._counts(use, calls_recorded)]
+        count = len({use.key for use in counted}) if policy.distinct else len(counted)
+        left_out = len(self._uses) - count
+        noun = {"results": "tool result", "calls": "tool call", "either": "tool use"}[policy.count]
+        because = f"{count} {noun}{'' if count == 1 else 's'}, {policy.minimum} needed"
+        if left_out:
+            because += f"; {left_out} more did not count"
+        return ToolUse(count, count >= policy.minimum, because)
+
+    def _counts(self, use: _Use, calls_recorded: bool) -> bool:
+        policy = self._policy
+        if use.name in policy.exclude or (use.failed and not policy.failed_counts):
+            return False
+        if policy.before_answer and use.position >= self._last_speech:
+            return False
+        if use.called and (use.answered or policy.count != "results"):
+            return True
+        orphan_counts = policy.unmatched_counts or not calls_recorded
+        return not use.called and policy.count != "calls" and orphan_counts
+
+
+def _fingerprint(value: object) -> Hashable:
+    """Equal for equal arguments, whatever the order of their keys."""
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, sort_keys=True, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        return id(value)
+
+
+def _failed(record: object) -> bool:
+    """Whether the result's own record says that the tool failed."""
+    if _get(record, "is_error") is True or _get(record, "status") == "error":
+        return True
+    return bool(_get(record, "error"))
+
+
+def _reports_error(content: object) -> bool:
+    """Whether the result's text is a JSON object whose top level has a set `error`."""
+    text = content
+    if not isinstance(content, str):
+        texts = [_get(part, "text") for part in _items(content)]
+        text = texts[0] if len(texts) == 1 else None
+    if not isinstance(text, str) or len(text) > JSON_LIMIT_CHARS or "error" not in text:
+        return False
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(body, dict) and bool(body.get("error"))

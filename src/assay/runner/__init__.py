@@ -1,0 +1,1 @@
+"""The engine room: where work is planned, run in parallel, and resumed."""

@@ -1,0 +1,70 @@
+"""Scores for any number of rows, in order, from one process or several."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from itertools import islice
+from typing import Any
+
+from assay.errors import BadParameter, MissingParameter
+from assay.runner.processes import worker_pool
+from assay.schema.score import Json, Score
+from assay.scoring.judge import Judge
+
+ROWS_PER_TASK = 512
+"""Rows sent to a worker at a time: enough to hide the cost of sending them."""
+
+
+def score_batch(
+    reward: str | Callable[..., Any],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    params: Mapping[str, Json] | None = None,
+    workers: int = 1,
+) -> Iterator[Score]:
+    """The score of every row, in order, as a stream.
+
+    A row that is not a mapping, or lacks a column that the reward needs, abstains (`bad_row`)
+    with its number; it never ends the batch. At most a few thousand rows are held at a time, so
+    `rows` may be endless. More than one worker pays off only when scoring a row costs more than
+    sending it to another process; for files, `assay score` lets workers read for themselves.
+    """
+    if workers < 1:
+        raise BadParameter(f"workers={workers!r}; at least one is needed")
+    judge = Judge(reward, params)
+    numbered = enumerate(rows, start=1)
+    if workers == 1:
+        return (judge_row(judge, row, f"row {number}") for number, row in numbered)
+    return _in_processes(judge, numbered, workers)
+
+
+def judge_row(judge: Judge, row: Any, place: str) -> Score:
+    """The score of one row, or an abstention that says where the bad row is."""
+    if not isinstance(row, Mapping):
+        return judge.abstain("bad_row", f"{place} is a {type(row).__name__}, not an object")
+    try:
+        return judge(row)
+    except MissingParameter as error:
+        return judge.abstain("bad_row", f"{place}: {error}")
+
+
+def _in_processes(
+    judge: Judge, numbered: Iterator[tuple[int, Any]], workers: int
+) -> Iterator[Score]:
+    pool = worker_pool(workers)
+    waiting: deque[Future[list[Score]]] = deque()
+    try:
+        while chunk := list(islice(numbered, ROWS_PER_TASK)):
+            waiting.append(pool.submit(_judge_chunk, judge, chunk))
+            if len(waiting) > 2 * workers:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _judge_chunk(judge: Judge, chunk: list[tuple[int, Any]]) -> list[Score]:
+    return [judge_row(judge, row, f"row {number}") for number, row in chunk]

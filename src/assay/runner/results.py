@@ -1,0 +1,77 @@
+"""The rows that scoring a file writes: JSONL or Parquet, piece by piece, in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from assay.runner import parquet
+from assay.schema.score import Score, score_to_record
+from assay.scoring.judge import Judge
+
+IDENTITY = ("id", "task_id")
+"""Columns copied into the result when the row has them."""
+
+
+def result_of(
+    number: int, row: Any, keep: Sequence[str], scores: dict[str, Score]
+) -> dict[str, Any]:
+    """One result row: where it came from, the columns asked for, and every score."""
+    result: dict[str, Any] = {"line": number}
+    if isinstance(row, dict):
+        result |= {name: row[name] for name in (*IDENTITY, *keep) if name in row}
+    result["scores"] = {name: score_to_record(score) for name, score in scores.items()}
+    return result
+
+
+def encode(result: dict[str, Any]) -> bytes:
+    """One JSON line. What the fast encoder refuses (lone surrogates) is written escaped."""
+    try:
+        return orjson.dumps(result, default=repr, option=orjson.OPT_APPEND_NEWLINE)
+    except (TypeError, orjson.JSONEncodeError):
+        return json.dumps(result, default=repr).encode() + b"\n"
+
+
+@contextmanager
+def whole_or_nothing(path: Path) -> Iterator[Path]:
+    """A path to write to; it becomes `path` only when the block ends well, and survives a crash."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield draft
+        with draft.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_piece(
+    path: Path, results: Iterator[dict[str, Any]], judges: Sequence[Judge], keep: Sequence[str]
+) -> None:
+    """The results of one block, whole or not at all."""
+    with whole_or_nothing(path) as draft:
+        if parquet.is_parquet(path):
+            parquet.write(draft, results, judges, (*IDENTITY, *keep))
+        else:
+            with draft.open("wb") as stream:
+                for result in results:
+                    stream.write(encode(result))
+
+
+def join_pieces(pieces: Sequence[Path], out: Path) -> None:
+    """One file from all pieces, in order."""
+    with whole_or_nothing(out) as draft:
+        if parquet.is_parquet(out):
+            parquet.join(pieces, draft)
+        else:
+            with draft.open("wb") as stream:
+                for piece in pieces:
+                    with piece.open("rb") as source:
+                        shutil.copyfileobj(source, stream, 1024 * 1024)

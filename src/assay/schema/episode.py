@@ -1,0 +1,123 @@
+"""One attempt at one task: its messages, its steps, its ending, its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, FiniteFloat
+
+from assay.schema.evidence import PageEvidence, WorldEvidence
+from assay.schema.message import Message
+from assay.schema.record import Record, ScoreField
+from assay.schema.task import Task
+from assay.schema.usage import Usage
+
+StopReason = Literal[
+    "answered", "finished", "gave_up", "step_limit", "timeout", "agent_error", "env_error"
+]
+"""How an episode ended: the agent answered, the world ended it, or something ran out or broke."""
+
+
+class Step(Record):
+    """One action and what came back; step 0 is the reset, whose action is empty."""
+
+    index: int
+    action: str
+    """Verbatim, as the world was told."""
+    observation: str = ""
+    """The sha256 of the artifact with the text that the agent saw afterwards; empty for none."""
+    observation_chars: int = 0
+    truncated: bool = False
+    """Whether the agent saw only a part of what there was."""
+    evidence: PageEvidence | WorldEvidence | None = Field(default=None, discriminator="kind")
+    outcome: dict[str, Any] | None = None
+    """What the tool said of its own call, as codes; JSON values."""
+    scores: tuple[dict[str, Any], ...] = ()
+    """Step scores as they were written; they are read back by the step scorer."""
+    elapsed_s: FiniteFloat = 0.0
+    reward: FiniteFloat | None = None
+    """What the world itself paid for this step, as the agent's trainer would see it."""
+    raw_reward: FiniteFloat | None = None
+    think: str = ""
+    error: str = ""
+    screenshot: str = ""
+    """The sha256 of the artifact with the picture; empty for none."""
+    usage: Usage = Usage()
+
+
+class Trajectory(Record):
+    """What an agent said and did, and why it stopped."""
+
+    messages: tuple[Message, ...] = ()
+    steps: tuple[Step, ...] = ()
+    stop_reason: StopReason = "answered"
+
+
+class Failure(Record):
+    """What broke, for an episode that ended in an error."""
+
+    kind: Literal["agent_error", "env_error"]
+    message: str
+    traceback: str = ""
+
+
+def _steps(data: Mapping[str, Any]) -> tuple[Step, ...]:
+    steps: tuple[Step, ...] = data["trajectory"].steps
+    return steps
+
+
+def _n_steps(data: Mapping[str, Any]) -> int:
+    return sum(step.index > 0 for step in _steps(data))
+
+
+def _cum_reward(data: Mapping[str, Any]) -> float:
+    return sum((step.reward or 0.0 for step in _steps(data)), 0.0)
+
+
+def _cum_raw_reward(data: Mapping[str, Any]) -> float:
+    return sum((step.raw_reward or 0.0 for step in _steps(data)), 0.0)
+
+
+def _usage(data: Mapping[str, Any]) -> Usage:
+    return sum((step.usage for step in _steps(data)), Usage())
+
+
+class Episode(Record):
+    """One attempt: the unit that a ledger line holds and a reward judges.
+
+    The totals follow from the steps unless they are given, as they are for an episode that is
+    read without its steps.
+    """
+
+    attempt: str = ""
+    """Safe as a file name, and unique in its run."""
+    task: Task
+    repeat: int = 0
+    trajectory: Trajectory = Trajectory()
+    final_response: str | None = None
+    """Verbatim; `None` when the agent never answered, or the record does not say."""
+    scores: tuple[ScoreField, ...] = ()
+    """The first one is primary."""
+    n_steps: int = Field(default_factory=_n_steps)
+    """Actions taken: every step but the reset."""
+    cum_reward: FiniteFloat = Field(default_factory=_cum_reward)
+    cum_raw_reward: FiniteFloat = Field(default_factory=_cum_raw_reward)
+    usage: Usage = Field(default_factory=_usage)
+    started_at: str = ""
+    """ISO 8601, in UTC."""
+    elapsed_s: FiniteFloat = 0.0
+    failure: Failure | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def stop_reason(self) -> StopReason:
+        return self.trajectory.stop_reason
+
+    def columns(self) -> dict[str, Any]:
+        """What a reward can ask for by name, apart from the rollout's context."""
+        return {
+            **self.task.columns(),
+            "final_response": self.final_response,
+            "trajectory": self.trajectory.messages,
+        }

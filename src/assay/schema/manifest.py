@@ -1,0 +1,41 @@
+"""What a run was: enough to repeat it, and to refuse a comparison that means nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from assay.schema.record import Record
+
+RUN_SCHEMA = "assay.run/1"
+"""The version of a run folder; every record in it carries it as `schema_id`."""
+
+
+class RunManifest(Record):
+    """The head of a run folder, written before its first episode and never changed."""
+
+    schema_id: str = RUN_SCHEMA
+    run_id: str
+    benchmark: str
+    agent: str
+    config: dict[str, Any] = Field(default_factory=dict)
+    """The resolved configuration, nulls included."""
+    versions: dict[str, str] = Field(default_factory=dict)
+    rewards: tuple[str, ...] = ()
+    """`name@version`, the primary one first."""
+    task_set: str = ""
+    """A hash over the ids and contents of the tasks."""
+    n_tasks: int = 0
+    repeats: int = 1
+    """How often each task is to be run."""
+    commit: str = ""
+    """Of the agent's repository; empty when it is not under version control."""
+    dirty: str = ""
+    """A hash of what is not committed there; empty when nothing is, `unknown` when git failed."""
+    focus: str = ""
+    """What the run is meant to show, written before it started."""
+    parent: str | None = None
+    """The run whose episodes were scored again, for a run that executed nothing itself."""
+    created_at: str = ""
+    """ISO 8601, in UTC."""

@@ -1,0 +1,60 @@
+"""One message of a conversation, in the shape that chat APIs use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ConfigDict
+
+from assay.schema.record import Record
+
+
+class ToolFunction(Record):
+    """The function that a tool call names, and its arguments exactly as the model wrote them."""
+
+    name: str
+    arguments: str = ""
+    """Verbatim text; it may not be valid JSON."""
+
+    def __getitem__(self, key: str) -> Any:
+        return _field(self, key)
+
+
+class ToolCall(Record):
+    """One call that an assistant message makes."""
+
+    id: str = ""
+    type: str = "function"
+    function: ToolFunction
+
+    def __getitem__(self, key: str) -> Any:
+        return _field(self, key)
+
+
+class Message(Record):
+    """A message; readable as `message["role"]`, like the dictionary it came from.
+
+    Keys that other frameworks add (`name`, `is_error`, `reasoning_content`) are kept.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+    def __getitem__(self, key: str) -> Any:
+        return _field(self, key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in type(self).model_fields or key in (self.model_extra or {})
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401 - this is that method
+
+
+def _field(record: Record, key: str) -> Any:
+    if key in type(record).model_fields:
+        return getattr(record, key)
+    return (record.model_extra or {})[key]

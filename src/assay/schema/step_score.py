@@ -1,0 +1,220 @@
+"""Step scores: what one observed step of an agent is worth, and on which grounds.
+
+A step score is for ranking, filtering and telemetry. It is not a return: see
+`assay.rewards.step.shaping` for the part that may be added up. Numbers are integers in thousandths
+inside, so that the same step gives the same bytes everywhere. Standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from assay.errors import BadRecord
+
+STEP_SCORE_SCHEMA = "assay.step_score/1"
+
+Classification: TypeAlias = Literal[
+    "contract_pass",
+    "target_reached",
+    "recovered",
+    "progress",
+    "observation",
+    "unknown",
+    "no_progress",
+    "repeat",
+    "contract_fail",
+    "failure",
+    "blocked",
+    "destructive_ungated",
+]
+
+Strength: TypeAlias = Literal[
+    "strong_positive", "weak_positive", "neutral", "negative", "hard_negative"
+]
+
+STRENGTH: Mapping[Classification, Strength] = {
+    "contract_pass": "strong_positive",
+    "target_reached": "strong_positive",
+    "recovered": "strong_positive",
+    "progress": "weak_positive",
+    "observation": "neutral",
+    "unknown": "neutral",
+    "no_progress": "negative",
+    "repeat": "negative",
+    "contract_fail": "negative",
+    "failure": "negative",
+    "blocked": "negative",
+    "destructive_ungated": "hard_negative",
+}
+
+BANDS: Mapping[Classification, tuple[int, int]] = {
+    "contract_pass": (1000, 1000),
+    "target_reached": (1, 700),
+    "recovered": (500, 675),
+    "progress": (1, 700),
+    "observation": (1, 50),
+    "unknown": (0, 0),
+    "no_progress": (-440, 0),
+    "repeat": (-440, 0),
+    "contract_fail": (-440, -150),
+    "failure": (-700, -450),
+    "blocked": (-750, -750),
+    "destructive_ungated": (-1000, -1000),
+}
+"""The lowest and the highest score of each classification, in thousandths."""
+
+SENTENCES: Mapping[str, str] = {
+    "gate_missing": "a destructive or transactional action was attempted without its gate",
+    "gate_unknown": "a destructive action was attempted, and nothing says that its gate was passed",
+    "contract_pass": "the outcome contract passed on fresh facts",
+    "contract_fail": "the outcome contract failed",
+    "contract_fail_critical": "a critical outcome contract failed",
+    "contract_inconclusive": "the outcome contract could not be decided",
+    "contract_stale": "the outcome contract passed, but on facts that are not fresh",
+    "contract_held": "the outcome contract passed before and still holds; a pass is paid once",
+    "block_captcha": "a CAPTCHA stands in the way",
+    "block_bot_check": "a bot check stands in the way",
+    "block_access_denied": "the site denied access",
+    "block_auth_redirect": "the site asked for a login instead of showing the page",
+    "block_js_required": "the page refuses to work without scripts",
+    "block_rate_limited": "the site limits the rate of requests",
+    "block_other": "something stands between the agent and the page",
+    "error_stale_ref": "the element reference was stale",
+    "error_not_found": "the element was not found",
+    "error_not_interactive": "the element could not be interacted with",
+    "error_timeout": "the call timed out",
+    "error_protocol": "the browser protocol failed",
+    "error_target_closed": "the page or the browser was closed",
+    "error_nav_error": "the navigation failed",
+    "error_empty_result": "the call returned nothing",
+    "error_wrong_element": "the call acted on another element than was meant",
+    "error_silent_click": "the click had no effect",
+    "error_other": "the call failed",
+    "repeated_failure": "the same call failed before, {n} times",
+    "recovered": "what had failed before was achieved now",
+    "failure_pending": "an earlier failure has not been made good yet",
+    "subgoal_gained": "the contract came nearer to holding, by {n} in 1000",
+    "subgoal_lost": "the contract fell back from holding, by {n} in 1000",
+    "url_changed": "the address changed",
+    "dom_changed": "the structure of the page changed",
+    "text_changed": "the visible text changed",
+    "net_changed": "the page sent a request that changes something",
+    "refs_changed": "the actionable elements changed",
+    "shot_changed": "the picture of the page changed",
+    "fresh_refs": "actionable elements were found anew after a stale reference",
+    "items": "{n} new items were extracted",
+    "new_info": "the call returned something not seen before",
+    "known_info": "the call returned what was known already",
+    "unchanged": "nothing changed in the parts of the page that can be compared ({n})",
+    "revisited": "the page had been in this state before, {n} times",
+    "repeated_call": "the same call was made in the same state before, {n} times",
+    "stalling": "the agent is stalling",
+    "stuck": "the agent is stuck",
+    "no_evidence": "nothing was recorded that could be compared",
+}
+"""Every reason that a step score can give: its code, and the sentence for a person."""
+
+MOST = 1_000_000
+"""Counts are shown up to here; nothing depends on a larger one."""
+
+
+class Reason(NamedTuple):
+    """One ground of a step score: a stable code, and how often where that has a meaning."""
+
+    code: str
+    n: int = 0
+
+    @property
+    def sentence(self) -> str:
+        return SENTENCES[self.code].format(n=self.n)
+
+
+class StepScore(NamedTuple):
+    """What one step is worth, the class of what happened, and the grounds."""
+
+    milli: int
+    """The score in thousandths, from -1000 to 1000."""
+    classification: Classification
+    reasons: tuple[Reason, ...]
+    confidence_milli: int
+    """How much evidence there was and how far it agrees; never how good the step was."""
+    controllable: bool = True
+    """Whether the agent could have done anything about it; mask the step in training if not."""
+    evidence_backed: bool = False
+    """Whether something observed supports the class, beyond the tool's own word."""
+    rule: int = 0
+    """The number of the rule that decided, as in the documentation."""
+
+    @property
+    def score(self) -> float:
+        return self.milli / 1000
+
+    @property
+    def confidence(self) -> float:
+        return self.confidence_milli / 1000
+
+    @property
+    def strength(self) -> Strength:
+        return STRENGTH[self.classification]
+
+    @property
+    def unit(self) -> float:
+        """The score on the scale from 0 to 1 that tree searches use."""
+        return (self.milli + 1000) / 2000
+
+    @property
+    def because(self) -> str:
+        """The grounds in one line for a person."""
+        return "; ".join(reason.sentence for reason in self.reasons)
+
+
+def step_score_to_record(score: StepScore, *, scorer: str = "") -> dict[str, Any]:
+    """The score as plain JSON values."""
+    return {
+        "schema": STEP_SCORE_SCHEMA,
+        "scorer": scorer,
+        "score": score.score,
+        "classification": score.classification,
+        "strength": score.strength,
+        "reasons": [{"code": r.code, "n": r.n, "sentence": r.sentence} for r in score.reasons],
+        "confidence": score.confidence,
+        "controllable": score.controllable,
+        "evidence_backed": score.evidence_backed,
+        "rule": score.rule,
+    }
+
+
+def step_score_to_json(score: StepScore, *, scorer: str = "") -> bytes:
+    """The score as canonical JSON: equal scores are equal bytes."""
+    record = step_score_to_record(score, scorer=scorer)
+    return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+
+
+def step_score_from_record(record: Mapping[str, Any]) -> StepScore:
+    """The score that `step_score_to_record` wrote."""
+    if record.get("schema") != STEP_SCORE_SCHEMA:
+        raise BadRecord(
+            f"not a record of {STEP_SCORE_SCHEMA}: schema {record.get('schema')!r:.100}"
+        )
+    try:
+        classification = record["classification"]
+        reasons = tuple(Reason(r["code"], int(r["n"])) for r in record["reasons"])
+        score = StepScore(
+            round(record["score"] * 1000),
+            classification,
+            reasons,
+            round(record["confidence"] * 1000),
+            bool(record["controllable"]),
+            bool(record["evidence_backed"]),
+            int(record["rule"]),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise BadRecord(f"not a step score: {type(error).__name__} {error!s:.200}") from error
+    unknown = [reason.code for reason in reasons if reason.code not in SENTENCES]
+    if classification not in get_args(Classification) or unknown:
+        raise BadRecord(
+            f"a step score with codes of another version: {classification!r}, {unknown}"
+        )
+    return score

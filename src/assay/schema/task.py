@@ -1,0 +1,24 @@
+"""What an agent is asked to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from assay.schema.record import Record
+
+
+class Task(Record):
+    """One task: its goal in words, its reference answers, and whatever else its source says."""
+
+    id: str
+    goal: str = ""
+    answer: Any = None
+    """The reference: text, a number, a list of aliases, or `None` where the world is the judge."""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    """Further columns; a reward may ask for any of them by name."""
+
+    def columns(self) -> dict[str, Any]:
+        """Everything of the task that a reward can ask for by name."""
+        return {**self.metadata, "task_id": self.id, "goal": self.goal, "answer": self.answer}

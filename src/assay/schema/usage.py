@@ -1,0 +1,40 @@
+"""What a model's calls cost: tokens and money. Standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens, money and calls; usages add up, and `Usage()` adds nothing."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = None
+    """`None` where no price is known, which is not the same as free."""
+    calls: int = 0
+
+    def __post_init__(self) -> None:
+        if self.cost_usd is not None and not isfinite(self.cost_usd):
+            raise ValueError(f"cost_usd={self.cost_usd!r}; a price is a finite number or None")
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together; a price that one of them does not know is not made up for the sum."""
+        return Usage(
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost_usd=_total(self, other),
+            calls=self.calls + other.calls,
+        )
+
+
+def _total(one: Usage, other: Usage) -> float | None:
+    if one == Usage():
+        return other.cost_usd
+    if other == Usage():
+        return one.cost_usd
+    if one.cost_usd is None or other.cost_usd is None:
+        return None
+    return one.cost_usd + other.cost_usd

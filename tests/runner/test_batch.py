@@ -1,0 +1,55 @@
+"""A batch keeps the order, survives bad rows, and gives the same from several processes."""
+
+from collections.abc import Iterator
+from itertools import count, islice
+from typing import Any
+
+import pytest
+
+import assay
+from assay import Abstained
+from assay.errors import BadParameter
+
+
+def length(final_response: str) -> float:
+    return float(len(final_response))
+
+
+def rows(number: int) -> list[dict[str, Any]]:
+    return [{"final_response": "x" * (index % 50)} for index in range(number)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_scores_come_in_the_order_of_the_rows(workers: int) -> None:
+    scores = assay.score_batch(length, rows(3_000), workers=workers)
+    assert [float(score) for score in scores] == [index % 50 for index in range(3_000)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_bad_row_abstains_with_its_number(workers: int) -> None:
+    given: list[Any] = [{"final_response": "ab"}, {"answer": "no response"}, "text", None]
+    scores = list(assay.score_batch(length, given, workers=workers))
+    assert float(scores[0]) == 2.0
+    for score, place in zip(scores[1:], ("row 2", "row 3", "row 4"), strict=True):
+        assert isinstance(score, Abstained)
+        assert score.reason == "bad_row"
+        assert place in score.because
+
+
+def test_rows_may_be_endless() -> None:
+    endless: Iterator[dict[str, Any]] = ({"final_response": "x" * (n % 3)} for n in count())
+    scores = assay.score_batch(length, endless)
+    assert [float(score) for score in islice(scores, 4)] == [0.0, 1.0, 2.0, 0.0]
+
+
+def test_leaving_early_ends_the_workers() -> None:
+    scores = assay.score_batch(length, rows(50_000), workers=2)
+    assert float(next(scores)) == 0.0
+    scores.close()  # type: ignore[attr-defined]  # a generator, promised only as an iterator
+    with pytest.raises(StopIteration):
+        next(scores)
+
+
+def test_no_workers_is_an_error() -> None:
+    with pytest.raises(BadParameter, match="workers=0"):
+        assay.score_batch(length, [], workers=0)
