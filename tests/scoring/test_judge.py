@@ -189,3 +189,11 @@ def test_a_configuration_that_the_reward_refuses_is_the_callers_error() -> None:
 
     with pytest.raises(BadParameter, match="mode is 'b'"):
         score(picky, params={"mode": "b"}, final_response="x")
+
+
+def test_a_text_column_called_context_is_not_the_rollouts_context() -> None:
+    def reads_world(context: Any) -> float:
+        return 1.0
+
+    with pytest.raises(MissingParameter, match="never a data column"):
+        score(reads_world, context="Paris is the capital of France.")

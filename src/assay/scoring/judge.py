@@ -17,7 +17,7 @@ from numbers import Real
 from typing import Any
 
 from assay.errors import BadParameter, MissingParameter
-from assay.registry import RESERVED, RewardSpec, find_reward
+from assay.registry import RewardSpec, find_reward
 from assay.schema.score import Abstained, Json, Score, Scored
 
 TRACEBACK_LIMIT = 4_000
@@ -95,11 +95,11 @@ class Judge:
     def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         arguments = dict(self.params)
         for name in self._required:
-            if name not in columns:
+            if name not in columns or _is_text_for_context(name, columns):
                 raise MissingParameter(_missing(self.spec, name, columns))
             arguments[name] = columns[name]
         for name in self._optional:
-            if name in columns:
+            if name in columns and not _is_text_for_context(name, columns):
                 arguments[name] = columns[name]
         if self.spec.takes_any:
             options = self.spec.options
@@ -207,9 +207,14 @@ def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
             )
 
 
+def _is_text_for_context(name: str, columns: Mapping[str, Any]) -> bool:
+    """Whether a data column called `context`, as QA data sets have, would pose as the rollout's."""
+    return name == "context" and not hasattr(columns[name], "acquire_resource")
+
+
 def _missing(spec: RewardSpec, name: str, columns: Mapping[str, Any]) -> str:
-    have = ", ".join(sorted(map(str, columns))) or "none"
-    hint = " (the rollout fills it; it is not a data column)" if name in RESERVED else ""
+    have = ", ".join(sorted(map(str, columns))) or "nothing"
+    hint = " (the Context of a rollout, never a data column)" if name == "context" else ""
     return f"{spec.name} needs {name!r}{hint}; the row has: {have}"
 
 

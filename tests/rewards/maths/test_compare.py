@@ -70,6 +70,13 @@ EQUAL = [
     ("12", "１２", "full-width digits"),
     ("f(x)-ln|x|-c = 0", "f(x) = ln|x|+c", "an unknown function"),
     ("hb+hc", "h(b+c)", "a letter that also stands alone is no function"),
+    (r"(\pm 1, 0)", "(1,0),(-1,0)", "both signs of a coordinate"),
+    (r"\lceil n/2\rceil", r"\lfloor (n+1)/2\rfloor", "n is an integer where something is rounded"),
+    ("6.02x10^23", r"6.02 \times 10^{23}", "a letter as a multiplication sign"),
+    ("A,B,D", "ABD", "several option letters"),
+    (r"\angle ABC = 45^\circ", "45", "a figure's name"),
+    ("f(x) = x^2+1", "y = x^2+1", "y is the value of the function"),
+    (r"\begin{vmatrix}2&1\\1&2\end{vmatrix}", "3", "a determinant"),
     (r"\boxed{\dfrac97}", r"\frac{9}{7}", "a boxed reference"),
     (r"$\\frac{1}{2}$", "1/2", "doubled backslashes of a JSON export"),
 ]
@@ -113,6 +120,15 @@ DIFFERENT = [
     ("n", "N", "case matters in formulas"),
     ("5", r"5\%\%", "nonsense after a number"),
     ("7", "7?", "an unread sign is not skipped"),
+    ("x>5", "y>5", "another variable"),
+    (r"\sqrt{7}", r"\sqrt{7\infty}", "infinity is not ignored"),
+    ("25,000", "25, 0", "zeros after a comma belong to the number"),
+    ("E", "A$E$", "two letters"),
+    ("x", "x1", "an index, a product or a power"),
+    ("5", r"5 \text{ (wrong)}", "a retraction in parentheses"),
+    ("12:00", "5:0", "nothing is proportional to zero"),
+    (r"\{x\mid x\ge0\}", r"\{x \heartsuit x\ge0\}", "an unknown sign is a factor"),
+    (r"M = \begin{pmatrix}1\\2\end{pmatrix}+x", "3", "a sum of a matrix and a number"),
 ]
 
 

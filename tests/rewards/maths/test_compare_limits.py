@@ -2,12 +2,16 @@
 
 import sys
 import threading
+from decimal import Inexact, localcontext
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.rewards.outcome.maths import parse
 from assay.rewards.outcome.maths.compare import compare
+from assay.rewards.outcome.maths.nodes import Node
+from assay.rewards.outcome.maths.tokens import Token
 
 HOSTILE = {
     "a tower of powers": "9^{9^{9^{9}}}",
@@ -37,6 +41,15 @@ HOSTILE = {
     "many minus signs": "-" * 16_000 + "1",
     "many bars": "|x" * 5_000,
     "unclosed text": "\\text{a" * 2_000,
+    "a factorial of a power": "2024^{4046}!!!!",
+    "a binomial of a power": "\\binom{2024^{4046}}{2024^{4045}}",
+    "a power of a sum": "(x+1)^{2024^{4046}}",
+    "a radius beyond the arithmetic": "e^{1234567}{\\pi}i",
+    "an index of many digits": "a_{1e30000}",
+    "a long numeral in a base": "1" * 9_000 + "_7",
+    "a long period": "0.\\overline{" + "1" * 9_000 + "}",
+    "many letters": "not " * 500,
+    "nested functions of nothing": "f(" * 1_500 + "=" + ")" * 1_500,
     "a zero denominator": "\\frac{1}{0}",
     "control characters": "12\x00\x01",
     "a lone surrogate": "12\ud800",
@@ -55,6 +68,20 @@ def test_a_hostile_answer_is_wrong_and_nothing_worse(answer: str, gold: str) -> 
 @pytest.mark.parametrize("gold", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_reference_is_judged_or_left_alone(gold: str) -> None:
     assert compare("17", gold).equal in (False, None)
+
+
+@pytest.mark.parametrize("error", [OverflowError, ValueError, RecursionError, MemoryError])
+def test_an_unforeseen_limit_is_the_fault_of_whoever_meets_it(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
+        if any(token.text == "9" for token in tokens):
+            raise error
+        return parse.read(tokens, commas_group=commas_group)
+
+    monkeypatch.setattr("assay.rewards.outcome.maths.compare.read", read)
+    assert compare("9+x", "1+x").rule == "limit_prediction"
+    assert compare("1+x", "9+x").rule == "limit_gold"
 
 
 def test_identical_text_is_equal_at_any_length() -> None:
@@ -88,6 +115,15 @@ def test_comparing_leaves_interpreter_settings_alone() -> None:
     before = (sys.getrecursionlimit(), sys.get_int_max_str_digits())
     compare("2^{60000}", "2^{60000}+1")
     assert (sys.getrecursionlimit(), sys.get_int_max_str_digits()) == before
+
+
+def test_the_caller_s_decimal_context_changes_nothing() -> None:
+    with localcontext() as own:
+        own.prec = 2
+        own.traps[Inexact] = True
+        assert compare(r"\sin^2 x+\cos^2 x", "1").equal is True
+        assert compare(r"x^2 - 1.00001", "x^2 - 1").equal is False
+        assert compare(r"\sqrt{2} < x", r"(\frac{2}{\sqrt2}, \infty)").equal is True
 
 
 _PIECES = st.sampled_from(

@@ -25,7 +25,6 @@ KNOWN_MISSES: dict[str, dict[int, str]] = {
         128: "the label is for two digits; by default six are asked for",
         134: "the label is for two digits; by default six are asked for",
         180: "the label is for a setting that tells an interval from its inequality",
-        208: "the variable is renamed inside the answer",
         242: "the label is for a setting that does not compare variables",
         258: "by default the order of a list is free",
         265: "by default the order of a list is free",

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.rewards.outcome.maths import lexicon
 from assay.rewards.outcome.maths.cursor import Cursor, expression, negate, number
-from assay.rewards.outcome.maths.limits import TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import MAX_DIGITS, TooLarge, Unreadable
 from assay.rewards.outcome.maths.nodes import (
     Apply,
     Based,
@@ -16,6 +16,7 @@ from assay.rewards.outcome.maths.nodes import (
     Constant,
     Div,
     Expr,
+    Group,
     Mul,
     Node,
     Number,
@@ -85,6 +86,8 @@ class AtomReader(Cursor):
         if token.kind == "op" and token.text == "_" and text.isdigit():
             self.take()
             base = self.read_argument()
+            if len(text) > MAX_DIGITS:
+                raise TooLarge(f"a numeral of {len(text):,} digits, limit {MAX_DIGITS:,}")
             if isinstance(base, Number) and isinstance(base.value, int) and 2 <= base.value <= 36:
                 return Based(text, base.value)
             raise Unreadable("a subscript of a number that is not a base")
@@ -103,7 +106,16 @@ class AtomReader(Cursor):
         if self.token.kind == "op" and self.token.text == "_":
             return self._read_subscript(name)
         name += self._read_primes()
-        return self._maybe_apply(name)
+        return self._maybe_apply(name + self._read_inverse(name))
+
+    def _read_inverse(self, name: str) -> str:
+        """`^{-1}` between the letter of a function and its argument: the inverse function."""
+        ahead = "".join(self.peek(k).text for k in range(6))
+        for mark in ("^{-1}(", "^-1("):
+            if name in ("f", "g", "h") and ahead.startswith(mark):
+                self.at += 5 if "{" in mark else 3
+                return "^-1"
+        return ""
 
     def _read_primes(self) -> str:
         primes = ""
@@ -167,14 +179,27 @@ class AtomReader(Cursor):
             return Constant("i") if name == "i" else Symbol(name)
         if token.gap and len(name) == 1 and name not in "fghFGH":
             return Symbol(name)
-        group = self.read_group()
-        match group:
-            case Text() | Number() | Symbol() | Constant() | Mul() | Call() | Div():
-                return Apply(name, (expression(group),))
-            case _ if hasattr(group, "items") and getattr(group, "opening", "") == "(":
-                return Apply(name, tuple(expression(item) for item in group.items))
-            case _:
-                return Apply(name, (expression(group),))
+        start, depth = self.at, self.depth
+        try:
+            group = self.read_group()
+            items = group.items if isinstance(group, Group) and group.opening == "(" else (group,)
+            return Apply(name, tuple(map(expression, items)))
+        except TooLarge:
+            raise
+        except Unreadable:
+            self.at, self.depth = start, depth
+            return Symbol(name + self._read_spelt_argument())
+
+    def _read_spelt_argument(self) -> str:
+        """What stands in parentheses, as it is spelt, as in `P(X = 2)`."""
+        spelt, level = "", 0
+        while self.token.kind != "end" and len(spelt) < 40:
+            token = self.take()
+            spelt += token.text
+            level += (token.text == "(") - (token.text == ")")
+            if level == 0:
+                return spelt
+        raise Unreadable("an argument that is no expression")
 
     def read_argument(self) -> Expr:
         """A TeX argument: a braced group, or the next digit, letter or command."""
@@ -233,7 +258,7 @@ class AtomReader(Cursor):
     def _read_function_arguments(self) -> tuple[Expr, ...]:
         """One bracketed group, or the juxtaposed factors up to the next function or sign."""
         token = self.token
-        if token.kind == "open" and token.text in ("(", "{", "["):
+        if token.kind == "open" and token.text in ("(", "{", "[", "\\{"):
             group = self.read_group()
             items = getattr(group, "items", None)
             return tuple(expression(item) for item in items) if items else (expression(group),)
@@ -278,6 +303,8 @@ class AtomReader(Cursor):
             return self.read_group() if self.token.kind == "open" else self.read_argument()
         if name in lexicon.DECORATIONS:
             return self._read_decorated(name)
+        if name in lexicon.FONTS:
+            return self._read_styled()
         if name in STOP_COMMANDS:
             raise Unreadable(f"\\{name} where a value was expected")
         if name in ("emptyset", "varnothing"):
@@ -289,6 +316,14 @@ class AtomReader(Cursor):
             return self._read_subscript(name)
         name += self._read_primes()
         return Symbol(name) if name not in ("varphi", "vartheta") else Symbol(name[3:])
+
+    def _read_styled(self) -> Node:
+        """What is printed in another style: the same, but a bold i, j or k is a unit vector."""
+        token, after, closing = self.token, self.peek(1), self.peek(2)
+        letter = after if token.text == "{" and closing.text == "}" else token
+        if letter.kind in ("name", "constant") and letter.text in ("i", "j", "k"):
+            return self._read_decorated("hat")
+        return self.read_group() if token.kind == "open" else self.read_argument()
 
     def _read_decorated(self, name: str) -> Expr:
         token, after, closing = self.token, self.peek(1), self.peek(2)
@@ -338,4 +373,4 @@ def _repeating(text: str, period: str) -> Number:
     literal = number(text if not text.endswith(".") else text + "0")
     places = len(text.partition(".")[2])
     whole = 10**places * (10 ** len(period) - 1)
-    return Number(literal.value + Fraction(int(period), whole))
+    return Number(literal.value + Fraction(number(period).value, whole))

@@ -42,7 +42,7 @@ _ASIDE = re.compile(
 _COPULA = re.compile(
     r"(?:\b(?:is|are|was|equals|equal\s+to|be|it's|becomes?|gives|obtain|get)\b"
     r"(?:\s+(?:exactly|equal\s+to|approximately|about|therefore|thus|then|just|simply|only|"
-    r"given\s+by))?|[:：]|\s=(?=\s))\s*",
+    r"given\s+by))?|(?<!\d):|[:：](?!\d)|\s=(?=\s))\s*",
     re.IGNORECASE,
 )
 _WRAPPERS = (("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("“", "”"), ("'", "'"), ("*", "*"))

@@ -28,7 +28,8 @@ _SIGNS: Final = {
     "•": r"\cdot ", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": r"\sqrt ", "∛": r"\cbrt ",
     "π": r"\pi ", "∞": r"\infty ",
     "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ",
-    "≅": r"\approx ", "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "º": r"^\circ ", "∘": r"^\circ ",
+    "≅": r"\approx ", "≡": r"\equiv ",
+    "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "º": r"^\circ ", "∘": r"^\circ ",
     "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}",
     "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}",
     "∖": r"\setminus ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ",
@@ -40,7 +41,21 @@ _SIGNS: Final = {
 }  # fmt: skip
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"))
 _ROW_BREAK_BEFORE_COMMAND: Final = re.compile(r"\\\\(?=[A-Za-z{}])")
+_TIMES_TEN: Final = re.compile(r"(\d) ?[xX] ?10\^")
 _SIZED_BRACKET: Final = re.compile(r"\\(?:left|right)\s*(?=[()\[\]])")
+_UNSEEN: Final = re.compile(
+    r"\\(?:[hv]?phantom|[hv]space\*?|color|textcolor|mathcolor|colorbox)\s*\{[^{}]*\}"
+)
+"""What takes up room or sets a colour, and prints nothing itself."""
+_MODULUS: Final = re.compile(
+    r"\(\s*\\?(?:text|mathrm|operatorname)?\{?\\?b?mod\}?\s+([^()]{1,40})\)"
+)
+_UNENDING: Final = re.compile(r"(-?\d*\.)(\d+)(?:\.{3}|\\[lc]?dots)\s*")
+_PERIOD: Final = re.compile(r"(\d*?)(?:(\d)\2+|(\d{1,3})\3\3+)")
+_PERIOD_AT_ONCE: Final = re.compile(r"(\d{1,12}?)\1+")
+_BRACKETED_PERIOD: Final = re.compile(r"(-?\d*\.)\((\d{1,40})\)")
+_ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*,[^<>=]*)>\s*\Z")
+_PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
 _WRAPPERS: Final = (
     ("$$", "$$"),
     ("$", "$"),
@@ -49,6 +64,7 @@ _WRAPPERS: Final = (
     ("```", "```"),
     ("`", "`"),
     ('"', '"'),
+    ("'", "'"),
 )
 
 
@@ -59,11 +75,42 @@ def clean(text: str) -> str:
     if not text.isascii():
         text = to_ascii(text)
     text = unwrap(text)
+    if "\\" in text:
+        text = _UNSEEN.sub(" ", text)
     if "\\\\" in text:
         text = _undouble(text)
+    if "10^" in text:
+        text = _TIMES_TEN.sub(r"\1\\times 10^", text)
     if "\\left" in text:
         text = _SIZED_BRACKET.sub("", text)
+    text = _spell_out(text)
     return _drop_dollars(text) if "$" in text else text
+
+
+def _spell_out(text: str) -> str:
+    """Shorthand in its TeX form: `0.33...`, `<1, 2>`, `(mod 7)`, `2 to 3`."""
+    if ">" in text:
+        text = _ANGLED.sub(r"\1\\langle \2\\rangle", text)
+    if "mod" in text:
+        text = _MODULUS.sub(r"\\pmod{\1}", text)
+    if "." in text:
+        unending = _UNENDING.fullmatch(text)
+        if unending is not None:
+            return unending[1] + _with_period(unending[2])
+        text = _BRACKETED_PERIOD.sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
+    ratio = _PROPORTION.fullmatch(text) if " to " in text else None
+    return text if ratio is None else f"{ratio[1]}:{ratio[2]}"
+
+
+def _with_period(digits: str) -> str:
+    """The digits with the part that repeats marked; unchanged if none is seen to."""
+    at_once = _PERIOD_AT_ONCE.fullmatch(digits)
+    if at_once is not None:
+        return f"\\overline{{{at_once[1]}}}"
+    later = _PERIOD.fullmatch(digits)
+    if later is None:
+        return digits
+    return f"{later[1]}\\overline{{{later[2] or later[3]}}}"
 
 
 def to_ascii(text: str) -> str:

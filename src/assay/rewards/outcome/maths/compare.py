@@ -24,20 +24,40 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from assay.rewards.outcome.maths import boxes, texts
+from assay.rewards.outcome.maths import boxes, spelling, texts, vectors
 from assay.rewards.outcome.maths.clean import clean
 from assay.rewards.outcome.maths.cursor import number
+from assay.rewards.outcome.maths.evaluate import is_unevaluated
 from assay.rewards.outcome.maths.exact import rational
 from assay.rewards.outcome.maths.judge import Conventions, Judge
 from assay.rewards.outcome.maths.limits import MAX_CHARS, MAX_STEPS, Effort, TooLarge, Unreadable
-from assay.rewards.outcome.maths.nodes import EXPRESSIONS, Apply, Big, Node, Number
+from assay.rewards.outcome.maths.nodes import (
+    EXPRESSIONS,
+    Apply,
+    Big,
+    Builder,
+    Group,
+    Node,
+    Number,
+    Relation,
+    Symbol,
+    Union,
+    Without,
+)
 from assay.rewards.outcome.maths.parse import read
-from assay.rewards.outcome.maths.resolve import cost, functions_in, kinds_in, settle
+from assay.rewards.outcome.maths.resolve import (
+    cost,
+    functions_in,
+    kinds_in,
+    settle,
+    with_bound_names,
+)
+from assay.rewards.outcome.maths.statements import statement
 from assay.rewards.outcome.maths.tokens import Token, scan
 
 DEFAULT: Final = Conventions()
 _NUMBER: Final = re.compile(r"[-+]?\d{1,40}(?:\.\d{1,40})?")
-_COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}),(\d{1,40})")
+_COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +67,16 @@ class Verdict:
     equal: bool | None
     """None: the reference could not be understood. A prediction never makes it None."""
     rule: str
-    """Stable short code of the rule that decided."""
+    """Stable short code of the rule that decided.
+
+    Equal: identical, tokens, layout, choice, text, integer, rational, decimal, infinity,
+    polynomial, points, matrix, tuple, list, set, interval, relation, ratio, time, unit, percent,
+    base. Different: the shape of the reference (integer, decimal, number, matrix, tuple, list,
+    set, interval, relation, ratio, quantity, choice, text; for expressions their outermost node:
+    add, mul, div, power, call, symbol, constant, degree, plusminus, big, based), or why the answer
+    was not read: empty_prediction, unparseable_prediction, limit_prediction.
+    Unknown: empty_gold, unparseable_gold, limit_gold, unevaluated_gold.
+    """
     because: str
     """One sentence for a person, with both answers cut short."""
 
@@ -67,7 +96,28 @@ def compare(prediction: str, gold: str, *, conventions: Conventions = DEFAULT) -
         return _wrong("limit_prediction", said, f"it has {len(said):,} characters")
     if len(meant) > MAX_CHARS:
         return _lost("limit_gold", meant, f"it has {len(meant):,} characters")
-    return _compare_texts(said, _without_box(meant), conventions)
+    return _guarded(said, _without_box(meant), conventions)
+
+
+def _guarded(said: str, meant: str, conventions: Conventions) -> Verdict:
+    """The verdict on two texts, also where a bound of the arithmetic was set too high.
+
+    Every step checks its own size first, but answers are hostile and there are many steps: what
+    still overflows, nests too deeply or prints too many digits is beyond a limit like any other.
+    It is the reference's fault if the plainest answer breaks it as well.
+    """
+    try:
+        return _compare_texts(said, meant, conventions)
+    except _BEYOND as error:
+        fault = type(error).__name__
+    try:
+        _compare_texts("0", meant, conventions)
+    except _BEYOND:
+        return _lost("limit_gold", meant, fault)
+    return _wrong("limit_prediction", said, fault)
+
+
+_BEYOND: Final = (ArithmeticError, ValueError, RecursionError, MemoryError)
 
 
 def _without_box(gold: str) -> str:
@@ -99,9 +149,12 @@ def _compare_texts(said: str, meant: str, conventions: Conventions) -> Verdict:
     tokens, fault = _scanned(said)
     if tokens is not None and gold_tokens is not None and _same_tokens(tokens, gold_tokens):
         return _equal("tokens", said, meant)
-    by_words = _compare_words(said, meant)
+    by_words = _compare_words(said, meant, conventions)
     if by_words is not None:
         return by_words
+    figures = spelling.in_figures(said), spelling.in_figures(meant)
+    if any(figures):
+        return _compare_texts(figures[0] or said, figures[1] or meant, conventions)
     if gold_tokens is None:
         return _unread_gold(said, meant, gold_fault)
     try:
@@ -135,18 +188,36 @@ def _same_tokens(left: list[Token], right: list[Token]) -> bool:
     )
 
 
-def _compare_words(said: str, meant: str) -> Verdict | None:
-    """A verdict if the reference is an option letter or the two texts use the same words."""
-    if texts.is_choice(meant):
-        letter = texts.choice(said)
-        if letter is not None:
-            same = letter == texts.choice(meant)
-            return _equal("choice", said, meant) if same else _different("choice", said, meant)
-        return None
+def _compare_words(said: str, meant: str, conventions: Conventions) -> Verdict | None:
+    """A verdict if the reference is an option or a time, or the two texts use the same words."""
+    wanted = texts.option(meant)
+    if wanted is not None:
+        return _compare_option(said, wanted, meant, conventions)
+    letters = texts.choices(meant) if "," in meant else None
+    if letters is not None and letters == texts.choices(said):
+        return _equal("choice", said, meant)
     words = texts.plain(meant)
     if texts.is_words(words) and texts.plain(said) == words:
         return _equal("text", said, meant)
+    same_time = spelling.same_time(said, meant)
+    if same_time is not None:
+        return _equal("time", said, meant) if same_time else _different("time", said, meant)
     return None
+
+
+def _compare_option(
+    said: str, wanted: texts.Option, meant: str, conventions: Conventions
+) -> Verdict | None:
+    """A reference with letter and content is met by either; by both only if both agree."""
+    option = texts.option(said, any_case=True)
+    if option is None:
+        if not wanted.content:
+            return None
+        option = texts.Option(wanted.letter, said)
+    same = option.letter == wanted.letter
+    if same and option.content and wanted.content:
+        same = _compare_texts(option.content, wanted.content, conventions).equal is True
+    return _equal("choice", said, meant) if same else _different("choice", said, meant)
 
 
 def _unread_gold(said: str, meant: str, fault: Unreadable | None) -> Verdict:
@@ -170,23 +241,36 @@ def _compare_nodes(
     node: Node, gold: Node, said: str, meant: str, conventions: Conventions
 ) -> Verdict:
     kinds = kinds_in(node, gold)
-    if Apply in kinds:
-        functions = functions_in(node, gold)
-        node, gold = settle(node, functions), settle(gold, functions)
     effort = Effort()
+    rule = None
     try:
+        if Apply in kinds:
+            functions = functions_in(node, gold)
+            node, gold = settle(node, functions), settle(gold, functions)
+        if Big in kinds:
+            node, gold = with_bound_names(node), with_bound_names(gold)
+        if not kinds.isdisjoint((Symbol, Apply)):
+            node, gold = vectors.reconciled(node, gold)
         rule = Judge(conventions, effort, kinds).rule(node, gold)
     except TooLarge as error:
-        rule, effort.limit = None, error
+        effort.limit = error
+    except Unreadable:
+        return _different(_kind(gold), said, meant)
     if rule is not None:
         return _equal(rule, said, meant)
     if effort.limit is not None:
         if _is_manageable(gold):
             return _wrong("limit_prediction", said, str(effort.limit))
         return _lost("limit_gold", meant, str(effort.limit))
-    if Big in kinds and Big in kinds_in(gold) and Big not in kinds_in(node):
+    if Big in kinds and Big not in kinds_in(node) and is_unevaluated(_stated(gold)):
         return _lost("unevaluated_gold", meant, "it has a sum, integral or limit")
     return _different(_kind(gold), said, meant)
+
+
+def _stated(gold: Node) -> Node:
+    """The value that a reference gives to what it names, or all of it."""
+    meant = statement(gold, None) if isinstance(gold, Relation) else None
+    return gold if meant is None else meant.value
 
 
 def _is_manageable(gold: Node) -> bool:
@@ -212,7 +296,7 @@ def _reread(
             continue
         grouped = len(match[3]) == 3 and len(match[2]) <= 3 and match[2] != "0"
         if not grouped:
-            decimal = scan(f"{match[1]}{match[2]}.{match[3]}")
+            decimal = scan(f"{match[1]}{match[2].replace('.', '')}.{match[3]}")
             left, right = (others, decimal) if swapped else (decimal, others)
             verdict = _compare_nodes(read(left), read(right), said, meant, conventions)
             return verdict if verdict.equal else None
@@ -230,8 +314,15 @@ def _apart(tokens: list[Token]) -> Node:
     return read(tokens, commas_group=False)
 
 
-def _kind(node: Node) -> str:
-    return type(node).__name__.lower()
+def _kind(gold: Node) -> str:
+    """The code of the comparison that failed, by the shape of the reference."""
+    match gold:
+        case Group(opening):
+            return {"": "list", "{": "set"}.get(opening, "tuple")
+        case Union() | Without() | Builder():
+            return "interval"
+        case _:
+            return type(gold).__name__.lower()
 
 
 def _cut(text: str) -> str:

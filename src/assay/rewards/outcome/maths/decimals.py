@@ -6,7 +6,15 @@ numbers or tries another point.
 
 from __future__ import annotations
 
-from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow, getcontext
+from decimal import (
+    Context,
+    Decimal,
+    DivisionByZero,
+    InvalidOperation,
+    Overflow,
+    Underflow,
+    getcontext,
+)
 from typing import Final
 
 PI: Final = Decimal(
@@ -28,12 +36,12 @@ class NotReal(Exception):
 
 
 def context(digits: int) -> Context:
-    """Arithmetic with this many digits, in which nothing silently becomes infinite or NaN."""
+    """Arithmetic with this many digits, in which nothing silently becomes infinite, NaN or 0."""
     return Context(
         prec=digits,
         Emax=1_000_000,
         Emin=-1_000_000,
-        traps=[InvalidOperation, DivisionByZero, Overflow],
+        traps=[InvalidOperation, DivisionByZero, Overflow, Underflow],
     )
 
 

@@ -32,6 +32,8 @@ from assay.rewards.outcome.maths.nodes import (
     children,
 )
 
+LONGEST_RANGE: Final = 120
+"""Most terms of a sum or product that is added up."""
 Point = Mapping[str, Decimal]
 _RECIPROCALS: Final = {
     "cot": "tan", "sec": "cos", "csc": "sin", "coth": "tanh", "sech": "cosh", "csch": "sinh",
@@ -206,13 +208,11 @@ class Evaluator:
 
     def _finite(self, node: Big) -> Complex | None:
         name = running_name(node)
-        if node.operator not in ("sum", "prod") or not name or not isinstance(node.lower, Relation):
+        ends = finite_range(node)
+        if ends is None:
             return None
-        low, high = _finite_expression(node.lower.sides[1]), _finite_expression(node.upper)
-        if low is None or high is None:
-            return None
-        first, last = (nearest_integer(self._at(end).re) for end in (low, high))
-        if first is None or last is None or last - first > 120:
+        first, last = (nearest_integer(self._at(end).re) for end in ends)
+        if first is None or last is None or last - first > LONGEST_RANGE:
             return None
         before = self.point.get(name)
         result = Complex(ZERO if node.operator == "sum" else ONE, ZERO)
@@ -271,6 +271,32 @@ def running_name(node: Big) -> str:
             return name
         case _:
             return ""
+
+
+def finite_range(node: Big) -> tuple[Expr, Expr] | None:
+    """Where a finite sum or product over integers starts and ends."""
+    if node.operator not in ("sum", "prod") or not running_name(node):
+        return None
+    if not isinstance(node.lower, Relation):
+        return None
+    low, high = _finite_expression(node.lower.sides[1]), _finite_expression(node.upper)
+    return None if low is None or high is None else (low, high)
+
+
+def is_unevaluated(node: Node) -> bool:
+    """Whether the tree has an integral, a limit, or a sum or product that is not added up."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Big):
+            ends = finite_range(current)
+            if ends is None:
+                return True
+            first, last = (rational_or_none(end, Effort()) for end in ends)
+            if first is not None and last is not None and last - first > LONGEST_RANGE:
+                return True
+        pending.extend(children(current))
+    return False
 
 
 def _finite_expression(node: Node | None) -> Expr | None:

@@ -166,7 +166,7 @@ def _of_integers(name: str, values: list[int], expected: int) -> int | None:
 
 def _factorial(count: int, step: int) -> int:
     if count > MAX_FACTORIAL:
-        raise TooLarge(f"the factorial of {count:,}, limit {MAX_FACTORIAL:,}")
+        raise TooLarge(f"a factorial of more than {MAX_FACTORIAL:,}")
     if step == 1:
         return math.factorial(count)
     return math.prod(range(count, 0, -2))
@@ -176,7 +176,7 @@ def _binomial(top: int, bottom: int) -> int | None:
     if bottom < 0 or top < 0:
         return None
     if top > MAX_FACTORIAL and min(bottom, top - bottom) * size(top) > MAX_BITS:
-        raise TooLarge(f"a binomial coefficient of {top:,}")
+        raise TooLarge(f"a binomial coefficient of more than {MAX_BITS:,} bits")
     return math.comb(top, bottom)
 
 

@@ -6,12 +6,14 @@ from typing import Final
 
 from assay.rewards.outcome.maths.atoms import STOP_COMMANDS, AtomReader
 from assay.rewards.outcome.maths.cursor import expression, negate, number, product, total
-from assay.rewards.outcome.maths.limits import TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import MAX_ITEMS, TooLarge, Unreadable
 from assay.rewards.outcome.maths.nodes import (
+    Add,
     Call,
     Degree,
     Div,
     Expr,
+    Mul,
     Node,
     Number,
     PlusMinus,
@@ -36,6 +38,8 @@ class ExpressionReader(AtomReader):
             sign = self._read_sign()
             term = self.read_product()
             terms.append(term if sign == "+" else _signed(expression(term), sign))
+            if len(terms) > MAX_ITEMS:
+                raise TooLarge(f"a sum of more than {MAX_ITEMS} terms")
             if not self._at_sign():
                 break
         if len(terms) == 1:
@@ -68,6 +72,8 @@ class ExpressionReader(AtomReader):
         while True:
             token = self.token
             if token.kind == "op" and token.text in ("*", "/"):
+                if self.peek().kind == "unit":
+                    return product(factors) if factors else first
                 self.take()
                 factor = self._read_signed_power()
                 if not factors:
@@ -86,6 +92,8 @@ class ExpressionReader(AtomReader):
                 factors = self._juxtapose(factors, token)
             else:
                 return product(factors) if factors else first
+            if len(factors) > MAX_ITEMS:
+                raise TooLarge(f"a product of more than {MAX_ITEMS} factors")
 
     def _juxtapose(self, factors: list[Expr], token: Token) -> list[Expr]:
         previous = self.tokens[self.at - 1]
@@ -209,5 +217,16 @@ def _is_mixed(before: Expr, part: Expr) -> bool:
     match before, part:
         case Number(whole, None), Div(Number(top, None), Number(bottom, None)):
             return isinstance(whole, int) and 0 < top < bottom
+        case _:
+            return False
+
+
+def is_mixed_number(value: Expr) -> bool:
+    """Whether a sum is a mixed number such as 7 1/2."""
+    match value:
+        case Add((Number() as before, Mul((Number(-1), Div() as part)))):
+            return _is_mixed(before, part)
+        case Add((before, part)):
+            return _is_mixed(before, part)
         case _:
             return False

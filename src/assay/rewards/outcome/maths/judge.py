@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from assay.rewards.outcome.maths import matrices, members, realsets, statements
+from assay.rewards.outcome.maths.cursor import number
 from assay.rewards.outcome.maths.limits import Effort
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
@@ -20,6 +21,7 @@ from assay.rewards.outcome.maths.nodes import (
     Node,
     Number,
     PlusMinus,
+    Power,
     Quantity,
     Ratio,
     Relation,
@@ -30,7 +32,7 @@ from assay.rewards.outcome.maths.points import value_of
 from assay.rewards.outcome.maths.resolve import has_signs
 from assay.rewards.outcome.maths.scalars import Tolerance, same_scalar
 from assay.rewards.outcome.maths.texts import plain
-from assay.rewards.outcome.maths.units import SPELLINGS, Unit, factor_between
+from assay.rewards.outcome.maths.units import SPELLINGS, Unit, factor_between, multiply
 
 _PERCENT: Final[Unit] = (("percent", 1),)
 _DEGREE: Final[Unit] = (("deg", 1),)
@@ -102,16 +104,22 @@ class Judge:
         return same_scalar(prediction, gold, self.conventions.tolerance, self.effort)
 
     def _based(self, prediction: Expr, gold: Expr) -> str | None:
-        """A numeral in a base is met by the same numeral, with or without its base."""
+        """A numeral in a base is met by the same numeral, with or without its base.
+
+        Base ten may be named on either side.
+        """
         if not isinstance(gold, Based):
-            return None
+            if not isinstance(prediction, Based) or prediction.base != 10:
+                return None
+            return self.rule(number(prediction.numeral), gold)
         if isinstance(prediction, Based):
             numerals = prediction.numeral.lstrip("0"), gold.numeral.lstrip("0")
             same = prediction.base == gold.base and numerals[0] == numerals[1]
             return "base" if same else None
         if isinstance(prediction, Number) and isinstance(prediction.value, int):
-            return "base" if Number(int(gold.numeral)) == prediction else None
-        return None
+            same = gold.numeral.isdigit() and number(gold.numeral) == prediction
+            return "base" if same else None
+        return self.rule(prediction, number(gold.numeral)) if gold.base == 10 else None
 
     def _real_sets(self, prediction: Node, gold: Node) -> str | None:
         named, wanted = realsets.subjects(prediction), realsets.subjects(gold)
@@ -143,20 +151,20 @@ class Judge:
         said = statements.statement(prediction, self.same)
         meant = statements.statement(gold, None)
         if said is not None and meant is not None:
-            found = self.rule(said.value, meant.value) if self._same_label(said, meant) else None
+            found = self.rule(said.value, meant.value) if self.same_label(said, meant) else None
             if found is not None:
                 return found
         if statements.same_equation(prediction, gold, self.effort):
             return "relation"
         return "relation" if statements.same_chain(prediction, gold, self.same) else None
 
-    def _same_label(self, said: statements.Statement, meant: statements.Statement) -> bool:
+    def same_label(self, said: statements.Statement, meant: statements.Statement) -> bool:
         """Names agree; of a function with a constant value only the function's name matters."""
         left, right = said.label, meant.label
         if left is None or right is None:
             return True
         if isinstance(left, Call) and isinstance(right, Call) and left.opaque and right.opaque:
-            free = statements.is_symbolic(said.value) or statements.is_symbolic(meant.value)
+            free = statements.has_variables(said.value) or statements.has_variables(meant.value)
             if not free and left.name == right.name:
                 return len(left.arguments) == len(right.arguments)
         if Symbol("y") in (left, right) and self._is_function_value(left, right):
@@ -226,10 +234,11 @@ class Judge:
             if prediction.clock and gold.clock:
                 return "time" if prediction.terms == gold.terms else None
             first, second = prediction.terms[0], gold.terms[0]
-            pairs = zip(prediction.terms[1:], gold.terms[1:], strict=True)
-            agree = all(self.same(Mul((a, second)), Mul((b, first))) for a, b in pairs)
-            zero = Number(0)
-            return "ratio" if agree and not self.same(first, zero) else None
+            pairs = list(zip(prediction.terms, gold.terms, strict=True))
+            if any(self.same(term, Number(0)) for pair in pairs for term in pair):
+                return "ratio" if all(self.same(a, b) for a, b in pairs) else None
+            agree = all(self.same(Mul((a, second)), Mul((b, first))) for a, b in pairs[1:])
+            return "ratio" if agree else None
         ratio, other = (prediction, gold) if isinstance(prediction, Ratio) else (gold, prediction)
         if not isinstance(ratio, Ratio) or not isinstance(other, EXPRESSIONS):
             return None
@@ -243,10 +252,30 @@ def _parts(node: Node) -> tuple[Node, Unit]:
 
 
 def _letter_unit(node: Node) -> tuple[Node, Unit]:
-    """`5 m` as metres: a single letter is a unit only where the other side has one."""
+    """`5 m/s^2` with its unit: letters are units only where the other side has one."""
+    if not isinstance(node, (Mul, Div)):
+        return node, ()
+    value, unit = _split_unit(node)
+    return (node, ()) if statements.has_variables(value) else (value, unit)
+
+
+def _split_unit(node: Expr) -> tuple[Expr, Unit]:
     match node:
-        case Mul((*factors, Symbol(name))) if name in SPELLINGS and len(factors) == 1:
-            return factors[0], ((SPELLINGS[name], 1),)
+        case Symbol(name) if name in SPELLINGS:
+            return Number(1), ((SPELLINGS[name], 1),)
+        case Power(Symbol(name), Number(int(power))) if name in SPELLINGS and abs(power) < 10:
+            return Number(1), ((SPELLINGS[name], power),)
+        case Mul(factors):
+            values: list[Expr] = []
+            unit: Unit = ()
+            for factor in factors:
+                value, part = _split_unit(factor)
+                values.append(value)
+                unit = multiply(unit, part)
+            return Mul(tuple(values)), unit
+        case Div(top, bottom):
+            (above, unit), (below, part) = _split_unit(top), _split_unit(bottom)
+            return Div(above, below), multiply(unit, part, -1)
         case _:
             return node, ()
 
@@ -254,4 +283,4 @@ def _letter_unit(node: Node) -> tuple[Node, Unit]:
 def _is_proportion(node: Expr, effort: Effort) -> bool:
     """Whether a bare number is at most 1, so that it is read as a share, not a percentage."""
     value = value_of(node, effort)
-    return value is not None and abs(value.re) <= 1
+    return value is not None and -1 <= value.re <= 1

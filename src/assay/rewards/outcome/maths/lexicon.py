@@ -61,7 +61,6 @@ CONSTANTS: Final = {
     "inf": "infinity",
     "oo": "infinity",
     "imath": "i",
-    "mathrm{e}": "e",
 }
 
 RELATIONS: Final = {
@@ -86,6 +85,7 @@ RELATIONS: Final = {
     "gt": ">",
     "ne": "!=",
     "neq": "!=",
+    "equiv": "=",
     "approx": "~",
     "simeq": "~",
     "approxeq": "~",
@@ -98,14 +98,18 @@ RELATIONS: Final = {
 SPACES: Final = frozenset(
     "quad qquad displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg "
     "bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle bigm hfill noindent nobreak thinspace "
-    "enspace phantom medspace negthinspace hspace vspace boldsymbol mathop centering".split()
+    "enspace medspace negthinspace mathop centering".split()
 )
 """Commands that only lay out."""
 
 DECORATIONS: Final = frozenset(
-    "vec bar hat tilde overline overrightarrow mathbf mathcal mathbb dot ddot widehat bm underline "
-    "overleftrightarrow mathfrak mathsf mathit widetilde".split()
+    "vec bar hat tilde overline overrightarrow mathcal mathbb dot ddot widehat "
+    "overleftrightarrow mathfrak widetilde".split()
 )
+"""Signs over a letter, and alphabets, that make it another name."""
+
+FONTS: Final = frozenset("mathbf boldsymbol bm underline mathsf mathit ensuremath".split())
+"""Commands that print the same in another style."""
 
 FRACTIONS: Final = frozenset({"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"})
 BINOMIALS: Final = frozenset({"binom", "dbinom", "tbinom"})
@@ -114,6 +118,7 @@ BIG_OPERATORS: Final = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"
 MATRICES: Final = frozenset(
     {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "smallmatrix", "array"}
 )
+SYSTEMS: Final = frozenset({"cases", "aligned", "align", "alignedat", "gathered", "split"})
 TEXT_COMMANDS: Final = "|".join(
     "text textbf textrm textit textnormal textsf texttt mbox hbox mathrm operatorname rm mathit "
     "emph".split()

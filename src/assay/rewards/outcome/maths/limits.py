@@ -14,7 +14,7 @@ MAX_DEPTH = 24
 """Deepest nesting; one level costs about ten interpreter frames."""
 
 MAX_ITEMS = 400
-"""Most members of a list, tuple or set."""
+"""Most members of a list, tuple or set, terms of a sum, and factors of a product."""
 
 MAX_PARTS = 60
 """Most parts of a union of sets."""
@@ -39,9 +39,6 @@ MAX_TERMS = 300
 
 MAX_STEPS = 4_000
 """Most steps of one comparison; a step is a few microseconds of arithmetic."""
-
-MAX_VARIANTS = 8
-"""Most values that plus-minus signs may expand one item into."""
 
 
 class Effort:

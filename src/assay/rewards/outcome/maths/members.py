@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from assay.rewards.outcome.maths.limits import TooLarge
-from assay.rewards.outcome.maths.nodes import EXPRESSIONS, Group, Matrix, Node, Relation
+from assay.rewards.outcome.maths.nodes import EXPRESSIONS, Group, Matrix, Node, Relation, Symbol
 from assay.rewards.outcome.maths.points import value_of
 from assay.rewards.outcome.maths.resolve import has_signs, variants
 from assay.rewards.outcome.maths.statements import Statement, statement
@@ -25,9 +25,12 @@ def same_members(prediction: Node, gold: Node, judge: Judge) -> str | None:
     """
     said, meant = _shape(prediction), _shape(gold)
     left, right = _unlabelled(_items(prediction, said), _items(gold, meant), judge)
+    if not _same_names(prediction, gold, judge):
+        return None
     if "one" in (said, meant):
         if len(left) == len(right) == 1 and "tuple" not in (said, meant):
-            return judge.rule(left[0], right[0])
+            nested = _is_set(left[0]) if said == "set" else meant == "set" and _is_set(right[0])
+            return None if nested else judge.rule(left[0], right[0])
         vector = matrix_of(prediction) or matrix_of(gold)
         return None if vector is None else _same_vector(prediction, gold, judge)
     if {said, meant} == {"tuple", "set"}:
@@ -82,6 +85,10 @@ def spread(said: Statement) -> Group | None:
     return Group("", tuple(Relation((name, part), ("=",)) for name, part in pairs), "")
 
 
+def _is_set(node: Node) -> bool:
+    return node == Symbol("emptyset") or (isinstance(node, Group) and node.opening == "{")
+
+
 def matrix_of(node: Node) -> Matrix | None:
     return node if isinstance(node, Matrix) else None
 
@@ -110,14 +117,19 @@ def _shape(node: Node) -> Shape:
     if isinstance(node, Group):
         if not node.opening:
             return "list"
-        return "set" if node.opening == "{" else "tuple"
+        if node.opening == "{":
+            return "set"
+        return "list" if has_signs(node) else "tuple"
     if not isinstance(node, Relation) and has_signs(node):
         return "list"
     return "one"
 
 
 def _items(node: Node, shape: Shape) -> list[Node]:
-    items = node.items if isinstance(node, Group) else (node,)
+    bracketed = isinstance(node, Group) and node.opening in ("(", "[")
+    items = (
+        node.items if isinstance(node, Group) and (shape == "tuple" or not bracketed) else (node,)
+    )
     if shape == "tuple":
         return list(items)
     return [variant for item in items for variant in variants(item)]
@@ -166,6 +178,18 @@ def _in_step(prediction: Node, gold: Node) -> bool:
         if len(names) > 1 and len(set(map(repr, names))) == len(names) and not _labels(other):
             return True
     return False
+
+
+def _same_names(prediction: Node, gold: Node, judge: Judge) -> bool:
+    """Whether the names that one list gives to its members are among those of the other."""
+    few, many = sorted((_some_labels(prediction), _some_labels(gold)), key=len)
+    return all(any(judge.same_label(name, other) for other in many) for name in few)
+
+
+def _some_labels(node: Node) -> list[Statement]:
+    items = node.items if isinstance(node, Group) else ()
+    found = [statement(item, None) for item in items if isinstance(item, Relation)]
+    return [said for said in found if said is not None and said.label is not None]
 
 
 def _labels(node: Node) -> list[Node]:

@@ -11,9 +11,10 @@ from typing import Final
 
 from assay.rewards.outcome.maths import lexicon, units
 from assay.rewards.outcome.maths.clean import clean
-from assay.rewards.outcome.maths.cursor import expression, hundredth
-from assay.rewards.outcome.maths.expressions import ExpressionReader
-from assay.rewards.outcome.maths.limits import MAX_CELLS, MAX_ITEMS, MAX_PARTS, TooLarge, Unreadable
+from assay.rewards.outcome.maths.cursor import expression, hundredth, number
+from assay.rewards.outcome.maths.environments import EnvironmentReader
+from assay.rewards.outcome.maths.expressions import is_mixed_number
+from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge, Unreadable
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
     Add,
@@ -23,7 +24,6 @@ from assay.rewards.outcome.maths.nodes import (
     Degree,
     Expr,
     Group,
-    Matrix,
     Mul,
     Node,
     Number,
@@ -36,7 +36,7 @@ from assay.rewards.outcome.maths.nodes import (
     Union,
     Without,
 )
-from assay.rewards.outcome.maths.tokens import Token, scan
+from assay.rewards.outcome.maths.tokens import Token, letter_token, scan
 
 _CLOSERS: Final = {
     "(": (")", "]"),
@@ -49,6 +49,7 @@ _CLOSERS: Final = {
     "ceil": ("ceil",),
     "<": (">",),
 }
+_ITEM_ENDS: Final = frozenset({"sep", "close", "end"})
 _RELATION_SIGNS: Final[dict[str, RelationOp]] = {
     sign: sign for sign in ("=", "!=", "<", "<=", ">", ">=", "~", "in")
 }
@@ -62,6 +63,8 @@ def parse(text: str, *, commas_group: bool = True) -> Node:
 def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
     """The node of all the tokens; raises Unreadable if any is left over."""
     tokens = list(tokens) if commas_group else _ungrouped(tokens)
+    if any(token.kind == "text" for token in tokens):
+        tokens = _with_products(tokens)
     reader = AnswerReader(tokens)
     node = reader.read_list()
     if reader.token.kind != "end":
@@ -69,7 +72,7 @@ def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
     return node
 
 
-class AnswerReader(ExpressionReader):
+class AnswerReader(EnvironmentReader):
     """Reads lists, relations, sets, intervals, matrices and quantities."""
 
     def read_list(self) -> Node:
@@ -96,6 +99,9 @@ class AnswerReader(ExpressionReader):
         return self.at > start and self.token.kind not in ("end", "close")
 
     def read_item(self) -> Node:
+        token, after = self.token, self.peek()
+        if token.kind == "number" and (after.kind in _ITEM_ENDS or after.text in ("&", "row")):
+            return number(self.take().text)
         sides: list[Node] = []
         operators: list[RelationOp] = []
         if self.token.kind == "rel" and self.token.text in ("~", "="):
@@ -145,10 +151,12 @@ class AnswerReader(ExpressionReader):
         while self.token.kind == "unit" and self.token.text.lower() in lexicon.MULTIPLIERS:
             factor = Number(lexicon.MULTIPLIERS[self.take().text.lower()])
             value = Mul((expression(value), factor))
-        if self.token.kind in ("unit", "text"):
-            return self._with_unit(value, currency)
+        if self.token.kind in ("unit", "text") or self._at_rate():
+            return self._with_smaller_units(self._with_unit(value, currency))
         if isinstance(value, Degree):
             return self._with_temperature(value)
+        if self.accept("command", "pmod"):
+            return self._with_modulus(value)
         return Quantity(value, ((currency, 1),)) if currency else value
 
     def _read_currency(self) -> str:
@@ -187,12 +195,36 @@ class AnswerReader(ExpressionReader):
         phrase = " ".join(words)
         unit = units.read_phrase(phrase) if not free else None
         if unit is None:
-            unit = ((counted_noun(phrase), 1),)
+            unit = ((units.counted_noun(phrase), 1),)
         if any(name == "percent" and power != 1 for name, power in unit):
             raise Unreadable("a percentage of a percentage")
-        if currency and unit not in (((currency, 1),), (("usd", 1),)):
+        if currency and all(power < 0 for _, power in unit):
+            unit = units.multiply(((currency, 1),), unit)
+        elif currency and unit not in (((currency, 1),), (("usd", 1),)):
             raise Unreadable("two different units")
         return _quantity(value, unit)
+
+    def _at_rate(self) -> bool:
+        """Whether a unit follows in the denominator, as in `$12/hour`."""
+        return self.token.text == "/" and self.peek().kind == "unit"
+
+    def _with_smaller_units(self, quantity: Node) -> Node:
+        """`5 ft 6 in` and `2 hours and 30 minutes` as one quantity in the last unit."""
+        while isinstance(quantity, Quantity):
+            start = self.at
+            self.accept("sep", "and")
+            if self.token.kind != "number" or self.peek().kind != "unit":
+                self.at = start
+                break
+            part = self._with_unit(number(self.take().text), "")
+            unit = part.unit if isinstance(part, Quantity) else ()
+            factor = units.factor_between(quantity.unit, unit)
+            if factor is None or factor <= 1 or not isinstance(part, Quantity):
+                self.at = start
+                break
+            larger = Mul((Number(factor), expression(quantity.value)))
+            quantity = Quantity(Add((larger, expression(part.value))), unit)
+        return quantity
 
     def _at_unit(self, token: Token) -> bool:
         return token.kind == "unit" or (token.kind == "name" and token.text in units.SPELLINGS)
@@ -202,6 +234,18 @@ class AnswerReader(ExpressionReader):
         if isinstance(power, Number) and isinstance(power.value, int) and abs(power.value) < 100:
             return power.value
         raise Unreadable("a unit with a power that is not a small integer")
+
+    def _with_modulus(self, value: Node) -> Node:
+        """A residue, counted in its modulus."""
+        modulus = self.read_argument()
+        match modulus:
+            case Number(size) if isinstance(size, int) and 0 < size < 10**40:
+                residue: Expr = Call("mod", (expression(value), modulus))
+                return Quantity(residue, ((f"mod {size}", 1),))
+            case Symbol(name):
+                return Quantity(value, ((f"mod {name}", 1),))
+            case _:
+                raise Unreadable("a modulus that is neither a number nor a letter")
 
     def _with_temperature(self, value: Degree) -> Node:
         token, after = self.token, self.peek()
@@ -269,67 +313,11 @@ class AnswerReader(ExpressionReader):
         self.expect("close", "\\}")
         return Builder(items[0], tuple(conditions))
 
-    def read_matrix(self) -> Node:
-        self.enter()
-        environment = self._read_environment()
-        if environment not in lexicon.MATRICES:
-            raise Unreadable(f"environment {environment!r}")
-        if environment == "array" and self.token.text == "{":
-            while not self.accept("close", "}"):
-                if self.take().kind == "end":
-                    raise Unreadable("an unclosed column specification")
-        rows = self._read_rows()
-        if self._read_environment() != environment:
-            raise Unreadable("environments that do not match")
-        self.leave()
-        matrix = Matrix(tuple(tuple(row) for row in rows))
-        return Call("det", (matrix,)) if environment == "vmatrix" else matrix
-
-    def _read_environment(self) -> str:
-        self.expect("open", "{")
-        name = ""
-        while not self.accept("close", "}"):
-            token = self.take()
-            if token.kind == "end" or len(name) > 20:
-                raise Unreadable("an environment without a name")
-            name += token.text
-        return name
-
-    def _read_rows(self) -> list[list[Node]]:
-        rows: list[list[Node]] = [[]]
-        cells = 0
-        while True:
-            rows[-1].append(self.read_item())
-            cells += 1
-            if cells > MAX_CELLS:
-                raise TooLarge(f"a matrix of more than {MAX_CELLS:,} entries")
-            if self.accept("op", "&"):
-                continue
-            breaks = False
-            while self.accept("command", "row") or self.accept("command", "hline"):
-                breaks = True
-            if self.accept("command", "end"):
-                break
-            if not breaks:
-                raise Unreadable(f"{self.token.text or 'the end'!r} in a matrix")
-            rows.append([])
-        if len({len(row) for row in rows}) != 1:
-            raise Unreadable("matrix rows of different lengths")
-        return rows
-
-
-def counted_noun(phrase: str) -> str:
-    """What is counted, in one spelling; a phrase that makes a statement is refused."""
-    words = phrase.lower().strip(" .").split()
-    if len(words) > 6 or any(word.strip(",") in lexicon.RETRACTIONS for word in words):
-        raise Unreadable(f"{phrase!r} after a value")
-    if not all(word.replace("-", "").replace("'", "").strip(".,()").isalpha() for word in words):
-        raise Unreadable(f"{phrase!r} after a value")
-    return " ".join(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
-
 
 def _quantity(value: Node, unit: units.Unit) -> Node:
-    if unit == (("percent", 1),) and isinstance(value, Add):
+    if unit == (("percent", 1),) and not isinstance(value, EXPRESSIONS):
+        raise Unreadable("a percentage of something that is no number")
+    if unit == (("percent", 1),) and isinstance(value, Add) and not is_mixed_number(value):
         return Add((*value.terms[:-1], hundredth(value.terms[-1])))
     if unit == (("rad", 1),):
         return value
@@ -340,6 +328,20 @@ def _bracket_vanishes(node: Node) -> bool:
     return isinstance(node, (*EXPRESSIONS, Quantity, Group, Ratio, Relation, Text))
 
 
+def _with_products(tokens: list[Token]) -> list[Token]:
+    """A run of letters beside an arithmetic sign is a product; elsewhere it is a word."""
+    pieces: list[Token] = []
+    for before, token, after in zip(
+        [tokens[-1], *tokens[:-1]], tokens, [*tokens[1:], tokens[-1]], strict=True
+    ):
+        beside = any(t.kind == "op" and t.text in ("+", "-", "*", "^") for t in (before, after))
+        if token.kind == "text" and beside and token.text.isalpha() and len(token.text) < 7:
+            pieces.extend(letter_token(letter, gap=False) for letter in token.text)
+        else:
+            pieces.append(token)
+    return pieces
+
+
 def _ungrouped(tokens: list[Token]) -> list[Token]:
     pieces: list[Token] = []
     for token in tokens:
@@ -348,8 +350,10 @@ def _ungrouped(tokens: list[Token]) -> list[Token]:
 
 
 def _is_comma_grouped(token: Token) -> bool:
-    """Grouped by nothing but commas, so that the commas may also be separators."""
-    return token.kind == "grouped" and not set(token.text) - set("0123456789,")
+    """Grouped by nothing but commas, into numbers that could stand alone."""
+    if token.kind != "grouped" or set(token.text) - set("0123456789,"):
+        return False
+    return ",0" not in token.text
 
 
 def _separate(token: Token) -> list[Token]:
@@ -365,12 +369,3 @@ def _looks_like_a_time(tokens: list[Token]) -> bool:
     return all(t.kind == "number" and len(t.text) == 2 for t in tokens[2::2]) and (
         tokens[0].kind == "number" and len(tokens[0].text) <= 2
     )
-
-
-def letters_of(node: Expr) -> str | None:
-    """The name that a product of plain letters spells, such as a line segment."""
-    if isinstance(node, Symbol):
-        return node.name
-    if isinstance(node, Mul) and all(isinstance(factor, Symbol) for factor in node.factors):
-        return "".join(factor.name for factor in node.factors if isinstance(factor, Symbol))
-    return None

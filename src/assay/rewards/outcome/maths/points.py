@@ -3,7 +3,8 @@
 Two expressions are equal when they agree wherever both are real, at points of both signs: so
 `sqrt(x^2)` is not `x`, while `2 ln x` is `ln x^2`. Where they are never both real, or one names
 the imaginary unit, principal complex values at the same points are compared. Variables under a
-factorial, or in the exponent of a negative base, stand for integers.
+factorial, in the exponent of a negative base or in the bounds of a sum stand for integers, and so
+do n, m and k where something is rounded.
 
 A difference counts as zero if it keeps shrinking with the precision, and as not zero if it
 settles, so neither huge nor tiny values are confused.
@@ -12,7 +13,7 @@ settles, so neither huge nor tiny values are confused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal, localcontext
+from decimal import Decimal, DecimalException, localcontext
 from typing import Final
 from zlib import crc32
 
@@ -76,7 +77,7 @@ def proportional(left: Expr, right: Expr, effort: Effort, *, positive: bool) -> 
                 if not same_ratio(_value(left, point, effort), _value(right, point, effort)):
                     return False
                 tried += 1
-            except NotReal:
+            except (NotReal, DecimalException):
                 continue
             if tried >= _ENOUGH:
                 return True
@@ -112,6 +113,7 @@ def variables(*nodes: Node) -> tuple[frozenset[str], frozenset[str]]:
     """All variable names, and those of them that must stand for integers."""
     names: set[str] = set()
     integers: set[str] = set()
+    rounded = False
     pending: list[tuple[Node, bool]] = [(node, False) for node in nodes]
     while pending:
         node, whole = pending.pop()
@@ -120,15 +122,21 @@ def variables(*nodes: Node) -> tuple[frozenset[str], frozenset[str]]:
             if whole:
                 integers.add(node.name)
             continue
-        inner = whole or (isinstance(node, Call) and node.name in _INTEGER_CALLS)
+        inner = whole
+        if isinstance(node, Call):
+            inner = whole or node.name in _INTEGER_CALLS
+            rounded = rounded or node.name in ("floor", "ceil")
         if isinstance(node, Power) and _is_negative(node.base):
             pending.append((node.exponent, True))
         if isinstance(node, Big) and node.operator in ("sum", "prod"):
             pending.extend((side, True) for side in (node.lower, node.upper) if side is not None)
         pending.extend((child, inner) for child in children(node))
+    if rounded:
+        integers |= names & _COUNTERS
     return frozenset(names), frozenset(integers)
 
 
+_COUNTERS: Final = frozenset({"n", "m", "k", "N"})
 _INTEGER_CALLS: Final = frozenset({"factorial", "double_factorial", "binomial", "mod"})
 
 
@@ -147,7 +155,7 @@ def _scan(left: Expr, right: Expr, effort: Effort) -> bool:
                 if not _same(left, right, point, effort, real=real):
                     return False
                 tried += 1
-            except NotReal:
+            except (NotReal, DecimalException):
                 continue
             if tried >= _ENOUGH or not names:
                 break
@@ -160,18 +168,27 @@ def _same(left: Expr, right: Expr, point: Point, effort: Effort, *, real: bool) 
     with localcontext(context(_COARSE)):
         a = Evaluator(point, effort, real=real).value(left)
         b = Evaluator(point, effort, real=real).value(right)
-        coarse = modulus(subtract(a, b))
-        largest = max(modulus(a), modulus(b))
+        coarse = _distance(a, b)
+        largest = max(_size(a), _size(b))
         if coarse > largest * _DISTINCT and largest > _PRESENT:
             return False
     with localcontext(context(_FINE)):
         a = Evaluator(point, effort, real=real).value(left)
         b = Evaluator(point, effort, real=real).value(right)
-        fine = modulus(subtract(a, b))
+        fine = _distance(a, b)
         if fine == 0:
             return True
         settled = abs(coarse - fine) <= fine * _DISTINCT.sqrt()
         return not settled and fine <= max(coarse, largest) * Decimal("1e-36")
+
+
+def _distance(a: Complex, b: Complex) -> Decimal:
+    return _size(subtract(a, b))
+
+
+def _size(a: Complex) -> Decimal:
+    """The larger part; unlike the modulus, it cannot be beyond the range of the arithmetic."""
+    return max(abs(a.re), abs(a.im))
 
 
 def _value(node: Expr, point: Point, effort: Effort) -> Complex:
@@ -180,15 +197,24 @@ def _value(node: Expr, point: Point, effort: Effort) -> Complex:
 
 def _points(names: frozenset[str], integers: frozenset[str]) -> Iterator[Point]:
     ordered = sorted(names)
-    for index, (low, high) in enumerate(_RANGES):
-        yield {
-            name: Decimal(_INTEGERS[(index + crc32(name.encode())) % len(_INTEGERS)])
-            if name in integers
-            else _between(Decimal(low), Decimal(high), f"{name}/{index}")
-            for name in ordered
-        }
-        if not ordered:
-            return
+    for index in range(len(_RANGES) if ordered else 1):
+        with localcontext(context(_COARSE)):
+            point = {
+                name: _whole(index, rank) if name in integers else _coordinate(name, index)
+                for rank, name in enumerate(ordered)
+            }
+        yield point
+
+
+def _whole(index: int, rank: int) -> Decimal:
+    """A small integer, different for every variable of one point."""
+    turns, place = divmod(index + rank, len(_INTEGERS))
+    return Decimal(_INTEGERS[place] + 12 * (turns - index // len(_INTEGERS)))
+
+
+def _coordinate(name: str, index: int) -> Decimal:
+    low, high = _RANGES[index]
+    return _between(Decimal(low), Decimal(high), f"{name}/{index}")
 
 
 def _between(low: Decimal, high: Decimal, seed: str) -> Decimal:

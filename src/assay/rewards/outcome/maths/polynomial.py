@@ -78,7 +78,7 @@ class Ring:
 
     def raise_to(self, base: Polynomial, exponent: int) -> Polynomial:
         if len(base) > 1 and exponent > 40:
-            raise TooLarge(f"a sum to the power {exponent}")
+            raise TooLarge("a sum to a power beyond 40")
         if len(base) == 1:
             ((monomial, coefficient),) = base.items()
             value = integer_power(coefficient, exponent)

@@ -85,11 +85,17 @@ def subjects(node: Node) -> frozenset[Node]:
         case Relation((name, _), ("in",)):
             return frozenset({name})
         case Relation(sides):
-            return frozenset(side for side in sides if is_name(side))
+            named = frozenset(_inside_bars(side) for side in sides if is_name(side))
+            unknowns = variables(node)[0]
+            return named or frozenset(map(Symbol, unknowns if len(unknowns) == 1 else ()))
         case Group("", items):
             return frozenset(name for item in items for name in subjects(item))
         case _:
             return frozenset()
+
+
+def _inside_bars(node: Node) -> Node:
+    return node.arguments[0] if isinstance(node, Call) and node.name == "abs" else node
 
 
 def real_set(node: Node, effort: Effort) -> RealSet | None:
@@ -122,8 +128,10 @@ def _convert(node: Node, effort: Effort) -> RealSet | None:
             return _without(_convert(whole, effort), _convert(removed, effort))
         case Relation():
             return _from_relation(node, effort)
-        case Builder(_, conditions):
-            return _from_conditions(conditions, effort)
+        case Builder(member, conditions):
+            restricted = frozenset(name for item in conditions for name in subjects(item))
+            about = subjects(member) or frozenset({member})
+            return _from_conditions(conditions, effort) if restricted <= about else None
         case Group():
             return _from_group(node, effort)
         case Quantity(value, _):
@@ -198,7 +206,7 @@ def _absolute(operator: RelationOp, right: Node, effort: Effort) -> RealSet | No
     end = _end(right, effort, closed=operator in ("<=", ">="))
     if end is None or end.place <= 0:
         return None
-    mirror = End(negate(end.node), -end.place, end.closed)
+    mirror = End(negate(end.node), end.place.copy_negate(), end.closed)
     if operator in ("<", "<="):
         return _interval(mirror, end)
     return [Interval(_endless(-1), mirror), Interval(end, _endless(1))]

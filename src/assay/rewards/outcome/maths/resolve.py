@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from assay.rewards.outcome.maths.cursor import expression, negate
-from assay.rewards.outcome.maths.limits import MAX_VARIANTS, TooLarge
+from assay.rewards.outcome.maths.evaluate import running_name
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Apply,
@@ -158,6 +158,24 @@ def with_variable(node: Node, name: Literal["i", "e"]) -> Node:
     return rebuild(node, lambda child: with_variable(child, name))
 
 
+def with_bound_names(node: Node, level: int = 0) -> Node:
+    """The tree with running variables named by their nesting, so that k is as good as n."""
+    if not isinstance(node, Big):
+        return rebuild(node, lambda child: with_bound_names(child, level))
+    name = running_name(node)
+    if name:
+        lower = None if node.lower is None else _renamed(node.lower, name, f"bound:{level}")
+        body = expression(_renamed(node.body, name, f"bound:{level}"))
+        node = Big(node.operator, lower, node.upper, body)
+    return rebuild(node, lambda child: with_bound_names(child, level + 1))
+
+
+def _renamed(node: Node, name: str, new: str) -> Node:
+    if node == Symbol(name):
+        return Symbol(new)
+    return rebuild(node, lambda child: _renamed(child, name, new))
+
+
 def kinds_in(*nodes: Node) -> frozenset[type]:
     """The types of all the nodes in the trees."""
     kinds: set[type] = set()
@@ -184,10 +202,7 @@ def variants(node: Node) -> list[Node]:
     """The node with its upper signs and with its lower signs, or itself if it has none."""
     if not has_signs(node):
         return [node]
-    both = [_with_sign(node, lower=False), _with_sign(node, lower=True)]
-    if len(both) > MAX_VARIANTS:
-        raise TooLarge("too many signs")
-    return both
+    return [_with_sign(node, lower=False), _with_sign(node, lower=True)]
 
 
 def has_signs(node: Node) -> bool:

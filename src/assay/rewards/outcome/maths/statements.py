@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from assay.rewards.outcome.maths.algebra import Undefined, quotient
 from assay.rewards.outcome.maths.cursor import negate
+from assay.rewards.outcome.maths.lexicon import GREEK
 from assay.rewards.outcome.maths.limits import Effort, TooLarge
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
     Add,
     Big,
     Call,
-    Constant,
     Div,
     Expr,
     Group,
@@ -58,7 +59,7 @@ def statement(relation: Relation, same: Same | None) -> Statement | None:
     if len(sides) == 2 and not is_name(sides[0]) and is_name(sides[1]) and operators == ("=",):
         sides.reverse()
     label = sides[0] if is_name(sides[0]) else None
-    if label is None and _has_variables(relation):
+    if label is None and has_variables(relation):
         return None
     values = sides[1:] if label is not None else sides
     if len(values) == 1 and isinstance(values[0], Symbol) and isinstance(label, Symbol):
@@ -88,7 +89,7 @@ def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
         value, near = value_of(target, Effort()), value_of(bare, Effort())
         if value is None or near is None or value.im or near.im:
             return False
-        if abs(value.re - near.re) > abs(value.re) / 100:
+        if abs(Fraction(value.re) - Fraction(near.re)) > abs(Fraction(value.re)) / 100:
             return False
     return True
 
@@ -100,8 +101,12 @@ def is_name(node: Node) -> bool:
             return True
         case Call("abs", (inner,)):
             return is_name(inner)
+        case Call("sin" | "cos" | "tan" | "cot" | "sec" | "csc", (angle,)):
+            return _is_angle(angle)
+        case Mul((Symbol("d" | "Delta" | "partial" | "nabla"), Symbol())):
+            return True
         case Mul(factors):
-            return all(isinstance(factor, Symbol) for factor in factors)
+            return all(isinstance(f, Symbol) and _is_figure_letter(f.name) for f in factors)
         case Div(top, bottom):
             return is_name(top) and is_name(bottom)
         case Ratio(terms):
@@ -113,7 +118,23 @@ def is_name(node: Node) -> bool:
             return False
 
 
-def _has_variables(node: Node) -> bool:
+def _is_angle(node: Node) -> bool:
+    """A Greek letter or a figure's name: its sine is a number to be found, not an equation."""
+    match node:
+        case Symbol(name):
+            return name in GREEK or _is_figure_letter(name)
+        case Mul():
+            return is_name(node)
+        case _:
+            return False
+
+
+def _is_figure_letter(name: str) -> bool:
+    """Capitals and signs that name points, segments, angles and figures."""
+    return name[0].isupper() or name in ("angle", "triangle", "measuredangle")
+
+
+def has_variables(node: Node) -> bool:
     return bool(variables(node)[0])
 
 
@@ -168,7 +189,3 @@ def same_chain(left: Relation, right: Relation, same: Same) -> bool:
         return False
     mirrored = tuple(_MIRROR[operator] for operator in reversed(right.operators))
     return left.operators == mirrored and all(map(same, left.sides, reversed(right.sides)))
-
-
-def is_symbolic(node: Node) -> bool:
-    return isinstance(node, Constant) or _has_variables(node)

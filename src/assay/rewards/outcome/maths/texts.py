@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.lexicon import FUNCTIONS, GREEK, TEXT_COMMANDS
 
@@ -13,7 +13,14 @@ _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _PLAIN: Final = re.compile(r"[\w\s,.'\-()%:;/?!&]+")
 _ARTICLE: Final = re.compile(r"^(?:the|an|a)\s+")
 _EDGES: Final = " \t\r\n.,;:!?'()"
-_CHOICE: Final = re.compile(r"\(?([A-J])\)?[.):]?")
+_CHOICE: Final = re.compile(r"\(? ?([A-J]) ?\)?[.):]?")
+_OPTION: Final = re.compile(
+    r"(?:(?:option|choice|answer)\s*:?\s*)?\(?([A-J])(?:\)?[.:]|\))(?:\s+(.+))?"
+    r"|(?:option|choice|answer)\s*:?\s+\(?([A-J])\)?",
+    re.IGNORECASE,
+)
+_ANOTHER_OPTION: Final = re.compile(r"\b(?:[A-J]|not|wrong|incorrect|or|isn't)\b")
+_CHOICES: Final = re.compile(r"(?:\(?[A-J]\)?(?:[,; ]| and )*){2,10}")
 _SIZES: Final = re.compile(r"\\(?:left|right|displaystyle|limits)(?![A-Za-z])|\\[,;:! ]|[${}]")
 _GAP: Final = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _KNOWN: Final = frozenset(name.lower() for name in (*FUNCTIONS, *GREEK))
@@ -38,16 +45,40 @@ def is_prose(text: str) -> bool:
     return len(text.split()) > 8
 
 
-def choice(text: str) -> str | None:
-    """The option letter that is all of the text, in upper case."""
-    match = _CHOICE.fullmatch(plain(text).upper().strip())
-    return None if match is None else match[1]
+class Option(NamedTuple):
+    letter: str
+    content: str
+    """What the option says, if it is written out."""
 
 
-def is_choice(text: str) -> bool:
-    """Whether a reference is an option letter: a capital from A to J, perhaps in parentheses."""
-    bare = _LAYOUT.sub(" ", _TEXT_COMMAND.sub(" ", text)).strip()
-    return _CHOICE.fullmatch(bare) is not None
+def option(text: str, *, any_case: bool = False) -> Option | None:
+    """An option letter, alone or with what it stands for: `B`, `(B)`, `B. 12`, `Option B`.
+
+    Not if the rest names another letter or takes this one back.
+    """
+    bare = _unmarked(text)
+    letter = _CHOICE.fullmatch(bare.upper() if any_case else bare)
+    if letter is not None:
+        return Option(letter[1], "")
+    match = _OPTION.fullmatch(bare)
+    if match is None or not (match[1] or match[3]).isupper():
+        return None
+    content = match[2] or ""
+    if _ANOTHER_OPTION.search(content):
+        return None
+    return Option(match[1] or match[3], content)
+
+
+def choices(text: str) -> frozenset[str] | None:
+    """The option letters of a list of at least two, with or without separators."""
+    bare = _unmarked(text)
+    if _CHOICES.fullmatch(bare) is None:
+        return None
+    return frozenset(letter for letter in bare if "A" <= letter <= "J")
+
+
+def _unmarked(text: str) -> str:
+    return " ".join(_LAYOUT.sub(" ", _TEXT_COMMAND.sub(" ", text)).split())
 
 
 def skeleton(text: str) -> str:

@@ -45,7 +45,11 @@ _KNOWN_NAMES: Final = sorted(
 )
 _KNOWN_RUN: Final = re.compile("|".join(_KNOWN_NAMES))
 _LETTER_LIST: Final = re.compile(r"\(?[A-Za-z]\)?(?:\s*(?:,|and|,\s*and)\s*\(?[A-Za-z]\)?)*")
-_NUMERAL: Final = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:\s*/\s*\d+)?%?")
+_JOINED_NAME: Final = re.compile("(or|and)([A-Za-z])")
+_NUMERAL: Final = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:\s*[/:]\s*\d+)?%?")
+_AMOUNT: Final = re.compile(r"([-+]?\d[\d.,]*(?:/\d+)?)\s+([A-Za-z][A-Za-z .'-]*)")
+_ENDS_UNIT: Final = re.compile(r"\s*(?:\Z|[,;)/]|and\b|\d+ s)")
+"""What follows a unit that is also the name of a function, such as min or sec."""
 _BRACKET_COMMANDS: Final = {
     "lbrace": ("open", "\\{"), "rbrace": ("close", "\\}"),
     "lbrack": ("open", "["), "rbrack": ("close", "]"),
@@ -112,11 +116,21 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
         return [Token("function", lexicon.FUNCTIONS[content], gap)]
     if _LETTER_LIST.fullmatch(content) or _NUMERAL.fullmatch(content):
         return scan(content)[:-1]
+    amount = _AMOUNT.fullmatch(content)
+    if amount is not None and _is_noun(amount[2]):
+        return scan(amount[1])[:-1] + classify_phrase(amount[2], gap=True, counted=True)
     if units.read_phrase(content) is not None:
         return [Token("unit", content, gap)]
     if lowered in ("%", "percent"):
         return [Token("unit", "percent", gap)]
     return [Token("text", content, gap)]
+
+
+def _is_noun(phrase: str) -> bool:
+    try:
+        return bool(units.counted_noun(phrase))
+    except Unreadable:
+        return False
 
 
 def _follows_value(tokens: list[Token]) -> bool:
@@ -162,6 +176,8 @@ def _read_command(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         tokens.append(Token("open" if kind == "open" else "close", text, gap))
     elif name in ("div", "slash"):
         tokens.append(Token("op", "/", gap))
+    elif name == "jmath":
+        tokens.append(Token("name", "j", gap))
     elif name in ("vee", "lor"):
         tokens.append(Token("sep", "or", gap))
     elif name in ("degree", "cents", "euro", "pounds", "yen"):
@@ -186,10 +202,16 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
     if len(run) == 1:
         tokens.append(Token("constant", "e", gap) if run == "e" else Token("name", run, gap))
         return
+    joined = _JOINED_NAME.fullmatch(run)
+    if joined is not None and tokens and tokens[-1].kind in ("number", "close"):
+        tokens.extend((Token("sep", joined[1]), Token("name", joined[2])))
+        return
     lowered = run.lower()
-    if lowered in lexicon.SEPARATOR_WORDS:
+    if run == "in" and tokens and tokens[-1].kind == "name":
+        tokens.append(Token("rel", "in", gap))
+    elif lowered in lexicon.SEPARATOR_WORDS:
         tokens.append(Token("sep", lowered, gap))
-    elif lowered in lexicon.MULTIPLIERS or _is_unit_word(run, tokens, gap):
+    elif lowered in lexicon.MULTIPLIERS or _is_unit_word(match, tokens, gap):
         tokens.append(Token("unit", run, gap))
     elif gap and len(run) > 2 and _is_counted_noun(run, tokens):
         tokens.append(Token("text", run, gap))
@@ -197,9 +219,12 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         _split_run(tokens, run, gap)
 
 
-def _is_unit_word(run: str, tokens: list[Token], gap: bool) -> bool:
+def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
     """A spelt unit after a value; without a space only the metric ones that are no products."""
-    if not tokens or run in lexicon.FUNCTIONS:
+    run = match[0]
+    if not tokens:
+        return False
+    if run in lexicon.FUNCTIONS and not _ENDS_UNIT.match(match.string, match.end()):
         return False
     if not gap:
         return run in units.ATTACHED and tokens[-1].kind in ("number", "grouped")
@@ -234,11 +259,11 @@ def _split_run(tokens: list[Token], run: str, gap: bool) -> None:
             pieces.append(_known_token(known[0], gap))
             position = known.end()
         else:
-            pieces.append(_letter_token(run[position], gap))
+            pieces.append(letter_token(run[position], gap))
             position += 1
             plain += 1
         gap = False
-    if plain > 3:
+    if plain > 3 and (pieces[0].gap or not _follows_value(tokens)):
         tokens.append(Token("text", run, pieces[0].gap))
     else:
         tokens.extend(pieces)
@@ -252,7 +277,7 @@ def _known_token(name: str, gap: bool) -> Token:
     return Token("command", name, gap)
 
 
-def _letter_token(letter: str, gap: bool) -> Token:
+def letter_token(letter: str, gap: bool) -> Token:
     return Token("constant", "e", gap) if letter == "e" else Token("name", letter, gap)
 
 

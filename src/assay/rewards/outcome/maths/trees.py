@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from assay.rewards.outcome.maths.exact import size
 from assay.rewards.outcome.maths.limits import Unreadable
 from assay.rewards.outcome.maths.nodes import (
     Add,
@@ -26,7 +27,7 @@ from assay.rewards.outcome.maths.resolve import functions_in, settle
 Tree: TypeAlias = "list[str | Tree]"
 
 _MOST_NODES = 600
-_MOST_DIGITS = 300
+_MOST_BITS = 1_000
 
 
 def to_trees(prediction: str, gold: str) -> tuple[Tree, Tree] | None:
@@ -57,10 +58,9 @@ def _check_size(nodes: tuple[Node, ...]) -> None:
 def _tree(node: Node) -> Tree:
     match node:
         case Number(value):
-            digits = str(value)
-            if len(digits) > _MOST_DIGITS:
+            if size(value) > _MOST_BITS:
                 raise Unreadable("a number with more digits than sympy is asked about")
-            return ["number", digits]
+            return ["number", str(value)]
         case Symbol(name):
             return ["symbol", name]
         case Constant(name):
