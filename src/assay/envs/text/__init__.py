@@ -1,0 +1,1 @@
+"""Worlds made of text: ScienceWorld, ALFWorld, WebShop."""

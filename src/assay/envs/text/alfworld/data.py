@@ -1,0 +1,131 @@
+"""Which games there are: two evaluation splits that are shipped, and a data folder for the rest.
+
+A data folder has the official layout, `json_2.1.1/<split>/<task>/<trial>/game.tw-pddl`. It is asked
+only for what is not shipped, such as the split `train`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+from assay.envs.text.alfworld.archive import Archive, Entry
+from assay.envs.text.alfworld.reader import MAX_FILE_CHARS, GameFile, read_game
+from assay.errors import BadParameter, BadRecord
+from assay.schema.task import Task
+
+FOLDER_VARIABLE = "ALFWORLD_DATA"
+"""Names the data folder where the caller does not; ALFWorld itself uses the same variable."""
+
+GAME_FILE = "game.tw-pddl"
+
+# An id becomes part of a path: it must be a name, not a way to somewhere else.
+_ID_PART = re.compile(r"\w[\w.-]{0,199}", re.ASCII)
+
+
+class Shipped:
+    """The games that come with Assay, by id and by trial."""
+
+    def __init__(self) -> None:
+        self.archive = Archive.shipped()
+        self.entries: dict[str, Entry] = {entry.id: entry for entry in self.archive.entries}
+        self.ids: dict[str, list[str]] = defaultdict(list)
+        """By trial."""
+        self.splits: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.archive.entries:
+            self.ids[entry.id.partition("/")[2]].append(entry.id)
+            self.splits[entry.split].append(entry)
+
+
+@cache
+def shipped() -> Shipped:
+    """The shipped games, read once: a process may hold a thousand worlds."""
+    return Shipped()
+
+
+class Library:
+    """Finds and loads games by id: `<task>/<trial>`, or the trial where only one task has it."""
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        named = folder or os.environ.get(FOLDER_VARIABLE)
+        self.folder = Path(named) if named else None
+        if folder and not Path(folder).is_dir():
+            raise BadParameter(f"the ALFWorld data folder {str(folder)!r} does not exist")
+
+    def splits(self) -> tuple[str, ...]:
+        """The splits at hand."""
+        return tuple(sorted({*shipped().splits, *(path.parts[-4] for path in self._files())}))
+
+    def tasks(self, split: str) -> list[Task]:
+        """The tasks of a split, in the order of their ids; every file of a folder is read."""
+        entries = shipped().splits.get(split)
+        if entries is not None:
+            return [_task(entry.id, split, entry.goal) for entry in entries]
+        paths = [path for path in self._files() if path.parts[-4] == split]
+        if not paths:
+            raise BadParameter(
+                f"no ALFWorld split {split!r}; there are {', '.join(self.splits())}; name a data "
+                f"folder with `folder` or {FOLDER_VARIABLE} for others"
+            )
+        return [_task(_id(path), split, _read(path).goal) for path in paths]
+
+    def load(self, task_id: str) -> GameFile:
+        """The game of that id; an unknown id is a `BadParameter`, a damaged file a `BadRecord`."""
+        ids = [task_id] if task_id in shipped().entries else shipped().ids.get(task_id, [])
+        if len(ids) == 1:
+            return shipped().archive.load(shipped().entries[ids[0]])
+        paths = self._find(task_id)
+        if len(paths) == 1:
+            return _read(paths[0])
+        if paths or ids:
+            several = ", ".join(ids or map(str, paths))
+            raise BadParameter(f"{task_id!r} is ambiguous: {several}")
+        raise BadParameter(f"no ALFWorld game {task_id[:200]!r}; {self._advice(task_id[:200])}")
+
+    def _find(self, task_id: str) -> list[Path]:
+        """The files of that id in the folder, looked up without a walk through it."""
+        parts = task_id.split("/")
+        if len(parts) > 2 or not all(map(_ID_PART.fullmatch, parts)):
+            return []
+        return self._files("*", *parts) if len(parts) == 1 else self._files(*parts)
+
+    def _files(self, task: str = "*", trial: str = "*") -> list[Path]:
+        if self.folder is None:
+            return []
+        # ALFWORLD_DATA names the folder above json_2.1.1; a caller may name either.
+        inner = self.folder / "json_2.1.1"
+        root = inner if inner.is_dir() else self.folder
+        return sorted(root.glob(f"*/{task}/{trial}/{GAME_FILE}"))
+
+    def _advice(self, task_id: str) -> str:
+        known = [*shipped().entries, *shipped().ids, *map(_id, self._files())]
+        close = difflib.get_close_matches(task_id, known, n=1)
+        if close:
+            return f"did you mean {close[0]!r}?"
+        return (
+            f"splits at hand: {', '.join(self.splits())}; name a data folder with `folder` or "
+            f"{FOLDER_VARIABLE} for others"
+        )
+
+
+def _read(path: Path) -> GameFile:
+    try:
+        if path.stat().st_size > MAX_FILE_CHARS:
+            raise BadRecord(f"{path}: larger than any game ({MAX_FILE_CHARS} bytes)")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRecord(f"{path}: cannot be read: {error}") from error
+    return read_game(text, source=str(path))
+
+
+def _id(path: Path) -> str:
+    return f"{path.parts[-3]}/{path.parts[-2]}"
+
+
+def _task(task_id: str, split: str, goal: str) -> Task:
+    task_type = task_id.partition("-")[0]
+    return Task(id=task_id, goal=goal, metadata={"task_type": task_type, "split": split})

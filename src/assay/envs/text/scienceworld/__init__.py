@@ -1,0 +1,1 @@
+"""ScienceWorld: thirty tasks of elementary-school science, played on the original simulator."""

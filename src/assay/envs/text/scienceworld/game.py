@@ -1,0 +1,107 @@
+"""One episode after the other on one simulator: the plain engine, which blocks."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from assay.envs.text.scienceworld.catalogue import Assignment
+from assay.envs.text.scienceworld.simulator import Simulator
+
+ACTION_LIMIT = 1_000
+"""Characters of an action; the longest that the simulator knows has under 200."""
+
+UNKNOWN_ACTION = "No known action matches that input."
+"""What the simulator says to an action that it cannot read; such an action costs nothing."""
+
+_NO_GOLD_PATH: Final = False
+"""Asking for the gold path makes every later load of the process compute one, for seconds."""
+
+_SUBGOAL = re.compile(r"^\d+\t(true|false)\t", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where an episode stands; scores are whole numbers from -100 to 100."""
+
+    score: int = 0
+    max_score: int = 0
+    """The highest score so far: a fatal mistake lowers `score` to -100, and not this."""
+    moves: int = 0
+    completed: bool = False
+    """Whether the simulator says that the task is complete."""
+    done: bool = False
+    """Completed, failed (a negative score), or out of moves."""
+    subgoals_met: int = 0
+    subgoals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one action led to."""
+
+    text: str
+    standing: Standing
+    gained: int = 0
+    """The difference in score that this action made."""
+
+
+class Game:
+    """ScienceWorld as its original Python wrapper plays it, without the list of valid actions.
+
+    That list is most of the wrapper's time; `valid_actions` asks for it. The end is frozen: after
+    it nothing changes any more.
+    """
+
+    def __init__(self, simulator: Simulator, *, step_limit: int = 100) -> None:
+        self._simulator = simulator
+        self._step_limit = step_limit
+        self._standing = Standing()
+
+    @property
+    def standing(self) -> Standing:
+        return self._standing
+
+    def load(self, assignment: Assignment) -> Turn:
+        """A fresh episode; its text is the goal and the first look around."""
+        call = self._simulator.call
+        topic, variation = assignment.topic.name, assignment.variation
+        call("load", topic, variation, assignment.simplifications, _NO_GOLD_PATH)
+        goal, view = call("getTaskDescription"), call("step", "look around")
+        self._standing = self._with_subgoals(Standing())
+        return Turn(f"{goal}\n\n{view}", self._standing)
+
+    def step(self, action: str) -> Turn:
+        """Carry out an action; one that makes no sense is answered, and costs nothing."""
+        before = self._standing
+        if before.done:
+            return Turn("The episode is over.", before)
+        if len(action) > ACTION_LIMIT or not action.isprintable():
+            return Turn(UNKNOWN_ACTION, before)
+        call = self._simulator.call
+        text = str(call("step", action))
+        score = round(100 * float(str(call("getScore"))))
+        moves = int(str(call("getNumMoves")))
+        completed = call("getCompleted") is True
+        after = replace(
+            before,
+            score=score,
+            max_score=max(before.max_score, score),
+            moves=moves,
+            completed=completed,
+            done=completed or score < 0 or moves > self._step_limit,
+        )
+        self._standing = after if score == before.score else self._with_subgoals(after)
+        return Turn(text, self._standing, score - before.score)
+
+    def valid_actions(self) -> list[str]:
+        """Every action that the simulator would understand now: hundreds, and slow to list."""
+        record = json.loads(self._simulator.text("getValidActionObjectCombinationsJSON"))
+        return sorted({entry["action"] for entry in record["validActions"]})
+
+    def _with_subgoals(self, standing: Standing) -> Standing:
+        text = self._simulator.text("getGoalProgressStr")
+        flags = _SUBGOAL.findall(text.partition("Unordered and Optional")[0])
+        return replace(standing, subgoals_met=flags.count("true"), subgoals=len(flags))

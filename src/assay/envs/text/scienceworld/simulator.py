@@ -1,0 +1,171 @@
+"""The original simulator in a Java process of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import weakref
+from importlib import import_module
+from pathlib import Path
+
+from assay.envs.text.scienceworld.java import CHILD_ENVIRONMENT, CHILD_OPTIONS, find_java
+from assay.envs.text.scienceworld.wire import JavaObject, Value, Wire, WireError
+from assay.errors import MissingExtra
+
+INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
+REAP_LIMIT_S = 10.0
+
+
+class Simulator:
+    """One Java process, and the simulator object in it.
+
+    The process ends with `kill`, and when this Python process ends in any way: its standard input
+    is a pipe from here, and the gateway exits when that pipe breaks.
+    """
+
+    def __init__(self, *, java: str = "auto", heap_mb: int = 128) -> None:
+        self._java = java
+        self._heap_mb = heap_mb
+        self._lock = threading.Lock()
+        self._killed = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._drain: threading.Thread | None = None
+        self._wire: Wire | None = None
+        self._tidy: weakref.finalize[..., Simulator] | None = None
+        self._object: JavaObject | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the Java process; `None` before the start."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """The process runs and answers; blocks for a second or two, once."""
+        if self._process is not None:
+            return
+        process = self._launch()
+        assert process.stdout is not None
+        port, token = process.stdout.readline(), process.stdout.readline()
+        if not port.strip().isdigit():
+            raise WireError(f"Java did not start a gateway; it said {port[:200]!r}")
+        self._keep_drained(process)
+        wire = Wire(int(port), token.decode().strip())
+        with self._lock:
+            self._wire = wire
+            if self._killed:
+                wire.hang_up()
+        _silence(wire)
+        self._object = wire.new(INTERFACE)
+
+    def call(self, method: str, *arguments: Value) -> Value:
+        """What a method of the simulator returns."""
+        wire, target = self._connection()
+        return wire.call(target, method, *arguments)
+
+    def text(self, method: str, *arguments: Value) -> str:
+        """What a method of the simulator returns, printed."""
+        wire, target = self._connection()
+        return wire.text(target, method, *arguments)
+
+    def running(self) -> bool:
+        """Whether the process was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def kill(self) -> None:
+        """The process is ended, also one that is just starting; nothing here blocks."""
+        with self._lock:
+            self._killed = True
+            if self._process is not None:
+                self._process.kill()
+            if self._wire is not None:
+                self._wire.hang_up()
+
+    def reap(self) -> None:
+        """After `kill`: nothing is left of the process, its pipes and its folder."""
+        with self._lock:
+            process, drain, wire = self._process, self._drain, self._wire
+        if process is None:
+            return
+        process.wait(REAP_LIMIT_S)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        if drain is None:
+            process.stdout.close()
+        else:
+            drain.join(REAP_LIMIT_S)
+        if wire is not None:
+            wire.close()
+        if self._tidy is not None:
+            self._tidy()
+
+    def _connection(self) -> tuple[Wire, JavaObject]:
+        if self._wire is None or self._object is None:
+            raise WireError("the simulator was not started")
+        return self._wire, self._object
+
+    def _keep_drained(self, process: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            if self._killed:
+                raise WireError("the simulator was closed while it started")
+            self._drain = threading.Thread(target=_drain, args=(process,), daemon=True)
+            self._drain.start()
+
+    def _launch(self) -> subprocess.Popen[bytes]:
+        command = [
+            str(Path(find_java(self._java)).absolute()),
+            f"-Xmx{self._heap_mb}m",
+            *CHILD_OPTIONS,
+            "-classpath",
+            os.pathsep.join(_jars()),
+            "py4j.GatewayServer",
+            "--die-on-broken-pipe",
+            "--enable-auth",
+            "0",
+        ]
+        with self._lock:
+            if self._killed:
+                raise WireError("the simulator was closed before it started")
+            # Every load writes object_type_ids.tsv into the working directory.
+            folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
+            self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env={**os.environ, **CHILD_ENVIRONMENT},
+                # Ctrl-C in a terminal is for this process, which then ends its rollouts in order.
+                start_new_session=True,
+            )
+            return self._process
+
+
+def _jars() -> tuple[str, str]:
+    try:
+        gateway = import_module("py4j.java_gateway")
+        package = import_module("scienceworld.constants")
+    except ImportError as error:
+        raise MissingExtra(
+            "the package scienceworld is not installed; `pip install 'assay[envs]'`"
+        ) from error
+    return str(gateway.find_jar_path()), str(Path(package.JAR_PATH))
+
+
+def _silence(wire: Wire) -> None:
+    """Send what the simulator prints (megabytes for each episode) to nowhere."""
+    sink = wire.new("java.io.FileOutputStream", os.devnull)
+    buffered = wire.new("java.io.BufferedOutputStream", sink)
+    wire.call("java.lang.System", "setOut", wire.new("java.io.PrintStream", buffered))
+
+
+def _drain(process: subprocess.Popen[bytes]) -> None:
+    """Read until the process ends: a full pipe would stop it."""
+    assert process.stdout is not None
+    with process.stdout as output:
+        while output.read(65536):
+            pass

@@ -1,0 +1,41 @@
+"""What a model can call in ScienceWorld."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from assay.envs.text.scienceworld.world import ScienceWorld
+from assay.envs.tool import tool
+from assay.errors import ResourceError
+from assay.resources.context import Context
+from assay.schema.observation import Observation
+
+ACTIONS_SHOWN = 300
+"""Valid actions that one observation lists; a furnished room has thousands."""
+
+
+@tool
+async def scienceworld_step(
+    context: Context,
+    action: Annotated[str, "One action in words, such as 'open door to kitchen' or 'look around'."],
+) -> Observation:
+    """Carry out one action in the science world and see what happens.
+
+    'task' repeats the goal, 'look around' and 'inventory' are free, 'wait1' lets time pass.
+    """
+    return await (await context.world("scienceworld")).step(action)
+
+
+@tool
+async def scienceworld_valid_actions(
+    context: Context,
+    containing: Annotated[str, "List only actions that contain this text; empty for all."] = "",
+) -> str:
+    """List actions that are possible now in the science world."""
+    world = await context.world("scienceworld")
+    if not isinstance(world, ScienceWorld):
+        raise ResourceError("valid actions can be listed in a live ScienceWorld only")
+    found = [action for action in await world.valid_actions() if containing in action]
+    shown = "\n".join(found[:ACTIONS_SHOWN])
+    rest = len(found) - ACTIONS_SHOWN
+    return f"{shown}\n… and {rest} more; narrow them with 'containing'" if rest > 0 else shown

@@ -1,0 +1,141 @@
+"""The text protocol of py4j's gateway server: one command out, one line back.
+
+The client library of py4j reports every lost connection to the root logger and releases Java
+objects from Python's garbage collector, in whatever thread that runs. A simulator that is killed
+on purpose needs neither, so the few commands that it understands are spoken here.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from assay.errors import ResourceError
+
+CONNECT_TIMEOUT_S: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class JavaObject:
+    """The name under which the gateway keeps an object."""
+
+    id: str
+
+
+Value: TypeAlias = str | int | float | bool | JavaObject | None
+"""What a call takes and gives."""
+
+
+class WireError(ResourceError):
+    """The gateway went away, or Java threw."""
+
+
+class Wire:
+    """An authenticated connection to one gateway."""
+
+    def __init__(self, port: int, token: str) -> None:
+        try:
+            self._socket = socket.create_connection(("127.0.0.1", port), CONNECT_TIMEOUT_S)
+        except OSError as error:
+            raise WireError(f"no gateway answers on port {port}: {error}") from error
+        self._socket.settimeout(None)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._lines = self._socket.makefile("rb")
+        try:
+            self._ask(f"A\n{token}\n")
+        except WireError:
+            self.close()
+            raise
+
+    def new(self, java_class: str, *arguments: Value) -> JavaObject:
+        """A new object of the class."""
+        made = self._ask(f"i\n{java_class}\n{_written(arguments)}e\n")
+        assert isinstance(made, JavaObject)
+        return made
+
+    def call(self, target: JavaObject | str, method: str, *arguments: Value) -> Value:
+        """What the method returns; a string as target names a class with a static method."""
+        name = target.id if isinstance(target, JavaObject) else f"z:{target}"
+        return self._ask(f"c\n{name}\n{method}\n{_written(arguments)}e\n")
+
+    def text(self, target: JavaObject | str, method: str, *arguments: Value) -> str:
+        """What the method returns, as text; collections are printed by Java and let go."""
+        value = self.call(target, method, *arguments)
+        if not isinstance(value, JavaObject):
+            return str(value)
+        printed = str(self.call(value, "toString"))
+        self._ask(f"m\nd\n{value.id}\ne\n")
+        return printed
+
+    def hang_up(self) -> None:
+        """A call that waits for an answer fails now, and so does every later one."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """The connection is gone; no call may be waiting on it."""
+        self._lines.close()
+        self._socket.close()
+
+    def _ask(self, command: str) -> Value:
+        try:
+            self._socket.sendall(command.encode("utf-8", "replace"))
+            answer = self._lines.readline().decode("utf-8", "replace")
+        except (OSError, ValueError) as error:
+            raise WireError(f"the connection to the simulator broke: {error}") from error
+        if not answer.endswith("\n"):
+            raise WireError("the simulator closed the connection")
+        return _read(answer[:-1])
+
+
+def _written(arguments: tuple[Value, ...]) -> str:
+    return "".join(_write(argument) + "\n" for argument in arguments)
+
+
+def _write(value: Value) -> str:
+    match value:
+        case None:
+            return "n"
+        case bool():
+            return f"b{str(value).lower()}"
+        case int():
+            return f"i{value}"
+        case float():
+            return f"d{value!r}"
+        case str():
+            escaped = value.replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n")
+            return f"s{escaped}"
+        case JavaObject():
+            return f"r{value.id}"
+
+
+def _read(answer: str) -> Value:
+    """The value of an answer such as `!ysGood day`; an answer that starts with `!x` raises."""
+    if not answer.startswith("!y"):
+        raise WireError(f"the simulator refused: {_unescape(answer[2:])[:500]}")
+    kind, rest = answer[2:3], answer[3:]
+    match kind:
+        case "s":
+            return _unescape(rest)
+        case "i" | "L":
+            return int(rest)
+        case "d":
+            return float(rest)
+        case "b":
+            return rest.lower() == "true"
+        case "" | "v" | "n":
+            return None
+        case _:
+            return JavaObject(rest)
+
+
+def _unescape(text: str) -> str:
+    return re.sub(
+        r"\\(.)",
+        lambda found: {"n": "\n", "r": "\r"}.get(found[1], found[1]),
+        text,
+        flags=re.DOTALL,
+    )

@@ -1,0 +1,1 @@
+"""WebShop without Lucene, spaCy and Flask: catalogue, search, pages, goals and score."""

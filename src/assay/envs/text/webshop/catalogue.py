@@ -1,0 +1,143 @@
+"""The products of a shop, read from WebShop's original JSON files."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import BadRecord
+
+LONGEST_ASIN = 10
+NO_PRICE = 100.0
+"""What a product without a price costs."""
+
+_NOT_A_NUMBER = re.compile(r"[^\d.]")
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """What one person asked for: a text, and the attributes and options behind it."""
+
+    text: str
+    attributes: tuple[str, ...]
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One product as the shop shows and scores it."""
+
+    asin: str
+    title: str
+    description: str
+    bullets: tuple[str, ...]
+    category_path: str
+    query: str
+    prices: tuple[float, ...]
+    """One price, or the two ends of a range."""
+    options: Mapping[str, tuple[str, ...]]
+    attributes: tuple[str, ...]
+    human: tuple[Instruction, ...] = ()
+    synthetic: Instruction | None = None
+
+    @property
+    def price_tag(self) -> str:
+        """The price as the pages show it."""
+        if len(self.prices) == 1:
+            return f"${self.prices[0]}"
+        return f"${self.prices[0]} to ${self.prices[1]}"
+
+    @property
+    def search_text(self) -> str:
+        """What the search engine indexes: title, description, first bullet point, options."""
+        options = ", and ".join(f"{name}: {', '.join(v)}" for name, v in self.options.items())
+        bullet = self.bullets[0] if self.bullets else ""
+        return f"{self.title} {self.description} {bullet} {options}".lower()
+
+
+def read_products(
+    items: Sequence[Mapping[str, Any]],
+    attributes: Mapping[str, Mapping[str, Any]],
+    human: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> tuple[Product, ...]:
+    """The products of `items_shuffle`, `items_ins_v2` and `items_human_ins`, in file order.
+
+    As in the original, a repeated ASIN counts once and one that is `"nan"` or too long not at
+    all. The values are JSON of foreign make, hence `Any`.
+    """
+    seen: set[str] = set()
+    products: list[Product] = []
+    for number, item in enumerate(items):
+        try:
+            asin = str(item["asin"])
+            if asin == "nan" or len(asin) > LONGEST_ASIN or asin in seen:
+                continue
+            seen.add(asin)
+            products.append(_product(item, attributes.get(asin, {}), human.get(asin, ())))
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise BadRecord(
+                f"product {number} of the catalogue is not in WebShop's format: {error!r}"
+            ) from error
+    return tuple(products)
+
+
+def draw_prices(products: Iterable[Product], dice: random.Random) -> dict[str, float]:
+    """One price for each ASIN; that of a range product is drawn from its range."""
+    return {
+        product.asin: product.prices[0]
+        if len(product.prices) == 1
+        else dice.uniform(product.prices[0], product.prices[1])
+        for product in products
+    }
+
+
+def _product(
+    item: Mapping[str, Any],
+    notes: Mapping[str, Any],
+    instructions: Sequence[Mapping[str, Any]],
+) -> Product:
+    bullets = item["small_description"]
+    synthetic = notes.get("instruction")
+    return Product(
+        asin=str(item["asin"]),
+        title=str(item["name"]),
+        description=str(item["full_description"]),
+        bullets=tuple(bullets) if isinstance(bullets, list) else (bullets,),
+        category_path=str(item["product_category"]),
+        query=str(item["query"]).lower().strip(),
+        prices=_prices(item.get("pricing")),
+        options=_options(item["customization_options"]),
+        attributes=tuple(notes.get("attributes", ("DUMMY_ATTR",))),
+        human=tuple(
+            Instruction(
+                text=one["instruction"],
+                attributes=tuple(one["instruction_attributes"]),
+                options=tuple(one["instruction_options"]),
+            )
+            for one in instructions
+        ),
+        synthetic=None
+        if synthetic is None
+        else Instruction(text=synthetic, attributes=tuple(notes["instruction_attributes"])),
+    )
+
+
+def _prices(text: str | None) -> tuple[float, ...]:
+    if not text:
+        return (NO_PRICE,)
+    prices = tuple(float(_NOT_A_NUMBER.sub("", part)) for part in text.split("$")[1:])
+    return prices[:2] or (NO_PRICE,)
+
+
+def _options(groups: Mapping[str, Any] | str | None) -> dict[str, tuple[str, ...]]:
+    options: dict[str, tuple[str, ...]] = {}
+    if isinstance(groups, Mapping):
+        for name, values in groups.items():
+            if values is not None:
+                options[name.lower()] = tuple(
+                    value["value"].strip().replace("/", " | ").lower() for value in values
+                )
+    return options

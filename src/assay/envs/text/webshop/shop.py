@@ -1,0 +1,154 @@
+"""A loaded shop: immutable, read once for each process, and shared by all sessions."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import random
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from assay.envs.text.webshop.catalogue import Product, draw_prices, read_products
+from assay.envs.text.webshop.goals import Goal, GoalKind, build_goals, shuffled
+from assay.envs.text.webshop.nouns import NounSource, TitleNouns, title_nouns
+from assay.envs.text.webshop.purchase import Item
+from assay.envs.text.webshop.search import Index
+from assay.errors import BadParameter, BadRecord
+
+DEFAULT_SEED = 0
+SHIPPED_NOUNS = "en_core_web_sm-3.6.0"
+
+# Loading takes a third of a second and 20 MB: threads wait for one another and share the result.
+_LOADING = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stock:
+    """Products, the search engine over them, and the nouns of their titles."""
+
+    products: Mapping[str, Product]
+    """By ASIN, in the order of the catalogue."""
+    index: Index
+    nouns: TitleNouns
+
+    def item(self, asin: str) -> Item:
+        """The product with the nouns of its title."""
+        product = self.products[asin]
+        return Item(product, self.nouns.of(product))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shop:
+    """A stock with the prices and goals that one seed gives it."""
+
+    stock: Stock
+    seed: int
+    prices: Mapping[str, float]
+    _dice: tuple[Any, ...]
+    """The state of the generator after the prices were drawn; its form is Python's own."""
+    _goals: dict[tuple[GoalKind, bool], tuple[Goal, ...]] = field(default_factory=dict)
+
+    def goals(self, kind: GoalKind, *, shuffle: bool = False) -> tuple[Goal, ...]:
+        """All goals of a kind; the task with id `i` is the `i`-th.
+
+        In catalogue order, as AgentFly numbers them, or in the order of Princeton's environment.
+        """
+        key = (kind, shuffle)
+        with _LOADING:
+            if key not in self._goals:
+                if shuffle:
+                    self._goals[key] = shuffled(self.goals(kind))
+                else:
+                    dice = random.Random()
+                    dice.setstate(self._dice)
+                    products = self.stock.products.values()
+                    self._goals[key] = build_goals(products, self.prices, dice, kind=kind)
+            return self._goals[key]
+
+
+def open_shop(
+    folder: str | None = None, *, seed: int = DEFAULT_SEED, nouns: NounSource = "auto"
+) -> Shop:
+    """The shop of a catalogue and a seed, the same object at every call.
+
+    `folder` holds `items_shuffle*.json`, `items_ins_v2*.json` and `items_human_ins*.json` in the
+    original format, plain or as `.json.xz`, and may hold `title_nouns*.json` (every ASIN to nouns);
+    without one, the shipped 1000-product split is opened.
+    """
+    with _LOADING:
+        return _shop(folder, seed, nouns)
+
+
+@lru_cache(maxsize=16)
+def _shop(folder: str | None, seed: int, nouns: NounSource) -> Shop:
+    goods = _goods(folder)
+    source = SHIPPED_NOUNS if folder is None else "title_nouns.json"
+    chosen = title_nouns(goods.products, goods.listed_nouns, listed_source=source, use=nouns)
+    dice = random.Random(seed)
+    prices = draw_prices(goods.products.values(), dice)
+    return Shop(Stock(goods.products, goods.index, chosen), seed, prices, dice.getstate())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Goods:
+    """What a folder holds: the large part of a shop, whatever its seed and its nouns."""
+
+    products: Mapping[str, Product]
+    index: Index
+    listed_nouns: Mapping[str, Sequence[str]] | None
+
+
+@lru_cache(maxsize=4)
+def _goods(folder: str | None) -> _Goods:
+    source = files("assay.envs.text.webshop") / "data" if folder is None else Path(folder)
+    products = read_products(
+        _read(source, "items_shuffle"),
+        _read(source, "items_ins_v2"),
+        _read(source, "items_human_ins"),
+    )
+    return _Goods(
+        products={product.asin: product for product in products},
+        index=Index({product.asin: product.search_text for product in products}),
+        listed_nouns=_read(source, "title_nouns", needed=False),
+    )
+
+
+def _read(folder: Traversable, name: str, *, needed: bool = True) -> Any:
+    """The JSON value of the file of that name; of foreign make, hence `Any`."""
+    with _unreadable(folder):
+        found = sorted(
+            (one for one in folder.iterdir() if _is_part(one.name, name)), key=lambda one: one.name
+        )
+    if not found and not needed:
+        return None
+    exact = [one for one in found if one.name.split(".")[0] == name]
+    chosen = exact or found
+    if len(chosen) != 1:
+        raise BadParameter(
+            f"{folder} must have one {name}*.json or {name}*.json.xz, "
+            f"not {[one.name for one in chosen]}"
+        )
+    with _unreadable(chosen[0]):
+        data = chosen[0].read_bytes()
+        return json.loads(lzma.decompress(data) if chosen[0].name.endswith(".xz") else data)
+
+
+def _is_part(file: str, name: str) -> bool:
+    return file.startswith(name) and file.endswith((".json", ".json.xz"))
+
+
+@contextmanager
+def _unreadable(what: Traversable) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadParameter(f"{what} cannot be read: {error}") from error
+    except (ValueError, lzma.LZMAError) as error:
+        raise BadRecord(f"{what} is not JSON: {error}") from error

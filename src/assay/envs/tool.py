@@ -1,0 +1,185 @@
+"""Functions that a model can call: a schema for the model, a Context for the function.
+
+    @tool
+    async def alfworld_step(context: Context, action: Annotated[str, "A command"]) -> Observation:
+        \"""Carry out one command in the household.\"""
+        return await (await context.world("alfworld")).step(action)
+
+What the model writes is untrusted: arguments that do not fit become an observation that says what
+is possible. Only a world that died, or a task that does not exist, raises.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import types
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from assay.errors import BadParameter
+from assay.resources.context import Context
+from assay.schema.observation import Observation
+
+Schema: TypeAlias = dict[str, Any]
+"""A JSON schema, or a part of one."""
+
+ARGUMENTS_LIMIT = 200_000
+"""Characters of a tool call's arguments that are read; longer ones are refused unread."""
+
+_SCALARS: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function with a schema; `await tool(context, action="look")` is what the agent reads."""
+
+    name: str
+    description: str
+    parameters: Schema
+    """JSON schema of the arguments: an object, closed to other names."""
+    function: Callable[..., Awaitable[Observation | str]]
+
+    def schema(self) -> Schema:
+        """What chat APIs take in their `tools` list."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": self.parameters,
+            },
+        }
+
+    async def __call__(self, context: Context, /, **arguments: object) -> str:
+        """The observation text; arguments that do not fit are answered, never raised."""
+        return (await self.observe(context, arguments)).text
+
+    async def observe(self, context: Context, arguments: Mapping[str, object] | str) -> Observation:
+        """The whole observation, of arguments as a mapping or as the text that a model wrote."""
+        given = _parse(arguments) if isinstance(arguments, str) else arguments
+        problem = given if isinstance(given, str) else self._problem(given)
+        if isinstance(given, str) or problem:
+            return Observation(f"{self.name} was not called: {problem}. {self._usage()}")
+        result = await self.function(context, **given)
+        return Observation(result) if isinstance(result, str) else result
+
+    def _problem(self, arguments: Mapping[str, object]) -> str:
+        properties: Schema = self.parameters["properties"]
+        for name in self.parameters["required"]:
+            if name not in arguments:
+                return f"the argument {name!r} is missing"
+        for name, value in arguments.items():
+            if name not in properties:
+                return f"it has no argument {str(name)[:80]!r}"
+            if not _fits(value, properties[name]):
+                return f"{name!r} does not take {_short(value)}"
+        return ""
+
+    def _usage(self) -> str:
+        properties: Schema = self.parameters["properties"]
+        if not properties:
+            return "It takes no arguments."
+        shown = ", ".join(f"{name}: {_describe(schema)}" for name, schema in properties.items())
+        return f"Its arguments: {shown}."
+
+
+def tool(function: Callable[..., Awaitable[Observation | str]], /) -> Tool:
+    """The function as a tool: named after it, described by its docstring.
+
+    The first parameter receives the Context. The others need annotations out of `str`, `int`,
+    `float`, `bool`, `Literal[…]`, `list[…]` and `… | None`; `Annotated[…, "text"]` describes one.
+    """
+    name = function.__name__
+    hints = get_type_hints(function, include_extras=True)
+    _, *parameters = inspect.signature(function).parameters.values()
+    properties: Schema = {}
+    required: list[str] = []
+    for parameter in parameters:
+        if parameter.name not in hints:
+            raise BadParameter(f"tool {name!r}: the parameter {parameter.name!r} has no annotation")
+        schema = _to_schema(hints[parameter.name], f"tool {name!r}: {parameter.name!r}")
+        if parameter.default is inspect.Parameter.empty:
+            required.append(parameter.name)
+        else:
+            schema["default"] = parameter.default
+        properties[parameter.name] = schema
+    return Tool(
+        name=name,
+        description=inspect.cleandoc(function.__doc__ or ""),
+        parameters={
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        },
+        function=function,
+    )
+
+
+def _to_schema(hint: Any, where: str) -> Schema:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        schema = _to_schema(arguments[0], where)
+        texts = [extra for extra in arguments[1:] if isinstance(extra, str)]
+        return {**schema, "description": " ".join(texts)} if texts else schema
+    if hint in _SCALARS:
+        return {"type": _SCALARS[hint]}
+    if origin is Literal:
+        return {"type": "string", "enum": list(arguments)}
+    if origin is list:
+        return {"type": "array", "items": _to_schema(arguments[0], where)}
+    if origin in (Union, types.UnionType) and len(arguments) == 2 and type(None) in arguments:
+        inner = next(argument for argument in arguments if argument is not type(None))
+        return {"anyOf": [_to_schema(inner, where), {"type": "null"}]}
+    raise BadParameter(f"{where} is annotated {hint!r}, which has no JSON schema here")
+
+
+def _fits(value: object, schema: Schema) -> bool:
+    if "anyOf" in schema:
+        return any(_fits(value, option) for option in schema["anyOf"])
+    match schema["type"]:
+        case "string":
+            return isinstance(value, str) and value in schema.get("enum", (value,))
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return isinstance(value, list) and all(_fits(item, schema["items"]) for item in value)
+        case _:
+            return value is None
+
+
+def _parse(text: str) -> Mapping[str, object] | str:
+    """The arguments as a mapping, or what is wrong with them."""
+    if len(text) > ARGUMENTS_LIMIT:
+        return f"its arguments are {len(text)} characters long, more than {ARGUMENTS_LIMIT}"
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError) as error:
+        return f"its arguments are not valid JSON ({str(error)[:120]})"
+    if not isinstance(value, dict):
+        return f"its arguments are a JSON object, not {_short(value)}"
+    return value
+
+
+def _short(value: object) -> str:
+    if isinstance(value, str):
+        return repr(value[:80])
+    if value is None or isinstance(value, (bool, float)):
+        return repr(value)
+    return f"a {type(value).__name__}"
+
+
+def _describe(schema: Schema) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_describe(option) for option in schema["anyOf"])
+    if "enum" in schema:
+        return f"one of {', '.join(map(repr, schema['enum']))}"
+    if schema["type"] == "array":
+        return f"list of {_describe(schema['items'])}"
+    return str(schema["type"])

@@ -1,0 +1,235 @@
+"""A capped set of interchangeable instances of one world."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from assay.errors import AcquireTimeout, BadParameter, ResourceError
+from assay.resources.protocol import Environment, Scope, Startable
+from assay.resources.slots import Grant, Lease, PoolStatus, Slots
+
+HOLDERS_SHOWN = 8
+"""Holders that an `AcquireTimeout` names; the rest are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """How many instances a pool may have, and for how long."""
+
+    cap: int = 8
+    """Instances at one time, those that are starting or closing included."""
+    warm: int = 0
+    """Instances that are kept ready; the idle limit leaves so many alone."""
+    idle_limit_s: float = 300.0
+    """An instance above the warm minimum that nobody used for so long is closed."""
+    acquire_timeout_s: float = 600.0
+    """The deadline for waiting and starting together, where the caller names none."""
+    close_timeout_s: float = 20.0
+
+    def __post_init__(self) -> None:
+        if self.cap < 1 or not 0 <= self.warm <= self.cap:
+            raise BadParameter(
+                f"a pool needs cap >= 1 and 0 <= warm <= cap, not cap={self.cap}, warm={self.warm}"
+            )
+
+
+class Pool:
+    """Hands out instances that `build` makes, each to one holder at a time.
+
+    Safe from several event loops and threads. Waiting never blocks a loop: it is a future of the
+    waiter's own loop.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        build: Callable[[], Environment],
+        limits: PoolLimits,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self.limits = limits
+        self._build = build
+        self._clock = clock
+        self._slots = Slots(name, limits.cap)
+        self._sweep_at = float("-inf")
+        self._chores: set[asyncio.Task[None]] = set()
+
+    def status(self) -> PoolStatus:
+        """How many instances are idle, held and moving, and who holds them."""
+        return self._slots.status()
+
+    async def acquire(self, holder: str, timeout_s: float | None = None) -> Lease:
+        """An instance in good health that nobody else has, until it is given back."""
+        limit_s = self.limits.acquire_timeout_s if timeout_s is None else timeout_s
+        deadline = self._clock() + limit_s
+        grant = self._slots.take(holder)
+        if grant is None:
+            grant = await self._wait(holder, limit_s)
+        if isinstance(grant, Lease):
+            if grant.instance.alive():
+                return grant
+            await self._replace(grant)
+        instance = await self._start(deadline, limit_s)
+        lease = self._slots.hold(instance, holder)
+        if lease is None:
+            await self._end(instance)
+            raise ResourceError(f"pool {self.name!r} was closed while {holder!r} started in it")
+        return lease
+
+    async def release(self, lease: Lease, scope: Scope) -> None:
+        """The lease has ended: its instance waits for the next holder, or is closed.
+
+        An instance of scope `global` in good health is unbound and kept; this path never suspends.
+        Releasing a lease again does nothing.
+        """
+        if not self._slots.drop(lease):
+            return
+        kept = False
+        try:
+            if scope == "global":
+                lease.instance.forget()
+                kept = lease.instance.alive() and self._slots.shelve(lease.instance, self._clock())
+        finally:
+            if not kept:
+                await self._end(lease.instance)
+        if kept:
+            self._sweep_later()
+        elif self.limits.warm:
+            self._spawn(self._start_spare())
+
+    async def warm(self) -> None:
+        """As many instances as the warm minimum are alive; the first failure to start is raised."""
+        spares = [self._start_spare() for _ in range(self.limits.warm)]
+        for result in await asyncio.gather(*spares, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
+
+    async def sweep(self) -> None:
+        """What has been idle for longer than the limit is closed, down to the warm minimum."""
+        since = self._clock() - self.limits.idle_limit_s
+        async with AsyncExitStack() as stack:
+            for instance in self._slots.expired(since, self.limits.warm):
+                stack.push_async_callback(self._end, instance)
+        if self._slots.status().idle:
+            self._sweep_later()
+
+    async def close(self) -> None:
+        """Every instance is closed, held ones too; new holders are refused."""
+        loop = asyncio.get_running_loop()
+        # Copied first: another loop may add to the set meanwhile.
+        chores = [task for task in list(self._chores) if task.get_loop() is loop]
+        async with AsyncExitStack() as stack:
+            for instance in self._slots.close():
+                stack.push_async_callback(self._end, instance)
+            for task in chores:
+                task.cancel()
+            await asyncio.gather(*chores, return_exceptions=True)
+
+    async def _wait(self, holder: str, limit_s: float) -> Grant:
+        waiter = self._slots.enqueue(holder)
+        try:
+            if waiter.grant is None:
+                await asyncio.wait({waiter.woken}, timeout=limit_s)
+        except asyncio.CancelledError:
+            await self._return(self._slots.leave(waiter))
+            raise
+        grant = self._slots.leave(waiter)
+        if grant is None:
+            raise AcquireTimeout(self._crowded(holder, limit_s))
+        if grant == "closed":
+            raise ResourceError(f"pool {self.name!r} was closed while {holder!r} waited for it")
+        return grant
+
+    async def _return(self, grant: Grant | None) -> None:
+        """Pass on what a cancelled waiter was granted at the last moment."""
+        if isinstance(grant, Lease):
+            await self.release(grant, "global")
+        elif grant == "slot":
+            self._slots.free()
+
+    async def _replace(self, lease: Lease) -> None:
+        """The dead instance is closed; its slot is the caller's, to start another one in."""
+        self._slots.drop(lease)
+        closed = False
+        try:
+            await self._close(lease.instance)
+            closed = True
+        finally:
+            if not closed:
+                self._slots.free()
+
+    async def _start(self, deadline: float, limit_s: float) -> Environment:
+        """A started instance for the caller's moving slot; a failed start frees the slot."""
+        instance: Environment | None = None
+        ready = False
+        try:
+            instance = self._build()
+            if isinstance(instance, Startable):
+                async with asyncio.timeout(max(0.0, deadline - self._clock())):
+                    await instance.start()
+            ready = True
+        except TimeoutError as error:
+            raise AcquireTimeout(
+                f"pool {self.name!r}: an instance did not start within {limit_s:g} s; "
+                "raise timeout_s, or see what the machine is busy with"
+            ) from error
+        finally:
+            if not ready and instance is not None:
+                await self._end(instance)
+            elif not ready:
+                self._slots.free()
+        return instance
+
+    async def _start_spare(self) -> None:
+        if not self._slots.reserve(self.limits.warm):
+            return
+        limit_s = self.limits.acquire_timeout_s
+        instance = await self._start(self._clock() + limit_s, limit_s)
+        if not self._slots.shelve(instance, self._clock()):
+            await self._end(instance)
+
+    async def _end(self, instance: Environment) -> None:
+        """Close the instance of a moving slot, and free the slot whatever that does."""
+        try:
+            await self._close(instance)
+        finally:
+            self._slots.free()
+
+    async def _close(self, instance: Environment) -> None:
+        limit_s = self.limits.close_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                await instance.close()
+        except TimeoutError as error:
+            raise ResourceError(
+                f"pool {self.name!r}: an instance did not close within {limit_s:g} s"
+            ) from error
+
+    def _sweep_later(self) -> None:
+        now = self._clock()
+        if now < self._sweep_at or self.limits.idle_limit_s == float("inf"):
+            return
+        self._sweep_at = now + self.limits.idle_limit_s
+        loop = asyncio.get_running_loop()
+        loop.call_later(self.limits.idle_limit_s, lambda: self._spawn(self.sweep()))
+
+    def _spawn(self, chore: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(chore)
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+    def _crowded(self, holder: str, limit_s: float) -> str:
+        holders = self._slots.status().holders
+        shown = ", ".join(holders[:HOLDERS_SHOWN]) or "nobody (they are starting or closing)"
+        more = f" and {len(holders) - HOLDERS_SHOWN} more" if len(holders) > HOLDERS_SHOWN else ""
+        return (
+            f"pool {self.name!r} had no instance for {holder!r} within {limit_s:g} s: "
+            f"{len(holders)} of {self.limits.cap} are held, by {shown}{more}; "
+            "raise the cap or timeout_s, or release earlier"
+        )

@@ -1,0 +1,236 @@
+"""The books of a pool: which slot is idle, held or moving, and who waits for one.
+
+A slot is a right to one living instance. It is taken before an instance starts and freed only
+after it was closed, so it is always in exactly one of three states, and their sum never exceeds
+the cap. Every method takes the lock for a moment and awaits nothing: the books can be shared by
+event loops and threads. They cannot be shared by processes: a forked child has a copy of them,
+and the instances in it are its parent's, so there every method refuses or does nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from assay.errors import ResourceError
+from assay.resources.protocol import Environment
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """One holder's right to one instance; it ends exactly once."""
+
+    instance: Environment
+    holder: str
+
+
+Grant: TypeAlias = Lease | Literal["slot", "closed"]
+"""A held instance, a slot in which the receiver may start one, or the end of the pool."""
+
+
+@dataclass(slots=True, eq=False)
+class Waiter:
+    """A place in the queue, woken on the event loop that it was made on."""
+
+    holder: str
+    loop: asyncio.AbstractEventLoop
+    woken: asyncio.Future[None]
+    grant: Grant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStatus:
+    """A pool at one moment."""
+
+    idle: int
+    held: int
+    moving: int
+    """Slots whose instance is starting or closing."""
+    waiting: int
+    holders: tuple[str, ...]
+
+
+class Slots:
+    """At most `cap` slots, and the queue for them."""
+
+    def __init__(self, name: str, cap: int) -> None:
+        self._name = name
+        self._cap = cap
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._idle: list[tuple[Environment, float]] = []
+        self._held: set[Lease] = set()
+        self._moving = 0
+        self._queue: deque[Waiter] = deque()
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def status(self) -> PoolStatus:
+        with self._lock:
+            return PoolStatus(
+                idle=len(self._idle),
+                held=len(self._held),
+                moving=self._moving,
+                waiting=len(self._queue),
+                holders=tuple(sorted(lease.holder for lease in self._held)),
+            )
+
+    def take(self, holder: str) -> Grant | None:
+        """The instance used last, else a free slot (now moving), else `None` at the cap."""
+        self._check_process()
+        with self._lock:
+            if self._closed:
+                raise ResourceError(f"pool {self._name!r} is closed; open a new one")
+            if self._idle:
+                lease = Lease(self._idle.pop()[0], holder)
+                self._held.add(lease)
+                return lease
+            return "slot" if self._open_slot() else None
+
+    def reserve(self, up_to: int) -> bool:
+        """Whether a slot was set moving because fewer than `up_to` are in use."""
+        self._check_process()
+        with self._lock:
+            wanted = not self._closed and self._size() < up_to
+            return wanted and self._open_slot()
+
+    def enqueue(self, holder: str) -> Waiter:
+        """A place at the end of the queue, for the running event loop."""
+        self._check_process()
+        loop = asyncio.get_running_loop()
+        waiter = Waiter(holder, loop, loop.create_future())
+        with self._lock:
+            # A slot may have become free since `take` looked.
+            if self._closed:
+                waiter.grant = "closed"
+            elif self._idle:
+                waiter.grant = Lease(self._idle.pop()[0], holder)
+                self._held.add(waiter.grant)
+            elif self._open_slot():
+                waiter.grant = "slot"
+            else:
+                self._queue.append(waiter)
+        return waiter
+
+    def leave(self, waiter: Waiter) -> Grant | None:
+        """Give up the place; what was granted meanwhile is returned and still belongs to it."""
+        with self._lock:
+            if waiter.grant is None and waiter in self._queue:
+                self._queue.remove(waiter)
+            return waiter.grant
+
+    def hold(self, instance: Environment, holder: str) -> Lease | None:
+        """A moving slot becomes held, with a started instance in it; `None` in a closed pool."""
+        lease = Lease(instance, holder)
+        with self._lock:
+            if self._closed:
+                return None
+            self._moving -= 1
+            self._held.add(lease)
+        return lease
+
+    def drop(self, lease: Lease) -> bool:
+        """A held slot becomes moving; false when the lease had ended before."""
+        if self._inherited():
+            return False
+        with self._lock:
+            if lease not in self._held:
+                return False
+            self._held.remove(lease)
+            self._moving += 1
+            return True
+
+    def shelve(self, instance: Environment, now: float) -> bool:
+        """A moving slot becomes idle, or goes to who waits longest; false in a closed pool."""
+        with self._lock:
+            if self._closed:
+                return False
+            self._moving -= 1
+            while self._queue:
+                waiter = self._queue.popleft()
+                lease = Lease(instance, waiter.holder)
+                if _deliver(waiter, lease):
+                    self._held.add(lease)
+                    return True
+            self._idle.append((instance, now))
+            return True
+
+    def free(self) -> None:
+        """A moving slot is gone, or goes to who waits longest."""
+        with self._lock:
+            while self._queue and not self._closed:
+                if _deliver(self._queue.popleft(), "slot"):
+                    return
+            self._moving -= 1
+
+    def expired(self, since: float, keep: int) -> list[Environment]:
+        """Instances idle since before `since`, now moving; `keep` slots in all are left in use."""
+        if self._inherited():
+            return []
+        with self._lock:
+            surplus = self._size() - keep
+            old = sum(1 for _, shelved in self._idle if shelved < since)
+            count = max(0, min(surplus, old))
+            # The list is in the order of shelving, so the oldest come first.
+            gone, self._idle = self._idle[:count], self._idle[count:]
+            self._moving += count
+            return [instance for instance, _ in gone]
+
+    def close(self) -> list[Environment]:
+        """Refuse everyone from now on; every instance there is, its slot moving."""
+        if self._inherited():
+            return []
+        with self._lock:
+            self._closed = True
+            instances = [instance for instance, _ in self._idle]
+            instances += [lease.instance for lease in self._held]
+            self._moving += len(instances)
+            self._idle.clear()
+            self._held.clear()
+            for waiter in self._queue:
+                _deliver(waiter, "closed")
+            self._queue.clear()
+            return instances
+
+    def _inherited(self) -> bool:
+        # Asked before the lock is: it may have been held at the moment of the fork.
+        return os.getpid() != self._process
+
+    def _check_process(self) -> None:
+        if self._inherited():
+            raise ResourceError(
+                f"pool {self._name!r} belongs to process {self._process}, from which this one was "
+                "forked; open pools of its own here"
+            )
+
+    def _size(self) -> int:
+        return len(self._idle) + len(self._held) + self._moving
+
+    def _open_slot(self) -> bool:
+        if self._size() >= self._cap:
+            return False
+        self._moving += 1
+        return True
+
+
+def _deliver(waiter: Waiter, grant: Grant) -> bool:
+    try:
+        waiter.loop.call_soon_threadsafe(_wake, waiter.woken)
+    except RuntimeError:
+        # The waiter's event loop was closed under it; nobody is there to receive.
+        return False
+    # The waiter looks at it under the lock that is held here, so it is in time.
+    waiter.grant = grant
+    return True
+
+
+def _wake(woken: asyncio.Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)

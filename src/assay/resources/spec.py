@@ -1,0 +1,55 @@
+"""Which world, configured how: the identity of a pool."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from assay.errors import BadParameter
+from assay.registry import ENVIRONMENTS
+from assay.resources.protocol import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSpec:
+    """A registry name and the world's whole configuration, as JSON values.
+
+    Two specs are the same resource exactly when their names and configurations are.
+    """
+
+    name: str
+    config: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    key: str = field(init=False, repr=False)
+    """The name and the canonical JSON of the configuration."""
+
+    def __post_init__(self) -> None:
+        try:
+            text = json.dumps(self.config, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise BadParameter(
+                f"the configuration of {self.name!r} is not JSON ({error}): {self.config!r}"
+            ) from error
+        object.__setattr__(self, "key", self.name + text)
+        # A snapshot: the key must stay true when the caller's mapping changes.
+        object.__setattr__(self, "config", json.loads(text))
+
+    def factory(self) -> Callable[..., Environment]:
+        """The registered class or function that makes an instance."""
+        return ENVIRONMENTS.get(self.name)
+
+    def builder(self) -> Callable[[], Environment]:
+        """What makes a new instance, not started yet; a wrong option is a `BadParameter` here."""
+        factory = self.factory()
+        signature = inspect.signature(factory)
+        try:
+            signature.bind(**self.config)
+        except TypeError as error:
+            options = ", ".join(signature.parameters) or "it takes none"
+            raise BadParameter(
+                f"environment {self.name!r}: {error}; its options: {options}"
+            ) from error
+        return partial(factory, **self.config)

