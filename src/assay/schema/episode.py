@@ -18,6 +18,9 @@ StopReason = Literal[
 ]
 """How an episode ended: the agent answered, the world ended it, or something ran out or broke."""
 
+MOST = 2**53
+"""The largest count: beyond it other languages and databases lose digits."""
+
 
 class Step(Record):
     """One action and what came back; step 0 is the reset, whose action is empty."""
@@ -93,13 +96,13 @@ class Episode(Record):
     attempt: str = ""
     """Safe as a file name, and unique in its run."""
     task: Task
-    repeat: int = 0
+    repeat: int = Field(default=0, ge=0, le=MOST)
     trajectory: Trajectory = Trajectory()
     final_response: str | None = None
     """Verbatim; `None` when the agent never answered, or the record does not say."""
     scores: tuple[ScoreField, ...] = ()
     """The first one is primary."""
-    n_steps: int = Field(default_factory=_n_steps)
+    n_steps: int = Field(default_factory=_n_steps, ge=0, le=MOST)
     """Actions taken: every step but the reset."""
     cum_reward: FiniteFloat = Field(default_factory=_cum_reward)
     cum_raw_reward: FiniteFloat = Field(default_factory=_cum_raw_reward)

@@ -26,8 +26,8 @@ class RunManifest(Record):
     """`name@version`, the primary one first."""
     task_set: str = ""
     """A hash over the ids and contents of the tasks."""
-    n_tasks: int = 0
-    repeats: int = 1
+    n_tasks: int = Field(default=0, ge=0, le=2**31)
+    repeats: int = Field(default=1, ge=0, le=2**31)
     """How often each task is to be run."""
     commit: str = ""
     """Of the agent's repository; empty when it is not under version control."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.schema.evidence import Evidence
+from assay.schema.evidence import Evidence, PageFacts
+from assay.schema.outcome import ToolOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +19,10 @@ class Observation:
     raw_reward: float | None = None
     """The same in the world's own unit, where it has one."""
     done: bool = False
+    outcome: ToolOutcome | None = None
+    """How the action ended, as codes; worlds that only talk have none."""
+    truncated: bool = False
+    """Whether the text leaves out a part of what there was to see."""
+    facts: PageFacts | None = None
+    """What an outcome contract reads; kept for this step alone."""
+    screenshot: bytes | None = None

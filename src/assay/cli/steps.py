@@ -1,0 +1,103 @@
+"""`assay steps`: what each recorded step of a browser agent is worth, from the record alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from rich.table import Table
+from rich.text import Text
+
+from assay.cli.show import output, plain
+from assay.errors import BadRecord
+from assay.ledger.steps import read_steps
+from assay.rewards.step import RecoveryRewardScorer
+from assay.runner.scored_steps import Rescored, rescore
+from assay.schema.step_score import StepScore, step_score_to_record
+
+STYLES = {
+    "strong_positive": "green",
+    "weak_positive": "cyan",
+    "neutral": "default",
+    "negative": "yellow",
+    "hard_negative": "bold red",
+}
+
+
+@click.command(name="steps")
+@click.argument("trace", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a step.")
+def command(trace: Path, as_json: bool) -> int:
+    """Score the recorded steps in TRACE again, from the record alone.
+
+    TRACE is a steps/<attempt>.jsonl of a run, or a file that a script wrote. Exits with 3 when
+    the scores in the file were written by the scorer of this version and yet differ.
+    """
+    if not trace.is_file():
+        raise BadRecord(f"there is no file {str(trace)!r}")
+    found = list(rescore(read_steps(trace)))
+    if as_json:
+        for row in found:
+            click.echo(orjson.dumps(_record(row)))
+    else:
+        _show(found)
+    return _report(found)
+
+
+def _record(row: Rescored) -> dict[str, Any]:
+    score = row.score
+    return {
+        "step": row.step.index,
+        "action": row.step.action,
+        "score": None if score is None else step_score_to_record(score, scorer=_today()),
+        "stored": None if row.stored is None else step_score_to_record(row.stored),
+        "stored_by": row.scorer or None,
+        "differs": row.differs,
+    }
+
+
+def _show(found: Sequence[Rescored]) -> None:
+    table = Table("step", "action", "class", "score", "confidence", "reasons", box=None)
+    table.pad_edge = False
+    for row in found:
+        action = plain(row.step.action or "(reset)", 48)
+        if row.score is None:
+            table.add_row(str(row.step.index), Text(action), "-", "-", "-", "")
+            continue
+        score = row.score
+        style = STYLES[score.strength]
+        table.add_row(
+            str(row.step.index),
+            Text(action),
+            Text(score.classification, style=style),
+            Text(f"{score.score:+.3f}" + (" *" if row.differs else ""), style=style),
+            f"{score.confidence:.2f}",
+            Text(_codes(score)),
+        )
+    output().print(table)
+
+
+def _codes(score: StepScore) -> str:
+    return ", ".join(r.code + (f" ({r.n})" if r.n else "") for r in score.reasons)
+
+
+def _today() -> str:
+    return RecoveryRewardScorer.id
+
+
+def _report(found: Sequence[Rescored]) -> int:
+    differing = [row for row in found if row.differs]
+    for scorer in sorted({row.scorer for row in differing}):
+        steps = [str(row.step.index) for row in differing if row.scorer == scorer]
+        listed = ", ".join(steps[:20]) + (", …" if len(steps) > 20 else "")
+        written = plain(scorer, 60)
+        why = "has other rules" if scorer != _today() else "should give the same: the file changed"
+        click.echo(
+            f"assay: {len(steps)} stored score(s) differ (steps {listed}): "
+            f"written by {written}, {_today()} {why}",
+            err=True,
+        )
+    return 3 if any(row.scorer == _today() for row in differing) else 0

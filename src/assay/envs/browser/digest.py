@@ -1,0 +1,253 @@
+"""Digests of a page: short, comparable, and silent about what they stand for.
+
+A digest reads `d1:<channel>:<16 hexadecimal digits>`. Only equality has a meaning. What does not
+belong to a page's state is left out: tracking parameters, clocks, counters, nonces, the order in
+which things were listed. Text of low entropy can be guessed from its digest, so give a `key` of the
+run where digests leave the machine. Hashing dominates the cost of a step score; every channel is
+optional.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from assay.schema.evidence import NetworkFact, PageEvidence
+
+DIGEST_SCHEMA: Final = "d1"
+TEXT_LIMIT: Final = 1_000_000
+"""Characters of the visible text that count; beyond them only the rough length does."""
+NODE_LIMIT: Final = 64
+DEPTH_LIMIT: Final = 3
+
+DigestChannel: TypeAlias = Literal["url", "dom", "text", "net", "refs", "call", "info"]
+DomTree: TypeAlias = tuple[str, str, "list[DomTree]"]
+"""Tag, role, children; lists do as well as tuples, so that it can come as JSON from the page."""
+
+_TRACKING: Final = re.compile(
+    r"utm_\w*|gclid|gbraid|wbraid|dclid|fbclid|msclkid|yclid|igshid|mc_[ce]id|_ga|_gl|ref_src",
+    re.IGNORECASE,
+)
+_DIGIT: Final = re.compile(r"\d")
+_NOISE: Final = re.compile(
+    r"\d{1,2}:\d{2}(?::\d{2})?(?:[ap]m)?"  # a clock
+    r"|\d{9,}"  # an epoch or a running number
+    r"|[0-9a-f]{16,}"  # a nonce
+    r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"\d[\d.,]*[km]?", re.IGNORECASE)
+_COUNTED_BY_ITSELF: Final = frozenset(
+    f"{noun}{plural}"
+    for noun in ("second", "sec", "minute", "min", "hour", "view", "viewer", "visitor", "like")
+    for plural in ("", "s")
+) | {"online", "watching"}
+_AROUND_WORDS: Final = "()[]{}<>.,;:!?\"'"
+_ID_SEGMENT: Final = re.compile(r"\d+|[0-9a-f-]{16,}", re.IGNORECASE)
+_ANALYTICS: Final = re.compile(
+    r"(?:^|[/.])(?:google-analytics|analytics|googletagmanager|doubleclick|segment|sentry|hotjar"
+    r"|mixpanel|amplitude|beacon|collect|telemetry|metrics|pixel|rum|csp-report)(?:[/.?]|$)",
+    re.IGNORECASE,
+)
+_MUTATING: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+_VOLATILE: Final = frozenset(
+    ("timestamp", "ts", "nonce", "request_id", "requestid", "trace_id", "timeout", "timeout_ms")
+)
+
+
+def digest(channel: DigestChannel, content: str, *, key: bytes = b"") -> str:
+    """The digest of a text that is in its canonical form already."""
+    data = content.encode("utf-8", "surrogatepass")
+    found = hmac.digest(key, data, "sha256").hex() if key else sha256(data).hexdigest()
+    return f"{DIGEST_SCHEMA}:{channel}:{found[:16]}"
+
+
+def url_digest(url: str, *, key: bytes = b"") -> str:
+    """Digest of an address: host in lower case, query sorted, tracking parameters dropped.
+
+    The fragment is kept, because single-page applications keep their state there.
+    """
+    return digest("url", normalise_url(url), key=key)
+
+
+def normalise_url(url: str) -> str:
+    """The address as it is digested; one that cannot be read stays as it is."""
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port
+        query = [
+            pair
+            for pair in parse_qsl(parts.query, keep_blank_values=True, max_num_fields=1_000)
+            if not _TRACKING.fullmatch(pair[0])
+        ]
+    except ValueError:
+        return url
+    host = (parts.hostname or "").lower()
+    if port is not None and (parts.scheme, port) not in (("http", 80), ("https", 443)):
+        host = f"{host}:{port}"
+    line = urlencode(sorted(query), errors="surrogatepass")
+    path = parts.path or "/"
+    return f"{parts.scheme}://{host}{path}?{line}#{parts.fragment}"
+
+
+def text_digest(text: str, *, key: bytes = b"") -> str:
+    """Digest of the visible text: white space folded; clocks, counters and nonces masked."""
+    return digest("text", normalise_text(text), key=key)
+
+
+def normalise_text(text: str) -> str:
+    """The text as it is digested. Small numbers stay: a cart of 2 is not a cart of 3."""
+    words = text[:TEXT_LIMIT].split()
+    for index, word in enumerate(words):
+        if not word.isalpha() and _DIGIT.search(word):
+            after = words[index + 1] if index + 1 < len(words) else ""
+            if _is_noise(word[:200].strip(_AROUND_WORDS), after):
+                words[index] = "~"
+    folded = " ".join(words)
+    return folded if len(text) <= TEXT_LIMIT else f"{folded}+{len(text).bit_length()}"
+
+
+def _is_noise(word: str, after: str) -> bool:
+    """Whether a word with a digit in it changes by itself: a clock, a nonce, a counter."""
+    if _NOISE.fullmatch(word):
+        return True
+    unit = after[:20].strip(_AROUND_WORDS).lower()
+    return unit in _COUNTED_BY_ITSELF and _NUMBER.fullmatch(word) is not None
+
+
+def dom_digest(
+    tree: DomTree | None,
+    *,
+    landmarks: Iterable[str] = (),
+    counts: Mapping[str, int] | None = None,
+    key: bytes = b"",
+) -> str:
+    """Digest of the page's skeleton: upper levels, landmarks, counts up to a factor of two.
+
+    Names, ids, classes and text are not part of it, so that it survives what changes by itself.
+    """
+    skeleton = {
+        "tree": [] if tree is None else _outline(tree),
+        "landmarks": sorted(set(landmarks)),
+        "counts": {name: max(n, 0).bit_length() for name, n in sorted((counts or {}).items())},
+    }
+    return digest("dom", _canonical(skeleton), key=key)
+
+
+def _outline(tree: DomTree) -> list[str]:
+    """Depth, tag and role of the first nodes, level by level."""
+    lines: list[str] = []
+    level = [tree]
+    for depth in range(DEPTH_LIMIT + 1):
+        below: list[DomTree] = []
+        for tag, role, children in level:
+            if len(lines) == NODE_LIMIT:
+                return lines
+            lines.append(f"{depth}{tag.lower()}[{role.lower()}]{min(len(children), NODE_LIMIT)}")
+            below.extend(children[:NODE_LIMIT])
+        level = below[:NODE_LIMIT]
+    return lines
+
+
+def net_digest(entries: Iterable[NetworkFact], *, key: bytes = b"") -> str:
+    """Digest of the successful requests that change something, analytics left out.
+
+    Give all requests since the tab was opened, so that two equal digests mean that nothing was
+    sent in between; or count their `net_line`s as they come, and give those to `sent_digest`.
+    """
+    lines = (net_line(entry) for entry in entries)
+    return sent_digest(Counter(line for line in lines if line is not None), key=key)
+
+
+def net_line(entry: NetworkFact) -> str | None:
+    """What a request counts as in the digest; `None` for one that does not count."""
+    method = entry.method.upper()
+    if method not in _MUTATING or entry.status is None or not 200 <= entry.status < 400:
+        return None
+    host, path = _host_and_path(entry.url[:8_192])
+    if _ANALYTICS.search(host + path):
+        return None
+    segments = "/".join("{}" if _ID_SEGMENT.fullmatch(s) else s for s in path.split("/"))
+    return f"{method} {host}{segments} {entry.status // 100}xx"
+
+
+def sent_digest(sent: Mapping[str, int], *, key: bytes = b"") -> str:
+    """Digest of how often each line was sent, up to a factor of two.
+
+    The rough count is why polling soon stops looking like a change.
+    """
+    lines = sorted(f"{line} {count.bit_length()}" for line, count in sent.items())
+    return digest("net", "\n".join(lines), key=key)
+
+
+def _host_and_path(url: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", url
+    return parts.netloc.lower(), parts.path
+
+
+def refs_digest(refs: Iterable[tuple[str, str]], *, key: bytes = b"") -> str:
+    """Digest of the actionable elements as (role, name), whatever their order."""
+    lines = sorted(json.dumps([role, " ".join(name.split())]) for role, name in refs)
+    return digest("refs", f"{len(lines)}\n" + "\n".join(lines), key=key)
+
+
+def call_signature(tool: str, arguments: Mapping[str, Any], *, key: bytes = b"") -> str:
+    """Digest of a tool and its arguments; what differs in every call anyway is left out."""
+    kept = {k: v for k, v in arguments.items() if k.lower() not in _VOLATILE}
+    return digest("call", _canonical([tool, kept]), key=key)
+
+
+def info_digest(result: str, *, key: bytes = b"") -> str:
+    """Digest of what a call returned, masked as the visible text is."""
+    return digest("info", normalise_text(result), key=key)
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
+
+
+def page_evidence(
+    *,
+    url: str | None = None,
+    text: str | None = None,
+    tree: DomTree | None = None,
+    landmarks: Iterable[str] = (),
+    counts: Mapping[str, int] | None = None,
+    network: Iterable[NetworkFact] | None = None,
+    sent: Mapping[str, int] | None = None,
+    refs: Iterable[tuple[str, str]] | None = None,
+    shot: int | None = None,
+    dialog: bool | None = None,
+    key: bytes = b"",
+) -> PageEvidence:
+    """The evidence of a page from what was read of it; what is left out stays missing.
+
+    The requests come as a list (`network`), or counted already (`sent`).
+    """
+    net = None
+    if sent is not None:
+        net = sent_digest(sent, key=key)
+    elif network is not None:
+        net = net_digest(network, key=key)
+    listed = None if refs is None else list(refs)
+    has_dom = tree is not None or counts is not None
+    return PageEvidence(
+        url=None if url is None else url_digest(url, key=key),
+        dom=dom_digest(tree, landmarks=landmarks, counts=counts, key=key) if has_dom else None,
+        text=None if text is None else text_digest(text, key=key),
+        net=net,
+        refs=None if listed is None else refs_digest(listed, key=key),
+        n_refs=None if listed is None else len(listed),
+        shot=shot,
+        dialog=dialog,
+        schema=DIGEST_SCHEMA,
+    )

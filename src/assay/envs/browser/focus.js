@@ -1,0 +1,14 @@
+// What a key press would activate: the focused element, or the button that its form is sent with.
+(dom) => () => {
+  let element = dom.focused(document);
+  while (element && dom.shadow(element)?.activeElement) element = dom.shadow(element).activeElement;
+  if (!element || dom.tag(element) === "BODY") return null;
+  const shown = (target) => [dom.role(target), dom.name(target).slice(0, 160)];
+  if (dom.tag(element) !== "INPUT" || ["button", "submit", "image", "reset"].includes(element.type))
+    return { element: shown(element), sends: null };
+  const form = element.form;
+  const all = form ? Element.prototype.querySelectorAll.call(form, "button,input[type=submit],input[type=image]") : [];
+  for (const button of all)
+    if (button.type === "submit" || button.type === "image") return { element: shown(element), sends: shown(button) };
+  return { element: shown(element), sends: form ? ["form", ""] : null };
+}

@@ -1,0 +1,106 @@
+"""Our scripts in a page, where the page's own scripts cannot see or change them."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession
+
+
+class ActionFailed(Exception):
+    """An action could not be carried out; the message is an error in a tool's own words."""
+
+
+class WorldLost(Exception):
+    """The document that the scripts were installed in is gone."""
+
+
+@cache
+def _install_script() -> str:
+    """The expression that puts our functions into an isolated world, once per document."""
+    folder = resources.files("assay.envs.browser")
+    dom, look, act, focus = (
+        folder.joinpath(name).read_text("utf-8").rstrip()
+        for name in ("dom.js", "snapshot.js", "element.js", "focus.js")
+    )
+    return (
+        "((key, first) => { if (globalThis[key]) return;\n"
+        f"const dom = ({dom})();\n"
+        "const store = { next: first, ids: new WeakMap(), elements: new Map() };\n"
+        f"const look = ({look})(dom, store), act = ({act})(dom, store), focus = ({focus})(dom);\n"
+        "const breathe = () => new Promise((done) => setTimeout(() => setTimeout(done, 12)));\n"
+        "globalThis[key] = { look, act, focus, breathe }; })"
+    )
+
+
+class IsolatedWorld:
+    """Where our scripts live in the main document; made anew for every document."""
+
+    def __init__(self, session: CDPSession, *, frame_id: str, timeout_s: float) -> None:
+        self._session = session
+        self._frame_id = frame_id
+        self._timeout_s = timeout_s
+        # A page that guesses the name could answer in the place of our scripts.
+        self._key = f"assay{secrets.token_hex(8)}"
+        self._context: int | None = None
+
+    def forget(self) -> None:
+        """The document was replaced."""
+        self._context = None
+
+    async def call(
+        self, function: str, argument: object, *, first_ref: int, wait: bool = False
+    ) -> Any:
+        """What one of our functions returns; a promise is waited for if `wait` says so.
+
+        Raises `WorldLost` when the document went away, `ActionFailed` when the function failed.
+        """
+        if self._context is None:
+            self._context = await self._make(first_ref)
+        call = f"globalThis[{json.dumps(self._key)}].{function}({json.dumps(argument)})"
+        answer = await self._run(call, self._context, wait=wait)
+        if "exceptionDetails" in answer:
+            problem = str(answer["exceptionDetails"].get("exception", {}).get("description", ""))
+            if "Cannot read properties of undefined" in problem.partition("\n")[0]:
+                raise WorldLost
+            raise ActionFailed(f"Protocol error: {problem[:300]}")
+        return answer["result"].get("value")
+
+    async def _make(self, first_ref: int) -> int:
+        made = await self._session.send(
+            "Page.createIsolatedWorld", {"frameId": self._frame_id, "worldName": self._key}
+        )
+        context = int(made["executionContextId"])
+        install = f"{_install_script()}({json.dumps(self._key)}, {first_ref})"
+        await self._run(install, context)
+        return context
+
+    async def _run(self, expression: str, context: int, *, wait: bool = False) -> Any:
+        from playwright.async_api import Error
+
+        try:
+            return await self._session.send(
+                "Runtime.evaluate",
+                {
+                    "expression": expression,
+                    "contextId": context,
+                    "returnByValue": True,
+                    "awaitPromise": wait,
+                    "timeout": self._timeout_s * 1000,
+                },
+            )
+        except Error as error:
+            if names_a_lost_world(error.message):
+                raise WorldLost from error
+            raise
+
+
+def names_a_lost_world(message: str) -> bool:
+    """Whether an error of the protocol says that the document it was meant for is gone."""
+    first = message.partition("\n")[0].lower()
+    return any(word in first for word in ("context", "navigat", "frame for given id"))

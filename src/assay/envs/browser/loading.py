@@ -1,0 +1,105 @@
+"""Whether a tab is on its way to another document, and waiting until it has arrived.
+
+A click that leads somewhere says so before the click itself is answered (the browser announces the
+navigation), so nothing is waited for on a page that stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from assay.envs.browser.traffic import Traffic
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Frame, Request, Response
+    from playwright.async_api import Page as Tab
+
+BEGINS_S: Final = 0.5
+"""How long a navigation may take from its announcement to its request; a mail link sends none."""
+
+
+class Loading:
+    """Follows the navigations of a tab's main frame."""
+
+    def __init__(self, tab: Tab, session: CDPSession, traffic: Traffic, *, frame_id: str) -> None:
+        self._tab = tab
+        self._session = session
+        self._traffic = traffic
+        self._frame_id = frame_id
+        self._begun = asyncio.Event()
+        self._arrived = asyncio.Event()
+        self._arrived.set()
+
+    def watch(self, committed: Callable[[], None]) -> None:
+        """Follow the tab from now on; `committed` is called when its document was replaced."""
+
+        def navigated(frame: Frame) -> None:
+            if frame == self._tab.main_frame:
+                committed()
+                if frame.url.startswith("about:"):
+                    self._traffic.status = None
+
+        self._tab.on("request", self._requested)
+        self._tab.on("response", self._answered)
+        self._tab.on("requestfinished", self._traffic.ended)
+        self._tab.on("requestfailed", self._failed)
+        self._tab.on("domcontentloaded", lambda _: self.end())
+        self._tab.on("framenavigated", navigated)
+        self._session.on("Page.frameRequestedNavigation", self._announced)
+        self._session.on("Page.frameScheduledNavigation", self._announced)
+
+    @property
+    def under_way(self) -> bool:
+        return not self._arrived.is_set()
+
+    def end(self) -> None:
+        """The tab is where it was going, or has given up."""
+        self._begun.set()
+        self._arrived.set()
+
+    async def arrive(self) -> None:
+        """Wait for the navigation that is under way, if one is; the caller keeps the deadline."""
+        if not self.under_way:
+            return
+        try:
+            async with asyncio.timeout(BEGINS_S):
+                await self._begun.wait()
+        except TimeoutError:
+            self.end()
+        await self._arrived.wait()
+
+    def _announced(self, event: dict[str, Any]) -> None:
+        new_tab = event.get("disposition", "currentTab") != "currentTab"
+        if new_tab or event["frameId"] != self._frame_id:
+            return
+        if self._arrived.is_set():
+            self._begun.clear()
+            self._arrived.clear()
+
+    def _is_navigation(self, request: Request) -> bool:
+        from playwright.async_api import Error
+
+        # A request that belongs to no frame any more has none to ask for.
+        with suppress(Error):
+            return request.is_navigation_request() and request.frame == self._tab.main_frame
+        return False
+
+    def _requested(self, request: Request) -> None:
+        if self._is_navigation(request):
+            self._arrived.clear()
+            self._begun.set()
+        else:
+            self._traffic.requested(request)
+
+    def _answered(self, response: Response) -> None:
+        self._traffic.answered(response)
+        if self._is_navigation(response.request):
+            self._traffic.status = response.status
+
+    def _failed(self, request: Request) -> None:
+        self._traffic.failed(request)
+        if self._is_navigation(request):
+            self.end()

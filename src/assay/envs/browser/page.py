@@ -1,0 +1,394 @@
+"""One tab that an agent drives: calls in, a look at the page out.
+
+Elements are found by the numbers of the last look, in an isolated world that the page's scripts
+cannot reach; a number is never used twice in an episode. Clicks and keys are real input events.
+Dialogs are dismissed, new windows and downloads refused; each is told in the next look. Everything
+has a deadline: a page that hangs, loops or crashes costs the agent a step, and nobody else
+anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import quote_plus, urlsplit
+
+from assay.envs.browser.actions import Call
+from assay.envs.browser.isolated import ActionFailed, IsolatedWorld, WorldLost
+from assay.envs.browser.loading import Loading
+from assay.envs.browser.look import Look, read_look
+from assay.envs.browser.outcomes import BLOCK_SELECTORS
+from assay.envs.browser.traffic import Traffic
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Dialog, ViewportSize
+    from playwright.async_api import Page as Tab
+
+NODES: Final = 40_000
+"""Nodes visited in one look; a page with more is cut, visibly."""
+LOOK_CHARS: Final = 200_000
+"""Characters of a page that are read; how many of them an agent sees is not decided here."""
+REFS: Final = 5_000
+DIALOGS: Final = 20
+"""Dialogs that a page may open in one step before it is given up."""
+ANSWER_S: Final = 5.0
+"""How long a page may take to answer a question about itself."""
+HOPS: Final = 5
+"""Redirects by script that are followed within one step."""
+QUIET_S: Final = 0.5
+"""How long the answers to a page's own requests are waited for."""
+NOOP_S: Final = 0.5
+"""How long an agent waits when it says that it waits."""
+FETCH_CHARS: Final = 1_000_000
+
+
+class PageLost(Exception):
+    """The tab crashed, or does not answer any more; only a fresh one helps."""
+
+
+class Page:
+    """A tab of a browser context; to be used on the browser's own event loop."""
+
+    def __init__(
+        self,
+        tab: Tab,
+        session: CDPSession,
+        *,
+        timeout_s: float,
+        search_url: str,
+        noop_s: float,
+        traffic: Traffic,
+        first_ref: int,
+        frame_id: str,
+    ) -> None:
+        self._tab = tab
+        self._session = session
+        self._timeout_s = timeout_s
+        self._search_url = search_url
+        self._noop_s = noop_s
+        self.traffic = traffic
+        self.next_ref = first_ref
+        self._loading = Loading(tab, session, traffic, frame_id=frame_id)
+        self._answer_s = min(ANSWER_S, timeout_s)
+        self._world = IsolatedWorld(session, frame_id=frame_id, timeout_s=self._answer_s)
+        self._lost = ""
+        self._dialogs = 0
+        self._limit: asyncio.Timeout | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        tab: Tab,
+        *,
+        timeout_s: float = 15.0,
+        search_url: str = "",
+        noop_s: float = NOOP_S,
+        traffic: Traffic | None = None,
+        first_ref: int = 1,
+    ) -> Page:
+        """A fresh tab, watched from its first request on."""
+        session = await tab.context.new_cdp_session(tab)
+        await session.send("Page.enable")
+        tree = await session.send("Page.getFrameTree")
+        page = cls(
+            tab,
+            session,
+            timeout_s=timeout_s,
+            search_url=search_url,
+            noop_s=noop_s,
+            traffic=Traffic() if traffic is None else traffic,
+            first_ref=first_ref,
+            frame_id=tree["frameTree"]["frame"]["id"],
+        )
+        page._watch()
+        return page
+
+    @property
+    def tab(self) -> Tab:
+        """Playwright's own page, for what this class does not offer."""
+        return self._tab
+
+    def _watch(self) -> None:
+        tab, traffic = self._tab, self.traffic
+        tab.on("dialog", self._dismiss)
+        tab.on("popup", self._refuse_window)
+        tab.on(
+            "download", lambda item: traffic.note(f"download refused: {item.suggested_filename}")
+        )
+        tab.on("console", lambda message: traffic.said(message.type, message.text))
+        tab.on("pageerror", lambda error: traffic.said("uncaught", str(error)))
+        tab.on("close", lambda _: self._lose("the page closed itself"))
+        tab.on("crash", lambda _: self._lose("the page crashed"))
+        self._session.on(
+            "Page.windowOpen",
+            lambda event: traffic.note(f"new window refused, use goto to read it: {event['url']}"),
+        )
+        self._loading.watch(self._world.forget)
+
+    def _lose(self, why: str) -> None:
+        """The tab is of no use any more; an action that waits for it ends now."""
+        self._lost = why
+        if self._limit is not None and not self._limit.expired():
+            self._limit.reschedule(0.0)
+
+    async def _dismiss(self, dialog: Dialog) -> None:
+        from playwright.async_api import Error
+
+        self._dialogs += 1
+        if self._dialogs > DIALOGS:
+            # The script goes on as soon as its dialog is answered, and cannot be stopped before.
+            self._lose("the page opened one dialog after the other")
+            return
+        # Leaving is what the agent asked for; every other question is answered with no.
+        leaving = dialog.type == "beforeunload"
+        if not leaving:
+            self.traffic.note(f"{dialog.type} dialog dismissed: {dialog.message}")
+        with suppress(Error):
+            await (dialog.accept() if leaving else dialog.dismiss())
+
+    async def _refuse_window(self, opened: Tab) -> None:
+        from playwright.async_api import Error
+
+        with suppress(Error):
+            await opened.close()
+
+    async def do(self, call: Call) -> str:
+        """Carry out a call; what it returned as text (only `fetch_json` returns any).
+
+        Raises `ActionFailed`, `PageLost` or Playwright's own error.
+        """
+        from playwright.async_api import TimeoutError as TookTooLong
+
+        verbs: dict[str, Callable[..., Awaitable[str | None]]] = {
+            "click": self._click,
+            "fill": self._fill,
+            "select": self._select,
+            "scroll": self._scroll,
+            "press": self._press,
+            "goto": self._goto,
+            "back": self._back,
+            "search": self._search,
+            "fetch_json": self._fetch,
+            "noop": self._wait,
+        }
+        self._dialogs = 0
+        try:
+            # A little more than Playwright's own limit, whose message says more.
+            async with asyncio.timeout(self._timeout_s + 0.5) as self._limit:
+                result = await verbs[call.name](*call.arguments)
+                await self._settle()
+        except TimeoutError:
+            if self._lost:
+                raise PageLost(self._lost) from None
+            await self.stop_scripts()
+            raise ActionFailed(
+                f"Timeout {self._timeout_s * 1000:.0f}ms exceeded; the page was stopped"
+            ) from None
+        except TookTooLong:
+            await self.stop_scripts()
+            raise
+        finally:
+            self._limit = None
+        return result or ""
+
+    async def _settle(self) -> None:
+        """Wait for a navigation that the action began, and for answers that the page asked for."""
+        for _ in range(HOPS):
+            await self._breathe()
+            if not self._loading.under_way:
+                break
+            await self._loading.arrive()
+        if not self.traffic.quiet.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(QUIET_S):
+                    await self.traffic.quiet.wait()
+            await self._breathe()
+
+    async def _breathe(self) -> None:
+        """Let the page do what the action set off, by its own event loop rather than our clock."""
+        from playwright.async_api import Error
+
+        # It ends early when the document does, and that is what it waits for.
+        with suppress(Error, WorldLost):
+            await self._ask("breathe", None, wait=True)
+
+    async def stop_scripts(self) -> None:
+        """Whatever the page is busy with, or is still loading, has been told to end."""
+        from playwright.async_api import Error
+
+        for method in ("Runtime.terminateExecution", "Page.stopLoading"):
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await self._session.send(method)
+        self._loading.end()
+
+    async def _goto(self, url: str) -> None:
+        from playwright.async_api import Error
+
+        if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
+            raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
+        try:
+            await self._tab.goto(url, wait_until="domcontentloaded", timeout=self._timeout_s * 1000)
+        except Error as error:
+            if "is interrupted by another navigation" in error.message:
+                return
+            if "Download is starting" in error.message:
+                raise ActionFailed("Navigation failed: there is a download, not a page") from None
+            raise
+
+    async def _search(self, words: str) -> None:
+        if not self._search_url:
+            raise ActionFailed("Element not found: there is no search engine here")
+        await self._goto(self.search_address(words))
+
+    def search_address(self, words: str) -> str:
+        """Where a search for the words leads."""
+        return self._search_url.replace("{query}", quote_plus(words, errors="replace"))
+
+    async def _back(self) -> None:
+        answer = await self._tab.go_back(
+            wait_until="domcontentloaded", timeout=self._timeout_s * 1000
+        )
+        if answer is None and self._tab.url == "about:blank":
+            raise ActionFailed("Navigation failed: there is no page to go back to")
+
+    async def _wait(self) -> None:
+        await asyncio.sleep(self._noop_s)
+
+    async def _press(self, key: str) -> None:
+        await self._tab.keyboard.press(key)
+
+    async def _scroll(self, direction: str) -> None:
+        if direction not in ("up", "down"):
+            raise ActionFailed(f"Element not found: scroll goes 'up' or 'down', not {direction!r}")
+        sign = 1 if direction == "down" else -1
+        await self._tab.mouse.wheel(0, sign * 0.9 * self._window()["height"])
+
+    async def _click(self, ref: str) -> None:
+        x, y = await self._target(ref)
+        await self._tab.mouse.click(x, y)
+
+    async def _fill(self, ref: str, text: str) -> None:
+        kind = await self._on_element(ref, "prepareToType")
+        if kind == "plain":
+            await self._click(ref)
+            await self._on_element(ref, "selectAll")
+            if text:
+                await self._tab.keyboard.insert_text(text)
+            else:
+                await self._tab.keyboard.press("Delete")
+            await self._on_element(ref, "changed")
+        else:
+            await self._on_element(ref, "setValue", text)
+
+    async def _select(self, ref: str, option: str) -> None:
+        await self._on_element(ref, "choose", option)
+
+    async def _target(self, ref: str) -> tuple[float, float]:
+        x, y = await self._on_element(ref, "point")
+        return float(x), float(y)
+
+    async def _on_element(self, ref: str, verb: str, argument: str = "") -> Any:
+        if not ref.isdecimal() or len(ref) > 9:
+            raise ActionFailed(f"Element not found: {ref[:40]!r} is not the number of an element")
+        options = {"id": int(ref), "verb": verb, "argument": argument}
+        result = await self._evaluate("act", options)
+        if "error" in result:
+            raise ActionFailed(result["error"])
+        return result["value"]
+
+    async def focus(self) -> dict[str, Any] | None:
+        """What a key press would act on: the focused element, and what Enter would send."""
+        found: dict[str, Any] | None = await self._evaluate("focus", None)
+        return found
+
+    async def _fetch(self, url: str) -> str:
+        """The text at an address, read in a tab of its own, cut where it grows beyond reason."""
+        from playwright.async_api import Error
+
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
+        tab = await self._tab.context.new_page()
+        try:
+            answer = await tab.goto(
+                url, wait_until="domcontentloaded", timeout=self._timeout_s * 1000
+            )
+            text: str = await tab.evaluate(
+                f"document.documentElement.innerText.slice(0, {FETCH_CHARS}).toWellFormed()"
+            )
+        finally:
+            with suppress(Error):
+                await tab.close()
+        status = None if answer is None else answer.status
+        if status is not None and status >= 400:
+            raise ActionFailed(f"Navigation failed: {url[:200]} answered with status {status}")
+        return text
+
+    async def look(self, *, every_text: bool = False, selectors: Sequence[str] = ()) -> Look:
+        """The page as it is now; `selectors` are counted, and their first element's text taken."""
+        options = {
+            "chars": LOOK_CHARS,
+            "nodes": NODES,
+            "refs": REFS,
+            "all": every_text,
+            "selectors": [*BLOCK_SELECTORS, *selectors],
+            "texts": list(selectors),
+        }
+        answer = await self._evaluate("look", options)
+        look, self.next_ref = read_look(answer, notes=self.traffic.take_notes())
+        return look
+
+    async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
+        """A picture of the window."""
+        quality = 60 if kind == "jpeg" else None
+        return await self._tab.screenshot(type=kind, quality=quality, timeout=self._answer_s * 1000)
+
+    async def thumbnail(self, *, width: int, height: int) -> str:
+        """A picture of the window of about this size, as a PNG in base64."""
+        size = self._window()
+        scale = min(width / size["width"], height / size["height"])
+        clip = {"x": 0, "y": 0, **size, "scale": scale}
+        async with asyncio.timeout(self._answer_s):
+            answer = await self._session.send(
+                "Page.captureScreenshot", {"format": "png", "clip": clip, "optimizeForSpeed": True}
+            )
+        return str(answer["data"])
+
+    def _window(self) -> ViewportSize:
+        return self._tab.viewport_size or {"width": 1280, "height": 720}
+
+    async def _evaluate(self, function: str, argument: object) -> Any:
+        """Call one of our functions; again when the page changed under it.
+
+        A page that is busy is stopped once and asked again, then given up.
+        """
+        stopped = False
+        for _ in range(HOPS):
+            try:
+                return await self._ask(function, argument)
+            except TimeoutError:
+                if stopped:
+                    break
+                stopped = True
+                self.traffic.note("the page did not respond; its script was stopped")
+                await self.stop_scripts()
+            except WorldLost:
+                await self._arrive()
+        raise PageLost(self._lost or "the page does not respond")
+
+    async def _ask(self, function: str, argument: object, *, wait: bool = False) -> Any:
+        if self._lost:
+            raise PageLost(self._lost)
+        async with asyncio.timeout(self._answer_s):
+            return await self._world.call(function, argument, first_ref=self.next_ref, wait=wait)
+
+    async def _arrive(self) -> None:
+        """The document that is being loaded is there, or its loading was stopped."""
+        self._world.forget()
+        try:
+            async with asyncio.timeout(self._answer_s):
+                await self._loading.arrive()
+        except TimeoutError:
+            await self.stop_scripts()

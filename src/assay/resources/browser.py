@@ -1,0 +1,278 @@
+"""Chromium, found and shared: one browser for as many episodes as wanted, a fresh context for each.
+
+The one module that starts Playwright. Playwright's objects belong to the event loop that made
+them, and worlds do not belong to any loop; so a browser has a thread and a loop of its own, and
+whoever wants something of it hands over a coroutine: `await browser.run(work())`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import shutil
+import threading
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from assay.errors import DeadResource, MissingExtra
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser as Chromium
+    from playwright.async_api import BrowserType, Playwright
+    from playwright.async_api import Page as Tab
+
+T = TypeVar("T")
+
+FLAGS: Final = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    "--mute-audio",
+)
+"""Nothing that talks to anyone but the pages the agent opens."""
+
+SYSTEM_NAMES: Final = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "microsoft-edge",
+)
+
+INSTALL: Final = (
+    "no Chromium was found; install one with `python -m playwright install chromium` or your "
+    "system's package manager (`apt-get install chromium`), or name it in ASSAY_CHROMIUM"
+)
+SPARES: Final = 2
+"""Kinds of tab that one is kept ready of."""
+READY_AFTER_S: Final = 0.25
+CLOSE_S: Final = 5.0
+"""How long a browser may take to end by itself."""
+
+
+def find_chromium() -> str:
+    """The browser to start when Playwright has none of its own: ASSAY_CHROMIUM, or the system's."""
+    named = os.environ.get("ASSAY_CHROMIUM", "")
+    if named:
+        if not Path(named).is_file():
+            raise MissingExtra(f"ASSAY_CHROMIUM names {named!r}, which is not a file")
+        return named
+    for name in SYSTEM_NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    raise MissingExtra(INSTALL)
+
+
+class Browser:
+    """A running Chromium, started when first needed, on a thread of its own.
+
+    Every method may be called from any event loop. It ends with this process, however that ends:
+    the driver and Chromium stop when the pipe to them closes.
+    """
+
+    def __init__(self, *, headless: bool = True) -> None:
+        self._headless = headless
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="assay-browser", daemon=True)
+        self._starting = asyncio.Lock()
+        self._playwright: Playwright | None = None
+        self._chromium: Chromium | None = None
+        self._ready: dict[str, asyncio.Task[Tab | None]] = {}
+        self._given_up = False
+        self._closed = False
+        self.launches = 0
+        """How many Chromiums there have been; a tab of an earlier one is dead."""
+        self._thread.start()
+        atexit.register(self.end)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.set_exception_handler(_tell)
+        self._loop.run_forever()
+        self._loop.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether Chromium is running; cheap, and never raises."""
+        chromium = self._chromium
+        return chromium is not None and not self._given_up and chromium.is_connected()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """`work` is on its way, whatever happens to whoever asked for it."""
+        if self._closed:
+            work.close()
+            raise DeadResource("the browser was closed; ask for a new one")
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, carried out on the browser's loop; cancelled if this is."""
+        return await asyncio.wrap_future(self.submit(work))
+
+    async def start(self) -> None:
+        """Chromium is running; starting a running one does nothing, a dead one is replaced."""
+        if not self.alive:
+            await self.run(self._start())
+
+    async def _start(self) -> None:
+        async with self._starting:
+            if not self.alive:
+                await self._stop()
+                await self._launch()
+
+    async def _launch(self) -> None:
+        try:
+            from playwright.async_api import Error, async_playwright
+        except ImportError as error:
+            raise MissingExtra(
+                "a browser needs Playwright; install it with: pip install 'assay[browser]'"
+            ) from error
+        self._playwright = await async_playwright().start()
+        self._given_up = False
+        try:
+            self._chromium = await self._launch_any(self._playwright.chromium)
+            self.launches += 1
+        except Error as error:
+            await self._stop()
+            raise DeadResource(f"Chromium did not start: {error.message[:500]}") from error
+        except MissingExtra:
+            await self._stop()
+            raise
+
+    async def _launch_any(self, kind: BrowserType) -> Chromium:
+        from playwright.async_api import Error
+
+        # Chromium's own sandbox cannot start as root, as in most containers.
+        flags = [*FLAGS, "--no-sandbox"] if os.geteuid() == 0 else list(FLAGS)
+        if not os.environ.get("ASSAY_CHROMIUM"):
+            try:
+                # Playwright's own has a lighter build for working without a window.
+                return await kind.launch(headless=self._headless, args=flags)
+            except Error as error:
+                if "Executable doesn't exist" not in error.message:
+                    raise
+        return await kind.launch(
+            executable_path=find_chromium(), headless=self._headless, args=flags
+        )
+
+    async def new_tab(self, **options: Any) -> Tab:
+        """A tab in a fresh context, without cookies or history of any other; for use in `run`.
+
+        The next one with the same options is made ready meanwhile, because starting a process for
+        a page takes longer than loading most pages. Close its context to be rid of it.
+        """
+        key = repr(sorted(options.items()))
+        ready = self._ready.get(key)
+        tab: Tab | None = None
+        if ready is None or ready.done():
+            tab = None if ready is None else ready.result()
+            if len(self._ready) < SPARES or key in self._ready:
+                self._ready[key] = asyncio.create_task(self._make_ready(options))
+        return tab if tab is not None and not tab.is_closed() else await self._make_tab(options)
+
+    async def _make_tab(self, options: Mapping[str, Any]) -> Tab:
+        from playwright.async_api import Error
+
+        if not self.alive:
+            raise DeadResource("Chromium has ended")
+        assert self._chromium is not None
+        try:
+            context = await self._chromium.new_context(
+                **{"accept_downloads": False, "service_workers": "block", **options}
+            )
+            return await context.new_page()
+        except Error as error:
+            raise DeadResource(f"Chromium opened no tab: {error.message[:500]}") from error
+
+    async def _make_ready(self, options: Mapping[str, Any]) -> Tab | None:
+        # Whoever got the tab before this one is loading a page into it now.
+        await asyncio.sleep(READY_AFTER_S)
+        with suppress(DeadResource):
+            return await self._make_tab(options)
+        return None
+
+    def give_up(self) -> None:
+        """Nothing can be opened in it any more; whoever starts it next gets another.
+
+        When the driver between here and Chromium dies, Chromium dies with it, and nobody says so.
+        """
+        self._given_up = True
+
+    async def _stop(self) -> None:
+        from playwright.async_api import Error
+
+        ready, self._ready = self._ready, {}
+        for task in ready.values():
+            task.cancel()
+        chromium, self._chromium = self._chromium, None
+        driver, self._playwright = self._playwright, None
+        # A browser or driver that ended by itself needs no closing.
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                if chromium is not None and chromium.is_connected():
+                    await chromium.close()
+        if driver is not None:
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(CLOSE_S):
+                    await driver.stop()
+
+    async def close(self) -> None:
+        """Chromium and its driver have ended; closing twice does nothing."""
+        if not self._closed:
+            stopping = self.submit(self._stop())
+            self._closed = True
+            await asyncio.shield(asyncio.wrap_future(stopping))
+        self._end_thread()
+
+    def end(self) -> None:
+        """As `close`, for the end of the process, where no event loop runs."""
+        if not self._closed:
+            stopping = self.submit(self._stop())
+            self._closed = True
+            with suppress(TimeoutError):
+                stopping.result(2 * CLOSE_S)
+        self._end_thread()
+
+    def _end_thread(self) -> None:
+        atexit.unregister(self.end)
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(CLOSE_S)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What a future kept to itself, but for the death of the driver, which every call tells."""
+    if "reading from the driver" not in str(context.get("exception", "")):
+        loop.default_exception_handler(context)
+
+
+_SHARED: Final[dict[tuple[int, bool], Browser]] = {}
+"""By process and kind: a forked process has the record of its parent's browser, but no thread."""
+_SHARING: Final = threading.Lock()
+
+
+async def shared_browser(*, headless: bool = True) -> Browser:
+    """The running browser of this process, started when there is none."""
+    key = (os.getpid(), headless)
+    with _SHARING:
+        browser = _SHARED.get(key)
+        if browser is None:
+            browser = _SHARED[key] = Browser(headless=headless)
+    await browser.start()
+    return browser
+
+
+async def close_shared_browsers() -> None:
+    """Every browser that this process shares is closed."""
+    with _SHARING:
+        mine = [_SHARED.pop(key) for key in list(_SHARED) if key[0] == os.getpid()]
+    for browser in mine:
+        await browser.close()

@@ -1,0 +1,265 @@
+"""Advice from scored steps: which recovery to try, what to read next, what has worked before.
+
+Nothing is executed here, and no gate is passed by what is said here. Candidates are ranked by what
+was observed when they were tried, never by scoring the text of something that has not happened.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
+from math import sqrt
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from assay.errors import BadRecord
+from assay.schema.outcome import BlockCode, Effect, ErrorCode
+from assay.schema.step_score import StepScore
+
+LEAST_ATTEMPTS: Final = 3
+LEAST_RATE: Final = 0.67
+"""A pattern is promoted from this many evidence-backed attempts and this share of successes on."""
+WATCHED_STEPS: Final = 3
+"""Steps after a failure within which a recovery has to show."""
+MOST_PATTERNS: Final = 500
+_Z: Final = 1.96
+_SCHEMA: Final = "assay.recovery_patterns/1"
+
+
+class FailureKey(NamedTuple):
+    """What failed, where, and with which tool."""
+
+    fingerprint: str
+    domain: str
+    tool: str
+
+
+class Attempt(NamedTuple):
+    """One recovery that was tried after a failure, and the step that settled it."""
+
+    failure: FailureKey
+    recovery: str
+    """The tool that was used to recover."""
+    settled: StepScore
+
+
+class Tally(NamedTuple):
+    """How often a recovery was tried and how often it worked, by evidence-backed outcomes."""
+
+    attempts: int = 0
+    successes: int = 0
+
+    @property
+    def lower_bound(self) -> float:
+        """What the success rate is at least, with 95 % confidence (Wilson); 0 without attempts."""
+        n = self.attempts
+        if n <= 0:
+            return 0.0
+        p = self.successes / n
+        centre = p + _Z * _Z / (2 * n)
+        spread = _Z * sqrt(p * (1 - p) / n + _Z * _Z / (4 * n * n))
+        return max(0.0, (centre - spread) / (1 + _Z * _Z / n))
+
+    @property
+    def promoted(self) -> bool:
+        return self.attempts >= LEAST_ATTEMPTS and self.successes >= LEAST_RATE * self.attempts
+
+
+class Patterns(NamedTuple):
+    """Everything learned so far; `Patterns()` has learned nothing."""
+
+    tallies: Mapping[tuple[FailureKey, str], Tally] = MappingProxyType({})
+
+    def tally(self, failure: FailureKey, recovery: str) -> Tally:
+        return self.tallies.get((failure, recovery), Tally())
+
+    def promoted(self, failure: FailureKey) -> tuple[str, ...]:
+        """Recoveries that are known to work for this failure, the surest first."""
+        known = [
+            (-tally.lower_bound, recovery)
+            for (key, recovery), tally in self.tallies.items()
+            if key == failure and tally.promoted
+        ]
+        return tuple(recovery for _, recovery in sorted(known))
+
+
+def learn(patterns: Patterns, attempt: Attempt) -> Patterns:
+    """The patterns with one attempt added; one without evidence behind it teaches nothing.
+
+    What had failed must have been achieved, or the contract passed: a good look at the page is not
+    a recovery. Blocks, which no recovery could have helped, do not count against one.
+    """
+    score = attempt.settled
+    if not score.evidence_backed or not score.controllable:
+        return patterns
+    worked = score.classification in ("recovered", "contract_pass")
+    key = (attempt.failure, attempt.recovery)
+    tallies = dict(patterns.tallies)
+    before = tallies.pop(key, Tally())
+    tallies[key] = Tally(before.attempts + 1, before.successes + worked)
+    while len(tallies) > MOST_PATTERNS:
+        del tallies[next(iter(tallies))]
+    return Patterns(tallies)
+
+
+class ScoredCall(NamedTuple):
+    """One step of a recorded trajectory, as far as learning needs it."""
+
+    tool: str
+    score: StepScore
+    failure: FailureKey | None = None
+    """Set when the call failed."""
+
+
+def attempts_in(calls: Sequence[ScoredCall]) -> tuple[Attempt, ...]:
+    """The recoveries that were tried in one tab's trajectory.
+
+    The first call after a failure that uses another tool is the recovery. The step that achieves
+    what had failed settles it, or else the last one watched.
+    """
+    found: list[Attempt] = []
+    for index, call in enumerate(calls):
+        if call.failure is None:
+            continue
+        watched = calls[index + 1 : index + 1 + WATCHED_STEPS]
+        recovery = next((after.tool for after in watched if after.tool != call.tool), None)
+        if recovery is None:
+            continue
+        settled = next(
+            (s.score for s in watched if s.score.classification in ("recovered", "contract_pass")),
+            watched[-1].score,
+        )
+        found.append(Attempt(call.failure, recovery, settled))
+    return tuple(found)
+
+
+def failure_fingerprint(error: ErrorCode, message: str = "") -> str:
+    """A short name for a kind of failure: its code, and its message without numbers."""
+    folded = re.sub(r"\d+", "<n>", " ".join(message[:2_000].lower().split()))
+    data = f"{error}\n{folded}".encode("utf-8", "surrogatepass")
+    return f"{error}:{sha256(data).hexdigest()[:16]}"
+
+
+class Candidate(NamedTuple):
+    """A recovery that could be tried."""
+
+    tool: str
+    effect: Effect
+    reason: str = ""
+
+
+class RankedCandidate(NamedTuple):
+    """A candidate with what speaks for it."""
+
+    candidate: Candidate
+    tally: Tally
+    needs_gate: bool
+    """Whether it must not be tried without a confirmation; advice never passes a gate."""
+
+
+def rank_recoveries(
+    candidates: Iterable[Candidate], patterns: Patterns, failure: FailureKey, *, limit: int = 3
+) -> tuple[RankedCandidate, ...]:
+    """The candidates worth trying, best first: least risk, then best evidence, then by name.
+
+    A repetition of the tool that failed comes after all others of its risk.
+    """
+    ranked = [
+        RankedCandidate(
+            candidate,
+            patterns.tally(failure, candidate.tool),
+            candidate.effect >= Effect.EXTERNAL,
+        )
+        for candidate in candidates
+    ]
+    ranked.sort(
+        key=lambda r: (
+            r.candidate.effect,
+            r.candidate.tool == failure.tool,
+            -r.tally.lower_bound,
+            r.candidate.tool,
+        )
+    )
+    return tuple(ranked[: max(limit, 0)])
+
+
+ReadAction: TypeAlias = Literal[
+    "read_page", "find_element", "list_tabs", "wait_and_read", "screenshot", "read_console"
+]
+
+
+class Hint(NamedTuple):
+    """The next thing to look at, for an agent that is stuck; it changes nothing on the page."""
+
+    action: ReadAction
+    because: str
+
+
+_READS: Final[Mapping[str, tuple[ReadAction, ...]]] = {
+    "stale_ref": ("read_page", "find_element"),
+    "not_found": ("read_page", "find_element", "screenshot"),
+    "not_interactive": ("screenshot", "read_page"),
+    "timeout": ("wait_and_read", "list_tabs", "read_console"),
+    "protocol": ("list_tabs", "read_page"),
+    "target_closed": ("list_tabs",),
+    "nav_error": ("list_tabs", "read_console"),
+    "empty_result": ("wait_and_read", "read_page"),
+    "wrong_element": ("find_element", "read_page"),
+    "silent_click": ("read_page", "read_console"),
+    "rate_limited": ("wait_and_read",),
+}
+_ANY: Final[tuple[ReadAction, ...]] = (
+    "read_page",
+    "screenshot",
+    "find_element",
+    "list_tabs",
+    "read_console",
+)
+_WHY: Final[Mapping[ReadAction, str]] = {
+    "read_page": "read the page again: references and content may have changed",
+    "find_element": "look the element up by its role and name instead of a reference",
+    "list_tabs": "see which tabs are open and which one is active",
+    "wait_and_read": "wait, then read the page: it may still be working",
+    "screenshot": "look at the page: something may cover the element or be out of view",
+    "read_console": "read the console: the page may have reported an error",
+}
+
+
+def next_look(trouble: ErrorCode | BlockCode | None, *, tried: Collection[str] = ()) -> Hint | None:
+    """The best read-only action that was not tried in this state yet; `None` when none is left.
+
+    `None` means that looking will not help: change the plan, or ask a person.
+    """
+    for action in (*_READS.get(trouble or "", ()), *_ANY):
+        if action not in tried:
+            return Hint(action, _WHY[action])
+    return None
+
+
+def patterns_to_json(patterns: Patterns) -> bytes:
+    """The patterns as canonical JSON; equal patterns are equal bytes."""
+    rows = [
+        [*key, recovery, tally.attempts, tally.successes]
+        for (key, recovery), tally in patterns.tallies.items()
+    ]
+    record = {"schema": _SCHEMA, "patterns": rows}
+    return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+
+
+def patterns_from_json(data: bytes | str) -> Patterns:
+    """The patterns that `patterns_to_json` wrote."""
+    try:
+        record: dict[str, Any] = json.loads(data)
+        if record["schema"] != _SCHEMA:
+            raise ValueError(f"schema {record['schema']!r:.50}")
+        tallies = {}
+        for fingerprint, domain, tool, recovery, attempts, successes in record["patterns"]:
+            if not 0 <= successes <= attempts:
+                raise ValueError(f"{successes!r} successes of {attempts!r} attempts")
+            key = FailureKey(str(fingerprint), str(domain), str(tool))
+            tallies[key, str(recovery)] = Tally(int(attempts), int(successes))
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise BadRecord(f"not recovery patterns: {type(error).__name__} {error!s:.200}") from error
+    return Patterns(tallies)

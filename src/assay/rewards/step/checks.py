@@ -1,0 +1,309 @@
+"""The leaves of an outcome contract: one question each about the recorded facts of a page.
+
+A check answers with a code. `holds` and `differs` are answers; the others say why there is none:
+the fact is missing, was taken at another step, or was cut before the place that matters. Patterns
+are plain text and `*`, matched in linear time, because page text is hostile and may be large;
+regular expressions are not offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from assay.schema.evidence import Channel, PageFacts
+
+TEXT_LIMIT: Final = 1_000_000
+"""Characters of a text that are looked at; a longer one counts as cut there."""
+ENTRY_LIMIT: Final = 10_000
+"""Requests or console messages that are looked at; more count as cut."""
+ENTRY_TEXT_LIMIT: Final = 8_192
+"""Characters of an address or a console message that are looked at."""
+
+Answer: TypeAlias = Literal["holds", "differs", "fact_missing", "fact_stale", "fact_cut"]
+TextOp: TypeAlias = Literal["equals", "contains", "prefix", "suffix", "glob"]
+CountOp: TypeAlias = Literal["eq", "gte", "lte"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextTest:
+    """A question about a text that takes linear time; runs of white space count as one space."""
+
+    op: TextOp
+    value: str
+    ignore_case: bool = False
+
+    def holds(self, text: str) -> bool:
+        return _TEXT_OPS[self.op](self._fold(text), self._fold(self.value))
+
+    def answer(self, text: str, *, cut: bool) -> Answer:
+        """As `holds`, for a text of which only the beginning may be known."""
+        if len(text) > TEXT_LIMIT:
+            text, cut = text[:TEXT_LIMIT], True
+        found = self.holds(text)
+        if not cut:
+            return "holds" if found else "differs"
+        return "holds" if found and self.op in ("contains", "prefix") else "fact_cut"
+
+    def _fold(self, text: str) -> str:
+        folded = " ".join(text.split())
+        return folded.casefold() if self.ignore_case else folded
+
+
+def match_glob(text: str, pattern: str) -> bool:
+    """Whether the whole text matches the pattern, in which `*` stands for anything."""
+    head, *rest = pattern.split("*")
+    if not rest:
+        return text == head
+    *middle, tail = rest
+    if not text.startswith(head) or len(text) < len(head) + len(tail):
+        return False
+    at, end = len(head), len(text) - len(tail)
+    for piece in middle:
+        found = text.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return text.endswith(tail)
+
+
+_TEXT_OPS: Final[Mapping[TextOp, Callable[[str, str], bool]]] = {
+    "equals": lambda text, value: text == value,
+    "contains": lambda text, value: value in text,
+    "prefix": lambda text, value: text.startswith(value),
+    "suffix": lambda text, value: text.endswith(value),
+    "glob": match_glob,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CountTest:
+    """A question about a number of things."""
+
+    op: CountOp
+    value: int
+
+    def answer(self, count: int, *, cut: bool) -> Answer:
+        """The answer for a count, or for a lower bound of it when what was counted was cut."""
+        if not cut:
+            held = {"eq": count == self.value, "gte": count >= self.value}
+            return "holds" if held.get(self.op, count <= self.value) else "differs"
+        if self.op == "gte":
+            return "holds" if count >= self.value else "fact_cut"
+        return "differs" if count > self.value else "fact_cut"
+
+
+@dataclass(frozen=True, slots=True)
+class UrlCheck:
+    """The address of the page."""
+
+    test: TextTest
+    kind: Literal["url"] = "url"
+    channel: Channel = "url"
+
+    def answer(self, facts: PageFacts) -> Answer:
+        if facts.url is None:
+            return "fact_missing"
+        return self.test.answer(facts.url, cut="url" in facts.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class DomTextCheck:
+    """The visible text of the page, or of the element that a selector names."""
+
+    test: TextTest
+    selector: str | None = None
+    kind: Literal["dom_text"] = "dom_text"
+    channel: Channel = "text"
+
+    def answer(self, facts: PageFacts) -> Answer:
+        if self.selector is None:
+            text = facts.text
+        else:
+            text = facts.texts.get(self.selector)
+            if text is None and facts.counts.get(self.selector) == 0:
+                return "differs"
+        if text is None:
+            return "fact_missing"
+        return self.test.answer(text, cut="text" in facts.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class DomCountCheck:
+    """How many elements match a selector."""
+
+    selector: str
+    test: CountTest
+    kind: Literal["dom_count"] = "dom_count"
+    channel: Channel = "counts"
+
+    def answer(self, facts: PageFacts) -> Answer:
+        count = facts.counts.get(self.selector)
+        if count is None:
+            return "fact_missing"
+        return self.test.answer(count, cut="counts" in facts.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkCheck:
+    """Whether the page made a request like this, and got an answer like that.
+
+    With `since="step"`, only requests of the step count at which the facts were taken.
+    """
+
+    url: TextTest | None = None
+    method: str | None = None
+    status: tuple[int, ...] = ()
+    since: Literal["start", "step"] = "start"
+    kind: Literal["network"] = "network"
+    channel: Channel = "network"
+
+    def answer(self, facts: PageFacts) -> Answer:
+        if facts.network is None:
+            return "fact_missing"
+        entries, cut = _newest(facts.network, cut="network" in facts.cut)
+        now = facts.taken.get("network", facts.step)
+        for entry in entries:
+            if self.since == "step" and entry.step != now:
+                continue
+            if self.method is not None and entry.method.upper() != self.method:
+                continue
+            if self.status and entry.status not in self.status:
+                continue
+            answer = _entry_answer(self.url, entry.url)
+            if answer == "holds":
+                return answer
+            cut = cut or answer == "fact_cut"
+        return "fact_cut" if cut else "differs"
+
+
+@dataclass(frozen=True, slots=True)
+class NoDialogCheck:
+    """That no dialog is open."""
+
+    kind: Literal["no_dialog"] = "no_dialog"
+    channel: Channel = "dialog"
+
+    def answer(self, facts: PageFacts) -> Answer:
+        if facts.dialog is None:
+            return "fact_missing"
+        return "differs" if facts.dialog else "holds"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleCheck:
+    """How many console messages there are of a level, with a text."""
+
+    test: CountTest
+    level: str | None = None
+    text: TextTest | None = None
+    kind: Literal["console"] = "console"
+    channel: Channel = "console"
+
+    def answer(self, facts: PageFacts) -> Answer:
+        if facts.console is None:
+            return "fact_missing"
+        entries, cut = _newest(facts.console, cut="console" in facts.cut)
+        answers = [
+            _entry_answer(self.text, entry.text)
+            for entry in entries
+            if self.level is None or entry.level == self.level
+        ]
+        return self.test.answer(answers.count("holds"), cut=cut or "fact_cut" in answers)
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenshotCheck:
+    """How far the picture may be from a known one, in bits of a 64-bit perceptual hash."""
+
+    hash: int
+    max_distance: int
+    kind: Literal["screenshot"] = "screenshot"
+    channel: Channel = "shot"
+
+    def answer(self, facts: PageFacts) -> Answer:
+        if facts.shot is None:
+            return "fact_missing"
+        return "holds" if (facts.shot ^ self.hash).bit_count() <= self.max_distance else "differs"
+
+
+DataOp: TypeAlias = Literal["equals", "contains", "gte", "lte", "exists"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataCheck:
+    """The value at a dotted key of what was extracted; a number is a position in a list."""
+
+    key: str
+    op: DataOp
+    value: str | float | bool | None
+    kind: Literal["data"] = "data"
+    channel: Channel = "data"
+
+    def answer(self, facts: PageFacts) -> Answer:
+        if facts.data is None:
+            return "fact_missing"
+        found, value = _at(facts.data, self.key)
+        if self.op == "exists":
+            held = found is self.value
+        else:
+            held = found and _data_holds(self.op, value, self.value)
+        if not held and "data" in facts.cut:
+            return "fact_cut"
+        return "holds" if held else "differs"
+
+
+Check: TypeAlias = (
+    UrlCheck
+    | DomTextCheck
+    | DomCountCheck
+    | NetworkCheck
+    | NoDialogCheck
+    | ConsoleCheck
+    | ScreenshotCheck
+    | DataCheck
+)
+
+
+def _newest(entries: Sequence[Any], *, cut: bool) -> tuple[Iterable[Any], bool]:
+    """The entries to look at, the newest when there are too many."""
+    if len(entries) <= ENTRY_LIMIT:
+        return entries, cut
+    return entries[-ENTRY_LIMIT:], True
+
+
+def _entry_answer(test: TextTest | None, text: str) -> Answer:
+    if test is None:
+        return "holds"
+    return test.answer(text[:ENTRY_TEXT_LIMIT], cut=len(text) > ENTRY_TEXT_LIMIT)
+
+
+def _at(data: Any, key: str) -> tuple[bool, Any]:
+    value = data
+    for part in key.split("."):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, (list, tuple)) and part.isdecimal() and len(part) < 10:
+            if int(part) >= len(value):
+                return False, None
+            value = value[int(part)]
+        else:
+            return False, None
+    return True, value
+
+
+def _data_holds(op: DataOp, value: Any, wanted: str | float | bool | None) -> bool:
+    if op == "equals":
+        # True == 1 in Python; in JSON they are different values.
+        return isinstance(value, bool) is isinstance(wanted, bool) and bool(value == wanted)
+    if op == "contains":
+        if isinstance(value, str):
+            return isinstance(wanted, str) and TextTest("contains", wanted).holds(
+                value[:TEXT_LIMIT]
+            )
+        return isinstance(value, (list, tuple)) and wanted in value[:ENTRY_LIMIT]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    assert isinstance(wanted, (int, float))
+    return value >= wanted if op == "gte" else value <= wanted

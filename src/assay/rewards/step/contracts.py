@@ -1,0 +1,183 @@
+"""Outcome contracts: what must be true of the page for a step or a task to have succeeded.
+
+A verdict has three values. Facts that are missing, old or cut make a check inconclusive, and
+nothing turns that into a pass or a fail: `all` fails if one part fails, `any` passes if one part
+passes, and `not` leaves the inconclusive as it is. Pure over recorded facts, so that a contract can
+be checked again on an old run. `assay.rewards.step.contract_text` reads contracts from TOML and
+JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import fsum
+from typing import Literal, NamedTuple, TypeAlias
+
+from assay.rewards.step.checks import Answer, Check
+from assay.rewards.step.inputs import ContractStatus, Verdict
+from assay.schema.evidence import PageFacts
+
+FULL = 1000
+"""The subgoal count of a contract that holds: progress is given in thousandths of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One check, or its opposite."""
+
+    path: str
+    """Where it stands in the contract as written, such as `all[1].dom_text`."""
+    check: Check
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Several parts of which all, or any, must hold.
+
+    Opposites are pushed down to the leaves when a contract is read, so that the share of a
+    contract that holds is 1 exactly when it passes.
+    """
+
+    op: Literal["all", "any"]
+    parts: tuple[Node, ...]
+
+
+Node: TypeAlias = Leaf | Branch
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What must be true, how much it matters, and how old the facts may be."""
+
+    root: Node
+    id: str = ""
+    critical: bool = False
+    max_age_steps: int = 0
+    """Facts of up to this many steps ago count as fresh."""
+
+    def leaves(self) -> Iterator[Leaf]:
+        return _leaves(self.root)
+
+
+class Finding(NamedTuple):
+    """What one check found; nothing of the page's text is in it."""
+
+    path: str
+    kind: str
+    verdict: Verdict
+    code: Answer
+
+
+class ContractReport(NamedTuple):
+    """The verdict on a contract, and what each of its checks found, in order of writing."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+
+    @property
+    def undecided(self) -> tuple[Finding, ...]:
+        """The checks that could not be decided, with their codes."""
+        return tuple(f for f in self.findings if f.verdict == "inconclusive")
+
+
+class Standing(NamedTuple):
+    """How much of a contract holds, as far as was ever decided."""
+
+    value: float = 0.0
+    """From 0 to 1, and 1 exactly when every check needed for a pass holds."""
+    held: tuple[bool, ...] = ()
+    """Per check, in order; one that cannot be decided keeps what it was."""
+
+
+def evaluate(contract: Contract, facts: PageFacts | None, *, step: int) -> ContractReport:
+    """The verdict on the contract after `step`, and the finding of each check."""
+    findings = tuple(_find(leaf, facts, step, contract.max_age_steps) for leaf in contract.leaves())
+    verdicts = iter(finding.verdict for finding in findings)
+    return ContractReport(_combine(contract.root, verdicts), findings)
+
+
+def stand(contract: Contract, report: ContractReport, before: Standing | None = None) -> Standing:
+    """How much of the contract holds: the mean over `all`, the best of `any`.
+
+    An undecided check carries over from before, and counts as not holding where there is no
+    before: what is not known is never progress.
+    """
+    earlier = before.held if before is not None and before.held else (False,) * len(report.findings)
+    held = tuple(
+        was if finding.verdict == "inconclusive" else finding.verdict == "pass"
+        for finding, was in zip(report.findings, earlier, strict=True)
+    )
+    return Standing(_share(contract.root, iter(held)), held)
+
+
+def follow(
+    contract: Contract,
+    facts: PageFacts | None,
+    *,
+    step: int,
+    before: Standing | None = None,
+    due: bool = True,
+) -> tuple[Standing, ContractStatus]:
+    """How the contract stands after `step`, and the same as the step scorer reads it.
+
+    A contract that is not `due` (the task goes on) gives no verdict until it passes: not yet
+    holding is not failing.
+    """
+    report = evaluate(contract, facts, step=step)
+    now = stand(contract, report, before)
+    status = ContractStatus(
+        report.verdict if due or report.verdict == "pass" else None,
+        round(now.value * FULL),
+        FULL,
+        None if before is None else round(before.value * FULL),
+        contract.critical,
+        fresh=True,
+        id=contract.id,
+    )
+    return now, status
+
+
+def _find(leaf: Leaf, facts: PageFacts | None, step: int, max_age_steps: int) -> Finding:
+    check = leaf.check
+    code: Answer
+    if facts is None:
+        code = "fact_missing"
+    elif not 0 <= step - facts.taken.get(check.channel, facts.step) <= max_age_steps:
+        code = "fact_stale"
+    else:
+        code = check.answer(facts)
+    if code == "holds":
+        return Finding(leaf.path, check.kind, "fail" if leaf.negated else "pass", code)
+    if code == "differs":
+        return Finding(leaf.path, check.kind, "pass" if leaf.negated else "fail", code)
+    return Finding(leaf.path, check.kind, "inconclusive", code)
+
+
+def _combine(node: Node, verdicts: Iterator[Verdict]) -> Verdict:
+    if isinstance(node, Leaf):
+        return next(verdicts)
+    # Every part takes its verdicts, also when the outcome is settled before the last one.
+    parts = [_combine(part, verdicts) for part in node.parts]
+    deciding: Verdict = "fail" if node.op == "all" else "pass"
+    if deciding in parts:
+        return deciding
+    if "inconclusive" in parts:
+        return "inconclusive"
+    return "pass" if node.op == "all" else "fail"
+
+
+def _share(node: Node, held: Iterator[bool]) -> float:
+    if isinstance(node, Leaf):
+        return float(next(held))
+    parts = [_share(part, held) for part in node.parts]
+    return fsum(parts) / len(parts) if node.op == "all" else max(parts)
+
+
+def _leaves(node: Node) -> Iterator[Leaf]:
+    if isinstance(node, Leaf):
+        yield node
+        return
+    for part in node.parts:
+        yield from _leaves(part)

@@ -1,0 +1,224 @@
+"""The history of one tab as a value: what was called where, what was seen, what is still broken.
+
+`observe` is a pure function from a history and a step to the next history and what the earlier one
+says about the step. A history remembers the last hundred distinct things (calls in a page state,
+page states, results, failed calls, passed contracts) by short hashes, with a count each, so it has
+a bounded size and notices loops of up to about fifty steps. It is written as less than 1 KB.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, cast, get_args
+
+from assay.errors import BadRecord
+from assay.rewards.step.inputs import Recent, StepInput, contract_moved
+from assay.schema.evidence import PageEvidence
+from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
+
+CAPACITY: Final = 100
+"""Distinct things that a history remembers; the one not met for longest is forgotten first."""
+PATIENCE_STEPS: Final = 10
+"""Steps after which a failure that was not made good is no longer pending."""
+
+_KEY_BYTES: Final = 5
+_MOST_COUNT: Final = 15
+_SCHEMA: Final = "h1"
+_ERRORS: Final = frozenset(get_args(ErrorCode))
+
+
+class Pending(NamedTuple):
+    """A failed call whose effect has not been achieved since."""
+
+    error: ErrorCode
+    goal: int
+    """What the call was meant to achieve."""
+    effect: Effect
+    refs: int | None
+    """The elements that the agent knew when it failed."""
+    refreshed: bool = False
+    """Whether other elements have been seen since."""
+    age: int = 0
+
+
+class History(NamedTuple):
+    """What one tab has been through; `History()` is a new tab."""
+
+    seen: Mapping[int, int] = MappingProxyType({})
+    """Hash of a thing met, and how often; the one met last is at the end."""
+    state: int | None = None
+    """The page state after the last step."""
+    pending: Pending | None = None
+
+
+def observe(history: History, step: StepInput) -> tuple[History, Recent]:
+    """The history with the step added, and what the history before it says about the step."""
+    outcome, before, after = step.outcome, step.before, step.after
+    seen = history.seen
+    there = _state(after)
+    here = history.state if before is None else _state(before)
+    call = outcome.call or outcome.tool
+    info = None if outcome.info is None else _key("info", outcome.info)
+    place = here if here is not None else info
+    met = [_key("call", "" if place is None else str(place), call)]
+    same_call = seen.get(met[0], 0)
+    same_error = revisits = 0
+    failed = outcome.ok is False or outcome.error is not None
+    if failed or history.pending is not None:
+        key = _key("fail", call)
+        same_error = seen.get(key, 0)
+        if failed:
+            met.append(key)
+    if info is not None:
+        met.append(info)
+    if there is not None and there != here:
+        revisits = seen.get(there, 0)
+        met.append(there)
+    passed = _passed(seen, step, met)
+    pending, same_target, fresh_refs = _follow(history.pending, step, failed)
+    recent = Recent(
+        same_call,
+        same_error,
+        revisits,
+        None if info is None else info in seen,
+        None if history.pending is None else history.pending.error,
+        same_target,
+        fresh_refs,
+        passed,
+    )
+    return History(_remember(seen, here, met), there, pending), recent
+
+
+def _remember(seen: Mapping[int, int], here: int | None, met: list[int]) -> Mapping[int, int]:
+    grown = dict(seen)
+    if here is not None and here not in grown:
+        grown[here] = 1
+    for key in met:
+        grown[key] = min(grown.pop(key, 0) + 1, _MOST_COUNT)
+    while len(grown) > CAPACITY:
+        del grown[next(iter(grown))]
+    return grown
+
+
+def _passed(seen: Mapping[int, int], step: StepInput, met: list[int]) -> bool:
+    contract = step.contract
+    if contract is None or contract.verdict != "pass" or not contract.fresh:
+        return False
+    key = _key("pass", contract.id)
+    met.append(key)
+    return key in seen
+
+
+def _follow(
+    pending: Pending | None, step: StepInput, failed: bool
+) -> tuple[Pending | None, bool, bool]:
+    """The failure that is pending after the step, and how the step relates to the one before."""
+    outcome = step.outcome
+    if pending is None:
+        return (_broken(step) if failed else None), False, False
+    same_target = _goal(outcome) == pending.goal
+    fresh_refs = not failed and _shows_other_refs(pending, step.after)
+    if failed:
+        # A failed look at the page does not make the failed action before it good.
+        keep = outcome.effect == Effect.READ and pending.effect != Effect.READ and not same_target
+        if not keep:
+            return _broken(step), same_target, False
+    elif outcome.ok is True and (same_target or contract_moved(step.contract)[0] > 0):
+        return None, same_target, fresh_refs
+    if pending.age + 1 >= PATIENCE_STEPS:
+        return None, same_target, fresh_refs
+    kept = pending._replace(age=pending.age + 1, refreshed=pending.refreshed or fresh_refs)
+    return kept, same_target, fresh_refs
+
+
+def _broken(step: StepInput) -> Pending:
+    outcome = step.outcome
+    refs = None if step.before is None else step.before.refs
+    error = outcome.error if outcome.error in _ERRORS else "other"
+    return Pending(
+        cast(ErrorCode, error),  # `in` narrows to a code, which no static type of it says
+        _goal(outcome),
+        outcome.effect,
+        None if refs is None else _key("refs", refs),
+    )
+
+
+def _shows_other_refs(pending: Pending, after: PageEvidence | None) -> bool:
+    if pending.error != "stale_ref" or pending.refreshed or pending.refs is None:
+        return False
+    if after is None or after.refs is None or after.n_refs == 0:
+        return False
+    return _key("refs", after.refs) != pending.refs
+
+
+def _goal(outcome: ToolOutcome) -> int:
+    return _key("goal", outcome.target or outcome.call or outcome.tool)
+
+
+def _state(page: PageEvidence | None) -> int | None:
+    """The page's state: where it is, how it is built, what it says, and whether a dialog is open.
+
+    Requests are events rather than a state, and pictures are never twice the same.
+    """
+    if page is None or (page.url is None and page.dom is None and page.text is None):
+        return None
+    dialog = "!" if page.dialog else ""
+    return _key("state", dialog, page.schema, page.url or "", page.dom or "", page.text or "")
+
+
+def _key(*parts: str) -> int:
+    # Only the last part can be any text, so the separator keeps the parts apart.
+    text = "\x1f".join(parts)
+    digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:_KEY_BYTES])
+
+
+def history_to_json(history: History) -> bytes:
+    """The history as JSON of less than 1 KB; equal histories are equal bytes."""
+    pending = history.pending
+    keys = b"".join(key.to_bytes(_KEY_BYTES) for key in history.seen)
+    record = {
+        "schema": _SCHEMA,
+        "keys": b64encode(keys).decode(),
+        "counts": "".join(f"{count:x}" for count in history.seen.values()),
+        "state": history.state,
+        "pending": None if pending is None else list(pending),
+    }
+    return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+
+
+def history_from_json(data: bytes | str) -> History:
+    """The history that `history_to_json` wrote."""
+    try:
+        record: dict[str, Any] = json.loads(data)
+        if record["schema"] != _SCHEMA:
+            raise ValueError(f"schema {record['schema']!r:.50}")
+        raw = b64decode(record["keys"], validate=True)
+        keys = [int.from_bytes(raw[at : at + _KEY_BYTES]) for at in range(0, len(raw), _KEY_BYTES)]
+        counts = [int(digit, 16) for digit in record["counts"]]
+        seen = dict(zip(keys, counts, strict=True))
+        if len(seen) > CAPACITY:
+            raise ValueError(f"{len(seen)} things in it; a history holds {CAPACITY}")
+        state = record["state"]
+        pending = None if record["pending"] is None else _read_pending(record["pending"])
+        return History(seen, None if state is None else int(state), pending)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise BadRecord(f"not a history: {type(error).__name__} {error!s:.200}") from error
+
+
+def _read_pending(fields: list[Any]) -> Pending:
+    error, goal, effect, refs, refreshed, age = fields
+    if error not in _ERRORS:
+        raise ValueError(f"no error code {error!r:.50}")
+    return Pending(
+        error,
+        int(goal),
+        Effect(effect),
+        None if refs is None else int(refs),
+        bool(refreshed),
+        int(age),
+    )

@@ -1,0 +1,77 @@
+"""What the step scorer reads: codes and digests, never text of a page.
+
+These are named tuples because one of each is built on every step. Nothing here is checked when it
+is built; the scorer is total and takes an unknown code as "other" and an absurd count as its limit.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from assay.schema.evidence import PageEvidence
+from assay.schema.outcome import ErrorCode, ToolOutcome
+
+Verdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
+
+Progress: TypeAlias = Literal["progressing", "stalling", "stuck", "unknown"]
+"""What a progress tracker outside says about the run of steps."""
+
+
+class ContractStatus(NamedTuple):
+    """How an outcome contract stands after the step."""
+
+    verdict: Verdict | None = None
+    """`None` while the contract is not due: progress counts, and not yet holding is no failure."""
+    satisfied: int = 0
+    total: int = 0
+    prev_satisfied: int | None = None
+    """`None` is "not known", so that nothing was gained or lost."""
+    critical: bool = False
+    fresh: bool = True
+    """Whether the facts are of this step."""
+    id: str = ""
+
+
+class Recent(NamedTuple):
+    """What the history says about one step, before that step is added to it."""
+
+    same_call: int = 0
+    """How often the same call was made in the same page state."""
+    same_error: int = 0
+    """How often the same call failed."""
+    revisits: int = 0
+    """How often the page had been in the state that the step led into; 0 if it stayed."""
+    seen_info: bool | None = None
+    """Whether the same result was returned before; `None` when the result was not recorded."""
+    pending: ErrorCode | None = None
+    """The failure that has not been made good yet."""
+    same_target: bool = False
+    """Whether this call is meant to achieve what the pending failure missed."""
+    fresh_refs: bool = False
+    """Whether this is the first step after a stale reference that shows other elements."""
+    passed: bool = False
+    """Whether the same contract passed at an earlier step."""
+
+
+class StepInput(NamedTuple):
+    """One observed step: what was done, what was there before, what is there after."""
+
+    outcome: ToolOutcome
+    before: PageEvidence | None = None
+    after: PageEvidence | None = None
+    progress: Progress = "unknown"
+    contract: ContractStatus | None = None
+    recent: Recent | None = None
+
+
+def contract_moved(contract: ContractStatus | None) -> tuple[int, int]:
+    """How much of the contract was gained and how much lost by the step, in thousandths."""
+    if contract is None or contract.prev_satisfied is None or contract.total <= 0:
+        return 0, 0
+    total = contract.total
+    now = min(max(contract.satisfied, 0), total)
+    before = min(max(contract.prev_satisfied, 0), total)
+    if now > before:
+        # Rounded up, so that the smallest gain is one.
+        return (1000 * (now - before) + total - 1) // total, 0
+    return 0, 1000 * (before - now) // total

@@ -1,0 +1,379 @@
+"""What one observed step of a browser agent is worth: deterministic, bounded, explained.
+
+The rules are tried in order and the first six decide alone; the numbers are thousandths.
+
+    1  destructive or transactional, and its gate is not known to be passed          -1000
+    2  contract passed on fresh facts, for the first time                            +1000
+    3  a CAPTCHA, bot check, login or the like stands in the way                      -750
+    4  the call failed                         -450 - 50 for each earlier failure of the same call
+    5  contract failed             -300 (critical -400) + 150 x subgoal gain, or rule 7 if lower
+    6  a pending failure was made good                            +500 + max(0, rule 7) / 4
+    7  gains, at most 700:
+         address 250, structure 150, text 100, network 150, elements 50, picture 50
+         (a read cannot cause these: for it, anything new is worth 50 in all)
+         other elements after a stale reference 200, new items 150/250/300 for 1/2-3/4 and more,
+         subgoals 200 + 300 x gain
+       a quarter of that if the page had been in this state before
+       minus a fifth of that for each earlier identical call in the same state
+       minus 400 x subgoal loss
+       minus 100 if something could be compared and there was no gain
+       minus 80 for each earlier identical call in the same state (at most 5)
+       minus 40 for each further return to this state (at most 5)
+       minus 40 if that is negative and the agent is stalling, 80 if it is stuck
+       at most 450 while a failure is pending, never outside -440 and 700
+    8  nothing could be compared, and nothing was gained or repeated                     0
+
+A step that adds positive evidence never scores lower for it, and one that repeats or returns never
+scores higher. Nothing is read but the arguments: no text, clock, dice or model.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from assay.rewards.step.history import History, observe
+from assay.rewards.step.inputs import ContractStatus, Progress, Recent, StepInput, contract_moved
+from assay.schema.evidence import PageEvidence
+from assay.schema.outcome import Effect, ToolOutcome
+from assay.schema.step_score import MOST, SENTENCES, Classification, Reason, StepScore
+
+SHOT_DISTANCE: Final = 6
+"""Bits in which two screenshot hashes may differ and still count as the same picture."""
+
+_CHANNELS: Final = (
+    (1, 250, Reason("url_changed")),
+    (2, 150, Reason("dom_changed")),
+    (4, 100, Reason("text_changed")),
+    (8, 150, Reason("net_changed")),
+    (16, 50, Reason("refs_changed")),
+    (32, 50, Reason("shot_changed")),
+)
+_digests: Final = attrgetter("url", "dom", "text", "net", "refs")
+_PAGE_GAIN: Final = tuple(
+    sum(gain for bit, gain, _ in _CHANNELS if mask & bit) for mask in range(64)
+)
+_PAGE_REASONS: Final = tuple(
+    tuple(reason for bit, _, reason in _CHANNELS if mask & bit) for mask in range(64)
+)
+_FRESH_REFS: Final = 200
+_NEW_INFO: Final = 50
+_MOST_GAIN: Final = 700
+_MOST_PENDING: Final = 450
+_LEAST: Final = -440
+"""Above every failed call, so that failing is never better than doing nothing useful."""
+_PATIENCE: Final = 5
+"""Repetitions after which a step has lost all its gain and takes the whole penalty."""
+_PROGRESS_COST: Final[dict[str, int]] = {"stalling": 40, "stuck": 80}
+
+_FIXED: Final = {code: Reason(code) for code in SENTENCES}
+_COUNTED: Final = {
+    code: tuple(Reason(code, n) for n in range(16))
+    for code, text in SENTENCES.items()
+    if "{" in text
+}
+_ERRORS: Final = {
+    code.removeprefix("error_"): reason
+    for code, reason in _FIXED.items()
+    if code.startswith("error_")
+}
+_BLOCKED: Final = {
+    code.removeprefix("block_"): StepScore(-750, "blocked", (reason,), 900, False, True, 3)  # noqa: FBT003 - fields of a record
+    for code, reason in _FIXED.items()
+    if code.startswith("block_")
+}
+_GATE_MISSING: Final = StepScore(
+    -1000, "destructive_ungated", (_FIXED["gate_missing"],), 950, evidence_backed=True, rule=1
+)
+_GATE_UNKNOWN: Final = StepScore(
+    -1000, "destructive_ungated", (_FIXED["gate_unknown"],), 800, rule=1
+)
+_PASSED: Final = StepScore(
+    1000, "contract_pass", (_FIXED["contract_pass"],), 1000, evidence_backed=True, rule=2
+)
+_NOTHING_RECENT: Final = Recent()
+
+
+class RecoveryRewardScorer:
+    """Scores observed steps; it holds nothing, so one serves every tab, thread and process."""
+
+    __slots__ = ()
+
+    id: Final = "recovery@1"
+    """Recorded beside every score; the number rises whenever a score can change."""
+
+    def score(self, step: StepInput) -> StepScore:
+        """The worth of one step, with the history as summed up in `step.recent`."""
+        return _score(step, step.recent)
+
+    def advance(self, history: History, step: StepInput) -> tuple[History, StepScore]:
+        """The history with this step added, and the step's worth in the light of it before."""
+        history, recent = observe(history, step)
+        return history, _score(step, recent)
+
+
+def _score(step: StepInput, recent: Recent | None) -> StepScore:
+    outcome = step.outcome
+    if outcome.effect >= Effect.EXTERNAL:
+        if outcome.gate == "missing":
+            return _GATE_MISSING
+        if outcome.gate == "unknown" and outcome.effect >= Effect.DESTRUCTIVE:
+            return _GATE_UNKNOWN
+    contract = step.contract
+    if contract is not None and _newly_passed(contract, recent):
+        return _PASSED
+    if outcome.block is not None:
+        return _BLOCKED.get(outcome.block) or _BLOCKED["other"]
+    if outcome.ok is False or outcome.error is not None:
+        return _failed(outcome, recent)
+    if contract is not None and contract.verdict == "fail":
+        return _contract_failed(step, contract, recent)
+    return _soft(step, recent)
+
+
+def _newly_passed(contract: ContractStatus, recent: Recent | None) -> bool:
+    if contract.verdict != "pass" or not contract.fresh:
+        return False
+    return recent is None or not recent.passed
+
+
+def _failed(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
+    code = outcome.error
+    reason = _ERRORS["other"] if code is None else _ERRORS.get(code) or _ERRORS["other"]
+    reasons: tuple[Reason, ...] = (reason,)
+    milli = -450
+    if recent is not None and recent.same_error > 0:
+        milli -= 50 * min(recent.same_error, 5)
+        reasons = (reason, _counted("repeated_failure", recent.same_error))
+    return StepScore(
+        milli,
+        "failure",
+        reasons,
+        800 if code is None else 900,
+        code != "protocol",
+        code is not None,
+        4,
+    )
+
+
+def _contract_failed(step: StepInput, contract: ContractStatus, recent: Recent | None) -> StepScore:
+    gained, _ = contract_moved(contract)
+    milli = (-400 if contract.critical else -300) + 150 * gained // 1000
+    reasons = [_FIXED["contract_fail_critical" if contract.critical else "contract_fail"]]
+    if gained:
+        reasons.append(Reason("subgoal_gained", gained))
+    soft = _soft(step, recent)
+    if soft.milli < milli:
+        # A failed contract does not make a step better that was worse without it.
+        milli = soft.milli
+        reasons += soft.reasons
+    return StepScore(
+        milli,
+        "contract_fail",
+        tuple(reasons),
+        900 if contract.fresh else soft.confidence_milli,
+        evidence_backed=bool(contract.fresh),
+        rule=5,
+    )
+
+
+class _Delta(NamedTuple):
+    """How the page after a step compares with the page before it."""
+
+    changed: int
+    """Bits of the channels that differ."""
+    compared: int
+    """How many channels could be compared, a read's result among them."""
+    new_info: bool
+
+
+def _delta(step: StepInput, recent: Recent | None) -> _Delta:
+    compared, changed = _compare(step.before, step.after)
+    news = False
+    if recent is not None and recent.seen_info is not None:
+        news = not recent.seen_info
+        if step.outcome.effect == Effect.READ:
+            compared += 1
+    return _Delta(changed, compared, news)
+
+
+def _compare(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
+    """How many channels both have, and the bits of those among them that differ."""
+    if a is None or b is None or a.schema != b.schema:
+        return 0, 0
+    compared = changed = 0
+    bit = 1
+    for x, y in zip(_digests(a), _digests(b), strict=True):
+        if x is not None and y is not None:
+            compared += 1
+            if x != y:
+                changed |= bit
+        bit += bit
+    if a.shot is not None and b.shot is not None:
+        compared += 1
+        if (a.shot ^ b.shot).bit_count() > SHOT_DISTANCE:
+            changed |= bit
+    return compared, changed
+
+
+def _soft(step: StepInput, recent: Recent | None) -> StepScore:
+    known = _NOTHING_RECENT if recent is None else recent
+    delta = _delta(step, recent)
+    reasons: list[Reason] = []
+    gained, lost = contract_moved(step.contract)
+    gains = _gains(step.outcome, known, delta, gained, reasons)
+    milli = _after_costs(gains, lost, delta.compared, known, step.progress, reasons)
+    _add_contract_reason(step.contract, known, reasons)
+
+    classification: Classification
+    backed = _observed(step.outcome, known, gained, delta)
+    rule = 7
+    if known.pending is not None and _made_good(step.outcome, known, gained, gains, delta):
+        milli = 500 + max(0, milli) // 4
+        reasons.insert(0, _FIXED["recovered"])
+        classification, rule = "recovered", 6
+    else:
+        if known.pending is not None:
+            milli = min(milli, _MOST_PENDING)
+            reasons.append(_FIXED["failure_pending"])
+        if milli > 0:
+            classification = _positive(step.outcome, gained, gains, known)
+        elif milli == 0 == gains:
+            reasons.append(_FIXED["no_evidence"])
+            classification, rule = "unknown", 8
+        else:
+            again = known.same_call > 0 or known.revisits > 0
+            classification = "repeat" if again else "no_progress"
+            backed = delta.compared > 0
+    confidence = _confidence(step, recent, delta)
+    if rule == 8:
+        confidence = min(confidence, 200)
+    controllable = True
+    return StepScore(milli, classification, tuple(reasons), confidence, controllable, backed, rule)
+
+
+def _gains(
+    outcome: ToolOutcome, recent: Recent, delta: _Delta, gained: int, reasons: list[Reason]
+) -> int:
+    changed = delta.changed
+    gains = 0
+    if changed:
+        gains = _PAGE_GAIN[changed]
+        reasons += _PAGE_REASONS[changed]
+    if outcome.effect == Effect.READ:
+        gains = _NEW_INFO if changed or delta.new_info else 0
+        if delta.new_info:
+            reasons.append(_FIXED["new_info"])
+        elif recent.seen_info:
+            reasons.append(_FIXED["known_info"])
+    if recent.fresh_refs:
+        gains += _FRESH_REFS
+        reasons.append(_FIXED["fresh_refs"])
+    items = outcome.items
+    if items is not None and items > 0 and not recent.seen_info:
+        gains += 150 if items == 1 else 250 if items < 4 else 300
+        reasons.append(_counted("items", items))
+    if gained:
+        gains += 200 + 300 * gained // 1000
+        reasons.append(Reason("subgoal_gained", gained))
+    return min(gains, _MOST_GAIN)
+
+
+def _after_costs(
+    gains: int,
+    lost: int,
+    compared: int,
+    recent: Recent,
+    progress: Progress,
+    reasons: list[Reason],
+) -> int:
+    milli = gains
+    returns, again = recent.revisits, recent.same_call
+    if returns > 0:
+        milli //= 4
+        reasons.append(_counted("revisited", returns))
+    if again > 0:
+        reasons.append(_counted("repeated_call", again))
+        again = min(again, _PATIENCE)
+        milli = milli * (_PATIENCE - again) // _PATIENCE - 80 * again
+    if returns > 1:
+        milli -= 40 * min(returns - 1, _PATIENCE)
+    if lost:
+        milli -= 400 * lost // 1000
+        reasons.append(Reason("subgoal_lost", lost))
+    if compared and not gains:
+        milli -= 100
+        reasons.append(_counted("unchanged", compared))
+    if milli < 0:
+        cost = _PROGRESS_COST.get(progress)
+        if cost is not None:
+            milli -= cost
+            reasons.append(_FIXED[progress])
+        milli = max(milli, _LEAST)
+    return milli
+
+
+def _made_good(
+    outcome: ToolOutcome, recent: Recent, gained: int, gains: int, delta: _Delta
+) -> bool:
+    """Whether the effect that failed before is there now; a good look at the page is not."""
+    if outcome.ok is not True:
+        return False
+    return gained > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
+
+
+def _observed(outcome: ToolOutcome, recent: Recent, gained: int, delta: _Delta) -> bool:
+    """Whether a gain was seen; what an action answers is only its word, unless it brought items."""
+    if delta.changed or gained or recent.fresh_refs:
+        return True
+    return delta.new_info and (outcome.effect == Effect.READ or bool(outcome.items))
+
+
+def _positive(outcome: ToolOutcome, gained: int, gains: int, recent: Recent) -> Classification:
+    if gained:
+        return "target_reached"
+    if outcome.effect == Effect.READ and gains == _NEW_INFO and not recent.fresh_refs:
+        return "observation"
+    return "progress"
+
+
+def _add_contract_reason(
+    contract: ContractStatus | None, recent: Recent, reasons: list[Reason]
+) -> None:
+    if contract is None or contract.verdict in (None, "fail"):
+        return
+    if contract.verdict == "inconclusive":
+        reasons.append(_FIXED["contract_inconclusive"])
+    elif recent.passed and contract.fresh:
+        reasons.append(_FIXED["contract_held"])
+    else:
+        reasons.append(_FIXED["contract_stale"])
+
+
+def _confidence(step: StepInput, recent: Recent | None, delta: _Delta) -> int:
+    """More kinds of evidence, and evidence that agrees, make it higher; nothing else does.
+
+    The bonus for agreement is smaller than the share of one channel, so that leaving a channel out
+    never raises the confidence, also when the channel disagreed with the others.
+    """
+    outcome, compared = step.outcome, delta.compared
+    beside = 0
+    if recent is not None:
+        beside += 60
+    if step.progress != "unknown":
+        beside += 40
+    if outcome.ok is not None:
+        beside += 20
+    contract = step.contract
+    has_contract = contract is not None and (contract.verdict is not None or contract.total > 0)
+    if not compared and not has_contract:
+        return 80 + beside
+    read = outcome.effect == Effect.READ
+    changed = delta.changed.bit_count() + (read and delta.new_info)
+    agree = changed >= 2 or (changed == 0 and compared >= 2)
+    share = 500 * compared // (7 if read else 6)
+    return min(200 + share + 70 * agree + 100 * has_contract + beside, 900)
+
+
+def _counted(code: str, n: int) -> Reason:
+    return _COUNTED[code][n] if n < 16 else Reason(code, min(n, MOST))

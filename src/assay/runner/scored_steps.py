@@ -1,0 +1,262 @@
+"""Where a world's observations meet the step scorer: each step scored, and as a ledger record.
+
+    scoring = StepScoring(contract)
+    with StepsWriter("steps.jsonl") as steps:
+        steps.write(scoring.record("", await world.reset(task)))
+        steps.write(scoring.record(action, await world.step(action)))
+
+A record holds all that the score was made from, as codes and digests, so `rescore` gives the same
+score from the file alone. Nothing is sent, asked or carried out, and no score changes what a world
+does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+from assay.envs.browser.actions import BadCall, parse_action
+from assay.errors import BadRecord
+from assay.rewards.step import (
+    Contract,
+    ContractStatus,
+    Effect,
+    History,
+    RecoveryRewardScorer,
+    Standing,
+    StepInput,
+    ToolOutcome,
+    follow,
+)
+from assay.rewards.step.inputs import Progress
+from assay.rewards.step.telemetry import redact
+from assay.schema.episode import Step
+from assay.schema.evidence import PageEvidence
+from assay.schema.observation import Observation
+from assay.schema.step_score import StepScore, step_score_from_record, step_score_to_record
+
+ACTION_CHARS: Final = 200
+ARGUMENTS_BYTES: Final = 600
+CODE_CHARS: Final = 64
+"""A longer digest or name, or one beyond ASCII, is recorded as its hash: only equality counts."""
+
+
+class StepScoring:
+    """Scores the steps of one tab in turn; one for each episode."""
+
+    def __init__(
+        self,
+        contract: Contract | None = None,
+        *,
+        verbatim: bool = False,
+        scorer: RecoveryRewardScorer | None = None,
+    ) -> None:
+        """`verbatim` keeps actions as they were given, secrets and length and all."""
+        self._contract = contract
+        self._verbatim = verbatim
+        self._scorer = scorer or RecoveryRewardScorer()
+        self._history = History()
+        self._standing: Standing | None = None
+        self._before: PageEvidence | None = None
+        self._steps = 0
+        self.score: StepScore | None = None
+        """The worth of the latest step; `None` for the reset and for a step without an outcome."""
+
+    @property
+    def standing(self) -> Standing | None:
+        """How much of the contract holds, which is the potential that shaping takes."""
+        return self._standing
+
+    @property
+    def history(self) -> History:
+        return self._history
+
+    def record(
+        self,
+        action: str,
+        observation: Observation,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        progress: Progress = "unknown",
+        due: bool = False,
+        elapsed_s: float = 0.0,
+    ) -> Step:
+        """The step as it is written down, scored; the first one is the reset, which has no score.
+
+        `arguments` are those of a tool that is not one of the browser world's own actions. `due`
+        says that the contract must hold by now, so that not holding is failing.
+        """
+        index, self._steps = self._steps, self._steps + 1
+        status = self._follow(observation, index, due=due)
+        seen = observation.evidence
+        after = _compact_page(seen) if isinstance(seen, PageEvidence) else None
+        outcome = None if observation.outcome is None else _compact_outcome(observation.outcome)
+        scores: tuple[dict[str, Any], ...] = ()
+        self.score = None
+        if outcome is not None:
+            step = StepInput(outcome, self._before, after, progress, status)
+            self._history, score = self._scorer.advance(self._history, step)
+            if index > 0:
+                self.score = score
+            if index > 0 or status is not None:
+                given = _arguments(action) if arguments is None else arguments
+                scores = (_grounds(self._scorer.id, self.score, step, given),)
+        self._before = after
+        return Step(
+            index=index,
+            action=action if self._verbatim else _redacted_action(action),
+            observation_chars=len(observation.text),
+            truncated=observation.truncated,
+            evidence=seen if after is None else after,
+            outcome=None if outcome is None else _outcome_record(outcome),
+            scores=scores,
+            elapsed_s=elapsed_s,
+            reward=observation.reward,
+            raw_reward=observation.raw_reward,
+        )
+
+    def _follow(self, seen: Observation, index: int, *, due: bool) -> ContractStatus | None:
+        if self._contract is None:
+            return None
+        self._standing, status = follow(
+            self._contract, seen.facts, step=index, before=self._standing, due=due
+        )
+        return status._replace(id=_compact(status.id) or "")
+
+
+class Rescored(NamedTuple):
+    """A recorded step, what was written of its worth, and what it is worth today."""
+
+    step: Step
+    scorer: str
+    """The scorer that wrote the record; empty when the step was not scored."""
+    stored: StepScore | None
+    """`None` also when this version cannot read it."""
+    score: StepScore | None
+    """`None` for the reset and for a step without an outcome."""
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.scorer) and self.stored != self.score
+
+
+def rescore(
+    steps: Iterable[Step], *, scorer: RecoveryRewardScorer | None = None
+) -> Iterator[Rescored]:
+    """Each step with its worth by today's rules, from the records alone, in order."""
+    judge = scorer or RecoveryRewardScorer()
+    history, before = History(), None
+    for step in steps:
+        after = step.evidence if isinstance(step.evidence, PageEvidence) else None
+        written = step.scores[0] if step.scores else {}
+        score: StepScore | None = None
+        if step.outcome is not None:
+            given = StepInput(
+                outcome_from_record(step.outcome),
+                before,
+                after,
+                written.get("progress", "unknown"),
+                _contract_from_record(written.get("contract")),
+            )
+            history, score = judge.advance(history, given)
+        before = after
+        scored = bool(written) and written.get("score") is not None
+        yield Rescored(
+            step,
+            str(written.get("scorer", "")) if scored else "",
+            _stored(written) if scored else None,
+            None if step.index == 0 else score,
+        )
+
+
+def outcome_from_record(record: Mapping[str, Any]) -> ToolOutcome:
+    """The tool outcome that a step record holds."""
+    try:
+        known = {name: record[name] for name in ToolOutcome._fields if name in record}
+        if "effect" in known:
+            known["effect"] = Effect[str(known["effect"]).upper()]
+        return ToolOutcome(**known)
+    except (KeyError, TypeError) as error:
+        raise BadRecord(f"not a tool outcome: {record!r:.200}") from error
+
+
+def _outcome_record(outcome: ToolOutcome) -> dict[str, Any]:
+    return {**outcome._asdict(), "effect": outcome.effect.name.lower()}
+
+
+def _contract_from_record(record: Any) -> ContractStatus | None:
+    if record is None:
+        return None
+    try:
+        return ContractStatus(**record)
+    except TypeError as error:
+        raise BadRecord(f"not the state of a contract: {record!r:.200}") from error
+
+
+def _stored(record: Mapping[str, Any]) -> StepScore | None:
+    try:
+        return step_score_from_record(record)
+    except BadRecord:
+        return None
+
+
+def _grounds(
+    scorer: str, score: StepScore | None, step: StepInput, arguments: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The score with what it was made from, beside what the step itself holds."""
+    shown = None if arguments is None else redact(arguments)
+    if shown is not None and len(json.dumps(shown)) > ARGUMENTS_BYTES:
+        shown = {"left_out": "too large"}
+    worth = {"scorer": scorer, "score": None}
+    return {
+        **(worth if score is None else step_score_to_record(score, scorer=scorer)),
+        "progress": step.progress,
+        "contract": None if step.contract is None else step.contract._asdict(),
+        "arguments": shown,
+    }
+
+
+def _arguments(action: str) -> dict[str, Any] | None:
+    call = parse_action(action)
+    return None if isinstance(call, BadCall) else dict(call.named())
+
+
+def _redacted_action(action: str) -> str:
+    """The action with what was typed and asked taken out, as far as it can be understood."""
+    call = parse_action(action)
+    if isinstance(call, BadCall):
+        return _ascii(action)
+    values = [json.dumps(value) for value in redact(call.named()).values()]
+    return _ascii(f"{call.name}({', '.join(values)})")
+
+
+def _ascii(text: str) -> str:
+    cut = text[:ACTION_CHARS].encode("ascii", "backslashreplace").decode()
+    return cut if len(cut) <= ACTION_CHARS else f"{cut[:ACTION_CHARS]}[cut]"
+
+
+def _compact(text: str | None) -> str | None:
+    if text is None or (len(text) <= CODE_CHARS and text.isascii()):
+        return text
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _compact_page(page: PageEvidence) -> PageEvidence:
+    long = {
+        field.name: _compact(value)
+        for field in fields(page)
+        if isinstance(value := getattr(page, field.name), str) and _compact(value) != value
+    }
+    return replace(page, **long) if long else page  # type: ignore[arg-type]  # texts for texts
+
+
+def _compact_outcome(outcome: ToolOutcome) -> ToolOutcome:
+    return outcome._replace(
+        tool=_compact(outcome.tool) or "",
+        call=_compact(outcome.call),
+        target=_compact(outcome.target),
+        info=_compact(outcome.info),
+    )

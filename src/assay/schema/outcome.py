@@ -1,0 +1,63 @@
+"""What one tool call was and how it ended, as codes: what a step scorer reads and a trace keeps.
+
+Standard library only: one is built on every step of an agent.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Literal, NamedTuple, TypeAlias
+
+
+class Effect(IntEnum):
+    """The worst that a call can do, in rising order of risk."""
+
+    READ = 0
+    BROWSER = 1
+    """Changes the page or the browser, and can be undone there."""
+    EXTERNAL = 2
+    """Sends something to the world outside: a form, a message, an order."""
+    DESTRUCTIVE = 3
+    IRREVERSIBLE = 4
+
+
+Gate: TypeAlias = Literal["not_required", "satisfied", "missing", "unknown"]
+"""Whether the confirmation that policy asks for was given before the call."""
+
+ErrorCode: TypeAlias = Literal[
+    "stale_ref",
+    "not_found",
+    "not_interactive",
+    "timeout",
+    "protocol",
+    "target_closed",
+    "nav_error",
+    "empty_result",
+    "wrong_element",
+    "silent_click",
+    "other",
+]
+
+BlockCode: TypeAlias = Literal[
+    "captcha", "bot_check", "access_denied", "auth_redirect", "js_required", "rate_limited"
+]
+
+
+class ToolOutcome(NamedTuple):
+    """What one tool call was and how it ended."""
+
+    tool: str
+    call: str | None = None
+    """Signature of the tool and its arguments; the tool's name stands in where it is missing."""
+    target: str | None = None
+    """What the call is meant to achieve, the same when a retry uses another element reference."""
+    effect: Effect = Effect.BROWSER
+    gate: Gate = "unknown"
+    ok: bool | None = None
+    error: ErrorCode | None = None
+    """A failure, whatever `ok` says."""
+    block: BlockCode | None = None
+    items: int | None = None
+    """How many items were extracted that were not extracted before."""
+    info: str | None = None
+    """Digest of what the call returned."""
