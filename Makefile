@@ -3,10 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-DATA ?= tests/data
+CHROMIUM := $(VENV)/.chromium
+PEERS := .venv-peers
+# Labelled maths cases: the shipped ones, or a folder with more of them.
+MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types contracts bench prove lock clean
+.PHONY: help demo answers test live check lint types contracts bench prove lock clean
 
 help: ## Show what can be made.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -19,11 +22,31 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: $(STAMP) ## Score a shipped file of mixed answers with each reward.
-	@$(BIN)/python -m assay.cli.demo
+# A peer that a benchmark measures beside ours, in an environment of its own: their pins clash.
+$(PEERS)/%/.installed: requirements/peer-%.txt
+	@echo "Setting up $(PEERS)/$* with the pinned packages of $< (once)"
+	@$(PYTHON) -m venv $(PEERS)/$*
+	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+# Chromium: the system's if there is one, else Playwright's own.
+$(CHROMIUM): $(STAMP)
+	@$(BIN)/python -c 'from assay.resources.browser import find_chromium; find_chromium()' 2>/dev/null \
+		|| $(BIN)/python -m playwright install chromium
+	@touch $@
+
+demo: $(CHROMIUM) ## Run an agent on 20 tasks in Chromium, five times, one knob changed each time.
+	@$(BIN)/python -m tools.demo
+
+answers: $(STAMP) ## Score a shipped file of mixed answers with every reward, and say why.
+	@$(BIN)/assay score examples/mixed_answers.jsonl --table --reward \
+		qa_f1_reward,qa_f1_reward_tool,math_equal_reward,math_equal_reward_tool,assistantbench_reward,fuzzy_answer_reward
 
 test: $(STAMP) ## Run every test.
 	@$(BIN)/python -m pytest -q
+
+live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
+	@$(BIN)/python -m tools.live
 
 check: lint types contracts ## Lint, types, import contracts.
 
@@ -37,16 +60,30 @@ types: $(STAMP)
 contracts: $(STAMP)
 	@$(BIN)/lint-imports
 
-bench: $(STAMP) ## Run the benchmarks and print their tables (DATA=folder of labelled cases).
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+bench: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Measure speed and accuracy beside the peers, quickly.
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/qa.py
+	$(BIN)/python benchmarks/answers.py --peer-python $(PEERS)/answers/bin/python --cases 5000
+	$(BIN)/python benchmarks/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python --peer-sample 50
+	$(BIN)/python benchmarks/batch.py --rows 200000
 
-prove: $(STAMP) ## Run the full counts that are too long for the tests.
-	@$(BIN)/python benchmarks/prove.py
+prove: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Run the full counts that are too long for the tests.
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/qa.py
+	$(BIN)/python benchmarks/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
+	$(BIN)/python benchmarks/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 2
+	$(BIN)/python benchmarks/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python
+	$(BIN)/python benchmarks/bounds.py --data $(MATH_DATA) --count 100000
+	$(BIN)/python benchmarks/batch.py --rows 1000000 --kills 3
+	$(BIN)/python benchmarks/kills.py --kills 20
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --universal \
 		--python-version 3.11 --extra all pyproject.toml requirements/dev.in -o requirements/dev.txt
+	@for peer in requirements/peer-*.in; do \
+		$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --universal \
+			--python-version 3.11 $$peer -o $${peer%.in}.txt; done
 
 clean: ## Remove what was made.
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from assay.errors import AssayError
     from assay.registry import reward
     from assay.runner.batch import score_batch
+    from assay.runner.run import run
     from assay.schema.episode import Episode, Step, Trajectory
     from assay.schema.evidence import PageEvidence, WorldEvidence
     from assay.schema.message import Message
@@ -31,6 +32,7 @@ _HOME = {
     "Trajectory": "assay.schema.episode",
     "WorldEvidence": "assay.schema.evidence",
     "reward": "assay.registry",
+    "run": "assay.runner.run",
     "score": "assay.scoring.judge",
     "score_async": "assay.scoring.judge",
     "score_batch": "assay.runner.batch",
@@ -49,6 +51,7 @@ __all__ = [
     "Trajectory",
     "WorldEvidence",
     "reward",
+    "run",
     "score",
     "score_async",
     "score_batch",

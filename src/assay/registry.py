@@ -119,13 +119,14 @@ class Registry(Generic[T]):
     def _offered(self) -> dict[str, str]:
         from importlib.metadata import entry_points
 
-        points = entry_points(group=f"assay.{self.kind}s")
+        points = entry_points(group=f"assay.{self.kind.replace(' ', '_')}s")
         return {point.name: point.value for point in points}
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ";"
-        return f"no {self.kind} named {name!r}{hint} `assay list {self.kind}s` shows all"
+        command = f"assay list {self.kind.replace(' ', '-')}s"
+        return f"no {self.kind} named {name!r}{hint} `{command}` shows all"
 
 
 def _check_name(kind: str, name: str) -> None:
@@ -150,6 +151,7 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         "webshop_reward": "assay.rewards.outcome.worlds:webshop_reward",
         "alfworld_episode_reward": "assay.rewards.outcome.worlds:alfworld_episode_reward",
         "scienceworld_reward": "assay.rewards.outcome.worlds:scienceworld_reward",
+        "testimony_reward": "assay.rewards.outcome.testimony:testimony_reward",
     },
 )
 
@@ -159,6 +161,9 @@ ENVIRONMENTS: Registry[Callable[..., Any]] = Registry(
         "scienceworld": "assay.envs.text.scienceworld.world:ScienceWorld",
         "alfworld": "assay.envs.text.alfworld.world:AlfWorld",
         "webshop": "assay.envs.text.webshop.world:WebShop",
+        "browser": "assay.envs.browser.world:BrowserWorld",
+        "miniwob": "assay.envs.browser.miniwob.world:MiniWob",
+        "browsergym": "assay.envs.browser.browsergym.world:BrowserGym",
     },
 )
 
@@ -179,6 +184,26 @@ MODELS: Registry[Callable[..., Any]] = Registry(
         "anthropic": "assay.agents.models.anthropic:AnthropicModel",
         "cli": "assay.agents.models.cli:CliModel",
         "rules": "assay.agents.models.rules.model:RulesModel",
+    },
+)
+
+TASKS: Registry[Callable[..., Any]] = Registry(
+    "task source",
+    {
+        "jsonl": "assay.tasks.jsonl:tasks",
+        "townsquare": "assay.tasks.townsquare:tasks",
+        "assistantbench": "assay.tasks.assistantbench:tasks",
+        "alfworld": "assay.tasks.worlds:alfworld",
+        "scienceworld": "assay.tasks.worlds:scienceworld",
+        "webshop": "assay.tasks.worlds:webshop",
+        "miniwob": "assay.tasks.miniwob:tasks",
+    },
+)
+
+SERVICES: Registry[Callable[..., Any]] = Registry(
+    "service",
+    {
+        "townsquare": "assay.resources.town.server:Town",
     },
 )
 

@@ -6,6 +6,7 @@ import pytest
 from assay import Abstained, Episode, Message, PageEvidence, Scored, Step, Task, Trajectory
 from assay.schema.evidence import WorldEvidence
 from assay.schema.manifest import RunManifest
+from assay.schema.usage import Usage
 
 EPISODE = Episode(
     task=Task(id="t1", goal="Where?", answer=["Paris", "paris"], metadata={"level": 3}),
@@ -28,6 +29,44 @@ EPISODE = Episode(
 
 def test_an_episode_survives_its_json_form() -> None:
     assert Episode.model_validate_json(EPISODE.model_dump_json()) == EPISODE
+
+
+def test_the_totals_of_an_episode_follow_from_its_steps_unless_they_are_given() -> None:
+    steps = (
+        Step(index=0, action=""),
+        Step(index=1, action="a", reward=0.25, raw_reward=1.0, usage=Usage(10, 2, 0.5, 1)),
+        Step(index=2, action="b", reward=0.5, usage=Usage(5, 1, 0.25, 1)),
+    )
+    episode = Episode(task=Task(id="t"), trajectory=Trajectory(steps=steps))
+    assert (episode.n_steps, episode.cum_reward, episode.cum_raw_reward) == (2, 0.75, 1.0)
+    assert episode.usage == Usage(15, 3, 0.75, 2)
+    assert Episode(task=Task(id="t"), n_steps=7, cum_reward=0.5).n_steps == 7
+    assert Episode(task=Task(id="t")).usage == Usage()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "cost_usd", "why"),
+    [
+        (Usage(), Usage(cost_usd=0.5, calls=1), 0.5, "nothing adds nothing"),
+        (Usage(1, 1, 0.25, 1), Usage(1, 1, 0.5, 1), 0.75, "prices add up"),
+        (Usage(1, 1, None, 1), Usage(1, 1, 0.5, 1), None, "an unknown price stays unknown"),
+        (Usage(1, 1, 0.0, 1), Usage(1, 1, 0.0, 1), 0.0, "free is a price"),
+    ],
+)
+def test_usages_add_up(one: Usage, other: Usage, cost_usd: float | None, why: str) -> None:
+    assert (one + other).cost_usd == cost_usd, why
+    assert (other + one) == (one + other), why
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_is_none_is_refused(number: float) -> None:
+    for field in ("reward", "raw_reward", "elapsed_s"):
+        with pytest.raises(pydantic.ValidationError, match="finite"):
+            Step.model_validate({"index": 0, "action": "", field: number})
+    with pytest.raises(pydantic.ValidationError, match="finite"):
+        Episode.model_validate({"task": {"id": "t"}, "cum_reward": number})
+    with pytest.raises(ValueError, match="finite"):
+        Usage(cost_usd=number)
 
 
 def test_an_unknown_field_is_an_error() -> None:

@@ -3,20 +3,152 @@
 from __future__ import annotations
 
 import inspect
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import click
 import orjson
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.show import output
+from assay.cli.show import output, plain
 from assay.errors import UnknownName
-from assay.registry import REWARDS, RewardSpec, find_reward
+from assay.registry import (
+    AGENTS,
+    ENVIRONMENTS,
+    REWARDS,
+    SERVICES,
+    TASKS,
+    Registry,
+    RewardSpec,
+    find_reward,
+)
 
 
 @click.group(name="list")
 def command() -> None:
-    """Show what there is: `assay list rewards`, `assay list rewards NAME`."""
+    """Show what there is: `assay list runs`, `assay list rewards NAME`."""
+
+
+@command.command(name="runs")
+@click.option(
+    "--runs", "runs_dir", type=click.Path(path_type=Path), default="runs", show_default=True
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def runs(runs_dir: Path, as_json: bool) -> None:
+    """Show every run: how far it is, what it scored, and what it was meant to show."""
+    from assay.ledger.index import Index
+
+    rows = Index(runs_dir).runs() if runs_dir.is_dir() else []
+    if as_json:
+        _print_json([asdict(row) for row in rows])
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("run", no_wrap=True, min_width=22)
+    for column in ("benchmark", "agent", "done", "mean", "answered", "errors", "focus"):
+        table.add_column(column)
+    for row in rows:
+        mean = "—" if row.mean is None else f"{row.mean:.4f}"
+        done = f"{row.n}/{row.planned}" if row.planned else str(row.n)
+        focus = f"{row.focus}  (scores {row.parent} again)" if row.parent else row.focus
+        table.add_row(
+            row.run_id,
+            Text(plain(row.benchmark, 30)),
+            Text(plain(row.agent, 30)),
+            done,
+            mean,
+            str(row.answered),
+            str(row.errors),
+            Text(plain(focus.strip(), 70)),
+        )
+    output().print(table)
+
+
+@command.command(name="benchmarks")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def benchmarks(as_json: bool) -> None:
+    """Show the benchmarks that come with Assay; a TOML file of your own is one too."""
+    from assay.runner.benchmark import find_benchmark, shipped_benchmarks
+
+    found = [find_benchmark(name) for name in shipped_benchmarks()]
+    if as_json:
+        _print_json([benchmark.to_record() for benchmark in found])
+        return
+    table = Table(
+        "benchmark", "environment", "primary reward", "what it is", box=None, pad_edge=False
+    )
+    for benchmark in found:
+        table.add_row(
+            benchmark.name, benchmark.environment.name, benchmark.rewards[0].name, benchmark.summary
+        )
+    output().print(table)
+
+
+@command.command(name="agents")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def agents(as_json: bool) -> None:
+    """Show every agent with its options, as `assay run --set` takes them."""
+    _show_registry(AGENTS, as_json)
+
+
+@command.command(name="environments")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def environments(as_json: bool) -> None:
+    """Show every world with its options, as a benchmark's [environment] takes them."""
+    _show_registry(ENVIRONMENTS, as_json)
+
+
+@command.command(name="task-sources")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def task_sources(as_json: bool) -> None:
+    """Show where tasks can come from, with the options of a benchmark's [tasks]."""
+    _show_registry(TASKS, as_json)
+
+
+@command.command(name="services")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def services(as_json: bool) -> None:
+    """Show the local servers that a benchmark's [service] can name."""
+    _show_registry(SERVICES, as_json)
+
+
+def _show_registry(registry: Registry[Callable[..., object]], as_json: bool) -> None:
+    records = [record for name in registry.names() if (record := _described(registry, name))]
+    if as_json:
+        _print_json(records)
+        return
+    console = output()
+    for record in records:
+        console.print(Text(f"{record['name']}", style="bold"))
+        console.print(Text(f"  {record['summary']}"), soft_wrap=True)
+        for option, default in record["options"].items():
+            shown = "required" if default is None else plain(default, 80)
+            console.print(Text(f"  {option} = {shown}", style="dim"), soft_wrap=True)
+
+
+def _described(registry: Registry[Callable[..., object]], name: str) -> dict[str, Any] | None:
+    try:
+        factory = registry.get(name)
+    except UnknownName as error:
+        # A broken plug-in must not hide the others.
+        click.echo(f"assay: {error}", err=True)
+        return None
+    parameters = inspect.signature(factory).parameters.values()
+    return {
+        "name": name,
+        "summary": (inspect.getdoc(factory) or "").partition("\n")[0],
+        "options": {
+            option.name: None if option.default is option.empty else repr(option.default)
+            for option in parameters
+        },
+    }
+
+
+def _print_json(value: object) -> None:
+    click.echo(json.dumps(value, indent=2))
 
 
 @command.command(name="rewards")

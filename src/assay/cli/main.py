@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -12,8 +13,19 @@ from assay import __version__
 from assay.errors import AssayError, UsageError
 
 COMMANDS = {
-    "list": "Show the rewards there are, or one of them in full.",
-    "score": "Score every row of a JSONL or Parquet file.",
+    "run": "Run an agent on a benchmark, and keep every attempt.",
+    "list": "Show the runs, benchmarks, agents, rewards or worlds there are.",
+    "score": "Score every row of a file, or a recorded run again.",
+    "steps": "Score the recorded steps of a browser agent again, with the reasons.",
+    "import": "Take BrowserGym or AgentLab results into the ledger.",
+    "export": "Write a run as one flat table.",
+    "diagnose": "Show which points a run lost, and why.",
+    "compare": "Say whether a run is better than another, if that can be said.",
+    "history": "Show every run against the comparable one before it.",
+    "plot": "Draw the history, in a file or in the terminal.",
+    "probe": "Show how sensitive a reward is to the form of an answer.",
+    "noise": "Measure how far two runs of one configuration differ.",
+    "check": "Check a world of your own against its contract.",
 }
 """Every command with its one-line help, so that `--help` imports none of them."""
 
@@ -27,7 +39,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"assay.cli.{cmd_name}").command
+        # A module cannot be called `import`.
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command = import_module(f"assay.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
+from assay.cli.rescore import named_run, score_run
 from assay.cli.show import number, output, plain, progress_output
 from assay.errors import BadParameter, BadRecord
 from assay.registry import find_reward
@@ -29,7 +30,7 @@ SHOWN_ROWS = 50
 
 
 @click.command(name="score")
-@click.argument("source", metavar="FILE")
+@click.argument("source", metavar="FILE|RUN")
 @click.option("--reward", "rewards", required=True, metavar="NAME[,NAME]", help="What to ask.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write results here (.jsonl, .parquet)."
@@ -41,6 +42,7 @@ SHOWN_ROWS = 50
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy this column into the results.")
 @click.option("--resume", is_flag=True, help="Continue a job that was stopped.")
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
+@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default="runs")
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout, also in a terminal.")
 @click.option("--table", "as_table", is_flag=True, help="A table on stdout, also in a pipe.")
 def command(
@@ -52,10 +54,11 @@ def command(
     keep: Sequence[str],
     resume: bool,
     overwrite: bool,
+    runs_dir: Path,
     as_json: bool,
     as_table: bool,
 ) -> None:
-    """Score every row of FILE (JSONL or Parquet; `-` reads JSONL from stdin).
+    """Score every row of FILE (JSONL or Parquet; `-` reads JSONL from stdin), or a RUN again.
 
     A row is an object whose columns the reward asks for by name: final_response, answer,
     trajectory and so on; `assay list rewards NAME` tells which. A row that cannot be read, or
@@ -65,12 +68,22 @@ def command(
     JSON object a row. With --out the job is resumable: stop it with Ctrl-C or kill it, and give
     --resume.
 
+    A RUN (a folder, an id, or the beginning of one) is scored again into a child run beside it,
+    from what was recorded: nothing is executed.
+
     \b
     assay score answers.jsonl --reward qa_f1_reward
     assay score answers.jsonl --reward qa_f1_reward,math_equal_reward --out scored.jsonl --workers 2
     assay score answers.jsonl --reward qa_f1_reward --param mode=hotpot --json | jq .scores
+    assay score runs/20260329-122135-d4b692 --reward fuzzy_answer_reward
     """
     judges = _judges([name.strip() for name in rewards.split(",") if name.strip()], params)
+    recorded = named_run(source, runs_dir)
+    if recorded is not None:
+        if out or keep or resume or overwrite:
+            raise BadParameter("a run is scored into a child run; --out and the like are for files")
+        score_run(recorded, judges, as_json=as_json)
+        return
     if out is not None:
         report = _score_to_file(source, judges, out, keep, workers, resume, overwrite)
         _show_report(report, as_json)

@@ -1,0 +1,1 @@
+"""Policies: observation in, action out; scripted, replayed, or asked of a language model."""

@@ -1,0 +1,1 @@
+"""Language models behind one verb: a conversation in, a reply out."""

@@ -1,0 +1,210 @@
+"""A model behind a command-line client that keeps the conversation, such as `claude -p`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+import tempfile
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import orjson
+
+from assay.agents.models.endpoint import count_in, shown
+from assay.agents.models.protocol import Reply
+from assay.errors import BadParameter, ModelError
+from assay.schema.usage import Usage
+
+COMMAND = "claude -p --output-format json"
+RESUME = "--resume {session}"
+STALE = ("No conversation found with session ID",)
+MAX_BYTES = 16_000_000
+_SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+_LEAST_SECRET = 6
+
+
+class _TimedOut(ModelError):
+    """The client did not finish in time, and was killed with everything it started."""
+
+
+class _Stale(ModelError):
+    """The client does not have the conversation that it was asked to resume."""
+
+
+class CliModel:
+    """Asks a program: the prompt on its standard input, the reply on its standard output.
+
+    The reply is a JSON object with `result`, and where there are any `session_id`, `usage` and
+    `total_cost_usd`; output that is no JSON object is the reply itself. While the client keeps a
+    session, only what is new is sent; when the session is stale (`stale` holds the messages that
+    say so) or the resumed call takes more than half of the time, a fresh session gets the whole
+    conversation. The program runs in an empty directory of its own, in its own process group,
+    which is killed when time is up.
+    """
+
+    name = "cli"
+
+    def __init__(
+        self,
+        *,
+        command: str | Sequence[str] = COMMAND,
+        resume: str | Sequence[str] = RESUME,
+        stale: Sequence[str] = STALE,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._command = _words(command)
+        self._resume = _words(resume)
+        if not self._command:
+            raise BadParameter("the cli model needs a `command`")
+        self._stale = tuple(stale)
+        self._environment = {**os.environ, **(environment or {})}
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    async def complete(
+        self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None = None
+    ) -> Reply:
+        """The client's reply to what is new, or to the whole conversation in a fresh session."""
+        started = time.monotonic()
+        if session and self._resume:
+            extra = [word.replace("{session}", session) for word in self._resume]
+            try:
+                return await self._ask(_newest(messages), extra, timeout_s / 2)
+            except (_TimedOut, _Stale):
+                timeout_s -= time.monotonic() - started
+        return await self._ask(_whole(messages), [], timeout_s)
+
+    async def close(self) -> None:
+        """Remove the directory that the client ran in."""
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.cleanup()
+
+    async def _ask(self, prompt: str, extra: Sequence[str], timeout_s: float) -> Reply:
+        output, errors, status = await self._run(prompt, [*self._command, *extra], timeout_s)
+        # Before anything is cut or quoted: half a key would not be recognised.
+        output, errors = self._clean(output), self._clean(errors)
+        reply = _read(output)
+        if status == 0 and not isinstance(reply, str):
+            return reply
+        problem = reply if isinstance(reply, str) and reply else shown(errors or output)
+        said = errors.decode("utf-8", "replace") + output.decode("utf-8", "replace")
+        if any(mark in said for mark in self._stale):
+            raise _Stale(f"{self._command[0]}: {problem}")
+        raise ModelError(f"{self._command[0]} ended with status {status}: {problem}")
+
+    async def _run(
+        self, prompt: str, command: Sequence[str], timeout_s: float
+    ) -> tuple[bytes, bytes, int]:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="assay-cli-")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=self._folder.name,
+                env=self._environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ModelError(f"cannot start {command[0]!r}: {error}") from error
+        try:
+            async with asyncio.timeout(max(timeout_s, 0.001)):
+                output, errors, _ = await asyncio.gather(
+                    _bounded(process.stdout), _bounded(process.stderr), _tell(process, prompt)
+                )
+                return output, errors, await process.wait()
+        except TimeoutError:
+            raise _TimedOut(f"{command[0]} did not reply within {timeout_s:g} s") from None
+        finally:
+            await _end(process)
+
+    def _clean(self, written: bytes) -> bytes:
+        """What the client wrote, without the value of any variable that is named like a secret."""
+        for name, value in self._environment.items():
+            secret = name.upper().endswith(_SECRET_NAMES)
+            if secret and len(value) >= _LEAST_SECRET:
+                written = written.replace(os.fsencode(value), b"[key]")
+        return written
+
+
+def _words(command: str | Sequence[str]) -> list[str]:
+    return shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
+
+
+def _newest(messages: Sequence[dict[str, Any]]) -> str:
+    """What was said to the model since it last spoke."""
+    new: list[str] = []
+    for message in reversed(messages):
+        if message["role"] == "assistant":
+            break
+        new.append(str(message["content"]))
+    return "\n\n".join(reversed(new))
+
+
+def _whole(messages: Sequence[dict[str, Any]]) -> str:
+    """The conversation as one prompt: instructions first, and who said what."""
+    if sum(message["role"] == "assistant" for message in messages) == 0:
+        return "\n\n".join(str(message["content"]) for message in messages)
+    heads = {"system": "", "user": "USER:\n", "assistant": "YOU:\n"}
+    return "\n\n".join(f"{heads[message['role']]}{message['content']}" for message in messages)
+
+
+async def _bounded(stream: asyncio.StreamReader | None) -> bytes:
+    received = bytearray()
+    while stream is not None and (chunk := await stream.read(65_536)):
+        received += chunk
+        if len(received) > MAX_BYTES:
+            raise ModelError(f"the client wrote more than {MAX_BYTES:,} bytes")
+    return bytes(received)
+
+
+async def _tell(process: Process, prompt: str) -> None:
+    if process.stdin is None:
+        return
+    # A client may end, or close its input, without having read all of it.
+    with suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(prompt.encode("utf-8", "replace"))
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _end(process: Process) -> None:
+    """Kill the process group, whether or not its leader is still there."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _read(output: bytes) -> Reply | str:
+    """The reply in the output, or the problem that it reports."""
+    text = output.decode("utf-8", "replace").strip()
+    try:
+        body = orjson.loads(text)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        return Reply(text)
+    result = body.get("result")
+    if body.get("is_error") or not isinstance(result, str):
+        return shown(str(result or body))
+    session = body.get("session_id")
+    return Reply(result, _usage(body), session if isinstance(session, str) else None)
+
+
+def _usage(body: dict[str, Any]) -> Usage:
+    usage, cost = body.get("usage"), body.get("total_cost_usd")
+    sent = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    known = isinstance(cost, (int, float)) and not isinstance(cost, bool)
+    return Usage(
+        prompt_tokens=sum(count_in(usage, name) for name in sent),
+        completion_tokens=count_in(usage, "output_tokens"),
+        cost_usd=float(cost) if known and cost is not None else None,
+        calls=1,
+    )

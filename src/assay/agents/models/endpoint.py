@@ -1,0 +1,204 @@
+"""An HTTP endpoint that answers JSON requests: patience, bounds, and errors that hold no key."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn
+
+import httpx
+import orjson
+
+from assay.errors import BadParameter, ModelError
+
+MAX_BYTES = 16_000_000
+"""A longer response is not a reply; it is refused before it fills the memory."""
+EXCERPT_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often and how long to wait for a server that is busy, failing or not there."""
+
+    attempts: int = 6
+    first_wait_s: float = 0.5
+    """Doubled after every attempt, unless the server says how long to wait."""
+    longest_wait_s: float = 30.0
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[], float] = random.random
+    """A number from 0 to 1: how much of the second half of a wait to wait."""
+
+    def wait_s(self, attempt: int) -> float:
+        """How long to wait after the attempt with this number, counted from 0."""
+        full = min(self.longest_wait_s, self.first_wait_s * 2.0 ** min(attempt, 30))
+        return full * (0.5 + 0.5 * self.jitter())
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    headers: httpx.Headers
+    content: bytes
+
+
+class Endpoint:
+    """One URL to post to, with the key it needs."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        secret: str = "",
+        patience: Patience | None = None,
+    ) -> None:
+        self._url = httpx.URL(url)
+        self._headers = dict(headers)
+        self._secret = secret
+        self._patience = patience or Patience()
+        self._client: httpx.AsyncClient | None = None
+
+    @property
+    def place(self) -> str:
+        """The URL as messages may show it: without user, password and query."""
+        return f"{self._url.scheme}://{self._url.netloc.decode('ascii')}{self._url.path}"
+
+    async def post(self, body: Mapping[str, Any], *, timeout_s: float) -> bytes:
+        """The content of the response with status 200, within `timeout_s` seconds in all.
+
+        429, 408, 5xx and failed connections are tried again while attempts and time last.
+        """
+        patience = self._patience
+        deadline = patience.clock() + timeout_s
+        content = orjson.dumps(body)
+        for attempt in range(patience.attempts):
+            left = deadline - patience.clock()
+            try:
+                async with asyncio.timeout(max(left, 0.001)):
+                    answer = await self._once(content)
+            except TimeoutError:
+                self.fail(f"no complete reply within {timeout_s:g} s")
+            if isinstance(answer, _Answer) and answer.status == 200:
+                return answer.content
+            problem = answer if isinstance(answer, str) else self._problem(answer)
+            if isinstance(answer, _Answer) and not _passing(answer.status):
+                self.fail(problem)
+            wait = patience.wait_s(attempt)
+            if isinstance(answer, _Answer):
+                wait = retry_after_s(answer.headers, wait)
+            if attempt + 1 == patience.attempts or patience.clock() + wait >= deadline:
+                self.fail(f"{problem} (gave up after {_times(attempt + 1)})")
+            await patience.sleep(wait)
+        raise BadParameter(f"patience with attempts={patience.attempts!r} never asks at all")
+
+    def fail(self, problem: str) -> NoReturn:
+        """Raise, naming the place and the problem, with the key blotted out."""
+        text = f"{self.place}: {problem}"
+        raise ModelError(text.replace(self._secret, "[key]") if self._secret else text) from None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _once(self, body: bytes) -> _Answer | str:
+        """One request; text says why it did not come to a response."""
+        if self._client is None:
+            # The deadline of `post` covers connecting, sending and reading. Certificates are
+            # not loaded where there is nothing to verify: redirects are not followed.
+            self._client = httpx.AsyncClient(timeout=None, verify=self._url.scheme == "https")  # noqa: S113 - see above
+        headers = {**self._headers, "content-type": "application/json"}
+        try:
+            async with self._client.stream(
+                "POST", self._url, content=body, headers=headers
+            ) as response:
+                received = bytearray()
+                async for chunk in response.aiter_bytes():
+                    received += chunk
+                    if len(received) > MAX_BYTES:
+                        self.fail(f"the response is longer than {MAX_BYTES:,} bytes")
+                content = bytes(received)
+                if self._secret:
+                    # Before anything is cut or quoted: half a key would not be recognised.
+                    content = content.replace(self._secret.encode(), b"[key]")
+                return _Answer(response.status_code, response.headers, content)
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            return f"{type(error).__name__}: {error}"
+
+    def _problem(self, answer: _Answer) -> str:
+        return f"status {answer.status}: {shown(answer.content)}"
+
+
+def _passing(status: int) -> bool:
+    return status in (408, 429) or status >= 500
+
+
+def _times(count: int) -> str:
+    return "1 attempt" if count == 1 else f"{count} attempts"
+
+
+def retry_after_s(headers: Mapping[str, str], default: float) -> float:
+    """How long the server asks to wait: seconds, or a date, read against the server's own clock."""
+    asked = headers.get("retry-after", "").strip()
+    if asked.isdecimal() and len(asked) < 10:
+        return float(asked)
+    try:
+        until = parsedate_to_datetime(asked)
+        now = parsedate_to_datetime(headers.get("date", ""))
+        return max(0.0, (until - now).total_seconds())
+    except (TypeError, ValueError):
+        return default
+
+
+def secret_from(variable: str) -> str:
+    """The key that an environment variable holds; empty when it is not set."""
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and (key.isprintable() or not key)):
+        raise BadParameter(f"the environment variable {variable!r} holds characters no key has")
+    return key
+
+
+def server_events(content: bytes) -> Iterator[str]:
+    """The data of each server-sent event, in order."""
+    data: list[str] = []
+    for line in [*content.decode("utf-8", "replace").split("\n"), ""]:
+        text = line.removesuffix("\r")
+        if not text and data:
+            yield "\n".join(data)
+            data = []
+        elif text.startswith("data:"):
+            data.append(text[5:].removeprefix(" "))
+
+
+def object_in(content: str | bytes, what: str) -> dict[str, Any]:
+    """The JSON object that `content` is; an error that it reports is raised as one."""
+    try:
+        value = orjson.loads(content)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise ModelError(f"{what} is not a JSON object: {shown(content)}")
+    if value.get("error"):
+        raise ModelError(f"{what} reports an error: {shown(str(value['error']))}")
+    return value
+
+
+def shown(content: str | bytes) -> str:
+    """The beginning of the content on one line, without control characters."""
+    head = content[:4096]
+    text = head if isinstance(head, str) else head.decode("utf-8", "replace")
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1] + "…"
+
+
+def count_in(record: object, name: str) -> int:
+    """A count of tokens as a server reports it; 0 for anything else."""
+    value = record.get(name) if isinstance(record, dict) else None
+    return value if isinstance(value, int) and 0 <= value < 2**53 else 0

@@ -1,0 +1,57 @@
+"""What a language model is to an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from assay.schema.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model said, and what that cost."""
+
+    text: str
+    usage: Usage = field(default_factory=lambda: Usage(calls=1))
+    session: str | None = None
+    """Where the model keeps the conversation itself: what to pass with the next question."""
+
+
+class Model(Protocol):
+    """Anything that continues a conversation."""
+
+    name: str
+
+    async def complete(
+        self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None = None
+    ) -> Reply:
+        """The next message of the conversation, within `timeout_s` seconds, retries included.
+
+        `messages` is always the whole conversation, with the roles system, user and assistant and
+        plain text as content. A model that keeps conversations itself may use `session`, the one
+        that its last reply named, and send only what is new.
+
+        Raises `ModelError` when there is no reply, or none that can be read; the message never
+        holds a key.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections and processes; again does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost, where that is known."""
+
+    input_usd: float | None = None
+    output_usd: float | None = None
+
+    def usage(self, prompt_tokens: int, completion_tokens: int) -> Usage:
+        """One call's usage, with its cost when both prices are known."""
+        cost = None
+        if self.input_usd is not None and self.output_usd is not None:
+            total = prompt_tokens * self.input_usd + completion_tokens * self.output_usd
+            cost = total / 1_000_000
+        return Usage(prompt_tokens, completion_tokens, cost, calls=1)

@@ -1,0 +1,62 @@
+"""Dates, numbers and names as questions and pages write them."""
+
+from __future__ import annotations
+
+import re
+from calendar import month_name
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+MONTHS = {name: number for number, name in enumerate(month_name) if name}
+DAY = r"(\d{1,2} [A-Z][a-z]+ \d{4})"
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+_CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})\b")
+
+
+def day_of(text: str) -> date | None:
+    """A day written as `6 July 2023`."""
+    words = text.split()
+    if len(words) != 3 or words[1] not in MONTHS:
+        return None
+    return day_in(words[2], MONTHS[words[1]], words[0])
+
+
+def day_in(year: str | int, month: int, day: str | int) -> date | None:
+    """The day, or `None` where the calendar has none."""
+    try:
+        return date(int(year), month, int(day))
+    except ValueError:
+        return None
+
+
+def iso(text: str) -> str:
+    """A day of a question as forms want it: `2023-07-06`; empty when it is none."""
+    found = day_of(text)
+    return found.isoformat() if found else ""
+
+
+def number_in(text: str) -> Decimal | None:
+    """The first number of the text, without currency sign and separators."""
+    found = _NUMBER.search(text)
+    if found is None:
+        return None
+    try:
+        return Decimal(found[0].replace(",", ""))
+    except InvalidOperation:
+        return None
+
+
+def minutes_in(text: str) -> int | None:
+    """The first time of day of the text, in minutes since midnight."""
+    found = _CLOCK.search(text)
+    return int(found[1]) * 60 + int(found[2]) if found else None
+
+
+def plain(number: Decimal) -> str:
+    """The number in digits, without an exponent."""
+    return f"{number:f}"
+
+
+def known(values: Iterable[Decimal | None]) -> list[Decimal]:
+    return [value for value in values if value is not None]

@@ -1,0 +1,203 @@
+"""A page as the rules read it off the text of an observation."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+_ELEMENT = re.compile(
+    r'\[(\d{1,9})\] ([a-z]{1,20}) "((?:[^"\\]++|\\.)*+)"'
+    r'((?: (?:value|options)="(?:[^"\\]++|\\.)*+"| ->\s\S+| (?:un)?checked| disabled)*)'
+)
+_VALUE = re.compile(r' value="((?:[^"\\]++|\\.)*+)"')
+_OPTIONS = re.compile(r' options="((?:[^"\\]++|\\.)*+)"')
+_TARGET = re.compile(r" -> (\S+)")
+_HEADING = re.compile(r'heading (".*")\Z')
+_PAYLOAD = re.compile(r"^result of fetch_json (\S+):\Z")
+_OBSTACLES = ("are you human", "log in", "403 forbidden", "page not found", "no such")
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Something with a number that can be acted upon."""
+
+    id: str
+    role: str
+    name: str
+    value: str
+    options: tuple[str, ...]
+    """What a list offers, as far as it is shown."""
+    target: str
+    """Where a link leads, as a whole address."""
+    about: str
+    """The words around a link: the rest of its line, or the line below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: what stands above it, its column names, and its rows by column name."""
+
+    caption: str
+    headers: tuple[str, ...]
+    rows: tuple[dict[str, str], ...]
+
+    def has(self, *columns: str) -> bool:
+        """Whether each name is that of a column, up to what is added in brackets."""
+        return all(self.column(name) for name in columns)
+
+    def column(self, name: str) -> str:
+        """The whole name of the column that begins with `name`; empty when there is none."""
+        found = (header for header in self.headers if header.lower().startswith(name.lower()))
+        return next(found, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One observation, taken apart."""
+
+    url: str
+    title: str
+    error: str
+    blocked: bool
+    fetched: str
+    """The address that `fetch_json` was asked for, when this is its result."""
+    payload: str
+    elements: tuple[Element, ...]
+    tables: tuple[Table, ...]
+    headings: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    @property
+    def obstacle(self) -> bool:
+        """Whether the page is a wall rather than content."""
+        top = self.headings[0].lower() if self.headings else ""
+        return self.blocked or top.startswith(_OBSTACLES)
+
+    @property
+    def loading(self) -> bool:
+        return not self.tables and "Loading" in self.lines
+
+    def link(self, name: str) -> Element | None:
+        """The link with this name, or else the first whose name has it in it."""
+        wanted = name.lower()
+        links = [element for element in self.elements if element.role == "link"]
+        exact = (link for link in links if link.name.lower() == wanted)
+        partly = (link for link in links if wanted in link.name.lower())
+        return next(exact, None) or next(partly, None)
+
+    def field(self, label: str) -> Element | None:
+        """The field whose label begins so."""
+        roles = ("textbox", "combobox", "searchbox", "date", "spinbutton")
+        return next(
+            (
+                element
+                for element in self.elements
+                if element.role in roles and element.name.lower().startswith(label.lower())
+            ),
+            None,
+        )
+
+    def button_after(self, field: Element) -> Element | None:
+        """The button that follows the field: the one that sends its form."""
+        following = self.elements[self.elements.index(field) :]
+        return next((item for item in following if item.role == "button"), None)
+
+    def element(self, number: str) -> Element | None:
+        return next((item for item in self.elements if item.id == number), None)
+
+
+def read_page(text: str) -> Page:
+    """The page that the observation's text shows."""
+    head, _, body = text.partition("\n\n")
+    told, fetched, payload = _split_payload(head.split("\n"))
+    known = dict(line.split(": ", 1) for line in reversed(told) if ": " in line)
+    url = known.get("url", "")
+    lines = [line.strip() for line in body.split("\n") if line.strip()]
+    lines = [_without_quotes(line) for line in lines]
+    return Page(
+        url=url,
+        title=known.get("title", ""),
+        error=known.get("error", ""),
+        blocked=any(line.startswith("note: the page is blocked") for line in told),
+        fetched=fetched,
+        payload=payload,
+        elements=tuple(_elements(lines, url)),
+        tables=tuple(_tables(lines)),
+        headings=tuple(line[8:] for line in lines if line.startswith("heading ")),
+        lines=tuple(lines),
+    )
+
+
+def _split_payload(head: Sequence[str]) -> tuple[Sequence[str], str, str]:
+    """The lines before a payload, the address it came from, and the payload."""
+    for number, line in enumerate(head):
+        found = _PAYLOAD.match(line)
+        if found:
+            return head[:number], found[1], "\n".join(head[number + 1 :])
+    return head, "", ""
+
+
+def _without_quotes(line: str) -> str:
+    """A heading is shown as a quoted string, in which an element's own quotes are escaped."""
+    found = _HEADING.match(line)
+    if found is None:
+        return line
+    try:
+        return f"heading {json.loads(found[1])}"
+    except ValueError:
+        return line
+
+
+def _elements(lines: Sequence[str], url: str) -> Iterator[Element]:
+    for number, line in enumerate(lines):
+        below = lines[number + 1] if number + 1 < len(lines) else ""
+        for found in _ELEMENT.finditer(line):
+            value, target = _VALUE.search(found[4]), _TARGET.search(found[4])
+            options = _OPTIONS.search(found[4])
+            rest = line[found.end() :].strip(" :,")
+            yield Element(
+                id=found[1],
+                role=found[2],
+                name=_unquoted(found[3]),
+                value=_unquoted(value[1]) if value else "",
+                options=tuple(_unquoted(options[1]).split(" | ")) if options else (),
+                target=_joined(url, target[1]) if target else "",
+                about=rest or (below if not _ELEMENT.match(below) else ""),
+            )
+
+
+def _joined(url: str, target: str) -> str:
+    try:
+        return urljoin(url, target)
+    except ValueError:
+        return ""
+
+
+def _unquoted(body: str) -> str:
+    try:
+        return str(json.loads(f'"{body}"'))
+    except ValueError:
+        return body
+
+
+def _tables(lines: Sequence[str]) -> Iterator[Table]:
+    rows: list[list[str]] = []
+    caption = ""
+    for line in [*lines, ""]:
+        if line.startswith("row "):
+            rows.append([_plain(cell) for cell in line[4:].split(" | ")])
+            continue
+        if rows:
+            headers = tuple(rows[0])
+            found = tuple(dict(zip(headers, row, strict=False)) for row in rows[1:])
+            yield Table(caption, headers, found)
+            rows = []
+        caption = line
+
+
+def _plain(cell: str) -> str:
+    """A cell's text, where a link stands for its name."""
+    return _ELEMENT.sub(lambda found: _unquoted(found[3]), cell).strip()

@@ -1,0 +1,55 @@
+"""What an agent is to the rest of Assay: three verbs, and the action each turn ends in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from assay.schema.observation import Observation
+from assay.schema.task import Task
+from assay.schema.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an episode may take; an agent may plan with it, the rollout enforces it."""
+
+    steps: int = 15
+    step_s: float = 30.0
+    """Wall-clock seconds for one turn: the agent's thinking, and then again the world's step."""
+    episode_s: float = 240.0
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What the agent does next, and what it cost to decide on it."""
+
+    text: str
+    """What the world is told, verbatim, e.g. `click("12")`."""
+    answer: str | None = None
+    """Set when the agent answers: the episode ends, and the world is not stepped."""
+    gave_up: bool = False
+    """Set when the agent ends the episode without an answer."""
+    think: str = ""
+    messages: tuple[dict[str, Any], ...] = ()
+    """What this turn added to the conversation, in the shape that chat APIs use."""
+    usage: Usage = field(default_factory=Usage)
+
+
+class Agent(Protocol):
+    """A policy for one episode after the other.
+
+    An exception of `act` ends the episode as `agent_error`; an agent that has nothing more to
+    say answers, or gives up.
+    """
+
+    name: str
+
+    async def start(self, task: Task, *, limits: Limits) -> None:
+        """Forget any earlier episode and get ready for this one."""
+
+    async def act(self, observation: Observation, *, step: int) -> Action:
+        """The next action, given what the world shows now; steps count from 1."""
+
+    async def close(self) -> None:
+        """Let go of everything that must be closed, at any stage; again does nothing."""

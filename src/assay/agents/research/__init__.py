@@ -1,0 +1,1 @@
+"""The web research agent: page state, prompt, model, parsed action."""

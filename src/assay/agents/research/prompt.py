@@ -1,0 +1,105 @@
+"""What the model is told: the instructions, and each turn's page with its notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from assay.agents.research.actions import ACTIONS
+from assay.agents.research.knobs import Knobs
+
+PAGE = "Page:\n"
+"""What stands before the page in every turn's message; everything after it is the page."""
+QUESTION = "Question: "
+
+WORKFLOWS: Mapping[str, str] = MappingProxyType(
+    {
+        "none": "",
+        "web": """\
+- Weather, rain or temperature over many days: use the archive's JSON API, not its tables. Read \
+the API's own page once to learn the address, the names of places and the fields; count what is \
+asked over all the days, then compute.
+- Prices of homes: use the register of sales, and say whether prices paid or asked for are meant. \
+Set its filters (sold or listed, street, dates) instead of reading everything.
+- Businesses: use the directory, by name or by category, and read every page of a list.
+- Prefer the official site to mirrors, agents, old copies and look-alikes of it; when a page asks \
+for a login or says it is blocked, go back and look for the official site.""",
+    }
+)
+"""Ways to work that the `workflow` knob can name; any other text is taken as it stands."""
+
+_FORM = """\
+You answer a question by working in a web browser, one action at a time.
+
+End each reply with one action, written like this:
+ACTION: click
+PARAMS: {"id": "12"}"""
+
+_CUT = """\
+- A mark "… N characters not shown …" stands where text was cut: what you look for may be there."""
+_BARE = """\
+- The answer holds only the value that was asked for: no sentence, no explanation, no source. A \
+number is written in digits without unit, currency sign or thousands separator: 14.2, 850000. A \
+name is the name only. Several names, or an object, are written as JSON."""
+_PER_YEAR = """\
+- API calls: one call per year, for only the days that are needed in that year. Put the results \
+of all calls together before you answer."""
+_WHOLE_RANGE = """\
+- API calls: one call for the whole range of dates, from the first day to the last."""
+
+
+def system_prompt(knobs: Knobs) -> str:
+    """The instructions, as the knobs make them."""
+    actions = "\n".join(
+        f"- {name} {ACTIONS[name].example}: {ACTIONS[name].says}" for name in knobs.actions
+    )
+    rules = [
+        "- The number in brackets before an element is its id, on the page that shows it.",
+        _CUT,
+    ]
+    if knobs.blocked_domains:
+        rules.append(f"- Do not open these sites: {', '.join(knobs.blocked_domains)}.")
+    if knobs.bare_answer:
+        rules.append(_BARE)
+    if "fetch_json" in knobs.actions:
+        rules.append(_PER_YEAR if knobs.api_calls == "per_year" else _WHOLE_RANGE)
+    if knobs.timezone:
+        rules.append(f"- Days and hours are those of the timezone {knobs.timezone}.")
+    parts = [_FORM, f"Actions:\n{actions}", "Rules:\n" + "\n".join(rules)]
+    workflow = WORKFLOWS.get(knobs.workflow, knobs.workflow).strip()
+    if workflow:
+        parts.append(f"How to work:\n{workflow}")
+    return "\n\n".join(parts)
+
+
+def turn_prompt(
+    page: str, *, step: int, steps: int, goal: str | None = None, notes: Sequence[str] = ()
+) -> str:
+    """One turn's message: the question on the first one, notes, and the page."""
+    head = [f"{QUESTION}{goal}\n"] if goal is not None else []
+    head.append(f"Step {step} of {steps}.")
+    head += [f"Note: {note}" for note in notes]
+    return "\n".join([*head, f"{PAGE}{page}"])
+
+
+def sent_messages(messages: Sequence[dict[str, Any]], history_chars: int) -> list[dict[str, str]]:
+    """The recorded conversation as the model gets it: plain text, older pages left out.
+
+    The newest page is always there; earlier ones are, newest first, while they fit into
+    `history_chars` together.
+    """
+    left = history_chars
+    newest = True
+    sent: list[dict[str, str]] = []
+    for message in reversed(messages):
+        role, content = message["role"], str(message["content"])
+        head, mark, page = content.partition(PAGE)
+        if mark and role in ("user", "tool"):
+            if not newest:
+                left -= len(page)
+            if left < 0 and not newest:
+                content = f"{head}{PAGE}(left out: {len(page)} characters)"
+            newest = False
+        sent.append({"role": "user" if role == "tool" else role, "content": content})
+    return sent[::-1]

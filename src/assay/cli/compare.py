@@ -1,0 +1,166 @@
+"""`assay compare`: did the change help, what did it break, is that enough to say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from assay.cli.printed import RUNS_DIR, between, print_json, reward, signed
+from assay.cli.show import output, plain
+from assay.ledger.summary import PERFECT
+from assay.report.comparison import Comparison, Shift, compare_many
+from assay.report.statistics import EXACT_PAIRS
+
+SHOWN = 30
+STYLE = {"improved": "bold green", "regressed": "bold red"}
+GATE = 3
+REFUSED = 2
+
+
+@click.command(name="compare")
+@click.argument("base")
+@click.argument("cands", nargs=-1, required=True, metavar="CAND…")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["regression", "no-verdict"]),
+    multiple=True,
+    help="Exit with 3 on a regression, or where no verdict is possible.",
+)
+@click.option("--force", is_flag=True, help="Compare what differs, and label it.")
+@click.option(
+    "--pass-at", type=float, default=PERFECT, show_default=True, help="From here a task passes."
+)
+@click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
+@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(
+    context: click.Context,
+    base: str,
+    cands: Sequence[str],
+    fail_on: Sequence[str],
+    force: bool,
+    pass_at: float,
+    show_all: bool,
+    runs_dir: Path,
+    as_json: bool,
+) -> None:
+    """Compare each CAND with BASE, task by task.
+
+    Runs whose reward, task set, step budget or model differ are refused (exit code 2), unless
+    --force labels them. Several candidates are corrected for their number (Holm). A regression is
+    a significant drop of the mean, or tasks that are lower in all of three or more repeats; a gate
+    that says no exits with 3.
+    """
+    found = compare_many(base, list(cands), force=force, pass_at=pass_at, runs_dir=runs_dir)
+    if as_json:
+        records = [comparison.to_record() for comparison in found]
+        print_json(records[0] if len(records) == 1 else records)
+    else:
+        console = output()
+        for i, comparison in enumerate(found):
+            if i:
+                console.print()
+            _show(console, comparison, show_all=show_all)
+    context.exit(_exit_code(found, fail_on))
+
+
+def _exit_code(found: Sequence[Comparison], fail_on: Sequence[str]) -> int:
+    verdicts = {comparison.verdict for comparison in found}
+    if "regression" in fail_on and "regressed" in verdicts:
+        return GATE
+    if "no-verdict" in fail_on and verdicts & {"no verdict possible", "not comparable"}:
+        return GATE
+    return REFUSED if "not comparable" in verdicts else 0
+
+
+def _show(console: Console, found: Comparison, *, show_all: bool) -> None:
+    console.print(Text(f"{found.base} → {found.cand}", style="bold"), soft_wrap=True)
+    verdict = Text(found.verdict, style=STYLE.get(found.verdict, "bold yellow"))
+    because = found.because.removeprefix(f"{found.verdict}: ")
+    console.print(Text.assemble(verdict, ": ", plain(because, 500)), soft_wrap=True)
+    if found.verdict == "not comparable":
+        console.print("--force compares the tasks that both have, and labels the result")
+    for change in found.changes:
+        console.print(Text(f"  changed  {plain(change, 160)}", style="dim"), soft_wrap=True)
+    if found.reward is not None:
+        console.print()
+        _statistics(console, found)
+        _tasks(console, found, show_all=show_all)
+        _costs(console, found)
+    for note in found.notes:
+        console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
+
+
+def _statistics(console: Console, found: Comparison) -> None:
+    assert found.reward is not None
+    assert found.permutation is not None
+    assert found.mcnemar is not None
+    moved, test, passes = found.reward, found.permutation, found.mcnemar
+    table = Table(box=None, show_header=False, pad_edge=False)
+    unpaired = f" ({found.only_base} only in base, {found.only_cand} only in cand)"
+    alone = unpaired if found.only_base or found.only_cand else ""
+    table.add_row("paired tasks", f"{found.n}{alone}")
+    table.add_row(
+        "mean reward",
+        Text.assemble(
+            f"{moved.base:.3f} → {moved.cand:.3f}  ",
+            signed(moved.difference),
+            f"  95 % {between(moved.interval)}" if moved.interval else "",
+        ),
+    )
+    how = "exact" if test.exact else f"Monte-Carlo, more than {EXACT_PAIRS} pairs differ"
+    table.add_row("permutation", f"p = {found.p:.3g} ({how}; {test.nonzero} tasks differ)")
+    table.add_row(
+        f"pass at {found.pass_at:g}",
+        f"{passes.gained} gained, {passes.lost} lost, McNemar p = {passes.p:.3g}",
+    )
+    seen = "cannot be estimated" if found.detectable is None else f"{found.detectable:.3f}"
+    table.add_row("detectable change", f"{seen} (80 % power)" if found.detectable else seen)
+    console.print(table)
+
+
+def _tasks(console: Console, found: Comparison, *, show_all: bool) -> None:
+    rows = [row for row in found.tasks if show_all or row.change != "unchanged"]
+    if not rows:
+        return
+    table = Table("task", "change", box=None, pad_edge=False)
+    for name in ("base", "cand", "difference"):
+        table.add_column(name, justify="right")
+    table.add_column("endings")
+    for row in rows if show_all else rows[:SHOWN]:
+        same = row.base_ending == row.cand_ending
+        table.add_row(
+            Text(plain(row.task_id, 40)),
+            row.change + (" (flaky)" if row.flaky else ""),
+            reward(row.base),
+            reward(row.cand),
+            signed(row.difference),
+            row.cand_ending if same else f"{row.base_ending} → {row.cand_ending}",
+        )
+    console.print()
+    console.print(table)
+    hidden = len(rows) - SHOWN
+    if hidden > 0 and not show_all:
+        console.print(f"… and {hidden} more; --all shows them")
+
+
+def _costs(console: Console, found: Comparison) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    named: tuple[tuple[str, Shift | None], ...] = (
+        ("steps", found.steps), ("cost (USD)", found.cost_usd), ("time (s)", found.elapsed_s)
+    )  # fmt: skip
+    for name, shift in named:
+        if shift is not None:
+            table.add_row(
+                name,
+                f"{shift.base:.3g} → {shift.cand:.3g}",
+                f"{shift.difference:+.3g}  95 % {between(shift.interval)}",
+            )
+    console.print()
+    console.print(table)

@@ -1,0 +1,144 @@
+"""`assay diagnose`: which points a run lost, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from assay.cli.printed import RUNS_DIR, print_json, reward, words
+from assay.cli.show import output, plain
+from assay.report.diagnosis import Diagnosis, Finding, diagnose
+
+SHOWN = 40
+
+
+@click.command(name="diagnose")
+@click.argument("run")
+@click.option("--task", metavar="ID", help="Only this task, with every detail.")
+@click.option("--all", "show_all", is_flag=True, help=f"Every attempt, not the first {SHOWN}.")
+@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json: bool) -> None:
+    """Show which points RUN lost, why, and what each cause could give back at most.
+
+    Answers are scored again in other forms by the run's own reward. What the best form would have
+    scored is shown beside the reward, as an upper bound: the form was chosen by the gold.
+    """
+    found = diagnose(run, task=task, runs_dir=runs_dir)
+    if as_json:
+        print_json(found.to_record())
+        return
+    console = output()
+    _head(console, found)
+    if found.causes:
+        console.print(_causes(found))
+    if task is not None:
+        for finding in found.findings:
+            _detail(console, finding)
+    elif found.findings:
+        shown = found.findings if show_all else found.findings[:SHOWN]
+        console.print()
+        console.print(_attempts(shown))
+        more = len(found.findings) - len(shown)
+        if more:
+            console.print(f"… and {more} more; --all shows them, --task ID one in detail")
+    for note in found.notes:
+        console.print(Text(f"note: {plain(note, 300)}", style="yellow"))
+
+
+def _head(console: Console, found: Diagnosis) -> None:
+    lost = len(found.findings)
+    if found.mean is None:
+        console.print(f"{found.run_id}: {found.n} attempts, none with a reward")
+    elif not lost:
+        console.print(f"{found.run_id}: {found.n} attempts, mean {found.mean:.3f}: nothing lost")
+    else:
+        best = found.recoverable_mean or 0.0
+        console.print(
+            f"{found.run_id}: mean {found.mean:.3f} over {found.scored} scored attempts, "
+            f"{lost} below full reward; ≤ {best:.3f} had every answer been in its best form"
+        )
+
+
+def _causes(found: Diagnosis) -> Table:
+    table = Table("cause", box=None, pad_edge=False)
+    for name in ("attempts", "lost", "returns ≤"):
+        table.add_column(name, justify="right")
+    table.add_column("what it suggests", overflow="fold")
+    for row in found.causes:
+        unknown = row.unscored == row.attempts
+        table.add_row(
+            words(row.cause),
+            str(row.attempts),
+            "unknown" if unknown else f"{row.lost:.3f}",
+            "unknown" if unknown else f"{row.returns:.3f}",
+            row.suggestion,
+        )
+    return table
+
+
+def _attempts(findings: tuple[Finding, ...]) -> Table:
+    table = Table("task", box=None, pad_edge=False)
+    table.add_column("reward", justify="right")
+    table.add_column("cause")
+    table.add_column("submitted", overflow="fold", ratio=2)
+    table.add_column("gold", overflow="fold", ratio=1)
+    table.add_column("evidence", overflow="fold", ratio=3)
+    for finding in findings:
+        name = finding.task_id + (f" #{finding.repeat}" if finding.repeat else "")
+        table.add_row(
+            Text(plain(name, 40)),
+            _reward(finding),
+            words(finding.cause),
+            Text(plain(finding.answer if finding.answer is not None else "nothing", 60)),
+            Text(plain(finding.gold, 40)),
+            Text(_evidence(finding)),
+        )
+    return table
+
+
+def _reward(finding: Finding) -> Text:
+    text = reward(finding.reward)
+    if finding.recovery is not None:
+        text.append(f" ≤{finding.recovery.reward:.2f}", style="magenta")
+    return text
+
+
+def _evidence(finding: Finding) -> str:
+    first = finding.evidence[0]
+    more = f" (+{len(finding.evidence) - 1})" if len(finding.evidence) > 1 else ""
+    return f"step {first.step}: {plain(first.text, 110)}{more}"
+
+
+def _detail(console: Console, finding: Finding) -> None:
+    console.print()
+    console.print(Text(f"{finding.attempt}  {words(finding.cause)}", style="bold"), soft_wrap=True)
+    console.print(
+        Text.assemble("reward ", reward(finding.reward), f"  {plain(finding.because, 200)}")
+    )
+    if finding.recovery is not None:
+        console.print(
+            Text(
+                f"in another form ({finding.recovery.form}): ≤ {finding.recovery.reward:.3f}  "
+                f"{plain(finding.recovery.text, 120)}",
+                style="magenta",
+            )
+        )
+    table = Table("gold", "submitted", box=None, pad_edge=False)
+    table.add_column("overlap", justify="right")
+    for row in finding.aligned:
+        mark = "green" if row.matched else "red"
+        table.add_row(
+            Text(plain(row.gold, 60) if row.gold is not None else "—"),
+            Text(plain(row.answer, 60) if row.answer is not None else "—"),
+            Text(f"{row.overlap:.2f}", style=mark),
+        )
+    if not finding.aligned:
+        table.add_row(Text(plain(finding.gold, 60)), "nothing", "")
+    console.print(table)
+    for sign, link in zip(finding.evidence, finding.links(), strict=True):
+        console.print(Text(f"step {sign.step}: {plain(sign.text, 200)}  ({link})"), soft_wrap=True)

@@ -1,0 +1,90 @@
+"""`assay history`: the iteration table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from assay.cli.printed import RUNS_DIR, between, print_json, reward, signed
+from assay.cli.show import output, plain
+from assay.report.timeline import History, Row, history
+
+
+@click.command(name="history")
+@click.argument("benchmark", required=False)
+@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
+    """Show every run, or those of BENCHMARK, oldest first.
+
+    A run is set against the latest one before it with the same reward, task set, step budget and
+    model. What was predicted with `assay run --expect` is checked against that.
+    """
+    found = history(benchmark, runs_dir=runs_dir)
+    if as_json:
+        print_json(found.to_record())
+        return
+    console = output()
+    if not found.rows:
+        console.print(f"no runs{f' of {benchmark}' if benchmark else ''} in {runs_dir}")
+    else:
+        table = Table("run", "commit", "focus", box=None, pad_edge=False)
+        for name in ("n", "mean", "95 %", "best", "worst", "answered", "errors", "change"):
+            table.add_column(name, justify="right")
+        table.add_column("verdict")
+        for row in found.rows:
+            table.add_row(*_cells(row))
+        console.print(table)
+    for remark, runs in _remarks(found).items():
+        who = runs[0] if len(runs) == 1 else f"{runs[0]} and {len(runs) - 1} more"
+        console.print(Text(f"{who}: {plain(remark, 300)}"), soft_wrap=True)
+    for note in found.notes:
+        console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
+
+
+def _cells(row: Row) -> tuple[Text | str, ...]:
+    mean = reward(row.mean)
+    if row.reported:
+        mean.append("*")
+    return (
+        Text(row.run_id, overflow="fold"),
+        Text(plain(row.commit, 10)),
+        Text(plain(row.focus, 32)),
+        str(row.n),
+        mean,
+        between(row.interval) or "—",
+        reward(row.best),
+        reward(row.worst),
+        _count(row.answered, row),
+        _count(row.errors, row),
+        signed(row.change.difference) if row.change else Text("—", style="dim"),
+        row.change.verdict if row.change else "",
+    )
+
+
+def _count(value: int | None, row: Row) -> str:
+    return "—" if value is None else f"{value}/{row.attempts}"
+
+
+def _remarks(found: History) -> dict[str, list[str]]:
+    """What is to be said beside the table, each remark with the runs that it is about."""
+    remarks: dict[str, list[str]] = {}
+    for row in found.rows:
+        for remark in _remarks_on(row):
+            remarks.setdefault(remark, []).append(row.run_id)
+    return remarks
+
+
+def _remarks_on(row: Row) -> list[str]:
+    remarks = []
+    if row.prediction is not None:
+        held = "came true" if row.prediction.came_true else "did not come true"
+        remarks.append(f"{row.prediction.sentence} ({held})")
+    if row.not_comparable:
+        remarks.append(f"not comparable with the run before it: {row.not_comparable}")
+    if row.change is not None and row.change.verdict == "no verdict possible":
+        remarks.append(row.change.because)
+    return [*remarks, *row.notes]

@@ -1,0 +1,93 @@
+"""`assay plot`: the history as a picture, in a file or in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from assay.cli.printed import RUNS_DIR, print_json
+from assay.cli.show import output, plain
+from assay.errors import BadParameter
+from assay.report.charts import (
+    GROUPS,
+    Grid,
+    bar_text,
+    comparable_groups,
+    grid,
+    heat_map,
+    reward_chart,
+    shade,
+)
+from assay.report.timeline import History, history
+
+Kind = Literal["rewards", "tasks"]
+
+
+@click.command(name="plot")
+@click.argument("benchmark", required=False)
+@click.option(
+    "--kind",
+    type=click.Choice(["rewards", "tasks"]),
+    default="rewards",
+    show_default=True,
+    help="Mean reward of each run, or a task × run heat map.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write it here (.svg or .png).")
+@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
+@click.option("--json", "as_json", is_flag=True, help="Print what would be drawn as JSON.")
+def command(
+    benchmark: str | None, kind: Kind, out: Path | None, runs_dir: Path, as_json: bool
+) -> None:
+    """Draw the runs, or those of BENCHMARK: in the terminal, or as SVG or PNG with --out."""
+    found = history(benchmark, runs_dir=runs_dir)
+    matrix = grid(found, runs_dir=runs_dir) if kind == "tasks" else None
+    if as_json:
+        print_json(found.to_record() if matrix is None else matrix.to_record())
+    elif out is not None:
+        _write(out, found, matrix)
+    elif matrix is None:
+        _bars(found)
+    else:
+        _map(matrix)
+
+
+def _write(out: Path, found: History, matrix: Grid | None) -> None:
+    drawing = reward_chart(found) if matrix is None else heat_map(matrix)
+    if out.suffix.lower() == ".svg":
+        out.write_text(drawing.svg(), encoding="utf-8")
+    elif out.suffix.lower() == ".png":
+        out.write_bytes(drawing.png())
+    else:
+        raise BadParameter(f"--out {str(out)!r} ends neither in .svg nor in .png")
+    output().print(f"written to {out}", soft_wrap=True)
+
+
+def _bars(found: History) -> None:
+    table = Table("run", "focus", box=None, pad_edge=False)
+    table.add_column("mean", justify="right")
+    table.add_column("0", no_wrap=True)
+    for row, group in zip(found.rows, comparable_groups(found), strict=True):
+        mean = "—" if row.mean is None else f"{row.mean:.3f}"
+        colour = "grey62" if row.reported else GROUPS[group % len(GROUPS)]
+        bar = Text(bar_text(row.mean or 0.0), style=colour)
+        table.add_row(Text(row.run_id), Text(plain(row.focus, 32)), mean, bar)
+    console = output()
+    console.print(table)
+    console.print("same colour: comparable with each other", style="dim")
+
+
+def _map(matrix: Grid) -> None:
+    console = output()
+    table = Table("task", box=None, pad_edge=False)
+    for number in range(1, len(matrix.runs) + 1):
+        table.add_column(str(number), justify="center", min_width=2)
+    for task, rewards in zip(matrix.tasks, matrix.rewards, strict=True):
+        cells = [Text("··" if r is None else "██", style=shade(r)) for r in rewards]
+        table.add_row(Text(plain(task, 40)), *cells)
+    console.print(table)
+    for number, run in enumerate(matrix.runs, 1):
+        console.print(f"{number:>3}  {run}")

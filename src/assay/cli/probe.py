@@ -1,0 +1,62 @@
+"""`assay probe`: how sensitive a reward is to form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from assay.cli.printed import key_value, print_json, reward
+from assay.cli.show import output, plain
+from assay.report.sensitivity import Probed, Sensitivity, probe
+
+
+@click.command(name="probe")
+@click.argument("name", metavar="REWARD")
+@click.option("--answer", required=True, metavar="GOLD", help=r"The gold; `\n` is a line break.")
+@click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Its options.")
+@click.option("--column", "columns", multiple=True, metavar="KEY=VALUE", help="Other columns.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    name: str, answer: str, params: Sequence[str], columns: Sequence[str], as_json: bool
+) -> None:
+    r"""Score systematic variants of a right answer, and wrong ones, with REWARD.
+
+    \b
+    assay probe assistantbench_reward --answer 850000
+    assay probe qa_f1_reward --answer "Shanghai villa"
+    assay probe assistantbench_reward --answer "CrossFit East River\nAvea Pilates"
+    """
+    found = probe(
+        name,
+        answer.replace("\\n", "\n"),
+        params=dict(key_value(param, "--param") for param in params),
+        columns=dict(key_value(column, "--column") for column in columns),
+    )
+    if as_json:
+        print_json(found.to_record())
+        return
+    console = output()
+    console.print(_table([row for row in found.rows if row.right], "right", found))
+    console.print()
+    console.print(_table([row for row in found.rows if not row.right], "wrong", found))
+    console.print()
+    console.print(Text(f"{found.reward}: {found.sentence}", style="bold"))
+
+
+def _table(rows: Sequence[Probed], kind: str, found: Sensitivity) -> Table:
+    table = Table(f"{kind} answers", "form", box=None, pad_edge=False)
+    table.add_column("reward", justify="right")
+    table.add_column("submitted", overflow="fold")
+    odd = set(found.losing) | set(found.gaining)
+    for row in rows:
+        style = "bold" if row in odd else "dim"
+        table.add_row(
+            Text(row.family, style=style),
+            Text(row.name, style=style),
+            reward(row.reward),
+            Text(plain(row.text, 60), style=style),
+        )
+    return table

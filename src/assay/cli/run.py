@@ -1,0 +1,181 @@
+"""`assay run`: an agent on a benchmark, every attempt kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from assay.cli.show import progress_output
+from assay.cli.summary import print_run
+from assay.errors import BadParameter
+from assay.ledger.run import Run
+from assay.runner.progress import Progress
+from assay.runner.request import Request
+from assay.runner.run import RUNS_DIR, StartedRun, start
+
+
+@click.command(name="run")
+@click.argument("benchmark", required=False)
+@click.option("--agent", metavar="NAME", help="Who acts; `assay list agents` shows all.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the agent; with a section (limits.steps=20), of the benchmark.",
+)
+@click.option("--tasks", metavar="ID,…", help="Ids, patterns (rain_*), or a flag such as demo.")
+@click.option("--repeats", type=click.IntRange(1), help="Episodes of each task.  [default: 1]")
+@click.option(
+    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Episodes at a time."
+)
+@click.option("--focus", metavar="TEXT", help="What the run is meant to show; written before it.")
+@click.option(
+    "--expect",
+    multiple=True,
+    metavar="up:ID,… | down:ID,…",
+    help="Tasks whose reward should move; written before the run.",
+)
+@click.option("--resume", metavar="RUN", help="Run exactly what that run still owes.")
+@click.option(
+    "--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR, show_default=True
+)
+@click.option(
+    "--repository",
+    type=click.Path(path_type=Path),
+    default=".",
+    help="The agent's repository, whose commit is recorded.  [default: this folder's]",
+)
+@click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
+def command(
+    benchmark: str | None,
+    agent: str | None,
+    settings: Sequence[str],
+    tasks: str | None,
+    repeats: int | None,
+    workers: int,
+    focus: str | None,
+    expect: Sequence[str],
+    resume: str | None,
+    runs_dir: Path,
+    repository: Path,
+    as_json: bool,
+) -> None:
+    """Run an agent on BENCHMARK: a name (`assay list benchmarks`) or a TOML file.
+
+    The run is a folder under --runs. Stop it with Ctrl-C or kill it: every finished episode is
+    kept, and --resume goes on. Progress is on stderr, the summary on stdout.
+
+    \b
+    assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
+    assay run townsquare --agent rules --set observation_chars=4000 --set limits.steps=20
+    assay run --resume 20260329-122135-d4b692
+    """
+    request = Request(
+        benchmark=benchmark,
+        agent=agent,
+        settings=dict(parse_setting(text) for text in settings),
+        tasks=tasks,
+        repeats=repeats,
+        expect=_expectations(expect) if expect else None,
+        focus=focus,
+    )
+    with start(
+        request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
+    ) as started:
+        run = _finish(started)
+    print_run(run, as_json=as_json)
+
+
+def _finish(started: StartedRun) -> Run:
+    console = progress_output()
+    if started.notes:
+        console.print(
+            "the agent's repository is not what it was when this run began; "
+            "the episodes from now on say so"
+        )
+    try:
+        with _shown(started) as tell:
+            return started.finish(tell)
+    except KeyboardInterrupt:
+        console.print(
+            f"stopped; every finished episode is kept: assay run --resume {started.path}",
+            soft_wrap=True,
+        )
+        raise
+
+
+@contextmanager
+def _shown(started: StartedRun) -> Iterator[Callable[[Progress], None]]:
+    """A function that shows progress, as a bar in a terminal and as lines elsewhere."""
+    console = progress_output()
+    if not console.is_terminal:
+        yield _Lines(console.print)
+        return
+    columns = (
+        "{task.description}",
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[words]}"),
+    )
+    with Bar(*columns, console=console) as bar:
+        task = bar.add_task(started.path.name, total=None, words="")
+
+        def tell(progress: Progress) -> None:
+            bar.update(
+                task, completed=progress.done, total=progress.total, words=describe(progress)
+            )
+
+        yield tell
+
+
+class _Lines:
+    """Prints a line for every twentieth part of the run, and at its end."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._shown = -1
+
+    def __call__(self, progress: Progress) -> None:
+        part = 20 * progress.done // max(1, progress.total)
+        if part > self._shown:
+            self._shown = part
+            self._write(f"{progress.done} of {progress.total}  {describe(progress)}")
+
+
+def describe(progress: Progress) -> str:
+    """Mean, errors and time left in a few words."""
+    mean = "—" if progress.mean is None else f"{progress.mean:.3f}"
+    errors = f"{progress.errors} error" + "s" * (progress.errors != 1)
+    if progress.left_s is None:
+        return f"mean {mean}  {errors}"
+    minutes, seconds = divmod(round(progress.left_s), 60)
+    return f"mean {mean}  {errors}  {minutes}:{seconds:02d} left"
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """`key=value`; the value is JSON where it can be read as such, else the text itself."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise BadParameter(f"--set {text!r} is not KEY=VALUE")
+    try:
+        return key, orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return key, value
+
+
+def _expectations(texts: Sequence[str]) -> dict[str, list[str]]:
+    expected: dict[str, list[str]] = {}
+    for text in texts:
+        direction, colon, ids = text.partition(":")
+        if not colon or not ids.strip():
+            raise BadParameter(f"--expect {text!r} is not up:ID,… or down:ID,…")
+        expected.setdefault(direction, []).extend(ids.split(","))
+    return expected

@@ -1,0 +1,1 @@
+"""Any registered BrowserGym task, run by an interpreter that has BrowserGym."""

@@ -1,0 +1,209 @@
+"""The far side of the bridge: BrowserGym behind JSON lines, under an interpreter that has it.
+
+Run as a script by `process.Child`; it needs the standard library and browsergym, nothing of Assay.
+One request a line on standard input, one answer a line on standard output:
+
+    {"call": "reset", "task": "miniwob.click-link", "seed": 0, …}
+    {"call": "step", "action": "click('12')"}
+
+    {"ok": true, "goal": …, "url": …, "page": …, "reward": …, "raw_reward": …, …}
+    {"ok": false, "kind": "unknown_task" | "missing" | "setup" | "step", "message": …, "trace": …}
+
+It ends, and all that it started with it, when its standard input ends.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from pathlib import Path
+from typing import Any
+
+IGNORED_ROLES = ["LineBreak", "InlineTextBox"]
+"""Newer Chromium lists each line of a text again as an InlineTextBox."""
+MESSAGE_CHARS = 4_000
+
+
+class Failed(Exception):
+    """A request that cannot be met, of a kind that the near side can act upon."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Gym:
+    """The one BrowserGym environment of this process."""
+
+    def __init__(self) -> None:
+        self._env: Any = None
+        self._goal = ""
+        self._chars = 0
+
+    def reset(self, request: dict[str, Any]) -> dict[str, Any]:
+        """A fresh environment for the task; the old one is closed."""
+        self.close()
+        make = _registered(request["task"], request["imports"])
+        _use_chromium(request["chromium"], request["flags"])
+        actions = importlib.import_module("browsergym.core.action.highlevel")
+        mapping = actions.HighLevelActionSet(subsets=request["actions"], multiaction=False)
+        try:
+            self._env = make(
+                f"browsergym/{request['task']}",
+                action_mapping=mapping.to_python_code,
+                **request["options"],
+            )
+            observation, info = self._env.reset(seed=request["seed"])
+        except Exception as error:
+            raise Failed("setup", f"{type(error).__name__}: {error}") from error
+        self._chars = request["chars"]
+        self._goal = _goal_text(observation)
+        return self._answer(observation, info, reward=0.0, terminated=False, truncated=False)
+
+    def step(self, request: dict[str, Any]) -> dict[str, Any]:
+        if self._env is None:
+            raise Failed("step", "there is no episode; reset first")
+        try:
+            told = self._env.step(request["action"])
+        except Exception as error:
+            # Errors of the action are in the observation: this is the task's own check.
+            raise Failed("step", f"{type(error).__name__}: {error}") from error
+        observation, reward, terminated, truncated, info = told
+        return self._answer(
+            observation,
+            info,
+            reward=float(reward),
+            terminated=bool(terminated),
+            truncated=bool(truncated),
+        )
+
+    def close(self) -> None:
+        env, self._env = self._env, None
+        if env is not None:
+            env.close()
+
+    def _answer(
+        self, observation: dict[str, Any], info: dict[str, Any], **outcome: Any
+    ) -> dict[str, Any]:
+        flatten = importlib.import_module("browsergym.utils.obs").flatten_axtree_to_str
+        page = str(flatten(observation["axtree_object"], ignored_roles=IGNORED_ROLES))
+        titles = list(observation.get("open_pages_titles") or [""])
+        active = int(next(iter(observation.get("active_page_index", [0])), 0))
+        return {
+            "ok": True,
+            "goal": self._goal,
+            "url": str(observation.get("url", "")),
+            "title": str(titles[active] if active < len(titles) else ""),
+            "page": page[: self._chars],
+            "page_chars": len(page),
+            "last_action_error": str(observation.get("last_action_error") or "")[:MESSAGE_CHARS],
+            "raw_reward": _raw_reward(info),
+            **outcome,
+        }
+
+
+def _registered(task: str, imports: list[str]) -> Any:
+    """`gymnasium.make`, once the task is known to it."""
+    try:
+        gymnasium = importlib.import_module("gymnasium")
+        importlib.import_module("browsergym.core")
+        for name in imports:
+            importlib.import_module(name)
+        family = task.partition(".")[0]
+        if f"browsergym/{task}" not in gymnasium.registry and family.isidentifier():
+            _import_family(f"browsergym.{family}")
+    except ImportError as error:
+        raise Failed("missing", f"{sys.executable}: {error}") from error
+    if f"browsergym/{task}" not in gymnasium.registry:
+        known = sum(str(name).startswith("browsergym/") for name in gymnasium.registry)
+        raise Failed("unknown_task", f"none of the {known} registered tasks is called {task!r}")
+    return gymnasium.make
+
+
+def _import_family(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        # A family that is not installed has no tasks; one that lacks something says what.
+        if error.name != name:
+            raise
+
+
+def _goal_text(observation: dict[str, Any]) -> str:
+    parts = observation.get("goal_object") or ()
+    texts = [str(part.get("text", "")) for part in parts if part.get("type") == "text"]
+    return "\n".join(texts) or str(observation.get("goal", ""))
+
+
+def _raw_reward(info: dict[str, Any]) -> float | None:
+    """The reward in the task's own unit; BrowserGym's own loop looks one level too high for it."""
+    raw = (info.get("task_info") or {}).get("RAW_REWARD_GLOBAL")
+    return float(raw) if isinstance(raw, (int, float)) else None
+
+
+def _use_chromium(path: str, flags: list[str]) -> None:
+    """Both browsers that BrowserGym starts are the one at `path`, unless it has its own.
+
+    The chat's browser takes no options, so that only the launch itself can be changed.
+    """
+    kind: Any = importlib.import_module("playwright.sync_api").BrowserType
+    if getattr(kind.launch, "from_assay", False):
+        return
+    launch = kind.launch
+
+    def with_ours(self: Any, **options: Any) -> Any:
+        if path and not Path(self.executable_path).is_file():
+            options.setdefault("executable_path", path)
+        return launch(self, **{**options, "args": [*(options.get("args") or ()), *flags]})
+
+    with_ours.from_assay = True  # type: ignore[attr-defined]  # a mark against patching twice
+    kind.launch = with_ours
+
+
+def _answer(gym: Gym, line: str) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+        return gym.reset(request) if request["call"] == "reset" else gym.step(request)
+    except Failed as error:
+        return {
+            "ok": False,
+            "kind": error.kind,
+            "message": str(error)[:MESSAGE_CHARS],
+            "trace": traceback.format_exc()[-MESSAGE_CHARS:],
+        }
+
+
+def _read(lines: queue.SimpleQueue[str]) -> None:
+    """Requests are queued; at the end of the input this process and its group are killed.
+
+    The main thread may be inside a call that never returns, so it is not asked. Chromium is in
+    another group, and ends when the pipe to its driver breaks.
+    """
+    for line in sys.stdin:
+        lines.put(line)
+    if os.getpgid(0) == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(0)
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    # What libraries print must not end up between the answers.
+    wire = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(lines,), daemon=True).start()
+    gym = Gym()
+    while True:
+        wire.write(json.dumps(_answer(gym, lines.get())) + "\n")
+        wire.flush()
+
+
+if __name__ == "__main__":
+    main()

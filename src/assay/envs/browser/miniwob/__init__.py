@@ -1,0 +1,1 @@
+"""MiniWoB++: small pages that set their own goal and pay for reaching it."""

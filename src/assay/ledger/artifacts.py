@@ -1,0 +1,64 @@
+"""Content by its hash: screenshots, page texts, long conversations, each stored once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import uuid
+from pathlib import Path
+
+from assay.errors import BadRecord
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Artifacts:
+    """The artifacts of one run, in sub-folders by the first two digits of their hash."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._unsynced: set[Path] = set()
+
+    def path(self, sha256: str) -> Path:
+        if _SHA256.fullmatch(sha256) is None:
+            raise BadRecord(f"{sha256[:80]!r} is not the sha256 of an artifact")
+        return self.folder / sha256[:2] / sha256
+
+    def put(self, data: bytes | str) -> str:
+        """The hash under which the content can be had from now on; text is stored as UTF-8.
+
+        Lone surrogates in a text are kept as the three bytes that they would have.
+        """
+        content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        sha256 = hashlib.sha256(content).hexdigest()
+        path = self.path(sha256)
+        # A file of another size is what a power cut left of it.
+        if path.exists() and path.stat().st_size == len(content):
+            return sha256
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{uuid.uuid4().hex}.draft")
+        draft.write_bytes(content)
+        draft.replace(path)
+        with self._lock:
+            self._unsynced.add(path)
+        return sha256
+
+    def get(self, sha256: str) -> bytes:
+        """The content, checked against its hash."""
+        path = self.path(sha256)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError as error:
+            raise BadRecord(f"there is no artifact {sha256} in {str(self.folder)!r}") from error
+        found = hashlib.sha256(content).hexdigest()
+        if found != sha256:
+            raise BadRecord(f"{str(path)!r} is damaged: its content has the hash {found}")
+        return content
+
+    def take_unsynced(self) -> set[Path]:
+        """The files that were written since the last call, for the one who makes them durable."""
+        with self._lock:
+            taken, self._unsynced = self._unsynced, set()
+        return taken

@@ -1,0 +1,354 @@
+"""An SQLite index over all runs of a folder: fast to ask, safe to delete.
+
+The run folders are the truth. `update` reads what was appended since the last time, by the byte
+offset that it keeps for each run; an index that is missing, damaged or of another version is made
+anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.errors import BadRecord
+from assay.ledger.layout import INDEX, RunLayout, list_runs
+from assay.ledger.records import RawLine, episode_from_record, read_raw
+from assay.ledger.run import read_manifest
+from assay.ledger.summary import domain_of, primary, reward_of
+from assay.schema.episode import Episode, StopReason
+from assay.schema.manifest import RunManifest
+from assay.schema.score import Abstained
+
+INDEX_VERSION = 1
+_HEAD_BYTES = 4_096
+
+_TABLES = """
+CREATE TABLE runs (
+    run_id TEXT PRIMARY KEY, created_at TEXT, benchmark TEXT, agent TEXT, focus TEXT, parent TEXT,
+    task_set TEXT, n_tasks INTEGER, repeats INTEGER,
+    offset INTEGER NOT NULL, lines INTEGER NOT NULL, head TEXT NOT NULL, damaged INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE attempts (
+    run_id TEXT NOT NULL, line INTEGER NOT NULL, attempt TEXT NOT NULL, task_id TEXT NOT NULL,
+    repeat INTEGER NOT NULL, domain TEXT NOT NULL, stop_reason TEXT NOT NULL, scorer TEXT NOT NULL,
+    reward REAL, abstained TEXT, n_steps INTEGER NOT NULL, elapsed_s REAL NOT NULL,
+    started_at TEXT NOT NULL,
+    PRIMARY KEY (run_id, line)
+) WITHOUT ROWID;
+CREATE INDEX attempts_of_a_task ON attempts (task_id);
+"""
+
+_INSERT_RUN = """
+INSERT INTO runs VALUES (
+    CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),
+    CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, 0, 0, '', 0
+)
+"""
+_INSERT_ATTEMPT = """
+INSERT INTO attempts VALUES (
+    CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT),
+    CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, ?, CAST(? AS TEXT)
+)
+"""
+
+_FINAL = """
+SELECT *, row_number() OVER (
+    PARTITION BY run_id, task_id, repeat ORDER BY stop_reason = 'env_error', line DESC
+) = 1 AS counts FROM attempts
+"""
+"""The attempts, each with whether it is the one that counts; the rule of `Run.final`."""
+
+_RUNS = f"""
+SELECT runs.run_id, created_at, benchmark, agent, focus, parent, task_set,
+    n_tasks * repeats AS planned, damaged,
+    count(a.line) AS attempts,
+    count(a.line) FILTER (WHERE counts) AS n,
+    count(a.reward) FILTER (WHERE counts) AS scored,
+    avg(a.reward) FILTER (WHERE counts) AS mean,
+    count(*) FILTER (WHERE counts AND a.stop_reason = 'answered') AS answered,
+    count(*) FILTER (WHERE counts AND a.stop_reason IN ('agent_error', 'env_error')) AS errors,
+    count(a.abstained) FILTER (WHERE counts) AS abstained
+FROM runs LEFT JOIN ({_FINAL}) AS a USING (run_id)
+GROUP BY runs.run_id ORDER BY created_at, runs.run_id
+"""  # noqa: S608 - constants only
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run in a list of runs."""
+
+    run_id: str
+    created_at: str
+    benchmark: str
+    agent: str
+    focus: str
+    parent: str | None
+    task_set: str
+    planned: int
+    """Tasks times repeats; 0 when the manifest does not say."""
+    damaged: int
+    """Lines that could not be read."""
+    attempts: int
+    n: int
+    """Final attempts."""
+    scored: int
+    mean: float | None
+    answered: int
+    errors: int
+    abstained: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """One attempt in a list of attempts."""
+
+    run_id: str
+    line: int
+    attempt: str
+    task_id: str
+    repeat: int
+    domain: str
+    stop_reason: StopReason
+    scorer: str
+    reward: float | None
+    abstained: str | None
+    n_steps: int
+    elapsed_s: float
+    started_at: str
+    counts: bool
+    """Whether it is the one that counts for its task and repeat."""
+
+
+class Index:
+    """The index of one folder of runs; where nothing can be written it lives in memory."""
+
+    def __init__(self, runs_dir: str | Path) -> None:
+        self.runs_dir = Path(runs_dir)
+        self.path = self.runs_dir / INDEX
+        self._memory: sqlite3.Connection | None = None
+
+    def update(self) -> int:
+        """The index says what the run folders say; returns how many lines were new."""
+        with self._connection() as database:
+            database.execute("BEGIN IMMEDIATE")
+            with database:
+                return self._update(database)
+
+    def rebuild(self) -> int:
+        """The index is made anew from the run folders; returns how many lines there are."""
+        self._delete()
+        return self.update()
+
+    def runs(self) -> list[RunRow]:
+        """All runs, oldest first, up to date."""
+        self.update()
+        return [RunRow(*row) for row in self._rows(_RUNS)]
+
+    def attempts(
+        self, *, run_id: str | None = None, task_id: str | None = None
+    ) -> list[AttemptRow]:
+        """The attempts of a run, of a task over all runs, or both, up to date."""
+        self.update()
+        query = (
+            f"SELECT * FROM ({_FINAL}) "  # noqa: S608 - constants only
+            "WHERE (?1 IS NULL OR run_id = CAST(?1 AS TEXT)) "
+            "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT)) ORDER BY run_id, line"
+        )
+        wanted = (None if name is None else _text(name) for name in (run_id, task_id))
+        rows = self._rows(query, tuple(wanted))
+        return [AttemptRow(*(*row[:-1], bool(row[-1]))) for row in rows]
+
+    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        with self._connection() as database:
+            return database.execute(query, values).fetchall()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        if self._memory is not None:
+            yield self._memory
+            return
+        try:
+            database = _open(self.path)
+        except sqlite3.OperationalError:
+            self._memory = _open(None)
+            yield self._memory
+            return
+        except sqlite3.DatabaseError:
+            self._delete()
+            database = _open(self.path)
+        with closing(database):
+            yield database
+
+    def _delete(self) -> None:
+        self._memory = None
+        for path in (self.path, self.path.with_name(INDEX + "-journal")):
+            # Where nothing can be written there is nothing to delete either.
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+    def _update(self, database: sqlite3.Connection) -> int:
+        folders = {folder.name: folder for folder in list_runs(self.runs_dir)}
+        states = database.execute("SELECT run_id, offset, lines, head FROM runs")
+        known = {run_id: _State(*state) for run_id, *state in states}
+        for run_id in known.keys() - folders.keys():
+            _forget(database, run_id)
+        new = 0
+        for run_id, folder in folders.items():
+            new += _update_run(database, run_id, RunLayout(folder), known.get(run_id))
+        return new
+
+
+def _update_run(
+    database: sqlite3.Connection, run_id: str, layout: RunLayout, state: _State | None
+) -> int:
+    offset, lines = 0, 0
+    if state is not None:
+        if _grew_from(layout.episodes, state):
+            offset, lines = state.offset, state.lines
+        else:
+            _forget(database, run_id)
+            state = None
+    if state is None:
+        _insert_run(database, run_id, layout)
+    elif _size(layout.episodes) == offset:
+        return 0
+    tail = _Tail(offset, lines)
+    database.executemany(
+        _INSERT_ATTEMPT,
+        tail.rows(run_id, read_raw(layout.episodes, start=offset, after=lines)),
+    )
+    head = _head(layout.episodes, tail.offset)
+    database.execute(
+        "UPDATE runs SET offset = ?, lines = ?, head = ?, damaged = damaged + ? "
+        "WHERE run_id = CAST(? AS TEXT)",
+        (tail.offset, tail.lines, head, tail.damaged, _text(run_id)),
+    )
+    return tail.lines - lines
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How far a run was indexed."""
+
+    offset: int
+    lines: int
+    head: str
+
+
+@dataclass(slots=True)
+class _Tail:
+    """How far a run has been read, and how many of the lines were damaged."""
+
+    offset: int
+    lines: int
+    damaged: int = 0
+
+    def rows(self, run_id: str, raw_lines: Iterable[RawLine]) -> Iterator[tuple[Any, ...]]:
+        for raw in raw_lines:
+            self.offset, self.lines = raw.line.end, raw.line.number
+            if raw.record is None:
+                self.damaged += 1
+                continue
+            try:
+                episode = episode_from_record(raw.record).episode
+            except BadRecord:
+                self.damaged += 1
+                continue
+            yield _row(run_id, raw.line.number, episode)
+
+
+def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
+    score = primary(episode)
+    return (
+        _text(run_id),
+        number,
+        _text(episode.attempt),
+        _text(episode.task.id),
+        episode.repeat,
+        _text(domain_of(episode)),
+        _text(episode.stop_reason),
+        _text(score.scorer if score is not None else ""),
+        reward_of(episode),
+        _text(score.reason) if isinstance(score, Abstained) else None,
+        episode.n_steps,
+        episode.elapsed_s,
+        _text(episode.started_at),
+    )
+
+
+def _insert_run(database: sqlite3.Connection, run_id: str, layout: RunLayout) -> None:
+    try:
+        manifest = read_manifest(layout)
+    except BadRecord as error:
+        manifest = RunManifest(run_id=run_id, benchmark="", agent="", focus=f"unreadable: {error}")
+    values = (
+        _text(run_id),
+        _text(manifest.created_at),
+        _text(manifest.benchmark),
+        _text(manifest.agent),
+        _text(manifest.focus),
+        None if manifest.parent is None else _text(manifest.parent),
+        _text(manifest.task_set),
+        manifest.n_tasks,
+        manifest.repeats,
+    )
+    database.execute(_INSERT_RUN, values)
+
+
+def _forget(database: sqlite3.Connection, run_id: str) -> None:
+    for table in ("attempts", "runs"):
+        query = f"DELETE FROM {table} WHERE run_id = CAST(? AS TEXT)"  # noqa: S608 - constants
+        database.execute(query, (_text(run_id),))
+
+
+def _open(path: Path | None) -> sqlite3.Connection:
+    """A connection with the tables in place; a `DatabaseError` means that the file is no index."""
+    database = sqlite3.connect(
+        ":memory:" if path is None else path, isolation_level=None, timeout=30.0
+    )
+    try:
+        database.text_factory = lambda data: data.decode("utf-8", "surrogatepass")
+        # What a power cut destroys is made anew; there is nothing to wait for.
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("BEGIN IMMEDIATE")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version not in (0, INDEX_VERSION):
+            raise sqlite3.DatabaseError(f"an index of version {version}")
+        if version == 0:
+            for statement in _TABLES.split(";"):
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {INDEX_VERSION}")
+        database.execute("COMMIT")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _text(value: str) -> bytes:
+    """A text for `CAST(? AS TEXT)`: the driver itself refuses lone surrogates."""
+    return value.encode("utf-8", "surrogatepass")
+
+
+def _head(path: Path, offset: int) -> str:
+    """A hash of the first bytes that were indexed: a file that was replaced has another one."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(min(offset, _HEAD_BYTES))
+    except FileNotFoundError:
+        head = b""
+    return hashlib.sha256(head).hexdigest()
+
+
+def _grew_from(path: Path, state: _State) -> bool:
+    """Whether what was indexed is still the beginning of the file."""
+    return _size(path) >= state.offset and _head(path, state.offset) == state.head
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

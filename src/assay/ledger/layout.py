@@ -1,0 +1,114 @@
+"""Where things are in a run folder, and names that are safe as file names.
+
+runs/index.sqlite
+runs/<run_id>/manifest.json
+              episodes.jsonl              one line for each attempt, appended
+              episodes.torn-<at>-<sha8>   what a kill left of a line, moved aside
+              writer.lock                 held by the one writer
+              steps/<attempt>.jsonl
+              artifacts/<2 hex>/<sha256>
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import BadRecord, UnknownName
+
+INDEX = "index.sqlite"
+SLUG_CHARS = 40
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_ATTEMPT = re.compile(r"(?P<stem>.+\.r\d+)\.a(?P<n>\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class RunLayout:
+    """The paths of one run."""
+
+    folder: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.folder / "manifest.json"
+
+    @property
+    def episodes(self) -> Path:
+        return self.folder / "episodes.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / "writer.lock"
+
+    @property
+    def steps(self) -> Path:
+        return self.folder / "steps"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.folder / "artifacts"
+
+    def steps_of(self, attempt: str) -> Path:
+        return self.steps / f"{safe_name(attempt, 'attempt')}.jsonl"
+
+
+def safe_name(name: str, what: str) -> str:
+    """The name itself, if it stays inside its folder on every file system."""
+    if _NAME.fullmatch(name) is None:
+        raise BadRecord(
+            f"{what} {name[:80]!r} is not safe as a file name; "
+            "use at most 200 letters, digits, dots, dashes and underscores"
+        )
+    return name
+
+
+def attempt_stem(task_id: str, repeat: int) -> str:
+    """What the attempts at one repeat of a task are called, but for their number.
+
+    A readable piece of the task's id, and a hash of the whole. Lower case, so that two names
+    never differ in case alone.
+    """
+    if repeat < 0:
+        raise BadRecord(f"repeat={repeat!r}; repeats count from 0")
+    digest = hashlib.sha256(task_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{_slug(task_id)}-{digest[:8]}.r{repeat}"
+
+
+def attempt_number(attempt: str) -> tuple[str, int] | None:
+    """The stem and the number of an attempt id; `None` for an id that was not made here."""
+    match = _ATTEMPT.fullmatch(attempt)
+    return (match["stem"], int(match["n"])) if match else None
+
+
+def list_runs(runs_dir: Path) -> list[Path]:
+    """The folders of all runs, oldest first as far as their names sort by time."""
+    if not runs_dir.is_dir():
+        return []
+    return sorted(path.parent for path in runs_dir.glob("*/manifest.json"))
+
+
+def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
+    """The folder that a path, a run id or the unambiguous beginning of one means."""
+    direct = Path(name)
+    if RunLayout(direct).manifest.is_file():
+        return direct
+    runs = list_runs(runs_dir)
+    exact = [run for run in runs if run.name == str(name)]
+    matches = exact or [run for run in runs if run.name.startswith(str(name))]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise UnknownName(
+            f"{str(name)!r} may be any of {[run.name for run in matches[:5]]}; write more of it"
+        )
+    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; `assay list runs` shows all")
+
+
+def _slug(text: str) -> str:
+    folded = unicodedata.normalize("NFKD", text[:400].casefold())
+    plain = folded.encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:SLUG_CHARS].rstrip("-") or "task"

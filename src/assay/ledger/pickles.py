@@ -1,0 +1,88 @@
+"""Reading the data in a pickle without running anything that it names.
+
+A pickle is a program: loading one in the usual way may do anything at all. Here every name that
+it mentions is an inert stand-in, nothing is imported and nothing is called, so what comes back is
+plain values and stand-ins that hold the attributes of the objects. Time and memory are still the
+file's to spend, up to the size limit: read pickles of people you trust.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import zlib
+from pathlib import Path
+from typing import Any
+
+from assay.errors import BadRecord
+
+PICKLE_BYTES = 256 * 2**20
+"""The largest pickle that is read, unpacked."""
+
+
+class StandIn:
+    """What is left of an object: its attributes, where the pickle set them."""
+
+    def __init__(self, *_arguments: Any, **_keywords: Any) -> None:
+        """Anything can be made like this; the arguments are not looked at."""
+
+    def __setstate__(self, state: Any) -> None:
+        # Objects with slots bring a pair: the dictionary, and the slots.
+        for part in state if isinstance(state, tuple) else (state,):
+            if isinstance(part, dict):
+                self.__dict__.update({str(key): value for key, value in part.items()})
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """A mapping of an unknown class is filled; what text names is kept as an attribute."""
+        if isinstance(key, str):
+            self.__dict__[key] = value
+
+    def append(self, item: Any) -> None:
+        """A list of an unknown class is filled; nobody reads it."""
+
+    def extend(self, items: Any) -> None:
+        """As `append`."""
+
+
+class _Inert(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:  # noqa: ARG002 - that is the point
+        return StandIn
+
+
+def read_pickle(path: Path) -> Any:
+    """The values in a pickle file, gzipped or not, with stand-ins for every object."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            data = stream.read(PICKLE_BYTES + 1)
+        if len(data) > PICKLE_BYTES:
+            raise BadRecord(f"{str(path)!r} is larger than {PICKLE_BYTES} bytes")
+        return _Inert(io.BytesIO(data)).load()
+    except _DAMAGE as error:
+        raise BadRecord(f"{str(path)!r} cannot be read: {type(error).__name__} {error}") from error
+
+
+def attribute(value: Any, *names: str) -> Any:
+    """The attribute or item under these names, one inside the other; `None` where there is none."""
+    for name in names:
+        value = (
+            value.get(name) if isinstance(value, dict) else getattr(value, "__dict__", {}).get(name)
+        )
+    return value
+
+
+# What a damaged or hostile pickle makes the unpickler raise.
+_DAMAGE = (
+    pickle.UnpicklingError,
+    OSError,
+    EOFError,
+    zlib.error,
+    AttributeError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)

@@ -1,0 +1,156 @@
+"""Where a run came from: its id, its tasks, its versions, the state of the agent's repository."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import secrets
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from assay.ledger.lines import dump_json, load_record
+from assay.schema.task import Task
+
+GIT_TIMEOUT_S = 10.0
+LARGEST_UNTRACKED = 16 * 2**20
+UNKNOWN = "unknown"
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryState:
+    """Which code an agent was; both parts are empty outside a repository."""
+
+    commit: str = ""
+    """Empty also in a repository without a commit."""
+    dirty: str = ""
+    """A hash of everything that is not committed; empty for none, `unknown` when git failed."""
+
+
+def new_run_id(now: datetime | None = None, suffix: str | None = None) -> str:
+    """An id that sorts by time and is safe as a folder name, such as `20260329-122135-9f6c65`."""
+    moment = (now or datetime.now(UTC)).astimezone(UTC)
+    return f"{moment:%Y%m%d-%H%M%S}-{suffix or secrets.token_hex(3)}"
+
+
+def utc_now(now: datetime | None = None) -> str:
+    """The moment as the ledger writes it."""
+    moment = (now or datetime.now(UTC)).astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def canonical_hash(value: Any) -> str:
+    """The same for equal JSON values, whatever the order of their keys."""
+    plain = json.loads(dump_json(value))
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def task_set_hash(tasks: Iterable[Task]) -> str:
+    """The same for the same tasks, in any order; another goal or gold answer is another set."""
+    return canonical_hash(sorted(canonical_hash(task.model_dump()) for task in tasks))
+
+
+def resolved_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration as JSON values, equal to what a manifest gives back; nulls stay."""
+    return load_record(dump_json(config))
+
+
+def versions(packages: Iterable[str] = ()) -> dict[str, str]:
+    """The versions of Assay, Python, the platform, and those packages that are installed."""
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in ("assay", *packages):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def repository_state(
+    folder: str | Path, *, exclude: Sequence[str | Path] = (), timeout_s: float = GIT_TIMEOUT_S
+) -> RepositoryState:
+    """The commit of the repository around `folder`, and a hash of what differs from it.
+
+    Untracked files count unless git ignores them or they are under `exclude` (the runs' own
+    folder, most of all). Of one that is larger than 16 MiB only name and size count. Nothing
+    that the repository configures is executed.
+    """
+    git = _Git(Path(folder), timeout_s)
+    try:
+        top = git.text("rev-parse", "--show-toplevel")
+    except (OSError, subprocess.SubprocessError):
+        return RepositoryState()
+    root = _Git(Path(top), timeout_s)
+    try:
+        commit = root.text("rev-parse", "HEAD")
+    except subprocess.CalledProcessError:
+        commit = ""
+    except subprocess.TimeoutExpired:
+        return RepositoryState(dirty=UNKNOWN)
+    try:
+        return RepositoryState(commit, _difference(root, commit or _EMPTY_TREE, exclude))
+    except (OSError, subprocess.SubprocessError):
+        return RepositoryState(commit, UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Git:
+    folder: Path
+    timeout_s: float
+
+    def bytes(self, *arguments: str) -> bytes:
+        """What git prints; raises `SubprocessError` when it fails or takes too long."""
+        command = ["git", "-c", "core.fsmonitor=false", *arguments]
+        environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=self.timeout_s,
+            check=True,
+        )
+        return done.stdout
+
+    def text(self, *arguments: str) -> str:
+        return os.fsdecode(self.bytes(*arguments)).rstrip("\n")
+
+
+def _difference(git: _Git, base: str, exclude: Sequence[str | Path]) -> str:
+    top = git.folder.resolve()
+    left_out = [
+        f":(exclude,literal,top){path.relative_to(top)}"
+        for path in (Path(item).resolve() for item in exclude)
+        if path.is_relative_to(top) and path != top
+    ]
+    where = ["--", ":(top)", *left_out]
+    options = ("--binary", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index")
+    diff = git.bytes("diff", *options, base, *where)
+    untracked = git.bytes("ls-files", "--others", "--exclude-standard", "-z", *where)
+    names = sorted(name for name in untracked.split(b"\0") if name)
+    if not diff and not names:
+        return ""
+    digest = hashlib.sha256(diff)
+    for name in names:
+        digest.update(b"\0" + name + b"\0" + _fingerprint(top / os.fsdecode(name)))
+    return digest.hexdigest()
+
+
+def _fingerprint(path: Path) -> bytes:
+    if path.is_symlink():
+        return os.fsencode(path.readlink())
+    if not path.is_file():
+        return b""
+    size = path.stat().st_size
+    if size > LARGEST_UNTRACKED:
+        return str(size).encode()
+    return hashlib.sha256(path.read_bytes()).digest()

@@ -1,0 +1,101 @@
+"""An episode as the line that the ledger keeps, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from assay.errors import BadRecord
+from assay.ledger.lines import Line, load_record, read_lines
+from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
+from assay.schema.episode import Episode
+from assay.schema.manifest import RUN_SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSteps:
+    """What a line says of its steps file."""
+
+    n: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessages:
+    """What a line says of its messages: they are in it, or in an artifact."""
+
+    n: int = 0
+    inline: tuple[dict[str, Any], ...] = ()
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEpisode:
+    """A line as it was read: the episode without messages and steps, and where those are."""
+
+    episode: Episode
+    messages: StoredMessages
+    steps: StoredSteps
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """A line of `episodes.jsonl` and the record in it, or why there is none."""
+
+    line: Line
+    record: dict[str, Any] | None
+    problem: str = ""
+
+
+def episode_to_record(
+    episode: Episode, messages: StoredMessages, steps: StoredSteps
+) -> dict[str, Any]:
+    """The line for an episode, the fields that a person looks for first."""
+    fields = episode.model_dump(exclude={"trajectory"})
+    return {
+        "schema_id": RUN_SCHEMA,
+        "attempt": fields.pop("attempt"),
+        "task": fields.pop("task"),
+        "repeat": fields.pop("repeat"),
+        "stop_reason": episode.stop_reason,
+        **fields,
+        "messages": {"n": messages.n, "inline": messages.inline, "sha256": messages.sha256},
+        "steps": {"n": steps.n, "sha256": steps.sha256},
+    }
+
+
+def episode_from_record(fields: dict[str, Any]) -> StoredEpisode:
+    """What `episode_to_record` wrote, after `upgrade`."""
+    rest = dict(fields)
+    try:
+        messages = rest.pop("messages")
+        steps = rest.pop("steps")
+        rest["trajectory"] = {"stop_reason": rest.pop("stop_reason")}
+        return StoredEpisode(
+            Episode.model_validate(rest),
+            StoredMessages(messages["n"], tuple(messages["inline"]), messages["sha256"]),
+            StoredSteps(steps["n"], steps["sha256"]),
+        )
+    except (KeyError, TypeError, ValidationError) as error:
+        raise BadRecord(f"not an episode: {type(error).__name__} {error!s:.300}") from error
+
+
+def read_raw(
+    path: Path,
+    *,
+    start: int = 0,
+    after: int = 0,
+    migrations: Sequence[Migration] = MIGRATIONS,
+) -> Iterator[RawLine]:
+    """Every terminated line of `episodes.jsonl`, brought to this version of the schema."""
+    for line in read_lines(path, start=start, after=after):
+        try:
+            fields = upgrade(load_record(line.data), "episode", migrations)
+        except BadRecord as error:
+            yield RawLine(line, None, str(error))
+        else:
+            yield RawLine(line, fields)

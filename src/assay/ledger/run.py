@@ -1,0 +1,256 @@
+"""A recorded run, read back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from assay.errors import BadRecord
+from assay.ledger.artifacts import Artifacts
+from assay.ledger.layout import RunLayout, safe_name
+from assay.ledger.lines import load_record
+from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
+from assay.ledger.records import RawLine, StoredEpisode, episode_from_record, read_raw
+from assay.ledger.steps import read_steps
+from assay.schema.episode import Episode, Step
+from assay.schema.manifest import RunManifest
+from assay.schema.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an attempt's line is, and what decides whether the attempt counts."""
+
+    attempt: str
+    key: tuple[str, int]
+    env_error: bool
+    offset: int
+    number: int
+
+
+@dataclass(slots=True)
+class _Catalogue:
+    """The places of all attempts as far as the file has been read."""
+
+    places: dict[str, _Place] = field(default_factory=dict)
+    offset: int = 0
+    lines: int = 0
+
+
+class Run:
+    """A run folder; nothing here writes, and reading while the run goes on is fine.
+
+    A damaged line is a `BadRecord` with its number. With `strict=False` it is left out instead
+    and noted in `problems`.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        strict: bool = True,
+        migrations: Sequence[Migration] = MIGRATIONS,
+    ) -> None:
+        self.path = Path(path)
+        self.strict = strict
+        self._layout = RunLayout(self.path)
+        self._migrations = migrations
+        self._artifacts = Artifacts(self._layout.artifacts)
+        self._catalogue = _Catalogue()
+        self._problems: dict[str, None] = {}
+        self.manifest = read_manifest(self._layout, migrations)
+
+    @property
+    def id(self) -> str:
+        return self.manifest.run_id
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What a lenient reader has left out so far."""
+        return tuple(self._problems)
+
+    def episodes(self, *, full: bool = False) -> Iterator[Episode]:
+        """Every attempt, in the order in which they finished.
+
+        Messages and steps are only there with `full`; without them the stream is fast, and the
+        totals (`n_steps`, `cum_reward`, `usage`) are as recorded.
+        """
+        for raw in read_raw(self._layout.episodes, migrations=self._migrations):
+            episode = self._episode_of(raw, full=full)
+            if episode is not None:
+                yield episode
+
+    def final(self, *, full: bool = False) -> Iterator[Episode]:
+        """The attempt that counts for each task and repeat, in the order of their first attempts.
+
+        That is the last one; an attempt that ended in an env_error only where there is no other.
+        """
+        self._scan()
+        chosen: dict[tuple[str, int], _Place] = {}
+        for place in self._catalogue.places.values():
+            held = chosen.get(place.key)
+            if held is None or held.env_error or not place.env_error:
+                chosen[place.key] = place
+        for place in chosen.values():
+            episode = self._episode_of(self._read(place), full=full)
+            if episode is not None:
+                yield episode
+
+    def episode(self, attempt: str) -> Episode:
+        """One attempt, with its messages and steps."""
+        self._scan()
+        place = self._catalogue.places.get(attempt)
+        if place is None:
+            raise BadRecord(f"run {self.path.name!r} has no finished attempt {attempt[:200]!r}")
+        raw = self._read(place)
+        if raw.record is None:
+            raise BadRecord(self._where(raw.line.number, raw.problem))
+        return self._whole(episode_from_record(raw.record))
+
+    def steps(self, attempt: str) -> tuple[Step, ...]:
+        """The steps of an attempt, also of one that is under way or was killed."""
+        return tuple(read_steps(self._layout.steps_of(attempt), migrations=self._migrations))
+
+    def unfinished(self) -> tuple[str, ...]:
+        """Attempts that left steps but have no line: they are under way, or were killed."""
+        self._scan()
+        started = (path.name.removesuffix(".jsonl") for path in self._layout.steps.glob("*.jsonl"))
+        return tuple(sorted(set(started) - set(self._catalogue.places)))
+
+    def artifact(self, sha256: str) -> bytes:
+        """The content, checked against its hash.
+
+        A run that scored another one again has that one's artifacts too, as long as both are in
+        the same folder of runs.
+        """
+        for artifacts in self._lineage():
+            if artifacts.path(sha256).is_file():
+                return artifacts.get(sha256)
+        return self._artifacts.get(sha256)
+
+    def text(self, sha256: str) -> str:
+        """The text of an artifact that was stored as one."""
+        return self.artifact(sha256).decode("utf-8", "surrogatepass")
+
+    def _lineage(self) -> Iterator[Artifacts]:
+        """The artifacts of this run, of its parent, and so on; a circle ends it."""
+        seen: set[str] = set()
+        layout, manifest = self._layout, self.manifest
+        while manifest.run_id not in seen:
+            yield Artifacts(layout.artifacts)
+            seen.add(manifest.run_id)
+            if manifest.parent is None:
+                return
+            layout = RunLayout(self.path.parent / safe_name(manifest.parent, "parent run"))
+            if not layout.manifest.is_file():
+                return
+            manifest = read_manifest(layout, self._migrations)
+
+    def _scan(self) -> None:
+        """Bring the catalogue up to the end of the file."""
+        catalogue = self._catalogue
+        lines = read_raw(
+            self._layout.episodes,
+            start=catalogue.offset,
+            after=catalogue.lines,
+            migrations=self._migrations,
+        )
+        for raw in lines:
+            catalogue.offset, catalogue.lines = raw.line.end, raw.line.number
+            place = self._place(raw)
+            if place is None:
+                continue
+            first = catalogue.places.setdefault(place.attempt, place)
+            if first is not place:
+                self._report(raw.line.number, f"repeats attempt {place.attempt!r}")
+
+    def _place(self, raw: RawLine) -> _Place | None:
+        record = raw.record
+        if record is None:
+            self._report(raw.line.number, raw.problem)
+            return None
+        try:
+            key = (str(record["task"]["id"]), int(record["repeat"]))
+            ended = record["stop_reason"] == "env_error"
+            attempt = str(record["attempt"])
+        except (KeyError, TypeError, ValueError) as error:
+            self._report(raw.line.number, f"not an episode: {error!r:.200}")
+            return None
+        return _Place(attempt, key, ended, raw.line.offset, raw.line.number)
+
+    def _read(self, place: _Place) -> RawLine:
+        lines = read_raw(
+            self._layout.episodes,
+            start=place.offset,
+            after=place.number - 1,
+            migrations=self._migrations,
+        )
+        return next(lines)
+
+    def _episode_of(self, raw: RawLine, *, full: bool) -> Episode | None:
+        if raw.record is None:
+            self._report(raw.line.number, raw.problem)
+            return None
+        try:
+            stored = episode_from_record(raw.record)
+            return self._whole(stored) if full else stored.episode
+        except BadRecord as error:
+            self._report(raw.line.number, str(error))
+            return None
+
+    def _whole(self, stored: StoredEpisode) -> Episode:
+        trajectory = stored.episode.trajectory.model_copy(
+            update={"messages": self._messages(stored), "steps": self._checked_steps(stored)}
+        )
+        return stored.episode.model_copy(update={"trajectory": trajectory})
+
+    def _messages(self, stored: StoredEpisode) -> tuple[Message, ...]:
+        messages: Any = stored.messages.inline
+        try:
+            if stored.messages.sha256:
+                messages = json.loads(self.artifact(stored.messages.sha256))
+            return TypeAdapter(tuple[Message, ...]).validate_python(messages)
+        except (ValueError, ValidationError) as error:
+            raise BadRecord(
+                f"the messages of attempt {stored.episode.attempt!r} cannot be read: {error!s:.300}"
+            ) from error
+
+    def _checked_steps(self, stored: StoredEpisode) -> tuple[Step, ...]:
+        if not stored.steps.n:
+            return ()
+        path = self._layout.steps_of(stored.episode.attempt)
+        try:
+            found = hashlib.sha256(path.read_bytes()).hexdigest()
+        except FileNotFoundError as error:
+            raise BadRecord(f"there is no {str(path)!r}") from error
+        if found != stored.steps.sha256:
+            raise BadRecord(f"{str(path)!r} is not what was recorded: its hash is {found}")
+        return self.steps(stored.episode.attempt)
+
+    def _report(self, number: int, problem: str) -> None:
+        where = self._where(number, problem)
+        if self.strict:
+            raise BadRecord(where)
+        self._problems[where] = None
+
+    def _where(self, number: int, problem: str) -> str:
+        return f"{str(self._layout.episodes)!r} line {number}: {problem}"
+
+
+def read_manifest(layout: RunLayout, migrations: Sequence[Migration] = MIGRATIONS) -> RunManifest:
+    """The manifest of a run folder, brought to this version of the schema."""
+    try:
+        record = load_record(layout.manifest.read_bytes())
+        return RunManifest.model_validate(upgrade(record, "manifest", migrations))
+    except FileNotFoundError as error:
+        raise BadRecord(
+            f"{str(layout.folder)!r} is not a run: it has no {layout.manifest.name}"
+        ) from error
+    except (BadRecord, ValidationError) as error:
+        raise BadRecord(f"{str(layout.manifest)!r}: {error!s:.300}") from error

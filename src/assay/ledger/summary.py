@@ -1,0 +1,170 @@
+"""The plain counts of a run: what it scored, how its episodes ended, task by task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from math import fsum
+from typing import Any
+
+from assay.ledger.run import Run
+from assay.schema.episode import Episode, StopReason
+from assay.schema.score import Abstained, Score
+from assay.schema.usage import Usage
+
+PERFECT = 0.99
+GOOD = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a set of episodes comes to.
+
+    An episode that the environment ended, and one whose primary score abstained, are not in the
+    mean: they are counted beside it. Every other ending is judged.
+    """
+
+    n: int
+    scored: int
+    mean: float | None
+    """Of the primary score; `None` when nothing was scored."""
+    answered: int
+    perfect: int
+    """At least 0.99."""
+    good: int
+    """Above 0.6."""
+    zero: int
+    abstained: int
+    """Judged without a number: the primary reward abstained."""
+    unscored: int
+    """Not judged at all, though the environment did its part."""
+    env_errors: int
+    agent_errors: int
+    mean_steps: float | None
+    """Of the episodes that the environment did not end."""
+
+    @property
+    def error_rate(self) -> float | None:
+        return (self.agent_errors + self.env_errors) / self.n if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One task of a run, over its repeats."""
+
+    task_id: str
+    domain: str
+    """`metadata["domain"]` of the task; empty when it has none."""
+    counts: Counts
+    endings: Mapping[StopReason, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run in numbers; the attempts that count, and beside them what was tried."""
+
+    run_id: str
+    scorer: str
+    """`name@version` of the primary score."""
+    counts: Counts
+    endings: Mapping[StopReason, int]
+    attempts: int
+    """All of them, those included that a retry replaced."""
+    retried: int
+    usage: Usage
+    """Of all attempts: what was spent, not only what counted."""
+    elapsed_s: float
+    """The sum over all attempts; concurrent ones overlap."""
+    tasks: tuple[TaskRow, ...]
+    problems: tuple[str, ...]
+    """What a lenient reader left out."""
+
+    def to_record(self) -> dict[str, Any]:
+        """The summary as plain JSON values."""
+        record = asdict(self)
+        record["counts"]["error_rate"] = self.counts.error_rate
+        for task, row in zip(record["tasks"], self.tasks, strict=True):
+            task["counts"]["error_rate"] = row.counts.error_rate
+        return record
+
+
+def primary(episode: Episode) -> Score | None:
+    """The score that stands for the episode; `None` when the environment failed, or nothing judged.
+
+    A score that was given although the environment failed does not count.
+    """
+    if episode.stop_reason == "env_error" or not episode.scores:
+        return None
+    return episode.scores[0]
+
+
+def reward_of(episode: Episode) -> float | None:
+    """The number that enters the mean, if there is one."""
+    score = primary(episode)
+    return None if score is None or isinstance(score, Abstained) else score.value
+
+
+def count(episodes: Iterable[Episode]) -> Counts:
+    """The counts of these episodes, each taken as it is."""
+    held = list(episodes)
+    rewards = [reward for episode in held if (reward := reward_of(episode)) is not None]
+    env_errors = sum(episode.stop_reason == "env_error" for episode in held)
+    abstained = sum(isinstance(primary(episode), Abstained) for episode in held)
+    steps = [episode.n_steps for episode in held if episode.stop_reason != "env_error"]
+    return Counts(
+        n=len(held),
+        scored=len(rewards),
+        mean=_mean(rewards),
+        answered=sum(episode.stop_reason == "answered" for episode in held),
+        perfect=sum(reward >= PERFECT for reward in rewards),
+        good=sum(reward > GOOD for reward in rewards),
+        zero=sum(reward == 0.0 for reward in rewards),
+        abstained=abstained,
+        unscored=len(held) - len(rewards) - env_errors - abstained,
+        env_errors=env_errors,
+        agent_errors=sum(episode.stop_reason == "agent_error" for episode in held),
+        mean_steps=_mean(steps),
+    )
+
+
+def summarise(run: Run) -> RunSummary:
+    """The run's final attempts counted, in all and by task."""
+    final = list(run.final())
+    by_task: dict[str, list[Episode]] = {}
+    for episode in final:
+        by_task.setdefault(episode.task.id, []).append(episode)
+    attempts, elapsed_s, usage = 0, 0.0, Usage()
+    for episode in run.episodes():
+        attempts += 1
+        elapsed_s += episode.elapsed_s
+        usage += episode.usage
+    return RunSummary(
+        run_id=run.id,
+        scorer=next((episode.scores[0].scorer for episode in final if episode.scores), ""),
+        counts=count(final),
+        endings=_endings(final),
+        attempts=attempts,
+        retried=attempts - len(final),
+        usage=usage,
+        elapsed_s=elapsed_s,
+        tasks=tuple(_row(task_id, episodes) for task_id, episodes in by_task.items()),
+        problems=run.problems,
+    )
+
+
+def domain_of(episode: Episode) -> str:
+    domain = episode.task.metadata.get("domain")
+    return "" if domain is None else str(domain)
+
+
+def _row(task_id: str, episodes: list[Episode]) -> TaskRow:
+    return TaskRow(task_id, domain_of(episodes[0]), count(episodes), _endings(episodes))
+
+
+def _endings(episodes: Iterable[Episode]) -> dict[StopReason, int]:
+    return dict(Counter(episode.stop_reason for episode in episodes))
+
+
+def _mean(values: list[float] | list[int]) -> float | None:
+    return fsum(values) / len(values) if values else None

@@ -1,0 +1,257 @@
+"""The one writer of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hashlib
+import json
+import os
+import socket
+import threading
+from concurrent.futures import Future
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from assay.errors import BadRecord, ResourceError
+from assay.ledger.artifacts import Artifacts
+from assay.ledger.commit import GroupCommit
+from assay.ledger.files import sync, whole_or_nothing
+from assay.ledger.layout import RunLayout, attempt_number, attempt_stem, safe_name
+from assay.ledger.lines import dump_json, dump_line, load_record
+from assay.ledger.records import StoredMessages, StoredSteps, episode_to_record, read_raw
+from assay.ledger.run import read_manifest
+from assay.ledger.steps import StepsWriter
+from assay.schema.episode import Episode
+from assay.schema.manifest import RunManifest
+from assay.schema.task import Task
+
+INLINE_BYTES = 4_096
+"""Messages up to this size stay in the episode's line; longer ones become an artifact."""
+
+
+class RunWriter:
+    """Appends attempts to one run; safe to use from any thread and any event loop.
+
+    `with RunWriter.create(runs_dir, manifest) as writer:` begins a run, `RunWriter.open(path)`
+    resumes one. There is one writer at a time: a second one is a `ResourceError` that names the
+    first. What a killed writer left of a line is moved aside when the run is opened again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Prefer `create` and `open`."""
+        self._layout = RunLayout(folder)
+        self._mutex = threading.Lock()
+        self._open_steps: dict[str, StepsWriter] = {}
+        self._finished: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        self._artifacts = Artifacts(self._layout.artifacts)
+        with ExitStack() as undo:
+            lock_file = _lock(self._layout)
+            undo.callback(os.close, lock_file)
+            self._lock_file: int | None = lock_file
+            self.recovered = _move_torn_line_aside(self._layout)
+            """The file that holds what was left of a torn line, if there was one."""
+            self._layout.steps.mkdir(exist_ok=True)
+            self._count_attempts()
+            self._commit = GroupCommit(
+                self._layout.episodes, unsynced=self._artifacts.take_unsynced
+            )
+            undo.pop_all()
+
+    @classmethod
+    def create(cls, runs_dir: str | Path, manifest: RunManifest) -> Self:
+        """A writer for a new run, whose manifest is on the disk."""
+        folder = Path(runs_dir) / safe_name(manifest.run_id, "run id")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError as error:
+            raise BadRecord(
+                f"{str(folder)!r} exists already; resume it or take another id"
+            ) from error
+        writer = cls(folder)
+        with ExitStack() as undo:
+            undo.callback(writer.close)
+            fields = load_record(dump_json(manifest.model_dump()))
+            with whole_or_nothing(writer._layout.manifest) as draft:
+                draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
+            sync(folder.parent)
+            undo.pop_all()
+        return writer
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """A writer that goes on with a run."""
+        read_manifest(RunLayout(Path(path)))
+        return cls(Path(path))
+
+    @property
+    def path(self) -> Path:
+        return self._layout.folder
+
+    @property
+    def batches(self) -> int:
+        """How many fsyncs the attempts so far have shared."""
+        return self._commit.batches
+
+    def new_attempt(self, task: Task, repeat: int = 0) -> str:
+        """An id that no attempt of this run has or had, whether it was finished or not."""
+        stem = attempt_stem(task.id, repeat)
+        with self._mutex:
+            number = self._numbers[stem] = self._numbers.get(stem, 0) + 1
+        return f"{stem}.a{number}"
+
+    def steps(self, attempt: str) -> StepsWriter:
+        """Where the steps of this attempt are written while they happen."""
+        writer = StepsWriter(self._layout.steps_of(attempt))
+        with self._mutex:
+            self._open_steps[attempt] = writer
+        return writer
+
+    def artifact(self, data: bytes | str) -> str:
+        """The hash of the content, which is durable by the time that its attempt is finished."""
+        return self._artifacts.put(data)
+
+    def submit(self, episode: Episode) -> Future[None]:
+        """The attempt is on its way; the future is done when an fsync covers it."""
+        attempt = safe_name(episode.attempt, "attempt")
+        with self._mutex:
+            if attempt in self._finished:
+                raise BadRecord(
+                    f"attempt {attempt!r} is finished already; a retry is a new attempt"
+                )
+            self._finished.add(attempt)
+            streamed = self._open_steps.get(attempt)
+        with ExitStack() as undo:
+            undo.callback(self._finished.discard, attempt)
+            steps, files = self._store_steps(episode, streamed)
+            record = episode_to_record(episode, self._store_messages(episode), steps)
+            future = self._commit.submit(dump_line(record), files)
+            undo.pop_all()
+        with self._mutex:
+            self._open_steps.pop(attempt, None)
+        return future
+
+    def append(self, episode: Episode) -> None:
+        """The attempt is finished: it outlives a kill and a power cut."""
+        self.submit(episode).result()
+
+    async def finish(self, episode: Episode) -> None:
+        """As `append`, without blocking the event loop while the disk works.
+
+        The attempt is under way before the first await: cancelling the wait does not undo it.
+        """
+        await asyncio.shield(asyncio.wrap_future(self.submit(episode)))
+
+    def close(self) -> None:
+        """Everything submitted is on the disk, and another writer may open the run."""
+        self._commit.close()
+        with self._mutex:
+            abandoned = list(self._open_steps.values())
+            self._open_steps.clear()
+            lock_file, self._lock_file = self._lock_file, None
+        for steps in abandoned:
+            steps.close()
+        if lock_file is not None:
+            os.close(lock_file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _store_steps(
+        self, episode: Episode, streamed: StepsWriter | None
+    ) -> tuple[StoredSteps, tuple[Path, ...]]:
+        held = episode.trajectory.steps
+        if streamed is None and not held:
+            return StoredSteps(0, ""), ()
+        if streamed is None:
+            streamed = StepsWriter(self._layout.steps_of(episode.attempt))
+            for step in held:
+                streamed.write(step)
+        elif held and len(held) != streamed.n:
+            raise BadRecord(
+                f"attempt {episode.attempt!r} has {len(held)} steps, but {streamed.n} were written"
+            )
+        streamed.close(durable=False)
+        return StoredSteps(streamed.n, streamed.sha256), (streamed.path,)
+
+    def _store_messages(self, episode: Episode) -> StoredMessages:
+        messages = tuple(m.model_dump(exclude_defaults=True) for m in episode.trajectory.messages)
+        if not messages:
+            return StoredMessages()
+        data = dump_json(messages)
+        if len(data) <= INLINE_BYTES:
+            return StoredMessages(len(messages), messages)
+        return StoredMessages(len(messages), sha256=self._artifacts.put(data))
+
+    def _count_attempts(self) -> None:
+        """Remember the ids in use: those with a line, and those that only left steps."""
+        for raw in read_raw(self._layout.episodes):
+            if raw.record is not None:
+                self._finished.add(str(raw.record.get("attempt")))
+        started = (path.name.removesuffix(".jsonl") for path in self._layout.steps.iterdir())
+        for attempt in self._finished.union(started):
+            known = attempt_number(attempt)
+            if known is not None:
+                stem, number = known
+                self._numbers[stem] = max(number, self._numbers.get(stem, 0))
+
+
+def _lock(layout: RunLayout) -> int:
+    """A descriptor that holds the run's lock until it is closed or the process ends."""
+    file = os.open(layout.lock, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.pread(file, 200, 0).decode("utf-8", "replace").strip() or "another process"
+        os.close(file)
+        raise ResourceError(
+            f"{str(layout.folder)!r} is being written by {holder}; a run has one writer"
+        ) from error
+    os.ftruncate(file, 0)
+    os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+    return file
+
+
+def _move_torn_line_aside(layout: RunLayout) -> Path | None:
+    """The episodes file ends with a line break; what came after the last one has its own file."""
+    try:
+        content = _tail(layout.episodes)
+    except FileNotFoundError:
+        return None
+    if not content:
+        return None
+    end = layout.episodes.stat().st_size - len(content)
+    name = f"episodes.torn-{end}-{hashlib.sha256(content).hexdigest()[:8]}"
+    aside = layout.folder / name
+    with whole_or_nothing(aside) as draft:
+        draft.write_bytes(content)
+    os.truncate(layout.episodes, end)
+    sync(layout.episodes)
+    return aside
+
+
+def _tail(path: Path, block: int = 1 << 16) -> bytes:
+    """The bytes after the last line break."""
+    with path.open("rb") as stream:
+        position = stream.seek(0, os.SEEK_END)
+        tail = b""
+        while position > 0:
+            start = max(0, position - block)
+            stream.seek(start)
+            head, found, rest = stream.read(position - start).rpartition(b"\n")
+            tail = (rest if found else head + rest) + tail
+            if found:
+                break
+            position = start
+        return tail

@@ -1,0 +1,234 @@
+"""What is known of the town: frozen records, with nothing of how they are shown.
+
+Amounts are whole numbers in the smallest unit (tenths of a degree or millimetre, cents, dollars
+for houses, minutes of the day), so that no total depends on how a machine adds floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal, TypeAlias
+
+TOWN = "Brindle Quay"
+TWIN_TOWN = "Brindle Key"
+"""Another town, with a council of its own and a name that is easily taken for this one's."""
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+FIRST_DAY, LAST_DAY = date(2019, 1, 1), date(2024, 12, 31)
+
+HomeKind: TypeAlias = Literal["house", "flat", "cottage", "townhouse"]
+DayKind: TypeAlias = Literal["weekday", "weekend"]
+Hours: TypeAlias = tuple[int, int] | None
+"""Opening and closing time in minutes of the day; `None` is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """A weather station and its daily readings, in tenths, from `FIRST_DAY` on."""
+
+    slug: str
+    name: str
+    precipitation: tuple[int, ...]
+    high: tuple[int, ...]
+    low: tuple[int, ...]
+    preliminary: tuple[int, ...]
+    """Daily maxima before quality control: what the outdated mirror still shows."""
+
+    def days(self, start: date, end: date) -> Iterator[tuple[date, int]]:
+        """Each day from `start` to `end`, both included, with its index into the readings."""
+        first = (start - FIRST_DAY).days
+        for offset in range((end - start).days + 1):
+            yield start + timedelta(offset), first + offset
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A property that was offered for sale, and what became of it."""
+
+    id: int
+    number: int
+    street: str
+    kind: HomeKind
+    bedrooms: int
+    listed_price: int
+    listed_on: date
+    sold_price: int | None
+    sold_on: date | None
+
+    @property
+    def address(self) -> str:
+        return f"{self.number} {self.street}"
+
+
+@dataclass(frozen=True, slots=True)
+class Business:
+    """An entry of the directory, with the hours that an older directory still gives."""
+
+    slug: str
+    name: str
+    category: str
+    address: str
+    phone: str
+    rating: int
+    """In tenths of a star."""
+    reviews: int
+    hours: tuple[Hours, ...]
+    old_hours: tuple[Hours, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One item on a shop's price list."""
+
+    item: str
+    cents: int
+    in_stock: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    slug: str
+    name: str
+    street: str
+    offers: tuple[Offer, ...]
+
+    def offer(self, item: str) -> Offer | None:
+        return next((offer for offer in self.offers if offer.item == item), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Someone who works somewhere, or did."""
+
+    name: str
+    role: str
+    department: str
+    former: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Museum:
+    staff: tuple[Member, ...]
+    tickets: tuple[tuple[str, int, int], ...]
+    """Kind of visitor, cents on a weekday, cents at the weekend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A library and its hours, Monday first."""
+
+    slug: str
+    name: str
+    hours: tuple[Hours, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Committee:
+    slug: str
+    name: str
+    chair: str
+    deputy: str
+    members: tuple[str, ...]
+    """Everyone who sits on it, chair and deputy chair included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    title: str
+    votes_for: int
+    votes_against: int
+    abstained: int
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    day: date
+    motions: tuple[Motion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Council:
+    committees: tuple[Committee, ...]
+    meetings: tuple[Meeting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A bus line: its stops, and for each kind of day the trips as minutes at every stop."""
+
+    number: str
+    stops: tuple[str, ...]
+    weekday: tuple[tuple[int, ...], ...]
+    weekend: tuple[tuple[int, ...], ...]
+
+    def trips(self, kind: DayKind) -> tuple[tuple[int, ...], ...]:
+        return self.weekday if kind == "weekday" else self.weekend
+
+
+@dataclass(frozen=True, slots=True)
+class Tide:
+    """The two high waters of a day, in minutes."""
+
+    day: date
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class Club:
+    """A club; `popularity` orders what the search engine finds, highest first."""
+
+    slug: str
+    name: str
+    hall: str
+    weekday: str
+    secretary: str
+    fee: int
+    founded: int
+    popularity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Everything that the town's web shows and the tasks ask about."""
+
+    seed: int
+    streets: tuple[str, ...]
+    stations: tuple[Station, ...]
+    homes: tuple[Home, ...]
+    businesses: tuple[Business, ...]
+    shops: tuple[Shop, ...]
+    museum: Museum
+    branches: tuple[Branch, ...]
+    council: Council
+    twin_council: Council
+    lines: tuple[Line, ...]
+    tides: tuple[Tide, ...]
+    clubs: tuple[Club, ...]
+
+
+def slug(name: str) -> str:
+    """The name as it stands in an address: lower case, words joined by hyphens."""
+    return "-".join(name.lower().split())
+
+
+def clock(minutes: int) -> str:
+    """Minutes of the day as `HH:MM`."""
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+def tenths(value: int) -> str:
+    """A number of tenths with its decimal point."""
+    return f"{'-' if value < 0 else ''}{abs(value) // 10}.{abs(value) % 10}"
+
+
+def dollars(cents: int) -> str:
+    """Cents as dollars with two decimals, without a sign or a separator."""
+    return f"{cents // 100}.{cents % 100:02d}"
+
+
+def long_date(day: date) -> str:
+    """The day in words: `3 May 2022`."""
+    return f"{day.day} {day:%B} {day.year}"

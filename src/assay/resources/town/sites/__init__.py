@@ -1,0 +1,1 @@
+"""The sites of the town's web: each turns the records and a request into a response."""

@@ -1,0 +1,88 @@
+"""Which policy a run is about, configured how."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.agents.protocol import Agent
+from assay.errors import BadParameter
+from assay.ledger.layout import find_run
+from assay.ledger.run import Run
+from assay.registry import AGENTS
+
+RECORDINGS = "episodes"
+"""The option of an agent that takes recorded episodes; a text there names a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChoice:
+    """An agent's name, what makes one, and the options it is made with."""
+
+    name: str
+    factory: Callable[..., Agent]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def build(self) -> Agent:
+        """A fresh agent, which knows nothing of any episode before."""
+        return self.factory(**self.options)
+
+    def to_record(self) -> dict[str, Any]:
+        """The name and every option, defaults filled in."""
+        return {"name": self.name, "options": with_defaults(self.factory, self.options)}
+
+
+def choose_agent(agent: str | Callable[..., Agent], options: Mapping[str, Any]) -> AgentChoice:
+    """The agent of that name, or that a factory makes; a wrong option is a `BadParameter`."""
+    factory = AGENTS.get(agent) if isinstance(agent, str) else agent
+    name = agent if isinstance(agent, str) else str(getattr(agent, "name", agent.__name__))
+    nested = _nested(options)
+    check_options(f"agent {name!r}", factory, nested)
+    return AgentChoice(name, factory, nested)
+
+
+def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
+    """The same agent; a run that it names to be re-enacted has become the run's episodes."""
+    named = choice.options.get(RECORDINGS)
+    if not isinstance(named, str):
+        return choice
+    episodes = list(Run(find_run(named, runs_dir)).final(full=True))
+    return AgentChoice(choice.name, choice.factory, {**choice.options, RECORDINGS: episodes})
+
+
+def check_options(what: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Nothing, unless `factory` does not take these options; then an error that lists them."""
+    signature = inspect.signature(factory)
+    try:
+        signature.bind(**options)
+    except TypeError as error:
+        known = ", ".join(signature.parameters) or "it takes none"
+        raise BadParameter(f"{what}: {error}; its options: {known}") from error
+
+
+def with_defaults(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options together with the defaults of those that were not given, nulls included."""
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(factory).parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    }
+    return {**defaults, **options}
+
+
+def _nested(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Dotted keys (`model_options.url`) as tables within tables."""
+    nested: dict[str, Any] = {}
+    for key, value in options.items():
+        *parents, last = key.split(".")
+        table = nested
+        for parent in parents:
+            inner = table.setdefault(parent, {})
+            if not isinstance(inner, dict):
+                raise BadParameter(f"option {key!r}: {parent!r} is {inner!r} already, not a table")
+            table = inner
+        table[last] = value
+    return nested

@@ -1,0 +1,270 @@
+"""Benchmarks: TOML files that bind tasks, a world, rewards and limits by name."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from assay.agents.protocol import Limits
+from assay.errors import BadParameter, UnknownName
+
+PATHS = ("path", "folder")
+"""Options that name a file; a relative one starts at the folder of the benchmark's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Something from a registry, and the options to make it with."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A local server that runs as long as the benchmark does; its address is `{base_url}`."""
+
+    name: str
+    shares: tuple[str, ...] = ()
+    """Options that it takes over from the tasks, such as their seed."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What an episode may take, and what the runner does when the world fails."""
+
+    steps: int = 15
+    step_s: float = 30.0
+    """For one turn of the agent, and then again for the world's answer to it."""
+    episode_s: float = 240.0
+    """From the reset to the ending."""
+    reset_s: float = 60.0
+    score_s: float = 60.0
+    """For one reward; a slower one abstains."""
+    attempts: int = 3
+    """How often a task is tried when its world fails; every try stays in the ledger."""
+
+    def for_agent(self) -> Limits:
+        return Limits(steps=self.steps, step_s=self.step_s, episode_s=self.episode_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A benchmark as its file says it, checked as far as the file alone allows."""
+
+    name: str
+    tasks: Named
+    environment: Named
+    rewards: tuple[Named, ...]
+    """The first one is primary."""
+    limits: RunLimits = RunLimits()
+    service: Service | None = None
+    summary: str = ""
+
+    def to_record(self) -> dict[str, Any]:
+        """The benchmark in the shape of its file, defaults filled in."""
+        service = self.service and {
+            "name": self.service.name,
+            "shares": list(self.service.shares),
+            **self.service.options,
+        }
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "tasks": {"source": self.tasks.name, **self.tasks.options},
+            "environment": {"name": self.environment.name, **self.environment.options},
+            "rewards": {
+                "names": [reward.name for reward in self.rewards],
+                "options": {r.name: dict(r.options) for r in self.rewards if r.options},
+            },
+            "limits": asdict(self.limits),
+            "service": service,
+        }
+
+
+SECTIONS = ("tasks", "environment", "rewards", "limits", "service")
+
+
+def shipped_benchmarks() -> dict[str, str]:
+    """The text of every benchmark that comes with Assay, by name."""
+    folder = resources.files("assay.runner") / "benchmarks"
+    return {
+        item.name.removesuffix(".toml"): item.read_text("utf-8")
+        for item in sorted(folder.iterdir(), key=lambda item: item.name)
+        if item.name.endswith(".toml")
+    }
+
+
+def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) -> Benchmark:
+    """The benchmark of that name, or in that file, with these settings (`limits.steps`) changed."""
+    path = Path(name)
+    if path.suffix == ".toml":
+        return read_benchmark(_file(path), where=str(path), settings=settings)
+    shipped = shipped_benchmarks()
+    if str(name) not in shipped:
+        near = difflib.get_close_matches(str(name), shipped, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        raise UnknownName(
+            f"no benchmark named {str(name)!r}{hint} `assay list benchmarks` shows all, "
+            "and a path that ends in .toml names a file of your own"
+        )
+    document = tomllib.loads(shipped[str(name)])
+    return read_benchmark(document, where=f"{name}.toml", settings=settings)
+
+
+def read_benchmark(
+    document: Mapping[str, Any], *, where: str, settings: Mapping[str, Any] | None = None
+) -> Benchmark:
+    """The benchmark that a parsed document describes; errors name the file and the key."""
+    changed = with_settings(document, settings or {}, where)
+    top = _Table(changed, where, "")
+    benchmark = Benchmark(
+        name=top.text("name"),
+        summary=top.text("summary", ""),
+        tasks=top.table("tasks").named("source"),
+        environment=top.table("environment").named("name"),
+        rewards=_rewards(top.table("rewards")),
+        limits=_limits(top.table("limits", {})),
+        service=_service(top.optional_table("service")),
+    )
+    top.finish()
+    return benchmark
+
+
+def with_settings(
+    document: Mapping[str, Any], settings: Mapping[str, Any], where: str
+) -> dict[str, Any]:
+    """A copy of the document in which every dotted key has its new value."""
+    changed = {
+        key: dict(value) if isinstance(value, Mapping) else value for key, value in document.items()
+    }
+    for key, value in settings.items():
+        section, _, option = key.partition(".")
+        if section not in SECTIONS or not option:
+            raise BadParameter(
+                f"{key!r} is no setting of a benchmark; write SECTION.KEY with one of the "
+                f"sections {', '.join(SECTIONS)}"
+            )
+        table: Any = changed.get(section)
+        if table is None:
+            table = changed[section] = {}
+        *parents, last = option.split(".")
+        for parent in parents:
+            table[parent] = dict(table.get(parent) or {})
+            table = table[parent]
+        if not isinstance(table, dict):
+            raise BadParameter(f"{where}: [{section}] is {table!r}; it is a table")
+        table[last] = value
+    return changed
+
+
+def _file(path: Path) -> dict[str, Any]:
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UnknownName(f"cannot read the benchmark {str(path)!r}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadParameter(f"{path} is not TOML: {error}") from error
+    for section in (document.get("tasks"), document.get("environment")):
+        for key in PATHS:
+            if isinstance(section, dict) and isinstance(section.get(key), str):
+                section[key] = str(path.resolve().parent / section[key])
+    return document
+
+
+class _Table:
+    """One table of a benchmark file; a key that nobody asks for is a mistake."""
+
+    def __init__(self, values: Mapping[str, Any], where: str, path: str) -> None:
+        self._values = dict(values)
+        self._where = where
+        self._path = path
+        self._known: list[str] = []
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self._take(key, default)
+        if not isinstance(value, str) or (default is None and not value.strip()):
+            raise self.wrong(key, value, "a text")
+        return value
+
+    def table(self, key: str, default: Mapping[str, Any] | None = None) -> _Table:
+        value = self._take(key, default)
+        if not isinstance(value, Mapping):
+            raise self.wrong(key, value, f"a table, [{key}]")
+        return _Table(value, self._where, f"[{key}] " if not self._path else f"{self._path}{key}.")
+
+    def texts(self, key: str, default: list[str] | None = None) -> tuple[str, ...]:
+        value = self._take(key, default)
+        if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+            raise self.wrong(key, value, "a list of texts")
+        return tuple(value)
+
+    def number(self, key: str, default: float, *, whole: bool) -> Any:
+        value = self._take(key, default)
+        kinds = (int,) if whole else (int, float)
+        # TOML's true is Python's True, which is an int too.
+        if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < float("inf"):
+            raise self.wrong(key, value, "a whole number from 1 up" if whole else "a number > 0")
+        return value if whole else float(value)
+
+    def optional_table(self, key: str) -> _Table | None:
+        if self._values.get(key) is not None:
+            return self.table(key)
+        self._take(key, None)
+        return None
+
+    def named(self, key: str) -> Named:
+        return Named(self.text(key), self.rest())
+
+    def rest(self) -> dict[str, Any]:
+        """Everything that was not asked for."""
+        rest, self._values = self._values, {}
+        return rest
+
+    def finish(self) -> None:
+        for key in self._values:
+            near = difflib.get_close_matches(key, self._known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(self._known)}"
+            raise BadParameter(f"{self._where}: {self._path}there is no key {key!r}; {hint}")
+
+    def wrong(self, key: str, value: Any, wanted: str) -> BadParameter:
+        found = "missing" if value is None else repr(value)[:200]
+        return BadParameter(f"{self._where}: {self._path}{key} is {found}; it is {wanted}")
+
+    def _take(self, key: str, default: Any) -> Any:
+        self._known.append(key)
+        value = self._values.pop(key, None)
+        return default if value is None else value
+
+
+def _rewards(table: _Table) -> tuple[Named, ...]:
+    names = table.texts("names")
+    if not names or len(set(names)) < len(names):
+        raise table.wrong("names", list(names), "a list of different rewards, the primary first")
+    options = table.table("options", {})
+    rewards = tuple(Named(name, options.table(name, {}).rest()) for name in names)
+    options.finish()
+    table.finish()
+    return rewards
+
+
+def _limits(table: _Table) -> RunLimits:
+    defaults = asdict(RunLimits())
+    values = {
+        key: table.number(key, default, whole=isinstance(default, int))
+        for key, default in defaults.items()
+    }
+    table.finish()
+    return RunLimits(**values)
+
+
+def _service(table: _Table | None) -> Service | None:
+    if table is None:
+        return None
+    return Service(table.text("name"), table.texts("shares", []), table.rest())

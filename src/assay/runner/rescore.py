@@ -1,0 +1,76 @@
+"""A recorded run judged again, by other rewards, into a child run; nothing is executed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from assay.ledger.provenance import new_run_id, utc_now, versions
+from assay.ledger.run import Run
+from assay.ledger.writer import RunWriter
+from assay.resources.context import Context
+from assay.runner.verdict import judge_episode
+from assay.schema.episode import Episode
+from assay.schema.manifest import RunManifest
+from assay.scoring.judge import Judge
+
+SCORE_S = 60.0
+
+
+def rescore(
+    run: Run,
+    judges: Sequence[Judge],
+    *,
+    runs_dir: str | Path | None = None,
+    focus: str = "",
+    limit_s: float = SCORE_S,
+    tell: Callable[[int], None] | None = None,
+) -> Run:
+    """A child of `run`, beside it unless `runs_dir` says otherwise: same attempts, new scores.
+
+    Every attempt is judged, those included that a retry replaced. Page texts and pictures are not
+    copied: the child finds its parent's, as long as both are in one folder.
+    """
+    folder = run.path.parent if runs_dir is None else Path(runs_dir)
+    with RunWriter.create(folder, _manifest(run, judges, focus)) as writer:
+        asyncio.run(_judge_all(run, judges, writer, limit_s, tell))
+    return Run(writer.path)
+
+
+async def _judge_all(
+    run: Run,
+    judges: Sequence[Judge],
+    writer: RunWriter,
+    limit_s: float,
+    tell: Callable[[int], None] | None,
+) -> None:
+    for number, episode in enumerate(run.episodes(full=True), 1):
+        writer.submit(await _judged(episode, judges, limit_s))
+        if tell is not None:
+            tell(number)
+
+
+async def _judged(episode: Episode, judges: Sequence[Judge], limit_s: float) -> Episode:
+    context = Context.recorded(episode)
+    scores = await judge_episode(judges, episode, context, limit_s=limit_s)
+    return episode.model_copy(update={"scores": scores})
+
+
+def _manifest(run: Run, judges: Sequence[Judge], focus: str) -> RunManifest:
+    rewards = [{"name": judge.spec.id, "options": judge.params} for judge in judges]
+    return run.manifest.model_copy(
+        update={
+            "run_id": new_run_id(),
+            "config": {**run.manifest.config, "rescored_with": rewards},
+            "versions": {**run.manifest.versions, **_scoring_versions()},
+            "rewards": tuple(judge.spec.id for judge in judges),
+            "focus": focus or run.manifest.focus,
+            "parent": run.id,
+            "created_at": utc_now(),
+        }
+    )
+
+
+def _scoring_versions() -> dict[str, str]:
+    return {f"rescoring.{name}": version for name, version in versions().items()}

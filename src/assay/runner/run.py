@@ -1,0 +1,154 @@
+"""A benchmark, run once by one agent: planned, executed, and kept in the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from assay.agents.protocol import Agent
+from assay.errors import BadParameter
+from assay.ledger.layout import find_run
+from assay.ledger.provenance import (
+    RepositoryState,
+    new_run_id,
+    repository_state,
+    task_set_hash,
+    utc_now,
+    versions,
+)
+from assay.ledger.run import Run
+from assay.ledger.writer import RunWriter
+from assay.runner.agents import with_recordings
+from assay.runner.execute import execute
+from assay.runner.plan import Plan
+from assay.runner.progress import Progress, silence
+from assay.runner.request import Request, plan_new, plan_resumed
+from assay.schema.manifest import RunManifest
+
+RUNS_DIR = "runs"
+PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
+"""Their versions can change what an agent sees or what a reward says."""
+
+
+def run(
+    benchmark: str | Path | None = None,
+    *,
+    agent: str | Callable[..., Agent] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    tasks: str | None = None,
+    repeats: int | None = None,
+    workers: int = 2,
+    focus: str | None = None,
+    expect: Mapping[str, Sequence[str]] | None = None,
+    resume: str | Path | None = None,
+    runs_dir: str | Path = RUNS_DIR,
+    repository: str | Path = ".",
+    progress: Callable[[Progress], None] = silence,
+) -> Run:
+    """The finished run, every attempt of which is in `runs_dir`.
+
+    `agent` is a registered name, or what makes an agent. `settings` are its options; with the name
+    of a section before them (`limits.steps`, `tasks.seed`) those of the benchmark. `tasks` selects
+    by id, pattern or flag. `focus` says what the run is meant to show, and `expect` which tasks'
+    rewards will go `up` or `down`: both are written down before anything runs. `repository` is the
+    agent's, whose commit the manifest names.
+
+    With `resume`, exactly what that run still owes is run. What is given beside it has to be what
+    the run was started with.
+    """
+    request = Request(benchmark, agent, settings or {}, tasks, repeats, expect, focus)
+    with start(
+        request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
+    ) as started:
+        return started.finish(progress)
+
+
+class StartedRun:
+    """A run with its plan and its open ledger, of which nothing or a part is done."""
+
+    def __init__(
+        self, plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
+    ) -> None:
+        self.plan = plan
+        self.workers = workers
+        self.path = writer.path
+        self.notes = notes
+        """What every episode from now on says beside its record."""
+        self._writer = writer
+
+    def finish(self, progress: Callable[[Progress], None] = silence) -> Run:
+        """Everything that the run owes is done."""
+        plan = replace(self.plan, agent=with_recordings(self.plan.agent, self.path.parent))
+        _complete(
+            execute(plan, self._writer, workers=self.workers, tell=progress, notes=self.notes)
+        )
+        return Run(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._writer.close()
+
+
+def start(
+    request: Request,
+    *,
+    workers: int = 2,
+    resume: str | Path | None = None,
+    runs_dir: str | Path = RUNS_DIR,
+    repository: str | Path = ".",
+) -> StartedRun:
+    """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet."""
+    if workers < 1:
+        raise BadParameter(f"workers is {workers!r}; it is a whole number from 1 up")
+    folder = Path(runs_dir)
+    code = repository_state(repository, exclude=[folder])
+    if resume is None:
+        plan = plan_new(request)
+        manifest = _manifest(plan, code, request.focus or "")
+        return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
+    earlier = Run(find_run(resume, folder))
+    plan = plan_resumed(request, earlier.manifest)
+    notes = _other_code(earlier.manifest, code)
+    return StartedRun(plan, RunWriter.open(earlier.path), workers, notes)
+
+
+def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:
+    return RunManifest(
+        run_id=new_run_id(),
+        benchmark=plan.benchmark.name,
+        agent=plan.agent.name,
+        config=plan.config(),
+        versions=versions(PACKAGES),
+        rewards=tuple(judge.spec.id for judge in plan.judges),
+        task_set=task_set_hash(plan.tasks),
+        n_tasks=len(plan.tasks),
+        repeats=plan.repeats,
+        commit=code.commit,
+        dirty=code.dirty,
+        focus=focus,
+        created_at=utc_now(),
+    )
+
+
+def _other_code(manifest: RunManifest, code: RepositoryState) -> dict[str, Any]:
+    """The state of the agent's repository, when it is not the one that the manifest names."""
+    if (code.commit, code.dirty) == (manifest.commit, manifest.dirty):
+        return {}
+    return {"resumed_at_commit": code.commit, "resumed_with_dirty": code.dirty}
+
+
+def _complete(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, also where an event loop runs already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result()

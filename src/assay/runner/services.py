@@ -1,0 +1,60 @@
+"""Local servers that a benchmark needs, and their address in the tasks that speak of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from assay.errors import BadParameter
+from assay.registry import SERVICES
+from assay.runner.agents import check_options
+from assay.runner.benchmark import Benchmark
+from assay.schema.task import Task
+
+BASE_URL = "{base_url}"
+T = TypeVar("T")
+
+
+def service_options(benchmark: Benchmark) -> dict[str, Any]:
+    """What the benchmark's service is started with, the tasks' options that it shares included."""
+    service = benchmark.service
+    if service is None:
+        return {}
+    options = dict(service.options)
+    for key in service.shares:
+        if key not in benchmark.tasks.options:
+            raise BadParameter(f"[service] shares {key!r}, which [tasks] does not set")
+        options.setdefault(key, benchmark.tasks.options[key])
+    check_options(f"[service] {service.name!r}", SERVICES.get(service.name), options)
+    return options
+
+
+@asynccontextmanager
+async def running_service(benchmark: Benchmark) -> AsyncIterator[str]:
+    """The address of the benchmark's service while the block runs; empty when it has none."""
+    if benchmark.service is None:
+        yield ""
+        return
+    factory = SERVICES.get(benchmark.service.name)
+    async with factory(**service_options(benchmark)) as service:
+        yield str(service.base_url)
+
+
+def addressed(value: T, base_url: str) -> T:
+    """The same value with the service's address in every text that asks for it."""
+    filled: Any = value
+    if isinstance(value, str):
+        filled = value.replace(BASE_URL, base_url)
+    elif isinstance(value, Task):
+        filled = value.model_copy(
+            update={
+                "goal": addressed(value.goal, base_url),
+                "metadata": addressed(value.metadata, base_url),
+            }
+        )
+    elif isinstance(value, dict):
+        filled = {key: addressed(item, base_url) for key, item in value.items()}
+    elif isinstance(value, (list, tuple)):
+        filled = type(value)(addressed(item, base_url) for item in value)
+    return filled  # type: ignore[no-any-return]  # every branch keeps the type of its value

@@ -1,0 +1,39 @@
+"""What an episode is worth: every reward of a plan asked once, at the scoring boundary."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from assay.errors import UsageError
+from assay.resources.context import Context
+from assay.schema.episode import Episode
+from assay.schema.score import Score
+from assay.scoring.judge import Judge
+
+
+async def judge_episode(
+    judges: Sequence[Judge], episode: Episode, context: Context, *, limit_s: float
+) -> tuple[Score, ...]:
+    """A score of every reward, in their order; none of them can end the run.
+
+    An episode that its environment ended is not judged: whatever the agent had done by then, the
+    rest was not in its hands.
+    """
+    if episode.stop_reason == "env_error":
+        because = episode.failure.message if episode.failure else "the environment failed"
+        return tuple(judge.abstain("env_error", because) for judge in judges)
+    context.trajectory = episode.trajectory.messages
+    context.steps = episode.trajectory.steps
+    columns = {**episode.columns(), "context": context}
+    return tuple([await _ask(judge, columns, limit_s) for judge in judges])
+
+
+async def _ask(judge: Judge, columns: dict[str, object], limit_s: float) -> Score:
+    try:
+        async with asyncio.timeout(limit_s):
+            return await judge.judge_async(columns)
+    except TimeoutError:
+        return judge.abstain("grader_timeout", f"no verdict within {limit_s:g} s")
+    except UsageError as error:
+        return judge.abstain("bad_row", str(error))

@@ -1,0 +1,1 @@
+"""Where tasks come from: the town, files, public data sets, and the worlds' own lists."""

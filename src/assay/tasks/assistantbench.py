@@ -1,0 +1,98 @@
+"""AssistantBench: questions about the live web, from the public data set or a local copy of it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from assay.errors import BadParameter, BadRecord, MissingExtra
+from assay.schema.task import Task
+from assay.tasks.jsonl import read_rows
+from assay.tasks.staleness import Staleness, staleness
+
+Split: TypeAlias = Literal["dev", "test"]
+DATA_SET = "AssistantBench/AssistantBench"
+HUB_SPLITS: dict[Split, str] = {"dev": "validation", "test": "test"}
+START_URL = "https://www.google.com"
+HOW = (
+    "install `datasets` and go online once (the hub keeps a copy for later), or give `path`: a "
+    "JSONL file of the data set with the columns id, task and answer"
+)
+
+
+def tasks(
+    *,
+    split: Split = "dev",
+    path: str | Path | None = None,
+    time_dependency: Staleness | None = None,
+    start_url: str = START_URL,
+) -> list[Task]:
+    """The tasks of a split; without a local `path` they come from the Hugging Face hub.
+
+    Task ids are BrowserGym's: `validation.0`, `test.17`. `time_dependency` keeps one class of
+    staleness. The answers of the test split are hidden: its golds are empty, and every answer
+    scores 0.0 here.
+    """
+    if split not in get_args(Split):
+        raise BadParameter(f"AssistantBench has the splits {get_args(Split)}, not {split!r}")
+    if time_dependency is not None and time_dependency not in get_args(Staleness):
+        raise BadParameter(
+            f"time_dependency is one of {get_args(Staleness)}, not {time_dependency!r}"
+        )
+    rows = _from_hub(HUB_SPLITS[split]) if path is None else _from_file(Path(path))
+    made = [_task(row, split, number, start_url) for number, row in enumerate(rows)]
+    if not made:
+        raise BadRecord(f"{path or DATA_SET} holds no tasks")
+    return [task for task in made if time_dependency in (None, task.metadata["time_dependency"])]
+
+
+def _from_file(path: Path) -> list[dict[str, Any]]:
+    return [row for _, row in read_rows(path)]
+
+
+def _from_hub(split: str) -> Iterable[Mapping[str, Any]]:
+    try:
+        # Named here and not imported above: the library is large, optional and untyped.
+        datasets: Any = importlib.import_module("datasets")
+    except ImportError as error:
+        raise MissingExtra(f"AssistantBench is not on this machine; {HOW}") from error
+    try:
+        rows: Iterable[Mapping[str, Any]] = datasets.load_dataset(DATA_SET, split=split)
+    except (OSError, ValueError) as error:
+        raise BadRecord(
+            f"AssistantBench could not be loaded from the hub ({error}); {HOW}"
+        ) from error
+    return rows
+
+
+def _task(row: Mapping[str, Any], split: Split, number: int, start_url: str) -> Task:
+    goal, original = row.get("task"), row.get("id")
+    if not isinstance(goal, str) or not isinstance(original, str):
+        raise BadRecord(
+            f"task {number} of AssistantBench needs texts as id and task; it has {sorted(row)}"
+        )
+    answer = row.get("answer")
+    return Task(
+        id=f"{HUB_SPLITS[split]}.{number}",
+        goal=goal,
+        answer=_gold(answer),
+        metadata={
+            "original_id": original,
+            "split": split,
+            "difficulty": row.get("difficulty"),
+            "time_dependency": staleness(original),
+            "gold_hidden": answer is None,
+            "domain": "live web",
+            "start_url": start_url,
+        },
+    )
+
+
+def _gold(answer: Any) -> str:
+    """The gold as text; a hidden one is empty, as BrowserGym's scorer expects it."""
+    if answer is None:
+        return ""
+    return answer if isinstance(answer, str) else json.dumps(answer)

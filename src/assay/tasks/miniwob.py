@@ -1,0 +1,35 @@
+"""MiniWoB++: 125 small pages, each of which draws its own goal from a seed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from assay.errors import BadParameter
+from assay.resources.miniwob import PAGES
+from assay.schema.task import Task
+
+GOAL = "Do what the line `goal:` of the page says."
+
+
+def tasks(*, pages: Sequence[str] = (), seed: int = 0, episodes: int = 1) -> list[Task]:
+    """One task for each page and seed: `click-link/0`, with seeds from `seed` upwards.
+
+    A page tells its goal when it is reset, so it is in the observations and not in the task.
+    """
+    if type(seed) is not int or seed < 0 or type(episodes) is not int or episodes < 1:
+        raise BadParameter(f"seed counts from 0 and episodes from 1, not {seed!r} and {episodes!r}")
+    for page in pages:
+        if page not in PAGES:
+            near = difflib.get_close_matches(str(page), PAGES, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise BadParameter(f"MiniWoB++ has no page {page!r}{hint}")
+    return [
+        Task(
+            id=f"{page}/{number}",
+            goal=GOAL,
+            metadata={"page": page, "seed": number, "domain": page.partition("-")[0]},
+        )
+        for page in pages or PAGES
+        for number in range(seed, seed + episodes)
+    ]

@@ -1,0 +1,120 @@
+"""The commands that explain runs: what they print, and how they exit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli.main import main
+from tests.report.ledgers import Told, config, write_run, write_told
+
+SEED = str(Path(__file__).parents[1] / "data/report/seed_report")
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", "200")
+    write_run(tmp_path, "base-1", {f"task.{i}": 1.0 for i in range(8)})
+    write_run(tmp_path, "worse-2", {f"task.{i}": 0.0 for i in range(8)}, commit="4c7640b")
+    write_run(tmp_path, "other-3", {"task.0": 1.0}, config=config(steps=3))
+    return str(tmp_path)
+
+
+def test_a_regression_closes_the_gate(runs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["compare", "base-1", "worse-2", "--runs", runs]
+    assert main(command) == 0
+    assert main([*command, "--fail-on", "regression"]) == 3
+    out = capsys.readouterr().out
+    assert "regressed: the mean moved by -1.000 over 8 tasks, p = 0.00781" in out
+    assert "8 lost, McNemar p = 0.00781" in out
+    assert main(["compare", "worse-2", "base-1", "--runs", runs, "--fail-on", "regression"]) == 0
+
+
+def test_what_cannot_be_compared_is_refused(
+    runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "base-1", "other-3", "--runs", runs]) == 2
+    out = capsys.readouterr().out
+    assert "not comparable: the task sets differ: 8 tasks against 1; the step budgets" in out
+    assert main(["compare", "base-1", "other-3", "--runs", runs, "--force"]) == 0
+    assert "n=1, the best possible p is 1" in capsys.readouterr().out
+    gate = ["compare", "base-1", "other-3", "--runs", runs, "--fail-on", "no-verdict"]
+    assert main(gate) == 3
+
+
+def test_an_unknown_run_is_one_sentence(runs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "base-1", "nothing", "--runs", runs]) == 2
+    assert "no run 'nothing'" in capsys.readouterr().err
+
+
+def test_every_command_prints_json(runs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (
+        ["compare", "base-1", "worse-2", "--runs", runs],
+        ["diagnose", "worse-2", "--runs", runs],
+        ["history", "--runs", runs],
+        ["plot", "--runs", runs],
+        ["plot", "--kind", "tasks", "--runs", runs],
+        ["probe", "qa_f1_reward", "--answer", "14.2"],
+        ["noise", "--of", "base-1", "--of", "base-1", "--runs-dir", runs],
+    ):
+        assert main([*command, "--json"]) == 0, command
+        json.loads(capsys.readouterr().out)
+
+
+def test_a_diagnosis_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_told(tmp_path, Told("The answer is 14.2%, \x1b[31mreally", gold="14.2"))
+    assert main(["diagnose", "run-1", "--runs", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "format rejection" in out
+    assert "≤ 1.000 had every answer been in its best form" in out
+    assert "\x1b[31m" not in out
+    assert main(["diagnose", "run-1", "--task", "task.1", "--runs", str(tmp_path)]) == 0
+    assert "steps/task-1" in capsys.readouterr().out
+
+
+def test_the_history_of_the_field_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["history", "assistantbench", "--runs", SEED]) == 0
+    out = capsys.readouterr().out
+    assert "not comparable with the run before it: the task sets differ: 3 tasks against 10" in out
+    assert "neither run records per-task rewards" in out
+
+
+def test_an_empty_folder_has_no_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["history", "--runs", str(tmp_path)]) == 0
+    assert "no runs in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("a.svg", b"<svg"), ("a.png", b"\x89PNG"), ("b.svg", b"<svg")]
+)
+def test_a_plot_is_written_to_a_file(
+    runs: str, tmp_path: Path, name: str, begins: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / name
+    kind = "tasks" if name.startswith("b") else "rewards"
+    assert main(["plot", "--runs", runs, "--kind", kind, "--out", str(out)]) == 0
+    assert out.read_bytes().startswith(begins)
+    assert main(["plot", "--runs", runs, "--kind", kind]) == 0
+    assert "█" in capsys.readouterr().out
+
+
+def test_a_plot_of_another_kind_is_refused(
+    runs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plot", "--runs", runs, "--out", str(tmp_path / "a.jpg")]) == 2
+    assert "neither in .svg nor in .png" in capsys.readouterr().err
+
+
+def test_a_probe_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["probe", "assistantbench_reward", "--answer", "a b\\nc d"]) == 0
+    out = capsys.readouterr().out
+    assert "JSON list, reversed" in out
+    assert "right forms lose points" in out
+    assert main(["probe", "assistantbench_reward", "--answer", "1", "--param", "x"]) == 2
+
+
+def test_noise_needs_a_benchmark_or_recorded_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["noise"]) == 2
+    assert "name a benchmark to run" in capsys.readouterr().err

@@ -1,0 +1,185 @@
+"""`assay run` and what reads its runs: data on stdout, progress on stderr, errors in a sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from assay.cli.main import main
+from assay.cli.run import describe, parse_setting
+from assay.runner.progress import Progress
+from tests.ledger.browsergym_folders import summary_info, write_folder
+from tests.runner.corridor import BENCHMARK, Corridor
+
+WALK = 'actions=["north", "north", "north"]'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "corridor.toml").write_text(BENCHMARK)
+    monkeypatch.chdir(tmp_path)
+    Corridor.deaths.clear()
+
+
+def run(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code: Any = main(list(arguments))
+    shown = capfd.readouterr()
+    return code, shown.out, shown.err
+
+
+def walked(capfd: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
+    arguments = ["run", "corridor.toml", "--agent", "scripted", "--set", WALK, "--json", *more]
+    code, out, _ = run(capfd, *arguments)
+    assert code == 0
+    record: dict[str, Any] = json.loads(out)
+    return record
+
+
+def test_a_run_prints_its_summary_and_tells_its_progress_elsewhere(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = run(capfd, "run", "corridor.toml", "--agent", "scripted", "--set", WALK)
+    assert code == 0
+    for words in ("mean reward", "1.0000 of 3", "perfect (≥ 0.99)", "3 of 3", "error rate", "0.0%"):
+        assert words in out
+    assert "3 of 3  mean 1.000  0 errors  0:00 left" in err
+    assert "left" not in out
+
+
+def test_a_terminal_gets_a_bar(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=100)
+    monkeypatch.setattr("assay.cli.run.progress_output", lambda: console)
+    walked(capfd)
+    assert "3/3" in shown.getvalue()
+    assert "mean 1.000" in shown.getvalue()
+
+
+def test_json_is_the_whole_summary(capfd: pytest.CaptureFixture[str]) -> None:
+    record = walked(capfd, "--tasks", "a,b", "--repeats", "2", "--expect", "up:a", "--focus", "x")
+    assert (record["counts"]["n"], record["counts"]["mean"]) == (4, 1.0)
+    manifest = json.loads((Path(record["path"]) / "manifest.json").read_text())
+    assert manifest["config"]["expect"] == {"up": ["a"]}
+    assert manifest["focus"] == "x"
+
+
+def test_resume_needs_nothing_but_the_run(capfd: pytest.CaptureFixture[str]) -> None:
+    record = walked(capfd)
+    code, out, _ = run(capfd, "run", "--resume", record["run_id"], "--json")
+    assert code == 0
+    assert json.loads(out)["attempts"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["corridor.toml", "--agent", "nobody"], "no agent named 'nobody'"),
+        (["corridor", "--agent", "scripted"], "no benchmark named 'corridor'"),
+        (["corridor.toml"], "name a benchmark and an agent"),
+        (["corridor.toml", "--agent", "scripted", "--set", "actions"], "is not KEY=VALUE"),
+        (["corridor.toml", "--agent", "scripted", "--expect", "a"], "is not up:ID"),
+        (["corridor.toml", "--agent", "scripted", "--set", "limits.steps=no"], "[limits] steps"),
+        (["--resume", "2020"], "no run '2020'"),
+    ],
+)
+def test_a_call_that_makes_no_sense_is_one_sentence(
+    capfd: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    code, out, err = run(capfd, "run", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_runs_are_listed_with_their_focus(capfd: pytest.CaptureFixture[str]) -> None:
+    record = walked(capfd, "--focus", "to walk")
+    code, out, _ = run(capfd, "list", "runs")
+    assert code == 0
+    assert record["run_id"] in out
+    assert "3/3" in out
+    _, out, _ = run(capfd, "list", "runs", "--json")
+    (row,) = json.loads(out)
+    assert (row["mean"], row["focus"]) == (1.0, "to walk")
+
+
+def test_no_runs_are_an_empty_list(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capfd, "list", "runs", "--json")
+    assert (code, json.loads(out)) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("benchmarks", "townsquare"),
+        ("agents", "rules"),
+        ("environments", "alfworld"),
+        ("task-sources", "jsonl"),
+        ("services", "townsquare"),
+    ],
+)
+def test_what_there_is_is_listed(capfd: pytest.CaptureFixture[str], kind: str, name: str) -> None:
+    code, out, _ = run(capfd, "list", kind)
+    assert code == 0
+    assert name in out
+    _, out, _ = run(capfd, "list", kind, "--json")
+    assert name in [record["name"] for record in json.loads(out)]
+
+
+def test_a_run_is_scored_again_into_a_child(capfd: pytest.CaptureFixture[str]) -> None:
+    record = walked(capfd)
+    code, out, _ = run(capfd, "score", record["run_id"], "--reward", "qa_f1_reward", "--json")
+    child = json.loads(out)
+    assert code == 0
+    assert (child["parent"], child["scorer"]) == (record["run_id"], "qa_f1_reward@1")
+    assert child["counts"]["scored"] == 3
+    code, _, err = run(capfd, "score", record["path"], "--reward", "qa_f1_reward", "--out", "x")
+    assert code == 2
+    assert "child run" in err
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_run_is_exported_and_never_over_something(
+    capfd: pytest.CaptureFixture[str], kind: str
+) -> None:
+    pytest.importorskip("pyarrow")
+    record = walked(capfd)
+    code, out, _ = run(capfd, "export", record["run_id"], "--format", kind)
+    assert code == 0
+    assert Path(out.strip()).stat().st_size > 100
+    code, _, err = run(capfd, "export", record["run_id"], "--format", kind)
+    assert (code, "exists" in err) == (2, True)
+
+
+def test_results_of_browsergym_are_imported(capfd: pytest.CaptureFixture[str]) -> None:
+    name = "2026-03-29_12-21-35_A_on_miniwob.click-test_3"
+    write_folder(Path("study"), name, summary_info(), ('click("1")',))
+    code, out, _ = run(capfd, "import", "study", "--json")
+    assert code == 0
+    assert json.loads(out)["counts"]["n"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "setting"),
+    [
+        ("observation_chars=4000", ("observation_chars", 4000)),
+        ("bare_answer=false", ("bare_answer", False)),
+        ("timezone=Europe/Paris", ("timezone", "Europe/Paris")),  # not JSON: the text itself
+        ('actions=["a"]', ("actions", ["a"])),
+        ("model_options.url=http://x/?a=b", ("model_options.url", "http://x/?a=b")),
+        ("workflow=", ("workflow", "")),
+    ],
+)
+def test_a_setting_is_json_where_it_can_be(text: str, setting: tuple[str, Any]) -> None:
+    assert parse_setting(text) == setting
+
+
+def test_progress_in_words() -> None:
+    assert describe(Progress(0, 9, None, 0, 0.0, None)) == "mean —  0 errors"
+    assert describe(Progress(4, 9, 0.5, 1, 60.0, 75.4)) == "mean 0.500  1 error  1:15 left"
