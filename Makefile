@@ -31,8 +31,7 @@ $(PEERS)/%/.installed: requirements/peer-%.txt
 
 # Chromium: the system's if there is one, else Playwright's own.
 $(CHROMIUM): $(STAMP)
-	@$(BIN)/python -c 'from assay.resources.browser import find_chromium; find_chromium()' 2>/dev/null \
-		|| $(BIN)/python -m playwright install chromium
+	@$(BIN)/python -m tools.chromium
 	@touch $@
 
 demo: $(CHROMIUM) ## Run an agent on 20 tasks in Chromium, five times, one knob changed each time.
@@ -42,7 +41,7 @@ answers: $(STAMP) ## Score a shipped file of mixed answers with every reward, an
 	@$(BIN)/assay score examples/mixed_answers.jsonl --table --reward \
 		qa_f1_reward,qa_f1_reward_tool,math_equal_reward,math_equal_reward_tool,assistantbench_reward,fuzzy_answer_reward
 
-test: $(STAMP) ## Run every test.
+test: $(CHROMIUM) ## Run every test, with real Chromium and a real Java.
 	@$(BIN)/python -m pytest -q
 
 live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
@@ -55,10 +54,10 @@ lint: $(STAMP)
 	@$(BIN)/ruff format --check .
 
 types: $(STAMP)
-	@$(BIN)/mypy src tests benchmarks
+	@$(BIN)/mypy src tests benchmarks tools
 
 contracts: $(STAMP)
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-cache
 
 bench: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Measure speed and accuracy beside the peers, quickly.
 	$(BIN)/python benchmarks/startup.py
@@ -75,6 +74,11 @@ prove: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Run the 
 	$(BIN)/python benchmarks/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python
 	$(BIN)/python benchmarks/bounds.py --data $(MATH_DATA) --count 100000
 	$(BIN)/python benchmarks/batch.py --rows 1000000 --kills 3
+	$(BIN)/python benchmarks/worlds.py
+	$(BIN)/python benchmarks/faults.py 200
+	$(BIN)/python benchmarks/steps.py --fuzz 200000
+	$(BIN)/python -m tools.live
+	$(BIN)/python benchmarks/ledger.py --attempts 20000 --index 100000 --folders 1000
 	$(BIN)/python benchmarks/kills.py --kills 20
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.

@@ -1,6 +1,6 @@
 """Make sure that there is a Chromium: use the one there is, or install one, saying how.
 
-    python tools/chromium.py
+python tools/chromium.py
 """
 
 from __future__ import annotations

@@ -32,9 +32,7 @@ def test_a_regression_closes_the_gate(runs: str, capsys: pytest.CaptureFixture[s
     assert main(["compare", "worse-2", "base-1", "--runs", runs, "--fail-on", "regression"]) == 0
 
 
-def test_what_cannot_be_compared_is_refused(
-    runs: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_compared_is_refused(runs: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "base-1", "other-3", "--runs", runs]) == 2
     out = capsys.readouterr().out
     assert "not comparable: the task sets differ: 8 tasks against 1; the step budgets" in out
@@ -63,7 +61,10 @@ def test_every_command_prints_json(runs: str, capsys: pytest.CaptureFixture[str]
         json.loads(capsys.readouterr().out)
 
 
-def test_a_diagnosis_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_diagnosis_in_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     write_told(tmp_path, Told("The answer is 14.2%, \x1b[31mreally", gold="14.2"))
     assert main(["diagnose", "run-1", "--runs", str(tmp_path)]) == 0
     out = capsys.readouterr().out

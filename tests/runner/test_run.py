@@ -156,6 +156,7 @@ def test_a_recorded_run_is_re_enacted_by_the_replay_agent(corridor: Path) -> Non
         ({"workers": 0}, "workers is 0"),
         ({"repeats": 0}, "repeats is 0"),
         ({"tasks": "nothing"}, "no task 'nothing'"),
+        ({"settings": {"actions": "north"}}, "a list of action texts"),  # the agent's own check
         ({"settings": {"limits.stepz": 1}}, r"\[limits\] there is no key 'stepz'"),
     ],
 )

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from assay.cli.printed import RUNS_DIR, key_value, print_json, reward
 from assay.cli.show import output, plain, progress_output
-from assay.report.noise_floor import NoiseFloor, noise_floor
+from assay.report.noise import NoiseFloor, noise_floor
 from assay.runner.run import run
 
 SHOWN = 20

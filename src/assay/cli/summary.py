@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import click
 from rich.table import Table
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from assay.cli.show import output, plain
 from assay.ledger.run import Run
-from assay.ledger.summary import Counts, RunSummary, summarise
+from assay.ledger.summary import Counts, RunSummary, TaskRow, summarise
 
 
 def print_run(run: Run, *, as_json: bool) -> None:
@@ -41,7 +42,7 @@ def _tasks(summary: RunSummary) -> Table:
     table.add_column("mean", justify="right")
     table.add_column("steps", justify="right")
     table.add_column("endings")
-    for row in summary.tasks:
+    for row in sorted(summary.tasks, key=_place):
         endings = ", ".join(
             name if count == 1 and row.counts.n == 1 else f"{count} {name}"
             for name, count in row.endings.items()
@@ -55,6 +56,12 @@ def _tasks(summary: RunSummary) -> Table:
             endings,
         )
     return table
+
+
+def _place(row: TaskRow) -> tuple[str, list[tuple[int, str]]]:
+    """Where a task stands in the table: by domain, then by id with numbers as numbers."""
+    pieces = re.split(r"(\d+)", row.task_id[:200])
+    return row.domain, [(int(piece) if piece.isdecimal() else -1, piece) for piece in pieces]
 
 
 def _totals(summary: RunSummary) -> Table:

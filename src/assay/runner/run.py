@@ -22,7 +22,7 @@ from assay.ledger.provenance import (
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.runner.agents import with_recordings
+from assay.runner.agents import AgentChoice, with_recordings
 from assay.runner.execute import execute
 from assay.runner.plan import Plan
 from assay.runner.progress import Progress, silence
@@ -110,12 +110,19 @@ def start(
     code = repository_state(repository, exclude=[folder])
     if resume is None:
         plan = plan_new(request)
+        _try_agent(with_recordings(plan.agent, folder))
         manifest = _manifest(plan, code, request.focus or "")
         return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
     earlier = Run(find_run(resume, folder))
     plan = plan_resumed(request, earlier.manifest)
+    _try_agent(with_recordings(plan.agent, folder))
     notes = _other_code(earlier.manifest, code)
     return StartedRun(plan, RunWriter.open(earlier.path), workers, notes)
+
+
+def _try_agent(agent: AgentChoice) -> None:
+    """Nothing, unless the agent refuses its options: better now than in every episode."""
+    _complete(agent.build().close())
 
 
 def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:

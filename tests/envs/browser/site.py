@@ -140,7 +140,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "/hostile/clobber": ("Clobbered", CLOBBER),
     "/hostile/megabytes": ("Megabytes", "<p>" + "word " * 600_000 + "</p><p>last</p>"),
     "/hostile/many": ("Many", "<p hidden>x</p>" * 60_000 + "<p>x</p>" * 40_000),
-    "/hostile/buttons": ("Buttons", "<button>b</button>" * 3_000),
+    "/hostile/buttons": ("Buttons", "<button>b</button>" * 5_200),
     "/hostile/deep": ("Deep", DEEP),
     "/hostile/shadow": ("Shadow", SHADOW),
     "/hostile/dialogs": ("Dialogs", DIALOGS),

@@ -17,6 +17,7 @@ from assay.rewards.outcome.maths.reward import math_equal_reward
 PAIRS = Path(__file__).parents[2] / "data" / "math" / "own_pairs.jsonl"
 
 GROUPS = {
+    "names": "letters that stand for different things",
     "algebra": "plain-text algebra",
     "khan": "school algebra as typed on a keyboard",
     "equations": "equations in other arrangements, and named values",

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
 from assay.envs.browser.actions import BadCall, Call, parse_action
 from assay.envs.browser.digest import call_signature, info_digest
@@ -28,8 +28,6 @@ from assay.schema.task import Task
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
     from playwright.async_api import Page as Tab
-
-T = TypeVar("T")
 
 Gates = Literal["unknown", "required", "satisfied", "not_required"]
 """What is known of the confirmations that policy asks for before a risky action.
@@ -117,13 +115,11 @@ class BrowserWorld:
         if start != "about:blank" and not start.startswith(("http://", "https://")):
             raise BadParameter(f"task {task.id!r}: start_url {start[:200]!r} is not http(s)")
         self._task = None
-        old = self._leave()
+        # The old context ends by itself, beside the new one's first steps.
+        self._leave()
         self._dead = ""
         self._browser = await shared_browser(headless=self._headless)
-        observation = await self._browser.run(self._begin(task, start))
-        # The old context ends beside the new one's first step.
-        del old
-        return observation
+        return await self._browser.run(self._begin(task, start))
 
     async def _begin(self, task: Task, start: str) -> Observation:
         assert self._browser is not None

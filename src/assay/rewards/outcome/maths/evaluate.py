@@ -204,7 +204,9 @@ class Evaluator:
                     parts.append(finite_part)
                 elif part is not None:
                     infinite += 1 << place
-        return self._unknown(f"{node.operator}{infinite}", [self._at(part) for part in parts])
+        signs = node.lower.operators if isinstance(node.lower, Relation) else ()
+        name = f"{node.operator}{infinite}{''.join(signs)}"
+        return self._unknown(name, [self._at(part) for part in parts])
 
     def _finite(self, node: Big) -> Complex | None:
         name = running_name(node)
@@ -277,7 +279,7 @@ def finite_range(node: Big) -> tuple[Expr, Expr] | None:
     """Where a finite sum or product over integers starts and ends."""
     if node.operator not in ("sum", "prod") or not running_name(node):
         return None
-    if not isinstance(node.lower, Relation):
+    if not isinstance(node.lower, Relation) or node.lower.operators != ("=",):
         return None
     low, high = _finite_expression(node.lower.sides[1]), _finite_expression(node.upper)
     return None if low is None or high is None else (low, high)

@@ -129,9 +129,7 @@ def _convert(node: Node, effort: Effort) -> RealSet | None:
         case Relation():
             return _from_relation(node, effort)
         case Builder(member, conditions):
-            restricted = frozenset(name for item in conditions for name in subjects(item))
-            about = subjects(member) or frozenset({member})
-            return _from_conditions(conditions, effort) if restricted <= about else None
+            return _from_builder(member, conditions, effort)
         case Group():
             return _from_group(node, effort)
         case Quantity(value, _):
@@ -154,6 +152,16 @@ def _from_group(node: Group, effort: Effort) -> RealSet | None:
             return _all_of([_convert(item, effort) for item in node.items])
         return _from_conditions(node.items, effort)
     return None
+
+
+def _from_builder(member: Node, conditions: tuple[Node, ...], effort: Effort) -> RealSet | None:
+    """The set, if its conditions restrict nothing but its members."""
+    restricted = frozenset(name for item in conditions for name in subjects(item))
+    if isinstance(member, Relation):
+        conditions = (member, *conditions)
+    if not restricted <= (subjects(member) or frozenset({member})):
+        return None
+    return _from_conditions(conditions, effort)
 
 
 def _from_conditions(conditions: tuple[Node, ...], effort: Effort) -> RealSet | None:

@@ -11,6 +11,10 @@ _TEXT_COMMAND: Final = re.compile(rf"\\(?:{TEXT_COMMANDS})\s*(?=\{{)")
 _LAYOUT: Final = re.compile(r"\\[,;:! ]|\\(?:quad|qquad|left|right)(?![A-Za-z])|[~${}*\"]")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _PLAIN: Final = re.compile(r"[\w\s,.'\-()%:;/?!&]+")
+_FUNCTION_RUN: Final = re.compile(
+    r"\d(?:sin|cos|tan|log|ln|sqrt)|(?<![a-z])(?:sin|cos|tan|log|ln|sqrt)\w*/|/\w(?!\w)"
+)
+"""Formulas in plain text that would pass for words, such as `2sinxcosx` and `sinx/x`."""
 _ARTICLE: Final = re.compile(r"^(?:the|an|a)\s+")
 _EDGES: Final = " \t\r\n.,;:!?'()"
 _CHOICE: Final = re.compile(r"\(? ?([A-J]) ?\)?[.):]?")
@@ -35,7 +39,7 @@ def plain(text: str) -> str:
 
 def is_words(text: str) -> bool:
     """Whether a plain text is language, not formulas: a real word and no mathematical sign."""
-    if _PLAIN.fullmatch(text) is None:
+    if _PLAIN.fullmatch(text) is None or _FUNCTION_RUN.search(text):
         return False
     return any(word not in _KNOWN for word in _WORD.findall(text))
 

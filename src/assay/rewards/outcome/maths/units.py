@@ -207,7 +207,8 @@ def read_phrase(phrase: str) -> Unit | None:
             unit, last = multiply(unit, last, raised - 1), ()
         else:
             name = SPELLINGS.get(word) or CURRENCIES.get(word)
-            name = name or SPELLINGS.get(word.rstrip(".").lower())
+            if name is None and len(word) > 1:
+                name = SPELLINGS.get(word.rstrip(".").lower())
             if name is None:
                 return None
             last = ((name, sign * power),)

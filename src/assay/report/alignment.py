@@ -1,0 +1,109 @@
+"""The submitted answer beside the gold, item by item. For reading: the reward has the last word."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+MOST_ITEMS = 40
+ITEM_CHARS = 400
+MATCHED = 0.999
+_TOKEN = re.compile(r"[^\W_]+(?:[.,:]\d+)*")
+_NUMBER = re.compile(r"[-+]?[$€£]?\s?\d[\d,_ \u00a0]*(?:\.\d+)?(?:[eE][-+]?\d{1,3})?\s?%?")
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedItem:
+    """A gold item and the submitted item nearest to it; either may be missing."""
+
+    gold: str | None
+    answer: str | None
+    overlap: float
+    """Of their tokens, from 0 to 1."""
+
+    @property
+    def matched(self) -> bool:
+        return self.overlap >= MATCHED
+
+
+def align(answer: str | None, gold: Any) -> tuple[AlignedItem, ...]:
+    """Each gold item with the submitted one that is most like it, then what is left over.
+
+    Items are paired greedily, the most alike first, up to 40 on each side.
+    """
+    golds, answers = items_of(gold), items_of(answer)
+    pairs = sorted(
+        ((overlap(g, a), -i, -j) for i, g in enumerate(golds) for j, a in enumerate(answers)),
+        reverse=True,
+    )
+    taken: dict[int, tuple[int, float]] = {}
+    used: set[int] = set()
+    for alike, i, j in pairs:
+        if -i not in taken and -j not in used and (alike > 0 or len(golds) == 1):
+            taken[-i] = (-j, alike)
+            used.add(-j)
+    rows = [
+        AlignedItem(g, answers[taken[i][0]], taken[i][1]) if i in taken else AlignedItem(g, None, 0)
+        for i, g in enumerate(golds)
+    ]
+    rows += [AlignedItem(None, a, 0.0) for j, a in enumerate(answers) if j not in used]
+    return tuple(rows)
+
+
+def items_of(value: Any) -> list[str]:
+    """The items of a gold or an answer: of a list, of a JSON list, or one for each line."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        read = _json(value)
+        if isinstance(read, list):
+            value = read
+        else:
+            value = [line for line in value.splitlines() if line.strip()]
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return [_text(item)[:ITEM_CHARS] for item in items[:MOST_ITEMS]]
+
+
+def overlap(gold: str, answer: str) -> float:
+    """F1 of the two token sets, ignoring case and punctuation; 1.0 for equal numbers."""
+    left, right = number_in(gold), number_in(answer)
+    if left is not None and right is not None:
+        return 1.0 if left == right else 0.0
+    here, there = _tokens(gold), _tokens(answer)
+    if not here or not there:
+        return 0.0
+    return 2 * len(here & there) / (len(here) + len(there))
+
+
+def number_in(text: str) -> float | None:
+    """The number that the whole text is, a sign, currency or percent sign aside."""
+    if len(text) > 60 or _NUMBER.fullmatch(text.strip()) is None:
+        return None
+    try:
+        number = float(re.sub(r"[$€£%,_\s]", "", text))
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(text.casefold())) - {"a", "an", "the"}
+
+
+def _text(item: Any) -> str:
+    if isinstance(item, str):
+        return item.strip()
+    try:
+        return json.dumps(item, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(item)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text) if text[:1] in "[{" else None
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,148 @@
+"""The attempts of a run that count, as the few numbers that a comparison needs.
+
+A ledger line is read as plain JSON: a comparison of two runs with thousands of attempts does not
+need their conversations, nor the records to be validated field by field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import fsum
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from assay.errors import BadRecord
+from assay.ledger.layout import RunLayout, find_run
+from assay.ledger.records import read_raw
+from assay.ledger.run import Run
+from assay.schema.manifest import RunManifest
+
+RunLike: TypeAlias = str | Path | Run
+ERRORS = ("agent_error", "env_error")
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt in numbers."""
+
+    attempt: str
+    task_id: str
+    repeat: int
+    stop_reason: str
+    reward: float | None
+    """`None` when the environment ended it, or the primary reward abstained."""
+    abstained: str
+    scorer: str
+    params: str
+    n_steps: int
+    cost_usd: float | None
+    elapsed_s: float
+
+    @property
+    def errored(self) -> bool:
+        return self.stop_reason in ERRORS
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """The attempts of a run that count, and what had to be left out."""
+
+    manifest: RunManifest
+    path: Path
+    final: tuple[Attempt, ...]
+    retried: int
+    problems: tuple[str, ...] = ()
+
+    @property
+    def run_id(self) -> str:
+        return self.manifest.run_id
+
+    def by_task(self) -> dict[str, list[Attempt]]:
+        """The final attempts of each task, over its repeats."""
+        tasks: dict[str, list[Attempt]] = {}
+        for attempt in self.final:
+            tasks.setdefault(attempt.task_id, []).append(attempt)
+        return tasks
+
+    def rewards(self) -> dict[str, list[float]]:
+        """The rewards of each task that has any, over its repeats."""
+        return {
+            task: rewards
+            for task, attempts in self.by_task().items()
+            if (rewards := [a.reward for a in attempts if a.reward is not None])
+        }
+
+    @property
+    def task_means(self) -> dict[str, float]:
+        return {task: mean(rewards) for task, rewards in self.rewards().items()}
+
+
+def open_run(run: RunLike, runs_dir: str | Path = "runs") -> Run:
+    """The run of that path, id or beginning of an id; damaged lines are left out and noted."""
+    if isinstance(run, Run):
+        return run
+    return Run(find_run(run, Path(runs_dir)), strict=False)
+
+
+def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> Attempts:
+    """The attempts that count: for each task and repeat the last one, and one that the environment
+    ended only where there is no other.
+    """
+    opened = open_run(run, runs_dir)
+    chosen: dict[tuple[str, int], Attempt] = {}
+    seen: set[str] = set()
+    problems: list[str] = []
+    n = 0
+    for raw in read_raw(RunLayout(opened.path).episodes):
+        attempt = None if raw.record is None else _attempt(raw.record)
+        if attempt is None:
+            why = raw.problem or "not an episode"
+            problems.append(f"line {raw.line.number} of {opened.path.name}: {why:.200}")
+            continue
+        if attempt.attempt in seen:
+            problems.append(
+                f"line {raw.line.number} of {opened.path.name} repeats attempt {attempt.attempt!r}"
+            )
+            continue
+        seen.add(attempt.attempt)
+        n += 1
+        key = (attempt.task_id, attempt.repeat)
+        held = chosen.get(key)
+        if held is None or held.stop_reason == "env_error" or attempt.stop_reason != "env_error":
+            chosen[key] = attempt
+    if opened.strict and problems:
+        raise BadRecord(problems[0])
+    final = tuple(chosen.values())
+    return Attempts(opened.manifest, opened.path, final, n - len(final), tuple(problems))
+
+
+def _attempt(record: Mapping[str, Any]) -> Attempt | None:
+    """The numbers of one line; `None` for a line that does not have them."""
+    try:
+        ended = str(record["stop_reason"])
+        score = next(iter(record["scores"]), None) or {}
+        value = score.get("value")
+        cost = record["usage"].get("cost_usd")
+        params = score.get("params") or {}
+        return Attempt(
+            attempt=str(record["attempt"]),
+            task_id=str(record["task"]["id"]),
+            repeat=int(record["repeat"]),
+            stop_reason=ended,
+            reward=None if value is None or ended == "env_error" else float(value),
+            abstained=str(score.get("abstained") or ""),
+            scorer=str(score.get("scorer", "")),
+            params=", ".join(f"{key}={params[key]!r}" for key in sorted(params)),
+            n_steps=int(record["n_steps"]),
+            cost_usd=None if cost is None else float(cost),
+            elapsed_s=float(record["elapsed_s"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean of one or more numbers."""
+    held = list(values)
+    return fsum(held) / len(held)

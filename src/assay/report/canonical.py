@@ -1,0 +1,153 @@
+"""Other ways to write what an answer says, for asking what its form has cost.
+
+The forms are made from the answer alone, never from the gold. Which of them a reward likes best is
+chosen by the gold, though, so the reward of the best form is an upper bound: an answer that hedges
+between two numbers is "recovered" as the right one of them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+LONGEST = 20_000
+"""Longer answers are not taken apart."""
+MOST_FORMS = 48
+MOST_NUMBERS = 3
+MOST_ITEMS = 200
+
+SCALES = {
+    "k": 3, "thousand": 3, "m": 6, "mn": 6, "mio": 6, "million": 6, "b": 9, "bn": 9, "billion": 9,
+}  # fmt: skip
+QUOTES = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "\u00a0": " ", "−": "-", "–": "-"}
+)
+_FENCE = re.compile(r"```[\w+-]{0,20}\s*\n?(.*?)```", re.DOTALL)
+_LEAD = re.compile(
+    r"^.{0,400}?\b(?:answer|result|total|value)\b[^\n:]{0,40}?(?:\bis\b|\bare\b|:|=)\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+_SOURCE = re.compile(
+    r"[\s,;(]+(?:according to|based on|as of|as stated|as listed|source|sources|per the|"
+    r"which|because|since|from the)\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOTE = re.compile(r"\s*\([^()]{0,300}\)")
+_BOLD = re.compile(r"(?:\*\*|__|`)([^*_`\n]{1,300})(?:\*\*|__|`)")
+_NUMBER = re.compile(
+    r"(?<![\w.])[-+]?(?:\d{1,3}(?:[,\u00a0 _']\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?"
+    r"(?:\s?(?P<scale>k|thousand|mn|mio|million|bn|billion|m|b)\b)?",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"^\s*(?:[-*•+]|\(?\d{1,3}[.)])\s+")
+_OBJECT = re.compile(r"\{[^{}]{0,4000}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One other way to write an answer."""
+
+    name: str
+    text: str
+
+
+def forms(answer: str) -> list[Form]:
+    """Distinct other forms of the answer, the least intrusive first."""
+    if not answer.strip() or len(answer) > LONGEST:
+        return []
+    found: dict[str, Form] = {answer: Form("as submitted", answer)}
+    cores = list(_cores(answer))
+    for form in (*cores, *_values([Form("", answer), *cores])):
+        text = form.text.strip()
+        if text and text not in found:
+            found[text] = Form(form.name, text)
+        if len(found) > MOST_FORMS:
+            break
+    return list(found.values())[1:]
+
+
+def _cores(answer: str) -> Iterator[Form]:
+    """The answer without what stands around it."""
+    plain = unicodedata.normalize("NFC", answer).translate(QUOTES).strip()
+    yield Form("plain quotes and Unicode", plain)
+    for block in _FENCE.findall(plain)[:2]:
+        yield Form("unfenced", block)
+    told = _LEAD.sub("", plain, count=1)
+    for name, text in (("without explanation", told), ("without explanation", plain)):
+        bare = _SOURCE.sub("", text, count=1)
+        yield Form(name, _trimmed(bare))
+        yield Form("without remark in brackets", _trimmed(_NOTE.sub("", bare)))
+    yield Form("without quotes", _trimmed(plain))
+    for bold in _BOLD.findall(plain)[:2]:
+        yield Form("emphasised part", bold)
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    if len(lines) > 1:
+        yield Form("last line", _trimmed(_LEAD.sub("", lines[-1], count=1)))
+        yield Form("first line", _trimmed(lines[0]))
+
+
+def _trimmed(text: str) -> str:
+    return text.strip().strip("\"'`*_").rstrip(".!;,").strip().strip("\"'`*_")
+
+
+def _values(cores: Iterable[Form]) -> Iterator[Form]:
+    """Numbers, lists and objects, as a scorer expects them to be written."""
+    for core in cores:
+        yield from (Form(f"list as JSON, {core.name}".rstrip(", "), t) for t in _lists(core.text))
+        yield from (Form("inner JSON objects", t) for t in _objects(core.text))
+        yield from (Form("bare number", t) for t in _numbers(core.text))
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """The first numbers and the last, in digits: no separators, no units, no `k` or `M`."""
+    found = list(_NUMBER.finditer(text[:2_000]))
+    for match in dict.fromkeys([*found[: MOST_NUMBERS - 1], *found[-1:]]):
+        digits = match.group().removesuffix(match["scale"] or "").strip()
+        digits = re.sub(r"[,\u00a0 _'+]", "", digits)
+        scale = SCALES.get((match["scale"] or "").lower(), 0)
+        yield _shifted(digits, scale) if scale else digits
+
+
+def _shifted(digits: str, places: int) -> str:
+    """The number times ten to the power of `places`, without rounding."""
+    whole, _, fraction = digits.partition(".")
+    if "e" in digits.lower():
+        return digits
+    moved = f"{whole}{fraction[:places].ljust(places, '0')}"
+    rest = fraction[places:]
+    return f"{moved}.{rest}" if rest else moved
+
+
+def _lists(text: str) -> Iterator[str]:
+    """Several items on lines, or between commas, semicolons or "and", as a JSON list."""
+    swapped = _json(text.replace('"', "\0").replace("'", '"').replace("\0", "'"))
+    if isinstance(swapped, list):
+        yield json.dumps(swapped, ensure_ascii=False)
+    start, end = text.find("["), text.rfind("]")
+    if 0 <= start < end and isinstance(inner := _json(text[start : end + 1]), list):
+        yield json.dumps(inner, ensure_ascii=False)
+    for pattern in (r"\n+", r"\s*;\s*", r"\s*,\s+(?:and\s+)?|\s+and\s+", r"\s*,\s+(?:and\s+)?"):
+        items = [_trimmed(_BULLET.sub("", item)) for item in re.split(pattern, text.strip())]
+        kept = [item for item in items if item]
+        if 1 < len(kept) <= MOST_ITEMS:
+            yield json.dumps(kept, ensure_ascii=False)
+
+
+def _objects(text: str) -> Iterator[str]:
+    """The JSON objects in a text, one on each line."""
+    found = [_json(match.group()) or _json(match.group().replace("'", '"'))
+             for match in list(_OBJECT.finditer(text))[:MOST_ITEMS]]  # fmt: skip
+    objects = [item for item in found if isinstance(item, dict)]
+    if objects:
+        yield "\n".join(json.dumps(item, ensure_ascii=False) for item in objects)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,185 @@
+"""Whether two runs can be compared at all, and what differs between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.errors import BadRecord
+from assay.ledger.layout import RunLayout, list_runs
+from assay.ledger.run import read_manifest
+from assay.report.attempts import Attempts, read_attempts
+from assay.schema.manifest import RunManifest
+
+NO_MATTER = frozenset(
+    {
+        "base_url", "api_key_env", "stream", "patience",
+        "input_usd_per_mtok", "output_usd_per_mtok",
+    }
+)  # fmt: skip
+"""Options of a model that say where it is and what it costs, not what it is."""
+NOT_THE_CONFIGURATION = ("expect", "repeats", "reported")
+"""What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere."""
+SHOWN_CHANGES = 12
+MOST_TWINS = 20
+
+
+def obstacles(base: Attempts, cand: Attempts) -> tuple[str, ...]:
+    """Every difference that makes the numbers of two runs different quantities, in words."""
+    found = (
+        _rewards(base, cand),
+        _task_sets(base, cand),
+        _budgets(base, cand),
+        _models(base, cand),
+    )
+    return tuple(difference for difference in found if difference)
+
+
+def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
+    """What else differs: the commit, the agent, and each key of the configuration."""
+    found = [
+        f"{name}: {_shown(before)} → {_shown(after)}"
+        for name, before, after in (
+            ("agent", base.agent, cand.agent),
+            ("commit", _commit(base), _commit(cand)),
+        )
+        if before != after
+    ]
+    before, after = dict(_flat(base.config)), dict(_flat(cand.config))
+    found += [
+        f"{key}: {_shown(before.get(key))} → {_shown(after.get(key))}"
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key) and key.partition(".")[0] not in NOT_THE_CONFIGURATION
+    ]
+    more = len(found) - SHOWN_CHANGES
+    return (*found[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
+
+
+def twins(attempts: Attempts) -> list[Attempts]:
+    """Other runs of the same folder with exactly this configuration, code and task set."""
+    wanted = _identity(attempts.manifest)
+    if wanted is None:
+        return []
+    found = []
+    for path in reversed(list_runs(attempts.path.parent)):
+        try:
+            manifest = read_manifest(RunLayout(path))
+        except BadRecord:
+            continue
+        if manifest.run_id != attempts.run_id and _identity(manifest) == wanted:
+            found.append(read_attempts(path))
+        if len(found) == MOST_TWINS:
+            break
+    return found
+
+
+def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
+    """Equal for runs that nothing but chance can tell apart; `None` when that is not known."""
+    if manifest.dirty == "unknown" or not manifest.config or manifest.parent is not None:
+        return None
+    config = {k: v for k, v in manifest.config.items() if k not in NOT_THE_CONFIGURATION}
+    return (
+        manifest.agent,
+        manifest.benchmark,
+        config,
+        manifest.rewards,
+        manifest.task_set,
+        manifest.commit,
+        manifest.dirty,
+        manifest.versions.get("assay"),
+    )
+
+
+def _rewards(base: Attempts, cand: Attempts) -> str:
+    before, after = primary_reward(base), primary_reward(cand)
+    if before == after:
+        return ""
+    return f"the rewards differ: {before or 'not recorded'} against {after or 'not recorded'}"
+
+
+def primary_reward(attempts: Attempts) -> str:
+    """`name@version(options)` of what gave the numbers; empty when nothing says."""
+    given = {
+        f"{a.scorer}({a.params})" if a.params else a.scorer for a in attempts.final if a.scorer
+    }
+    return ", ".join(sorted(given)) or next(iter(attempts.manifest.rewards), "")
+
+
+def _task_sets(base: Attempts, cand: Attempts) -> str:
+    before, after = base.manifest.task_set, cand.manifest.task_set
+    here, there = {a.task_id for a in base.final}, {a.task_id for a in cand.final}
+    sizes = (base.manifest.n_tasks or len(here), cand.manifest.n_tasks or len(there))
+    if before and after:
+        if before == after:
+            return ""
+    elif sizes[0] == sizes[1] and here == there:
+        return ""
+    if sizes[0] != sizes[1]:
+        return f"the task sets differ: {_tasks(sizes[0])} against {sizes[1]}"
+    if here != there:
+        return f"the task sets differ: {len(here & there)} of {_tasks(sizes[0])} are in both"
+    return "the task sets differ: the same ids, but other questions or golds"
+
+
+def _budgets(base: Attempts, cand: Attempts) -> str:
+    before, after = step_budget(base.manifest), step_budget(cand.manifest)
+    if before == after:
+        return ""
+    return f"the step budgets differ: {_shown(before)} against {_shown(after)} steps"
+
+
+def step_budget(manifest: RunManifest) -> int | None:
+    """How many actions an episode may take; `None` when the manifest does not say."""
+    steps = _at(manifest.config, "benchmark", "limits", "steps")
+    return steps if isinstance(steps, int) else None
+
+
+def _models(base: Attempts, cand: Attempts) -> str:
+    before, after = model_of(base.manifest), model_of(cand.manifest)
+    if before == after:
+        return ""
+    return f"the models differ: {_named(before)} against {_named(after)}"
+
+
+def model_of(manifest: RunManifest) -> dict[str, Any]:
+    """The model and how it is sampled; empty when the manifest names none."""
+    options = _at(manifest.config, "agent", "options")
+    if not isinstance(options, Mapping) or "model" not in options:
+        return {}
+    inner = options.get("model_options")
+    details = inner if isinstance(inner, Mapping) else {}
+    sampled = {k: v for k, v in details.items() if k not in NO_MATTER and v is not None}
+    return {"client": options["model"], **sampled}
+
+
+def _named(model: Mapping[str, Any]) -> str:
+    return " ".join(f"{key}={value}" for key, value in model.items()) or "not recorded"
+
+
+def _at(config: Any, *path: str) -> Any:
+    for key in path:
+        if not isinstance(config, Mapping):
+            return None
+        config = config.get(key)
+    return config
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _flat(inner, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
+
+
+def _commit(manifest: RunManifest) -> str:
+    return manifest.commit[:7] + (f"+{manifest.dirty[:7]}" if manifest.dirty else "")
+
+
+def _shown(value: Any) -> str:
+    text = "not recorded" if value is None else value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _tasks(n: int) -> str:
+    return f"{n} task{'' if n == 1 else 's'}"

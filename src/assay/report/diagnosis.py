@@ -1,0 +1,218 @@
+"""Which points a run lost, why, and what each cause could give back at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.errors import AssayError, UnknownName
+from assay.ledger.run import Run
+from assay.ledger.summary import primary, reward_of
+from assay.report.alignment import AlignedItem, align
+from assay.report.attempts import RunLike, mean, open_run
+from assay.report.causes import SUGGESTIONS, Case, Cause, Limits, cause_of
+from assay.report.comparability import step_budget
+from assay.report.recovery import EQUAL, Recoverer, Recovery
+from assay.report.traces import Sign, read_trace
+from assay.schema.episode import Episode
+from assay.schema.manifest import RunManifest
+
+FULL = 1.0
+"""The reward from which nothing is lost."""
+SHOWN_CHARS = 2_000
+MOST_SIGNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One attempt below full reward: what was lost, and why."""
+
+    attempt: str
+    task_id: str
+    repeat: int
+    stop_reason: str
+    reward: float | None
+    """`None` when there is none: such an attempt is in no mean."""
+    lost: float | None
+    cause: Cause
+    evidence: tuple[Sign, ...]
+    answer: str | None
+    gold: Any
+    aligned: tuple[AlignedItem, ...]
+    because: str
+    """What the reward itself says."""
+    recovery: Recovery | None
+
+    @property
+    def returns(self) -> float:
+        """How much reward mending the cause could return, at most."""
+        if self.lost is None:
+            return 0.0
+        if self.cause == "format_rejection" and self.recovery is not None:
+            return max(0.0, self.recovery.reward - (self.reward or 0.0))
+        return self.lost
+
+    def links(self) -> list[str]:
+        """Where the evidence is: file and line, for each sign."""
+        return [f"steps/{self.attempt}.jsonl:{sign.step + 1}" for sign in self.evidence]
+
+    def to_record(self) -> dict[str, Any]:
+        """The finding as plain JSON values."""
+        return {**asdict(self), "returns": self.returns, "links": self.links()}
+
+
+@dataclass(frozen=True, slots=True)
+class CauseSummary:
+    """What one cause cost a run."""
+
+    cause: Cause
+    attempts: int
+    unscored: int
+    """Attempts without a reward: their loss is not known."""
+    lost: float
+    """Of the run's mean reward."""
+    returns: float
+    """What mending it could add to the mean, at most."""
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A run, cause by cause."""
+
+    run_id: str
+    n: int
+    """Attempts that count."""
+    scored: int
+    mean: float | None
+    recoverable_mean: float | None
+    """The mean if every answer had been in its best form: an upper bound, not a reward."""
+    causes: tuple[CauseSummary, ...]
+    """The costliest first."""
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_record(self) -> dict[str, Any]:
+        """The diagnosis as plain JSON values."""
+        record = asdict(self)
+        record["findings"] = [finding.to_record() for finding in self.findings]
+        return record
+
+
+def diagnose(
+    run: RunLike, *, task: str | None = None, full: float = FULL, runs_dir: str | Path = "runs"
+) -> Diagnosis:
+    """Every attempt of the run below full reward, with its cause and the evidence for it.
+
+    Answers are scored again, in other forms, by the run's own primary reward. `task` keeps one
+    task.
+    """
+    opened = open_run(run, runs_dir)
+    limits = _limits(opened.manifest)
+    recoverer = Recoverer()
+    rewards: list[float] = []
+    best: list[float] = []
+    findings: list[Finding] = []
+    n = 0
+    for episode in _chosen(opened, task):
+        n += 1
+        reward = reward_of(episode)
+        if reward is not None:
+            rewards.append(reward)
+        if reward is not None and reward >= full - EQUAL:
+            best.append(reward)
+            continue
+        finding = _find(opened, episode, limits, full, recoverer)
+        findings.append(finding)
+        if reward is not None:
+            best.append(finding.recovery.reward if finding.recovery else reward)
+    if task is not None and not n:
+        raise UnknownName(f"run {opened.id!r} has no attempt at a task {task!r}")
+    return Diagnosis(
+        run_id=opened.id,
+        n=n,
+        scored=len(rewards),
+        mean=mean(rewards) if rewards else None,
+        recoverable_mean=mean(best) if best else None,
+        causes=_summary(findings, len(rewards)),
+        findings=tuple(findings),
+        notes=_notes(opened, n, len(rewards)),
+    )
+
+
+def _chosen(run: Run, task: str | None) -> Iterator[Episode]:
+    return (episode for episode in run.final() if task is None or episode.task.id == task)
+
+
+def _find(run: Run, episode: Episode, limits: Limits, full: float, recoverer: Recoverer) -> Finding:
+    reward = reward_of(episode)
+    recovery = recoverer.best(episode)
+    aligned = align(episode.final_response, episode.task.answer)
+    case = Case(
+        trace=read_trace(run, _whole(run, episode)),
+        reward=reward,
+        recovered=recovery.reward if recovery else None,
+        recovered_form=recovery.form if recovery else "",
+        aligned=aligned,
+        limits=limits,
+    )
+    cause, signs = cause_of(case)
+    score = primary(episode)
+    return Finding(
+        attempt=episode.attempt,
+        task_id=episode.task.id,
+        repeat=episode.repeat,
+        stop_reason=episode.stop_reason,
+        reward=reward,
+        lost=None if reward is None else max(0.0, full - reward),
+        cause=cause,
+        evidence=signs[:MOST_SIGNS],
+        answer=None if episode.final_response is None else episode.final_response[:SHOWN_CHARS],
+        gold=episode.task.answer,
+        aligned=aligned,
+        because=score.because if score is not None else "",
+        recovery=recovery,
+    )
+
+
+def _whole(run: Run, episode: Episode) -> Episode:
+    """The episode with its steps and messages; as it is when those are damaged or gone."""
+    try:
+        return run.episode(episode.attempt)
+    except AssayError:
+        return episode
+
+
+def _limits(manifest: RunManifest) -> Limits:
+    options = manifest.config.get("agent", {})
+    margin = options.get("options", {}).get("answer_margin", 0) if isinstance(options, dict) else 0
+    return Limits(step_budget(manifest), margin if isinstance(margin, int) else 0)
+
+
+def _summary(findings: Iterable[Finding], scored: int) -> tuple[CauseSummary, ...]:
+    groups: dict[Cause, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.cause, []).append(finding)
+    rows = [
+        CauseSummary(
+            cause=cause,
+            attempts=len(group),
+            unscored=sum(finding.lost is None for finding in group),
+            lost=sum(finding.lost or 0.0 for finding in group) / max(scored, 1),
+            returns=sum(finding.returns for finding in group) / max(scored, 1),
+            suggestion=SUGGESTIONS[cause],
+        )
+        for cause, group in groups.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.returns, -row.lost, -row.attempts, row.cause)))
+
+
+def _notes(run: Run, n: int, scored: int) -> tuple[str, ...]:
+    notes = [f"left out: {problem}" for problem in run.problems]
+    if not n:
+        notes.append("the run has no finished attempt")
+    elif not scored:
+        notes.append("no attempt has a reward: there is no mean, and no loss that can be counted")
+    return tuple(notes)

@@ -1,0 +1,71 @@
+"""What an answer would have scored in another form: shown beside the reward, never in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.errors import AssayError
+from assay.ledger.summary import primary, reward_of
+from assay.report.canonical import forms
+from assay.schema.episode import Episode
+from assay.schema.score import Abstained, Score
+from assay.scoring.judge import Judge
+
+BEST = 1.0
+SHOWN_CHARS = 2_000
+EQUAL = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """The best that another form of the same answer would have scored.
+
+    An upper bound: which form is best was chosen by looking at the gold.
+    """
+
+    reward: float
+    form: str
+    text: str
+
+
+class Recoverer:
+    """Scores answers again in other forms, by the reward that scored them, with its parameters."""
+
+    def __init__(self) -> None:
+        self._judges: dict[tuple[str, str], Judge | None] = {}
+
+    def best(self, episode: Episode) -> Recovery | None:
+        """The best other form of the answer, where one scores more than the answer did."""
+        score, reward = primary(episode), reward_of(episode)
+        if score is None or reward is None or not episode.final_response:
+            return None
+        judge = self._judge(score)
+        if judge is None:
+            return None
+        columns = episode.columns()
+        best: Recovery | None = None
+        for form in forms(episode.final_response):
+            again = judge({**columns, "final_response": form.text})
+            bar = best.reward if best else reward
+            if isinstance(again, Abstained) or again.value <= bar + EQUAL:
+                continue
+            best = Recovery(again.value, form.name, form.text[:SHOWN_CHARS])
+            if best.reward >= BEST:
+                break
+        return best
+
+    def _judge(self, score: Score) -> Judge | None:
+        key = (score.scorer, repr(sorted(score.params.items())))
+        if key not in self._judges:
+            self._judges[key] = _judge_of(score)
+        return self._judges[key]
+
+
+def _judge_of(score: Score) -> Judge | None:
+    """The reward that gave the score; `None` where it is not installed, or needs a live world."""
+    try:
+        judge = Judge(score.scorer, score.params)
+    except AssayError:
+        return None
+    needs = judge.spec.required
+    return judge if "final_response" in needs and "context" not in needs else None

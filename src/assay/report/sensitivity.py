@@ -1,0 +1,136 @@
+"""How sensitive a reward is to form: the score of every variant of a gold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from assay.errors import UsageError
+from assay.report.variants import Family, Variant, variants
+from assay.schema.score import Abstained, Score
+from assay.scoring.judge import Judge
+
+EQUAL = 1e-9
+LONGEST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """One variant and what the reward gave for it."""
+
+    family: Family
+    name: str
+    text: str
+    right: bool
+    reward: float | None
+    """`None` when the reward abstained."""
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """A reward's scores for every variant of one gold."""
+
+    reward: str
+    """`name@version`."""
+    params: Mapping[str, Any]
+    gold: str
+    full: float | None
+    """The best that any right form scores."""
+    rows: tuple[Probed, ...]
+
+    @property
+    def losing(self) -> tuple[Probed, ...]:
+        """Right forms that score less than the best right form."""
+        full = self.full or 0.0
+        return tuple(row for row in self.rows if row.right and (row.reward or 0.0) < full - EQUAL)
+
+    @property
+    def gaining(self) -> tuple[Probed, ...]:
+        """Wrong answers that score anything."""
+        return tuple(row for row in self.rows if not row.right and (row.reward or 0.0) > EQUAL)
+
+    @property
+    def sentence(self) -> str:
+        """The finding in one sentence."""
+        right = sum(row.right for row in self.rows)
+        wrong = len(self.rows) - right
+        worst = Counter(row.family for row in self.losing)
+        where = (
+            f" ({', '.join(f'{name} {n}' for name, n in worst.most_common(4))})" if worst else ""
+        )
+        return (
+            f"{len(self.losing)} of {right} right forms lose points{where}; "
+            f"{len(self.gaining)} of {wrong} wrong answers gain some"
+        )
+
+    def to_record(self) -> dict[str, Any]:
+        """The table as plain JSON values."""
+        return {
+            **asdict(self),
+            "losing": [row.name for row in self.losing],
+            "gaining": [row.name for row in self.gaining],
+            "sentence": self.sentence,
+        }
+
+
+def probe(
+    reward: str,
+    answer: str,
+    *,
+    params: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
+) -> Sensitivity:
+    """The scores of systematic variants of the gold `answer`, right and wrong ones.
+
+    A reward that asks for a trajectory gets a short one in which a tool was used; `columns` fills
+    in whatever else it asks for. A reward that judges a live world has no answer to vary.
+    """
+    if not answer.strip() or len(answer) > LONGEST:
+        raise UsageError(f"give a gold answer of 1 to {LONGEST} characters to vary")
+    judge = Judge(reward, params)
+    needs = (*judge.spec.required, *judge.spec.optional)
+    if "context" in judge.spec.required or "final_response" not in needs:
+        raise UsageError(
+            f"{judge.spec.name} judges what happened in a world, not the form of an answer; "
+            "there is nothing to vary"
+        )
+    rows = tuple(_probed(judge, variant, answer, columns or {}) for variant in variants(answer))
+    right = [row.reward for row in rows if row.right and row.reward is not None]
+    return Sensitivity(judge.spec.id, judge.params, answer, max(right, default=None), rows)
+
+
+def _probed(judge: Judge, variant: Variant, gold: str, columns: Mapping[str, Any]) -> Probed:
+    score: Score = judge(
+        {
+            "answer": gold,
+            "golden_answers": [gold],
+            "task_id": "probe",
+            "goal": "",
+            **columns,
+            "final_response": variant.text,
+            "trajectory": _trajectory(variant.text),
+        }
+    )
+    return Probed(
+        variant.family,
+        variant.name,
+        variant.text,
+        variant.right,
+        None if isinstance(score, Abstained) else score.value,
+        score.because,
+    )
+
+
+def _trajectory(answer: str) -> list[dict[str, Any]]:
+    """A conversation in which a tool was called, answered, and the answer given."""
+    function = {"name": "search", "arguments": "{}"}
+    call = {"id": "call_1", "type": "function", "function": function}
+    return [
+        {"role": "user", "content": "What is it?"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "name": "search", "content": "found"},
+        {"role": "assistant", "content": answer},
+    ]

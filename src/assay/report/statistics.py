@@ -1,0 +1,194 @@
+"""What paired numbers can and cannot say: permutation, bootstrap, McNemar, what could be seen.
+
+Pure functions of numbers. Every random draw has a fixed seed, so that a report of the same runs
+is the same report. The size of the draws shrinks for very large samples, where less is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+ALPHA = 0.05
+POWER = 0.8
+EXACT_PAIRS = 16
+"""Up to so many non-zero pairs every assignment of signs is tried."""
+RESAMPLES = 10_000
+PERMUTATIONS = 20_000
+FEWEST_DRAWS = 2_000
+CELLS = 20_000_000
+"""Numbers drawn in all, beyond which fewer resamples are taken."""
+CHUNK_CELLS = 1_000_000
+TIE = 1e-9
+"""Sums nearer than this, relative to the sum of sizes, are the same sum in exact arithmetic."""
+SEED = 20_260_329
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A two-sided confidence interval."""
+
+    low: float
+    high: float
+    level: float = 1 - ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation:
+    """A two-sided sign-flip test of "the differences are symmetric around zero"."""
+
+    p: float
+    nonzero: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """The exact test of "as many tasks began to pass as ceased to"."""
+
+    gained: int
+    lost: int
+    p: float
+
+
+def bootstrap_mean(
+    values: Sequence[float], *, level: float = 1 - ALPHA, seed: int = SEED
+) -> Interval | None:
+    """The percentile interval of the mean; `None` below two values, which have no spread."""
+    data = np.asarray(values, dtype=np.float64)
+    if data.size < 2:
+        return None
+    dice = np.random.default_rng(seed)
+    means = np.concatenate(
+        [
+            data[dice.integers(0, data.size, size=(rows, data.size))].mean(axis=1)
+            for rows in _chunks(_draws(RESAMPLES, data.size), data.size)
+        ]
+    )
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), level)
+
+
+def sign_flip(differences: Sequence[float], *, seed: int = SEED) -> Permutation:
+    """How often flipping signs at random gives a mean at least as far from zero.
+
+    Exact up to `EXACT_PAIRS` non-zero differences, seeded Monte-Carlo beyond, where the observed
+    assignment counts as one of the draws, so that p is never 0.
+    """
+    data = np.asarray(differences, dtype=np.float64)
+    sizes = np.abs(data[data != 0.0])
+    if not sizes.size:
+        return Permutation(1.0, 0, exact=True)
+    bar = abs(float(data.sum())) - TIE * float(sizes.sum())
+    if sizes.size <= EXACT_PAIRS:
+        sums = np.zeros(1)
+        for size in sizes:
+            sums = np.concatenate([sums + size, sums - size])
+        return Permutation(float(np.mean(np.abs(sums) >= bar)), int(sizes.size), exact=True)
+    hits, draws = _flip_hits(sizes, bar, seed)
+    return Permutation((hits + 1) / (draws + 1), int(sizes.size), exact=False)
+
+
+def _flip_hits(sizes: Floats, bar: float, seed: int) -> tuple[int, int]:
+    """How many random assignments reach the bar; equal sizes are flipped together, as counts."""
+    magnitudes, counts = np.unique(sizes, return_counts=True)
+    draws = _draws(PERMUTATIONS, magnitudes.size)
+    dice = np.random.default_rng(seed)
+    hits = 0
+    for rows in _chunks(draws, magnitudes.size):
+        flipped = dice.binomial(counts, 0.5, size=(rows, magnitudes.size))
+        sums = (counts - 2 * flipped) @ magnitudes
+        hits += int(np.count_nonzero(np.abs(sums) >= bar))
+    return hits, draws
+
+
+def mcnemar(gained: int, lost: int) -> McNemar:
+    """The two-sided exact binomial test on the tasks that changed sides."""
+    n = gained + lost
+    term, tail = 1, 1
+    for i in range(min(gained, lost)):
+        term = term * (n - i) // (i + 1)
+        tail += term
+    # Integers of thousands of digits do not fit a float, their quotient does.
+    p = 1.0 if gained == lost else min(1.0, 2 * tail / 2**n if n < 1000 else _ratio(tail, n))
+    return McNemar(gained, lost, p)
+
+
+def _ratio(tail: int, n: int) -> float:
+    return float((tail << 64) >> (n - 1)) / 2.0**64
+
+
+def best_p(n: int) -> float:
+    """The smallest p that a two-sided sign-flip test of n pairs can give."""
+    return min(1.0, 2.0 ** (1 - n)) if n < 1000 else 0.0
+
+
+def resolvable(n: int, alpha: float = ALPHA) -> bool:
+    """Whether n pairs could reach significance at all."""
+    return best_p(n) <= alpha
+
+
+def detectable(
+    differences: Sequence[float], *, alpha: float = ALPHA, power: float = POWER
+) -> float | None:
+    """The mean change that a test of so many pairs with this spread would find, at this power.
+
+    The normal approximation. `None` where the spread cannot be estimated: below two pairs, or
+    when no pair differs from another.
+    """
+    if len(differences) < 2:
+        return None
+    spread = float(np.std(np.asarray(differences, dtype=np.float64), ddof=1))
+    return detectable_change(spread, len(differences), alpha=alpha, power=power) if spread else None
+
+
+def detectable_change(
+    spread: float, n: int, *, alpha: float = ALPHA, power: float = POWER
+) -> float:
+    """The same for a known standard deviation of the paired differences."""
+    normal = NormalDist()
+    return (normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) * spread / sqrt(n)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p-values adjusted for their number, in their order (Holm's step-down)."""
+    order = sorted(range(len(ps)), key=lambda i: ps[i])
+    adjusted = [0.0] * len(ps)
+    highest = 0.0
+    for rank, i in enumerate(order):
+        highest = max(highest, min(1.0, ps[i] * (len(ps) - rank)))
+        adjusted[i] = highest
+    return adjusted
+
+
+def tail_binomial(least: int, n: int, chance: float) -> float:
+    """The probability of at least so many successes."""
+    if least <= 0:
+        return 1.0
+    return sum(comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(least, n + 1))
+
+
+def _draws(wanted: int, width: int) -> int:
+    return min(wanted, max(FEWEST_DRAWS, CELLS // max(width, 1)))
+
+
+def _chunks(rows: int, width: int) -> list[int]:
+    """How many rows to draw at a time, so that memory stays bounded."""
+    most = max(1, CHUNK_CELLS // max(width, 1))
+    whole, rest = divmod(rows, most)
+    return [most] * whole + [rest] * bool(rest)
+
+
+def as_record(value: Interval | Permutation | McNemar | None) -> dict[str, Any] | None:
+    """The statistic as plain JSON values."""
+    if value is None:
+        return None
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}

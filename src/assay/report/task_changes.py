@@ -1,0 +1,164 @@
+"""Task by task: what is paired, what flipped, what is flaky, what dropped every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Literal, TypeAlias
+
+from assay.report.attempts import Attempt, Attempts, mean
+from assay.report.comparability import twins
+from assay.report.statistics import ALPHA, tail_binomial
+
+Change: TypeAlias = Literal[
+    "regressed", "newly errored", "newly abstained", "improved", "recovered", "unchanged"
+]
+ORDER: tuple[Change, ...] = (
+    "regressed", "newly errored", "newly abstained", "improved", "recovered", "unchanged"
+)  # fmt: skip
+EQUAL = 1e-9
+"""Rewards nearer than this are the same reward."""
+REPEATS = 3
+"""From so many repeats on, a task that is lower in all of them can be a regression by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChange:
+    """One task in both runs, over its repeats."""
+
+    task_id: str
+    change: Change
+    base: float | None
+    cand: float | None
+    difference: float | None
+    repeats: int
+    """Pairs of attempts that were scored on both sides."""
+    flaky: bool
+    base_ending: str
+    cand_ending: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The repeats of one task that were scored in both runs."""
+
+    task_id: str
+    base: tuple[Attempt, ...]
+    cand: tuple[Attempt, ...]
+
+    def means(self, side: Literal["base", "cand"]) -> float:
+        attempts: tuple[Attempt, ...] = getattr(self, side)
+        return mean(a.reward for a in attempts if a.reward is not None)
+
+
+def paired(base: Attempts, cand: Attempts) -> Iterable[Pair]:
+    """The tasks with a repeat that was scored in both runs."""
+    there = cand.by_task()
+    for task, attempts in base.by_task().items():
+        after = {a.repeat: a for a in there.get(task, ()) if a.reward is not None}
+        both = [
+            (a, after[a.repeat]) for a in attempts if a.reward is not None and a.repeat in after
+        ]
+        if both:
+            yield Pair(task, tuple(b for b, _ in both), tuple(c for _, c in both))
+
+
+def steady_drops(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """Tasks whose every repeat is below every earlier one, unless chance explains their number.
+
+    If nothing but chance told the repeats apart, a task whose 2k rewards fall into a lower and an
+    upper half has the lower half all on one side once in C(2k, k) times. The number of such drops
+    is tested against that, over all tasks that fall into halves, so that many noisy tasks do not
+    make a regression out of one that happened to split.
+    """
+    split, drops, chance = 0, [], 0.0
+    for pair in pairs:
+        k = len(pair.base)
+        rewards = sorted(a.reward for a in (*pair.base, *pair.cand) if a.reward is not None)
+        if k < REPEATS or rewards[k] - rewards[k - 1] <= EQUAL:
+            continue
+        split += 1
+        chance = max(chance, 1 / comb(2 * k, k))
+        if max(_rewards(pair.cand)) < min(_rewards(pair.base)):
+            drops.append(pair.task_id)
+    if not drops or tail_binomial(len(drops), split, chance) > ALPHA:
+        return ()
+    return tuple(drops)
+
+
+def _rewards(attempts: Iterable[Attempt]) -> list[float]:
+    return [a.reward for a in attempts if a.reward is not None]
+
+
+def task_changes(
+    base: Attempts, cand: Attempts, pairs: Sequence[Pair], flaky: set[str]
+) -> tuple[TaskChange, ...]:
+    before, after = base.by_task(), cand.by_task()
+    known = {pair.task_id: pair for pair in pairs}
+    rows = [
+        _task_change(task, before[task], after[task], known.get(task), flaky=task in flaky)
+        for task in before
+        if task in after
+    ]
+    return tuple(
+        sorted(rows, key=lambda row: (ORDER.index(row.change), -abs(row.difference or 0.0)))
+    )
+
+
+def _task_change(
+    task: str, before: list[Attempt], after: list[Attempt], pair: Pair | None, *, flaky: bool
+) -> TaskChange:
+    difference = None if pair is None else pair.means("cand") - pair.means("base")
+    return TaskChange(
+        task_id=task,
+        change=_change(before, after, difference),
+        base=_mean_or_none(before),
+        cand=_mean_or_none(after),
+        difference=difference,
+        repeats=0 if pair is None else len(pair.base),
+        flaky=flaky,
+        base_ending=_endings(before),
+        cand_ending=_endings(after),
+    )
+
+
+def _change(before: list[Attempt], after: list[Attempt], difference: float | None) -> Change:
+    errors = sum(a.errored for a in after) - sum(a.errored for a in before)
+    unscored = sum(a.reward is None for a in after) - sum(a.reward is None for a in before)
+    if errors > 0:
+        return "newly errored"
+    if unscored > 0:
+        return "newly abstained"
+    if difference is not None and difference < -EQUAL:
+        return "regressed"
+    if errors < 0 or unscored < 0:
+        return "recovered"
+    return "improved" if difference is not None and difference > EQUAL else "unchanged"
+
+
+def flaky_tasks(base: Attempts, cand: Attempts, known: set[str] | None) -> set[str]:
+    """Tasks whose reward varied although nothing was changed."""
+    varied = _varying([base.rewards()]) | _varying([cand.rewards()])
+    return varied if known is None else varied | known | unsteady(cand)
+
+
+def unsteady(attempts: Attempts) -> set[str]:
+    return _varying([attempts.rewards(), *(twin.rewards() for twin in twins(attempts))])
+
+
+def _varying(runs: Iterable[dict[str, list[float]]]) -> set[str]:
+    pooled: dict[str, list[float]] = {}
+    for rewards in runs:
+        for task, values in rewards.items():
+            pooled.setdefault(task, []).extend(values)
+    return {task for task, values in pooled.items() if max(values) - min(values) > EQUAL}
+
+
+def _mean_or_none(attempts: Iterable[Attempt]) -> float | None:
+    rewards = _rewards(attempts)
+    return mean(rewards) if rewards else None
+
+
+def _endings(attempts: Iterable[Attempt]) -> str:
+    return ", ".join(sorted({a.abstained or a.stop_reason for a in attempts}))

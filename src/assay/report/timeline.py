@@ -1,0 +1,238 @@
+"""The iteration table: every run of a benchmark, against the one before it that can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from assay.errors import AssayError
+from assay.ledger.layout import list_runs
+from assay.report import statistics
+from assay.report.attempts import Attempts, mean, read_attempts
+from assay.report.comparability import obstacles
+from assay.report.comparison import Verdict, compare_attempts
+from assay.report.statistics import Interval
+from assay.report.task_changes import EQUAL
+from assay.schema.manifest import RunManifest
+
+FEWEST = 5
+"""Below so many tasks a bootstrap interval is too narrow to be honest, and none is given."""
+REPORTED = "reported"
+"""The key of a manifest's configuration that holds the means of a table typed in from elsewhere."""
+
+Direction: TypeAlias = Literal["up", "flat", "down"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What was expected before the run, and what came."""
+
+    up: tuple[str, ...]
+    down: tuple[str, ...]
+    outcomes: Mapping[str, Direction]
+    """Of the tasks that were predicted; one that cannot be told is not in it."""
+    others_down: int
+    """Tasks that nobody expected to fall, and that fell."""
+    prefix: str = ""
+    """What the ids of all tasks of the run begin with, and the sentence leaves out."""
+
+    @property
+    def came_true(self) -> bool:
+        """Whether every predicted task moved as predicted."""
+        wanted: dict[str, Direction] = {
+            **dict.fromkeys(self.up, "up"),
+            **dict.fromkeys(self.down, "down"),
+        }
+        return all(self.outcomes.get(task) == direction for task, direction in wanted.items())
+
+    @property
+    def sentence(self) -> str:
+        """`predicted 3, 7 up: 3 up, 7 flat, 0 down`."""
+        said = [
+            f"{', '.join(self._name(task) for task in tasks)} {way}"
+            for way, tasks in (("up", self.up), ("down", self.down))
+            if tasks
+        ]
+        came = [
+            f"{self._name(task)} {self.outcomes.get(task, 'unknown')}"
+            for task in (*self.up, *self.down)
+        ]
+        others = f"{self.others_down} {'others ' if self.down else ''}down"
+        return f"predicted {'; '.join(said)}: {', '.join([*came, others])}"
+
+    def _name(self, task: str) -> str:
+        return task.removeprefix(self.prefix)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A run against the run before it that it can be compared with."""
+
+    against: str
+    difference: float | None
+    p: float | None
+    verdict: Verdict
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run of the table."""
+
+    run_id: str
+    created_at: str
+    benchmark: str
+    agent: str
+    commit: str
+    focus: str
+    n: int
+    """Tasks."""
+    attempts: int
+    mean: float | None
+    interval: Interval | None
+    best: float | None
+    worst: float | None
+    answered: int | None
+    errors: int | None
+    abstained: int | None
+    change: Step | None
+    not_comparable: str
+    """Why the run right before it is no measure for it; empty when it is one."""
+    prediction: Prediction | None
+    reported: bool
+    """Whether the numbers were typed in from elsewhere: no attempt stands behind them."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All runs, oldest first."""
+
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_record(self) -> dict[str, Any]:
+        """The table as plain JSON values."""
+        record = asdict(self)
+        for written, row in zip(record["rows"], self.rows, strict=True):
+            if row.prediction is not None:
+                written["prediction"]["came_true"] = row.prediction.came_true
+                written["prediction"]["sentence"] = row.prediction.sentence
+        return record
+
+
+def history(benchmark: str | None = None, *, runs_dir: str | Path = "runs") -> History:
+    """Every run in the folder, or those of one benchmark, oldest first.
+
+    A run is compared with the latest one before it that has the same reward, task set, step
+    budget and model; a run that was scored again is not an iteration, and is left out.
+    """
+    read: list[Attempts] = []
+    notes: list[str] = []
+    for path in list_runs(Path(runs_dir)):
+        try:
+            attempts = read_attempts(path)
+        except AssayError as error:
+            notes.append(f"{path.name} cannot be read: {error}")
+            continue
+        manifest = attempts.manifest
+        if benchmark in (None, manifest.benchmark) and manifest.parent is None:
+            read.append(attempts)
+    read.sort(key=lambda attempts: (attempts.manifest.created_at, attempts.run_id))
+    rows = [_row(attempts, read[:i]) for i, attempts in enumerate(read)]
+    return History(tuple(rows), tuple(notes))
+
+
+def _row(attempts: Attempts, before: Sequence[Attempts]) -> Row:
+    manifest = attempts.manifest
+    reported = manifest.config.get(REPORTED)
+    typed = reported if isinstance(reported, Mapping) and not attempts.final else {}
+    means = attempts.task_means
+    values = list(means.values())
+    earlier = next((run for run in reversed(before) if not obstacles(run, attempts)), None)
+    hindrance = obstacles(before[-1], attempts) if before else ()
+    has = bool(attempts.final)
+    return Row(
+        run_id=attempts.run_id,
+        created_at=manifest.created_at,
+        benchmark=manifest.benchmark,
+        agent=manifest.agent,
+        commit=manifest.commit[:7] + "+" * bool(manifest.dirty),
+        focus=manifest.focus,
+        n=len({a.task_id for a in attempts.final}) or manifest.n_tasks,
+        attempts=len(attempts.final),
+        mean=mean(values) if values else _number(typed.get("mean")),
+        interval=statistics.bootstrap_mean(values) if len(values) >= FEWEST else None,
+        best=max(values) if values else _number(typed.get("best")),
+        worst=min(values) if values else _number(typed.get("worst")),
+        answered=sum(a.stop_reason == "answered" for a in attempts.final) if has else None,
+        errors=sum(a.errored for a in attempts.final) if has else None,
+        abstained=sum(bool(a.abstained) for a in attempts.final) if has else None,
+        change=_step(earlier, attempts) if earlier is not None else None,
+        not_comparable="; ".join(hindrance),
+        prediction=_prediction(manifest, earlier, attempts),
+        reported=bool(typed),
+        notes=_notes(attempts, typed),
+    )
+
+
+def _step(earlier: Attempts, attempts: Attempts) -> Step:
+    found = compare_attempts(earlier, attempts)
+    difference = found.reward.difference if found.reward else None
+    return Step(earlier.run_id, difference, found.p, found.verdict, found.because)
+
+
+def _prediction(
+    manifest: RunManifest, earlier: Attempts | None, attempts: Attempts
+) -> Prediction | None:
+    """The prediction checked against the comparable run before; `None` without either."""
+    expected = manifest.config.get("expect")
+    if not isinstance(expected, Mapping) or earlier is None:
+        return None
+    up, down = (tuple(map(str, expected.get(way) or ())) for way in ("up", "down"))
+    if not up and not down:
+        return None
+    before, after = earlier.task_means, attempts.task_means
+    moved = {task: _direction(after[task] - before[task]) for task in after.keys() & before.keys()}
+    said = {*up, *down}
+    return Prediction(
+        up=up,
+        down=down,
+        outcomes={task: moved[task] for task in (*up, *down) if task in moved},
+        others_down=sum(way == "down" and task not in said for task, way in moved.items()),
+        prefix=_prefix(after),
+    )
+
+
+def _direction(difference: float) -> Direction:
+    if abs(difference) <= EQUAL:
+        return "flat"
+    return "up" if difference > 0 else "down"
+
+
+def _notes(attempts: Attempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
+    notes = [f"left out: {problem}" for problem in attempts.problems]
+    if typed:
+        notes.append("* as reported elsewhere: no attempt is recorded, so nothing can be checked")
+    elif not attempts.final:
+        notes.append("no finished attempt")
+    elif not attempts.rewards():
+        notes.append("no attempt has a reward")
+    planned = attempts.manifest.n_tasks * attempts.manifest.repeats
+    if attempts.final and planned > len(attempts.final):
+        notes.append(f"unfinished: {len(attempts.final)} of {planned} episodes")
+    if attempts.retried:
+        notes.append(f"{attempts.retried} attempts were replaced by a retry")
+    return tuple(notes)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _prefix(tasks: Collection[str]) -> str:
+    """The part before the last dot, where all tasks share it, as in `validation.7`."""
+    heads = {task.rpartition(".")[0] for task in tasks}
+    return f"{heads.pop()}." if len(heads) == 1 and len(tasks) > 1 and heads != {""} else ""

@@ -1,0 +1,173 @@
+"""What an episode's record shows of how it went: cuts, blocks, failures, loops.
+
+Codes that the world recorded (`Step.outcome`) are read first; where a step has none, the lines
+that the world puts before the page are. The page itself, which may say anything, is never searched
+for errors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from assay.errors import BadRecord
+from assay.ledger.run import Run
+from assay.schema.episode import Episode, Step
+from assay.schema.message import Message
+
+PAGE = "Page:\n"
+"""What the research agent puts before the page in every turn: such turns and steps run in step."""
+HEAD_CHARS = 4_000
+NAVIGATION = frozenset({"nav_error", "timeout", "target_closed"})
+_CUT = re.compile(r"(?:…|\.{3}|\[) ?(?P<n>[\d,]+) char(?:acter)?s (?:not shown|truncated|omitted)")
+_LESS = "; ask for less"
+_BLOCKED = re.compile(r"^note: the page is blocked \((?P<code>\w+)\)", re.MULTILINE)
+_ERROR = re.compile(r"^error: (?P<text>.{1,200})", re.MULTILINE)
+_NAVIGATED = re.compile(
+    r"net::|ns_error|navigat|timeout|timed out|was closed|not load|did not answer", re.IGNORECASE
+)
+_REFUSED = re.compile(r"(?P<site>[\w.-]+) does not work here and was not opened")
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Something that a step shows, in words."""
+
+    step: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What the agent was shown of a step's observation ended early."""
+
+    step: int
+    chars: int
+    payload: bool
+    """Whether it was the result of a call, not a page."""
+
+
+class Trace:
+    """One episode with its steps and messages, asked for signs of what went wrong."""
+
+    def __init__(self, episode: Episode, artifact: Callable[[str], str]) -> None:
+        self.episode = episode
+        self.steps = episode.trajectory.steps
+        self._artifact = artifact
+
+    @cached_property
+    def acted(self) -> tuple[Step, ...]:
+        """The steps on which the world was told something."""
+        spoken = ('answer("', "answer('")
+        return tuple(s for s in self.steps if s.index > 0 and not s.action.startswith(spoken))
+
+    @cached_property
+    def prompts(self) -> tuple[tuple[int, str], ...]:
+        """What the agent was told, with the step whose observation it shows."""
+        told = [_text(m) for m in self.episode.trajectory.messages if m.role in ("user", "tool")]
+        paged = [text for text in told if PAGE in text]
+        return tuple(enumerate(paged or told))
+
+    @cached_property
+    def cuts(self) -> tuple[Cut, ...]:
+        """Every place where text was left out of what the agent saw."""
+        found = []
+        for step, text in self.prompts:
+            for match in _CUT.finditer(text):
+                payload = text.startswith(_LESS, match.end())
+                found.append(Cut(step, int(match["n"].replace(",", "")), payload))
+        known = {cut.step for cut in found}
+        found += [Cut(s.index, 0, payload=False) for s in self.steps
+                  if s.truncated and s.index not in known]  # fmt: skip
+        return tuple(sorted(found, key=lambda cut: cut.step))
+
+    def seen(self, wanted: Callable[[str], bool]) -> int | None:
+        """The first step of whose observation the agent was shown such a text."""
+        return next((step for step, text in self.prompts if wanted(text)), None)
+
+    def there(self, wanted: Callable[[str], bool]) -> int | None:
+        """The first step at which the world held such a text, whether it was shown or not."""
+        return next((s.index for s in self.steps if wanted(self.observation(s))), None)
+
+    def observation(self, step: Step) -> str:
+        """The whole text after a step; empty when it is not there any more."""
+        if not step.observation:
+            return ""
+        try:
+            return self._artifact(step.observation)
+        except (BadRecord, UnicodeDecodeError):
+            return ""
+
+    @cached_property
+    def blocks(self) -> tuple[Sign, ...]:
+        """Steps on which a page was barred, by the site or by the agent's own list."""
+        return tuple(sign for step in self.steps if (sign := self._block(step)))
+
+    def _block(self, step: Step) -> Sign | None:
+        refused = _REFUSED.search(step.think)
+        if refused:
+            return Sign(step.index, f"the agent may not open {refused['site']}")
+        if step.outcome is not None:
+            code = step.outcome.get("block")
+        else:
+            barred = _BLOCKED.search(self._head(step))
+            code = barred["code"] if barred else None
+        return Sign(step.index, f"the page is blocked ({code})") if code else None
+
+    @cached_property
+    def failures(self) -> tuple[tuple[Sign, bool], ...]:
+        """Steps that failed, each with whether it was the way there that failed."""
+        return tuple(found for step in self.acted if (found := self._failure(step)))
+
+    def _failure(self, step: Step) -> tuple[Sign, bool] | None:
+        outcome = step.outcome or {}
+        code = outcome.get("error")
+        told = _ERROR.search(self._head(step))
+        text = step.error or (told["text"] if told else "")
+        if not code and not text:
+            return None
+        navigation = code in NAVIGATION or (not code and _NAVIGATED.search(text) is not None)
+        return Sign(step.index, f"{step.action[:80]} failed: {text or code}"), navigation
+
+    def _head(self, step: Step) -> str:
+        """The lines that the world put before the page."""
+        return self.observation(step)[:HEAD_CHARS].partition("\n\n")[0]
+
+    @cached_property
+    def repeats(self) -> tuple[Sign, ...]:
+        """Steps that did again what had been done before, and led to where the agent was before."""
+        seen: dict[tuple[str, Any], int] = {}
+        found = []
+        for step in self.acted:
+            key = (step.action, _state(step))
+            if key in seen:
+                found.append(Sign(step.index, f"{step.action[:80]} again, as at step {seen[key]}"))
+            else:
+                seen[key] = step.index
+        return tuple(found)
+
+
+def read_trace(run: Run, episode: Episode) -> Trace:
+    """The trace of an episode that was read whole."""
+    return Trace(episode, run.text)
+
+
+def _state(step: Step) -> Any:
+    """Equal where nothing that was recorded tells two moments apart."""
+    evidence = step.evidence
+    if evidence is None:
+        return step.observation
+    if evidence.kind == "page":
+        return (evidence.url, evidence.text, evidence.refs)
+    # A world's progress is a dictionary, which has no hash.
+    return repr(evidence)
+
+
+def _text(message: Message) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    parts: Iterable[dict[str, Any]] = message.content or ()
+    return "\n".join(str(part.get("text", "")) for part in parts)

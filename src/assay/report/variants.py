@@ -1,0 +1,284 @@
+"""Systematic variants of a gold answer: other forms of the right one, and wrong ones like it."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from math import isfinite
+from typing import Final, Literal, TypeAlias
+
+from assay.report.alignment import number_in
+
+Family: TypeAlias = Literal[
+    "gold", "case", "white space", "unicode", "quotes", "markdown", "explanation", "JSON",
+    "number", "units", "words", "date", "list", "wrong",
+]  # fmt: skip
+
+MOST_WORDS = 10**9
+DATE_FORMS: Final = (
+    ("%Y-%m-%d", "ISO date"),
+    ("%d %B %Y", "day month year"),
+    ("%B %d, %Y", "month day, year"),
+    ("%b %d, %Y", "short month"),
+    ("%d.%m.%Y", "with dots"),
+    ("%m/%d/%Y", "US slashes"),
+    ("%d/%m/%Y", "European slashes"),
+    ("%Y/%m/%d", "year first, slashes"),
+)
+_ONES: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+).split()
+_TENS: Final = "- - twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ELSE: Final = "Bartholomew Quill"
+"""A name that is in no gold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to answer."""
+
+    family: Family
+    name: str
+    text: str
+    right: bool
+    """Whether it says what the gold says."""
+
+
+def variants(gold: str) -> list[Variant]:
+    """Distinct variants of the gold, the gold itself first."""
+    items = [line.strip() for line in gold.splitlines() if line.strip()]
+    number = number_in(gold)
+    found: dict[str, Variant] = {}
+    for variant in (
+        Variant("gold", "the gold itself", gold, right=True),
+        *_frames(gold),
+        *(_listed(items) if len(items) > 1 else _letters(gold)),
+        *(_numbers(gold, number) if number is not None else ()),
+        *_dates(gold),
+        *_wrong(gold, items, number),
+    ):
+        found.setdefault(variant.text, variant)
+    return list(found.values())
+
+
+def _right(family: Family, *named: tuple[str, str]) -> Iterator[Variant]:
+    return (Variant(family, name, text, right=True) for name, text in named)
+
+
+def _frames(gold: str) -> Iterator[Variant]:
+    """What models put around an answer."""
+    yield from _right(
+        "white space",
+        ("spaces around", f"  {gold}  "),
+        ("line break after", f"{gold}\n"),
+        ("tab before", f"\t{gold}"),
+        ("no-break space after", f"{gold}\u00a0"),
+    )
+    yield from _right("quotes", ("double quotes", f'"{gold}"'), ("single quotes", f"'{gold}'"),
+                      ("curly quotes", f"“{gold}”"))  # fmt: skip
+    yield from _right(
+        "markdown",
+        ("bold", f"**{gold}**"),
+        ("code", f"`{gold}`"),
+        ("fenced", f"```\n{gold}\n```"),
+        ("bullet", f"- {gold}"),
+        ("heading", f"# {gold}"),
+        ("boxed", f"\\boxed{{{gold}}}"),
+        ("in tags", f"<answer>{gold}</answer>"),
+    )
+    yield from _right(
+        "explanation",
+        ("sentence", f"The answer is {gold}."),
+        ("label", f"Answer: {gold}"),
+        ("final answer", f"After some work I am done.\nFinal answer: {gold}"),
+        ("source after it", f"{gold}, according to the official site"),
+        ("remark in brackets", f"{gold} (as of today)"),
+        ("full stop", f"{gold}."),
+    )
+    yield from _right("JSON", ("JSON string", json.dumps(gold)),
+                      ("list of one", json.dumps([gold])),
+                      ("object", json.dumps({"answer": gold})))  # fmt: skip
+
+
+def _letters(gold: str) -> Iterator[Variant]:
+    """Forms of a text; a text without letters has none."""
+    yield from _right(
+        "case",
+        ("lower case", gold.lower()),
+        ("upper case", gold.upper()),
+        ("title case", gold.title()),
+    )
+    yield from _right(
+        "unicode",
+        ("decomposed", unicodedata.normalize("NFD", gold)),
+        ("composed", unicodedata.normalize("NFC", gold)),
+        ("full width", "".join(_wide(char) for char in gold)),
+        ("without accents", _plain(gold)),
+        ("curly apostrophe", gold.replace("'", "’")),
+        ("zero-width space", f"{gold}\u200b"),
+    )
+    if " " in gold:
+        yield from _right("white space", ("double spaces", gold.replace(" ", "  ")))
+        yield from _right("case", ("hyphens for spaces", gold.replace(" ", "-")))
+    if gold[:1].isalpha():
+        yield from _right("words", ("article", f"the {gold}"))
+
+
+def _wide(char: str) -> str:
+    return chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char
+
+
+def _plain(text: str) -> str:
+    parts = unicodedata.normalize("NFD", text)
+    return "".join(char for char in parts if not unicodedata.combining(char))
+
+
+def _numbers(gold: str, number: float) -> Iterator[Variant]:
+    """Forms of a number."""
+    bare = _digits(number)
+    yield from _right(
+        "number",
+        ("bare", bare),
+        ("one more decimal", f"{bare}0" if "." in bare else f"{bare}.0"),
+        ("two decimals", f"{number:.2f}" if round(number, 2) == number else bare),
+        ("thousands commas", f"{number:,.{_decimals(bare)}f}"),
+        ("thousands spaces", f"{number:,.{_decimals(bare)}f}".replace(",", " ")),
+        ("decimal comma", bare.replace(".", ",")),
+        ("scientific", f"{number:e}" if float(f"{number:e}") == number else bare),
+        ("plus sign", f"+{bare}" if number >= 0 else bare),
+        ("leading zero", f"0{bare}" if number >= 0 else bare),
+    )
+    yield from _right(
+        "units",
+        ("percent sign", f"{bare}%"),
+        ("percent", f"{bare} percent"),
+        ("dollar sign", f"${bare}"),
+        ("euro sign", f"{bare} €"),
+        ("USD", f"{bare} USD"),
+        ("unit", f"{bare} units"),
+        ("about", f"about {bare}"),
+        ("tilde", f"~{bare}"),
+    )
+    if number.is_integer() and abs(number) >= 1000 and number % 100 == 0:
+        yield from _right("units", ("k", f"{number / 1000:g}k"), ("M", f"{number / 1e6:g}M"))
+    words = number_words(number)
+    if words:
+        yield from _right("words", ("in words", words))
+    if not gold.strip()[-1:].isdigit() or not gold.strip()[:1].isdigit():
+        yield from _right("number", ("without sign or unit", bare))
+
+
+def _digits(number: float) -> str:
+    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
+
+
+def _rounded(number: float) -> float:
+    """The number without the dust of its multiplication."""
+    return float(f"{number:.12g}")
+
+
+def _decimals(bare: str) -> int:
+    return len(bare.partition(".")[2]) if "e" not in bare else 0
+
+
+def number_words(number: float) -> str:
+    """The whole number in English words, below a thousand million; empty for any other."""
+    if not number.is_integer() or not 0 <= number < MOST_WORDS:
+        return ""
+    n = int(number)
+    for size, name in ((1_000_000, "million"), (1_000, "thousand"), (100, "hundred")):
+        if n >= size:
+            rest = number_words(float(n % size)) if n % size else ""
+            return f"{number_words(float(n // size))} {name} {rest}".strip()
+    if n < 20:
+        return _ONES[n]
+    return _TENS[n // 10] + (f"-{_ONES[n % 10]}" if n % 10 else "")
+
+
+def _dates(gold: str) -> Iterator[Variant]:
+    day = read_date(gold)
+    if day is None:
+        return
+    for form, name in DATE_FORMS:
+        yield Variant("date", name, day.strftime(form), right=True)
+
+
+def read_date(text: str) -> date | None:
+    """The day that the text names in one of the unambiguous forms."""
+    for form in ("%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%Y/%m/%d", "%B %d %Y"):
+        try:
+            return datetime.strptime(text.strip(), form).replace(tzinfo=UTC).date()
+        except ValueError:
+            continue
+    return None
+
+
+def _listed(items: Sequence[str]) -> Iterator[Variant]:
+    """Forms of a list."""
+    backwards = list(reversed(items))
+    yield from _right(
+        "list",
+        ("lines, reversed", "\n".join(backwards)),
+        ("commas", ", ".join(items)),
+        ("commas and 'and'", f"{', '.join(items[:-1])} and {items[-1]}"),
+        ("semicolons", "; ".join(items)),
+        ("slashes", " / ".join(items)),
+        ("bullets", "\n".join(f"- {item}" for item in items)),
+        ("numbered", "\n".join(f"{n}. {item}" for n, item in enumerate(items, 1))),
+        ("JSON list", json.dumps(items, ensure_ascii=False)),
+        ("JSON list, reversed", json.dumps(backwards, ensure_ascii=False)),
+        ("Python list", repr(list(items))),
+        ("fenced JSON", f"```json\n{json.dumps(items, ensure_ascii=False)}\n```"),
+    )
+    yield from _right("case", ("lower case", json.dumps([item.lower() for item in items])))
+
+
+def _wrong(gold: str, items: Sequence[str], number: float | None) -> Iterator[Variant]:
+    """Answers that are not the gold, however they look."""
+    named: list[tuple[str, str]] = [
+        ("nothing", ""),
+        ("a space", " "),
+        ("I don't know", "I don't know"),
+        ("another name", _ELSE),
+        ("denied", f"not {gold}"),
+        ("hedged", f"{gold} or {_ELSE}"),
+        ("drowned", f"{gold} {' '.join(f'word{n}' for n in range(30))}"),
+        ("NaN", "NaN"),
+        ("true", "true"),
+    ]
+    if number is not None and isfinite(number):
+        named += [(name, _digits(_rounded(number * factor))) for name, factor in _FACTORS if number]
+        named += [("one more", _digits(number + 1)), ("zero", "0")] if number else []
+        ends = (_digits(_rounded(number * factor)) for factor in (0.5, 1.5))
+        named += [("range around it", "-".join(ends))]
+    elif len(items) > 1:
+        named += _wrong_lists(items)
+    elif " " in gold.strip():
+        words = gold.split()
+        named += [("first word only", words[0]), ("last word only", words[-1])]
+        named += [("last word changed", " ".join([*words[:-1], "Quill"]))]
+        named += [("words repeated", f"{gold} {gold} {gold}")]
+    yield from (Variant("wrong", name, text, right=False) for name, text in named)
+
+
+_FACTORS: Final = (
+    ("0.5 % more", 1.005), ("5 % more", 1.05), ("25 % less", 0.75), ("twice", 2.0),
+    ("a hundredth", 0.01), ("a thousand times", 1000.0), ("negative", -1.0),
+)  # fmt: skip
+
+
+def _wrong_lists(items: Sequence[str]) -> list[tuple[str, str]]:
+    def dumped(kept: Sequence[str]) -> str:
+        return json.dumps(list(kept), ensure_ascii=False)
+
+    return [
+        ("one item missing", dumped(items[:-1])),
+        ("first item only", dumped(items[:1])),
+        ("one item too many", dumped([*items, _ELSE])),
+        ("one item changed", dumped([*items[:-1], _ELSE])),
+        ("first item repeated", dumped([items[0]] * len(items))),
+    ]
