@@ -14,11 +14,12 @@ MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 help: ## Show what can be made.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-$(STAMP): requirements/dev.txt pyproject.toml
+$(STAMP): requirements/dev.txt requirements/miniwob.txt pyproject.toml
 	@echo "Setting up $(VENV) with the pinned packages of requirements/dev.txt (once)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/miniwob.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -88,6 +89,8 @@ lock: $(STAMP) ## Pin the packages anew, with hashes.
 	@for peer in requirements/peer-*.in; do \
 		$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --universal \
 			--python-version 3.11 $$peer -o $${peer%.in}.txt; done
+	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --no-deps --universal \
+		--python-version 3.11 requirements/miniwob.in -o requirements/miniwob.txt
 
 clean: ## Remove what was made.
 	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,6 +2,7 @@
 
     python benchmarks/planted.py build FOLDER [--seed 7] [--only NAME]   real runs in Chromium
     python benchmarks/planted.py judge FOLDER                            the confusion table
+    python benchmarks/planted.py pack FOLDER --out FILE.tar.xz           the fixture of the tests
 
 Every plant changes one thing of a run that otherwise scores 1.0 on every task of the town. The
 rules of the diagnosis were written with seed 7 in view; the table in the documentation is of
@@ -11,8 +12,10 @@ another seed.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
+import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -239,16 +242,53 @@ def judge(folder: Path) -> float:
     return right / total
 
 
+def pack(folder: Path, out: Path) -> None:
+    """The runs as one archive, without tracebacks and without what is peculiar to a machine."""
+    with tarfile.open(out, "w:xz", preset=9) as archive:
+        for run_folder in list_runs(folder):
+            for path in sorted(run_folder.rglob("*")):
+                if path.is_file() and path.name != "writer.lock":
+                    _add(archive, str(path.relative_to(folder)), _impersonal(path))
+
+
+def _impersonal(path: Path) -> bytes:
+    data = path.read_bytes()
+    if path.name == "manifest.json":
+        manifest = json.loads(data)
+        manifest["versions"] = {"assay": manifest["versions"]["assay"]}
+        tasks = manifest["config"]["benchmark"]["tasks"]
+        if "path" in tasks:
+            tasks["path"] = Path(tasks["path"]).name
+        return json.dumps(manifest, indent=2).encode() + b"\n"
+    if path.name == "episodes.jsonl":
+        episodes = [json.loads(line) for line in data.splitlines()]
+        for episode in episodes:
+            if episode["failure"]:
+                episode["failure"]["traceback"] = ""
+        return b"".join(json.dumps(episode).encode() + b"\n" for episode in episodes)
+    return data
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size = len(data)
+    archive.addfile(entry, io.BytesIO(data))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("verb", choices=["build", "judge"])
+    parser.add_argument("verb", choices=["build", "judge", "pack"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--out", type=Path, default=Path("planted.tar.xz"))
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     if options.verb == "build":
         build(options.folder, options.seed, options.only, options.workers)
+        return 0
+    if options.verb == "pack":
+        pack(options.folder, options.out)
         return 0
     return 0 if judge(options.folder) >= 0.9 else 1
 

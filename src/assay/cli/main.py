@@ -16,7 +16,7 @@ COMMANDS = {
     "run": "Run an agent on a benchmark, and keep every attempt.",
     "list": "Show the runs, benchmarks, agents, rewards or worlds there are.",
     "score": "Score every row of a file, or a recorded run again.",
-    "steps": "Score the recorded steps of a browser agent again, with the reasons.",
+    "steps": "Score a browser agent's recorded steps again, with the reasons.",
     "import": "Take BrowserGym or AgentLab results into the ledger.",
     "export": "Write a run as one flat table.",
     "diagnose": "Show which points a run lost, and why.",

@@ -21,7 +21,7 @@ NO_MATTER = frozenset(
 NOT_THE_CONFIGURATION = ("expect", "repeats", "reported")
 """What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere."""
 SHOWN_CHANGES = 12
-MOST_TWINS = 20
+MOST_TWINS = 5
 
 
 def obstacles(base: Attempts, cand: Attempts) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Moved:
     """A run against the run before it that it can be compared with."""
 
     against: str
@@ -97,7 +97,7 @@ class Row:
     answered: int | None
     errors: int | None
     abstained: int | None
-    change: Step | None
+    change: Moved | None
     not_comparable: str
     """Why the run right before it is no measure for it; empty when it is one."""
     prediction: Prediction | None
@@ -170,7 +170,7 @@ def _row(attempts: Attempts, before: Sequence[Attempts]) -> Row:
         answered=sum(a.stop_reason == "answered" for a in attempts.final) if has else None,
         errors=sum(a.errored for a in attempts.final) if has else None,
         abstained=sum(bool(a.abstained) for a in attempts.final) if has else None,
-        change=_step(earlier, attempts) if earlier is not None else None,
+        change=_moved(earlier, attempts) if earlier is not None else None,
         not_comparable="; ".join(hindrance),
         prediction=_prediction(manifest, earlier, attempts),
         reported=bool(typed),
@@ -178,10 +178,10 @@ def _row(attempts: Attempts, before: Sequence[Attempts]) -> Row:
     )
 
 
-def _step(earlier: Attempts, attempts: Attempts) -> Step:
+def _moved(earlier: Attempts, attempts: Attempts) -> Moved:
     found = compare_attempts(earlier, attempts)
     difference = found.reward.difference if found.reward else None
-    return Step(earlier.run_id, difference, found.p, found.verdict, found.because)
+    return Moved(earlier.run_id, difference, found.p, found.verdict, found.because)
 
 
 def _prediction(

@@ -210,7 +210,8 @@ def test_a_better_progress_status_never_scores_lower_and_costs_at_most_80(step: 
     )
     assert stuck.milli <= stalling.milli <= going.milli == unknown.milli
     assert going.milli - stuck.milli <= 80
-    if going.milli >= 0 or going.rule < 7:
+    # Rule 5 is at most what the soft rule says, so the status can lower it too.
+    if going.milli >= 0 or going.rule not in (5, 7, 8):
         assert stuck.milli == going.milli
 
 

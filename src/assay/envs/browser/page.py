@@ -131,7 +131,9 @@ class Page:
         """The tab is of no use any more; an action that waits for it ends now."""
         self._lost = why
         if self._limit is not None and not self._limit.expired():
-            self._limit.reschedule(0.0)
+            # The action may have ended just now, and its time limit with it.
+            with suppress(RuntimeError):
+                self._limit.reschedule(0.0)
 
     async def _dismiss(self, dialog: Dialog) -> None:
         from playwright.async_api import Error

@@ -1,0 +1,47 @@
+"""AReaL: a `reward_fn` for the RLVR workflows; it pickles, as AReaL's process pool demands.
+
+    # my_rewards.py, then reward_fn="my_rewards.maths"
+    maths = areal.reward("math_equal_reward")
+
+Abstained: raises, so that AReaL drops the rollout, unless `abstained` names a number. AReaL's own
+timeouts are another matter: it turns them into 0 before a reward can object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.messages import read_completion
+
+
+def reward(
+    which: Reward,
+    /,
+    *,
+    params: Mapping[str, Any] | None = None,
+    abstained: float | None = None,
+    name: str | None = None,
+    **columns: str,
+) -> Callable[..., float]:
+    """A function of `(prompt, completions, prompt_ids, completion_ids, **row)`; `row` has the
+    columns of the data set."""
+    binding = bind(which, params=params, columns=columns, abstained=abstained)
+    return named(_reward_fn, binding, name=name or binding.name, doc=binding.judge.spec.summary)
+
+
+def _reward_fn(
+    binding: Binding,
+    /,
+    prompt: Any,
+    completions: Any,
+    prompt_ids: Any = None,  # noqa: ARG001 - part of the signature that AReaL calls
+    completion_ids: Any = None,  # noqa: ARG001 - part of the signature that AReaL calls
+    **row: Any,
+) -> float:
+    said = read_completion(completions)
+    offered = {**row, "prompt": prompt, "final_response": said.final_response}
+    if not isinstance(completions, str):
+        offered["trajectory"] = said.trajectory
+    return binding.number(binding.score(offered))

@@ -1,0 +1,99 @@
+"""ATIF: an episode as a trajectory of the Agent Trajectory Interchange Format, v1.4.
+
+    json.dump(atif.to_trajectory(episode, agent="web_research"), file)
+
+Abstained: `value` is null beside the reason, in the trajectory's `extra`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from assay import __version__
+from assay.adapters.messages import text_of
+from assay.schema.episode import Episode
+from assay.schema.message import Message, ToolCall
+from assay.schema.score import score_to_record
+
+SCHEMA = "ATIF-v1.4"
+
+Source = Literal["system", "user", "agent"]
+
+
+def to_trajectory(
+    episode: Episode, *, agent: str, agent_version: str = __version__, model: str = ""
+) -> dict[str, Any]:
+    """The episode's messages as ATIF steps; the task, the ending and the scores are in `extra`.
+
+    A tool's results are observations of the step whose call they answer. Arguments that are not a
+    JSON object are kept as they were written, under `arguments`.
+    """
+    described = {"name": agent, "version": agent_version}
+    if model:
+        described["model_name"] = model
+    usage = episode.usage
+    return {
+        "schema_version": SCHEMA,
+        "session_id": episode.attempt or episode.task.id,
+        "agent": described,
+        "steps": _steps(episode.trajectory.messages),
+        "final_metrics": {
+            "total_prompt_tokens": usage.prompt_tokens,
+            "total_completion_tokens": usage.completion_tokens,
+            "total_steps": episode.n_steps,
+        },
+        "extra": {
+            "task_id": episode.task.id,
+            "goal": episode.task.goal,
+            "final_response": episode.final_response,
+            "stop_reason": episode.stop_reason,
+            "scores": [score_to_record(score) for score in episode.scores],
+        },
+    }
+
+
+def _steps(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role in ("tool", "function") and steps and steps[-1]["source"] == "agent":
+            seen = steps[-1].setdefault("observation", {"results": []})
+            result = {"source_call_id": message.tool_call_id, "content": text_of(message.content)}
+            seen["results"].append(result)
+            continue
+        steps.append(_step(len(steps) + 1, message))
+    return steps
+
+
+def _step(number: int, message: Message) -> dict[str, Any]:
+    step: dict[str, Any] = {
+        "step_id": number,
+        "source": _source(message.role),
+        "message": text_of(message.content),
+    }
+    reasoning = message.get("reasoning_content")
+    if reasoning:
+        step["reasoning_content"] = reasoning
+    if message.tool_calls:
+        step["tool_calls"] = [_call(call) for call in message.tool_calls]
+    return step
+
+
+def _source(role: str) -> Source:
+    if role == "assistant":
+        return "agent"
+    return "user" if role == "user" else "system"
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    try:
+        arguments = json.loads(call.function.arguments or "{}")
+    except ValueError:
+        arguments = None
+    if not isinstance(arguments, dict):
+        arguments = {"arguments": call.function.arguments}
+    return {
+        "tool_call_id": call.id,
+        "function_name": call.function.name,
+        "arguments": arguments,
+    }

@@ -1,0 +1,109 @@
+"""Inspect AI: any reward as a scorer.
+
+    Task(dataset=…, solver=…, scorer=inspect_ai.reward("math_equal_reward"))
+
+Abstained: `Score.unscored` with the reason; Inspect leaves it out of metrics and reducers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from assay.adapters.binding import Reward, bind, library
+from assay.adapters.messages import read, text_of
+from assay.schema.score import Abstained, Score
+
+
+def reward(
+    which: Reward,
+    /,
+    *,
+    params: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    **columns: str,
+) -> Any:
+    """A scorer with the mean and its standard error as metrics.
+
+    The reward's `answer` is the sample's target (a list when there are several; an empty target
+    counts as none), the entries of its metadata are columns. `value` is the number, `answer` what
+    the reward read as the answer, `explanation` why, `metadata` the parts and the reward's name.
+    """
+    api = library("inspect_ai.scorer", package="inspect-ai")
+    binding = bind(which, params=params, columns=columns)
+    decorate = api.scorer(metrics=[api.mean(), api.stderr()], name=name or binding.name)
+
+    # Inspect records these arguments in the log.
+    def build(reward: str, params: Any, columns: Any) -> Any:  # noqa: ARG001
+        async def score(state: Any, target: Any) -> Any:
+            return to_inspect(await binding.score_async(_row(state, target)), api.Score)
+
+        return score
+
+    return decorate(build)(
+        reward=binding.judge.spec.id, params=dict(params or {}), columns=dict(columns)
+    )
+
+
+def to_inspect(score: Score, kind: Any) -> Any:
+    """Our score as Inspect's; `kind` is its class `Score`."""
+    shared = {
+        "answer": score.notes.get("extracted"),
+        "explanation": score.because,
+        "metadata": {
+            "scorer": score.scorer,
+            "params": dict(score.params),
+            "parts": dict(score.parts),
+            "notes": dict(score.notes),
+        },
+    }
+    if isinstance(score, Abstained):
+        return kind.unscored(reason=score.reason, **shared)
+    return kind(value=score.value, **shared)
+
+
+def _row(state: Any, target: Any) -> dict[str, Any]:
+    return {
+        **(state.metadata or {}),
+        "metadata": state.metadata or {},
+        "store": state.store,
+        "sample_id": state.sample_id,
+        "epoch": state.epoch,
+        "input": state.input_text,
+        "target": list(target),
+        "answer": answer_of(list(target)),
+        "final_response": state.output.completion if state.output.choices else None,
+        "trajectory": [to_message(message) for message in state.messages if _is_new(message)],
+    }
+
+
+def answer_of(target: list[str]) -> str | list[str] | None:
+    """The reference; Inspect's default target, an empty text, is none."""
+    given = [text for text in target if text]
+    return given[0] if len(given) == 1 else given or None
+
+
+def to_message(message: Any) -> dict[str, Any]:
+    """An Inspect message in the shape of a chat API; a tool's failure is kept as `is_error`."""
+    plain: dict[str, Any] = {"role": message.role, "content": text_of(message.content)}
+    calls = read(message, "tool_calls")
+    if calls:
+        plain["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.function, "arguments": json.dumps(call.arguments)},
+            }
+            for call in calls
+        ]
+    if message.role == "tool":
+        plain["tool_call_id"] = message.tool_call_id
+        plain["name"] = message.function
+        plain["is_error"] = message.error is not None
+    return plain
+
+
+def _is_new(message: Any) -> bool:
+    """Whether the message arose in this sample, rather than in its few-shot input."""
+    return read(message, "source") != "input" or message.role in ("system", "user")

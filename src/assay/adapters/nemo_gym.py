@@ -1,0 +1,98 @@
+"""NeMo-Gym: `POST /verify` as two pure functions, for a resources server or our own.
+
+    row = nemo_gym.to_row(body)
+    return nemo_gym.to_response(body, assay.score("math_equal_reward", **row))
+
+Abstained: the row is marked `mask_sample` with a `failure_kind`, and carries the keys that send it
+to the failures file in versions without that field; its `reward` is NeMo-Gym's filler there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.adapters.messages import read
+from assay.errors import BadRecord
+from assay.schema.score import Abstained, Score
+
+FILLER = 0.0
+"""What NeMo-Gym itself writes into the `reward` of a failed row; nobody reads it there."""
+
+ANSWERS = ("answer", "expected_answer", "ground_truth", "label")
+"""Where data sets for NeMo-Gym keep the reference, in order."""
+
+OWN_FIELDS = ("responses_create_params", "response")
+
+
+def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a verify request: the answer, the messages, and its further fields."""
+    response = body.get("response")
+    if not isinstance(response, Mapping) or not isinstance(response.get("output"), Sequence):
+        raise BadRecord("the request's 'response' should be an OpenAI response with an 'output'")
+    fields = {key: value for key, value in body.items() if key not in OWN_FIELDS}
+    row: dict[str, Any] = dict(fields)
+    if "answer" not in row:
+        found = next((key for key in ANSWERS if key in fields), None)
+        if found is not None:
+            row["answer"] = fields[found]
+    row["trajectory"] = [_message(item) for item in response["output"]]
+    row["final_response"] = _final_text(response["output"])
+    return row
+
+
+def to_response(body: Mapping[str, Any], score: Score) -> dict[str, Any]:
+    """The verify response: the request's own fields, the reward, and its parts as numbers.
+
+    The parts are there twice: in `reward_components`, and at the top level, where NeMo-Gym's
+    metrics look; the reserved names keep their meaning.
+    """
+    components = {name: FILLER if value is None else value for name, value in score.parts.items()}
+    verdict: dict[str, Any] = {
+        "reward": FILLER if isinstance(score, Abstained) else score.value,
+        "reward_components": components,
+        "mask_sample": score.abstained,
+        "because": score.because,
+        "scorer": score.scorer,
+    }
+    if isinstance(score, Abstained):
+        reason = f"{score.reason}: {score.because}"
+        verdict |= {
+            "failure_kind": "verifier_error",
+            "failure_reason": reason,
+            "_ng_failure_class": "judge_failed",
+            "_ng_failure_judge_error": reason,
+        }
+    taken = {*body, *verdict}
+    parts = {name: value for name, value in components.items() if name not in taken}
+    return {**body, **parts, **verdict}
+
+
+def _final_text(output: Sequence[Any]) -> str | None:
+    """The text of the last item, if it is a message of the model; a tool's output never is."""
+    spoken = [item for item in output if read(item, "type") != "reasoning"]
+    if not spoken or read(spoken[-1], "type") != "message":
+        return None
+    return _text(read(spoken[-1], "content"))
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    texts = [read(part, "text") for part in content or []]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _message(item: Any) -> dict[str, Any]:
+    """An item of an OpenAI response, as the chat message that it stands for."""
+    kind = read(item, "type")
+    if kind == "function_call":
+        function = {"name": read(item, "name"), "arguments": read(item, "arguments")}
+        call = {"id": read(item, "call_id"), "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+    if kind == "function_call_output":
+        said = read(item, "output")
+        content = said if isinstance(said, str) else json.dumps(said, default=str)
+        return {"role": "tool", "tool_call_id": read(item, "call_id"), "content": content}
+    return {"role": read(item, "role") or "assistant", "content": _text(read(item, "content"))}

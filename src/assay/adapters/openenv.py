@@ -1,0 +1,53 @@
+"""OpenEnv: any reward as a `Rubric`, for an environment's `_apply_rubric`.
+
+    self.rubric = openenv.RewardRubric("math_equal_reward", final_response="action.message",
+                                       answer="observation.metadata.answer")
+
+Abstained: `None`, which an OpenEnv observation knows as "no reward"; a weighted sum over it fails
+instead of counting it as 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from assay.adapters.binding import Binding, Reward, bind, library
+from assay.schema.score import Score
+
+if TYPE_CHECKING:
+
+    class Rubric:
+        """What this module uses of OpenEnv's own class."""
+
+else:
+    Rubric = library("openenv.core.rubrics.base", package="openenv").Rubric
+
+
+class RewardRubric(Rubric):
+    """A reward of an action and the observation that followed it.
+
+    The columns are dotted paths into the two; `last_verdict` is the score behind the last number.
+    """
+
+    def __init__(
+        self,
+        which: Reward,
+        /,
+        *,
+        params: Mapping[str, Any] | None = None,
+        **columns: str,
+    ) -> None:
+        super().__init__()
+        self._binding: Binding = bind(which, params=params, columns=columns)
+        self.last_verdict: Score | None = None
+
+    def forward(self, action: Any, observation: Any) -> float | None:
+        self.last_verdict = self._binding.score({"action": action, "observation": observation})
+        value: float | None = self.last_verdict["reward"]
+        return value
+
+    def state_dict(self) -> dict[str, Any]:
+        """The identity of the reward, for a checkpoint."""
+        judge = self._binding.judge
+        return {"scorer": judge.spec.id, "params": dict(judge.params)}

@@ -1,0 +1,118 @@
+"""rLLM: an evaluator of episodes, and the older reward function of `(task_info, action)`.
+
+    evaluator = rllm.Evaluator("math_equal_reward", answer="ground_truth")
+
+Abstained: raises, which fails the episode (rLLM retries or drops it), unless `abstained` names a
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from assay.adapters.binding import Binding, Reward, bind, library, named
+from assay.adapters.messages import read
+from assay.schema.score import Score
+
+CORRECT = 1.0
+"""The value from which rLLM's `is_correct` is true."""
+
+
+class Evaluator:
+    """`evaluate(task, episode)` gives rLLM's `EvalOutput`; picklable."""
+
+    def __init__(
+        self,
+        which: Reward,
+        /,
+        *,
+        params: Mapping[str, Any] | None = None,
+        abstained: float | None = None,
+        **columns: str,
+    ) -> None:
+        self._binding: Binding = bind(which, params=params, columns=columns, abstained=abstained)
+
+    def evaluate(self, task: Any, episode: Any) -> Any:
+        """The reward, its parts as signals, and why; `task` is a row or rLLM's `Task`."""
+        types = library("rllm.eval.types", package="rllm")
+        binding = self._binding
+        score = binding.score(_row(_data(task), _answer_of(episode), _messages_of(episode)))
+        value = binding.number(score)
+        signals = [
+            types.Signal(name=part, value=number)
+            for part in binding.parts
+            if (number := score.parts[part]) is not None
+        ]
+        return types.EvalOutput(
+            reward=value,
+            is_correct=not score.abstained and value >= CORRECT,
+            signals=signals,
+            metadata=_metadata(score),
+        )
+
+
+def reward(
+    which: Reward,
+    /,
+    *,
+    params: Mapping[str, Any] | None = None,
+    abstained: float | None = None,
+    name: str | None = None,
+    **columns: str,
+) -> Callable[..., Any]:
+    """A function of `(task_info, action)` that returns rLLM's `RewardOutput`."""
+    binding = bind(which, params=params, columns=columns, abstained=abstained)
+    return named(_reward_fn, binding, name=name or binding.name, doc=binding.judge.spec.summary)
+
+
+def _reward_fn(binding: Binding, /, task_info: Mapping[str, Any], action: str) -> Any:
+    output = library("rllm.rewards.reward_types", package="rllm").RewardOutput
+    score = binding.score(_row(task_info, action, None))
+    value = binding.number(score)
+    correct = not score.abstained and value >= CORRECT
+    return output(reward=value, metadata=_metadata(score), is_correct=correct)
+
+
+def _data(task: Any) -> Mapping[str, Any]:
+    if isinstance(task, Mapping):
+        return task
+    for field in ("data", "metadata"):
+        value = read(task, field)
+        if isinstance(value, Mapping):
+            return value
+    return {}
+
+
+def _row(data: Mapping[str, Any], answer: str | None, messages: Any) -> dict[str, Any]:
+    row = {**data, "final_response": answer}
+    if "answer" not in row and "ground_truth" in row:
+        row["answer"] = row["ground_truth"]
+    if messages is not None:
+        row["trajectory"] = messages
+    return row
+
+
+def _answer_of(episode: Any) -> str | None:
+    """What the agent answered: the artifact of that name, or the end of the last trajectory."""
+    artifacts = read(episode, "artifacts") or {}
+    if "answer" in artifacts:
+        return str(artifacts["answer"])
+    trajectories = read(episode, "trajectories") or []
+    if not trajectories:
+        return None
+    output = read(trajectories[-1], "output")
+    if output is None:
+        steps = read(trajectories[-1], "steps") or []
+        output = read(steps[-1], "output") or read(steps[-1], "model_response") if steps else None
+    return None if output is None else str(output)
+
+
+def _messages_of(episode: Any) -> Any:
+    trajectories = read(episode, "trajectories") or []
+    steps = (read(trajectories[-1], "steps") or []) if trajectories else []
+    return read(steps[-1], "chat_completions") if steps else None
+
+
+def _metadata(score: Score) -> dict[str, Any]:
+    return {"because": score.because, "scorer": score.scorer, "abstained": score.abstained}

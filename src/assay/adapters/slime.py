@@ -1,0 +1,109 @@
+"""slime: `--custom-rm-path`, for one sample or a group, and the shape of its HTTP calls.
+
+    --custom-rm-path assay.adapters.slime.rm  --custom-config-path assay.yaml
+    # assay.yaml
+    assay_reward: math_equal_reward
+
+or a module of one's own with `rm = slime.reward("math_equal_reward")`. With `--reward-key score`
+the result is a mapping of constant keys, otherwise a float.
+
+Abstained: the sample gets `remove_sample = True`, slime's mask, and a neutral number: the mean of
+the others in its group (which leaves their baseline as it is), or the number chosen with
+`abstained`. Where there is neither, it raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from math import fsum
+from typing import Any
+
+from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.messages import read
+from assay.errors import BadParameter
+from assay.schema.score import Abstained, Score
+
+
+def reward(
+    which: Reward,
+    /,
+    *,
+    params: Mapping[str, Any] | None = None,
+    abstained: float | None = None,
+    name: str | None = None,
+    **columns: str,
+) -> Callable[..., Any]:
+    """A coroutine function of `(args, sample)`, or of `(args, samples)` with `--group-rm`.
+
+    The reward's `answer` is the sample's `label`; the entries of its `metadata` are columns.
+    """
+    binding = bind(which, params=params, columns=columns, abstained=abstained)
+    return named(_judge, binding, name=name or binding.name, doc=binding.judge.spec.summary)
+
+
+async def rm(args: Any, sample: Any, **others: Any) -> Any:
+    """As `reward`, configured by slime's arguments: `assay_reward`, `assay_params`, `assay_columns`
+    and `assay_abstained`."""
+    which = read(args, "assay_reward")
+    if which is None:
+        raise BadParameter("slime's arguments name no assay_reward; set it in --custom-config-path")
+    binding = bind(
+        which,
+        params=read(args, "assay_params"),
+        columns=read(args, "assay_columns"),
+        abstained=read(args, "assay_abstained"),
+    )
+    return await _judge(binding, args, sample, **others)
+
+
+async def _judge(binding: Binding, args: Any, sample: Any, /, **others: Any) -> Any:  # noqa: ARG001
+    is_group = isinstance(sample, Sequence)
+    samples = list(sample) if is_group else [sample]
+    scores = await asyncio.gather(*(binding.score_async(_row(each)) for each in samples))
+    neutral = _neutral(binding, scores)
+    keyed = bool(read(args, "reward_key"))
+    results = [
+        _result(binding, each, score, neutral, keyed=keyed)
+        for each, score in zip(samples, scores, strict=True)
+    ]
+    return results if is_group else results[0]
+
+
+def _row(sample: Any) -> dict[str, Any]:
+    metadata = read(sample, "metadata")
+    label = read(sample, "label")
+    return {
+        **(metadata if isinstance(metadata, Mapping) else {}),
+        "sample": sample,
+        "prompt": read(sample, "prompt"),
+        "label": label,
+        "answer": label,
+        "final_response": read(sample, "response"),
+    }
+
+
+def _neutral(binding: Binding, scores: Sequence[Score]) -> float | None:
+    values = [score.value for score in scores if not isinstance(score, Abstained)]
+    if binding.abstained is None and values:
+        return fsum(values) / len(values)
+    return binding.abstained
+
+
+def _result(
+    binding: Binding, sample: Any, score: Score, neutral: float | None, *, keyed: bool
+) -> float | dict[str, float]:
+    if isinstance(score, Abstained):
+        sample.remove_sample = True
+        value = binding.number(score) if neutral is None else neutral
+    else:
+        value = score.value
+    if not keyed:
+        return value
+    parts = {part: value if (n := score.parts[part]) is None else n for part in binding.parts}
+    return {**parts, "score": value, "abstained": float(score.abstained)}
+
+
+def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a `remote_rm` request `{"prompt": …, "response": …, "label": …}`."""
+    return _row(body)

@@ -1,0 +1,175 @@
+"""Light stand-ins for the libraries behind some doors: only what those doors touch.
+
+The real libraries are exercised by `examples/trainers`, each in an environment of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from math import nan
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+
+class SkyRLTextEnv:
+    def __init__(self) -> None:
+        self.turns = 0
+
+
+class OpenEnvRubric:
+    def __init__(self) -> None:
+        self.last_score: float | None = None
+
+    def __call__(self, action: Any, observation: Any) -> Any:
+        self.last_score = self.forward(action, observation)
+        return self.last_score
+
+    def forward(self, action: Any, observation: Any) -> Any:
+        raise NotImplementedError
+
+
+@dataclass
+class Signal:
+    name: str
+    value: float
+
+
+@dataclass
+class EvalOutput:
+    reward: float
+    is_correct: bool
+    signals: list[Signal] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class RewardOutput:
+    reward: float
+    metadata: dict[str, Any]
+    is_correct: bool
+
+
+class GymEnv:
+    np_random: Any = None
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> None:
+        if seed is not None or self.np_random is None:
+            self.np_random = np.random.default_rng(seed)
+
+    def close(self) -> None: ...
+
+
+class GymSpace:
+    def __init__(self, dtype: Any = None, seed: Any = None) -> None:
+        self.np_random = np.random.default_rng(seed)
+
+
+@dataclass
+class InspectScore:
+    value: float
+    answer: str | None = None
+    explanation: str | None = None
+    metadata: dict[str, Any] | None = None
+    reason: str | None = None
+
+    @classmethod
+    def unscored(cls, **rest: Any) -> InspectScore:
+        return cls(value=nan, **rest)
+
+
+def inspect_scorer(metrics: list[Any], name: str) -> Any:
+    def decorate(build: Any) -> Any:
+        def make(**arguments: Any) -> Any:
+            score = build(**arguments)
+            score.registered = (name, metrics, arguments)
+            return score
+
+        return make
+
+    return decorate
+
+
+LIBRARIES: dict[str, dict[str, Any]] = {
+    "skyrl_gym.envs.base_text_env": {"BaseTextEnv": SkyRLTextEnv},
+    "openenv.core.rubrics.base": {"Rubric": OpenEnvRubric},
+    "rllm.eval.types": {"Signal": Signal, "EvalOutput": EvalOutput},
+    "rllm.rewards.reward_types": {"RewardOutput": RewardOutput},
+    "gymnasium": {"Env": GymEnv, "Space": GymSpace, "registry": {}, "register": lambda *_, **__: 0},
+    "inspect_ai.scorer": {
+        "Score": InspectScore,
+        "scorer": inspect_scorer,
+        "mean": lambda: "mean",
+        "stderr": lambda: "stderr",
+    },
+}
+
+DOORS = ("skyrl", "openenv", "rllm", "gymnasium", "inspect_ai")
+
+
+@contextmanager
+def stand_in() -> Iterator[None]:
+    """While it lasts, the libraries above can be imported; afterwards nothing of them is left."""
+    before = dict(sys.modules)
+    for door in DOORS:
+        sys.modules.pop(f"assay.adapters.{door}", None)
+    for name, attributes in LIBRARIES.items():
+        parts = name.split(".")
+        for depth in range(1, len(parts)):
+            sys.modules.setdefault(".".join(parts[:depth]), ModuleType(parts[depth - 1]))
+        module = ModuleType(name)
+        vars(module).update(attributes)
+        sys.modules[name] = module
+    try:
+        yield
+    finally:
+        # Only the stand-ins and the doors go: the rest of assay stays the module that it is.
+        for name in set(sys.modules) - set(before):
+            if not name.startswith("assay.") or name.removeprefix("assay.adapters.") in DOORS:
+                del sys.modules[name]
+        sys.modules.update(before)
+
+
+def door(name: str) -> Any:
+    """The adapter of that name."""
+    return import_module(f"assay.adapters.{name}")
+
+
+class VerifiersTrace:
+    """What a verifiers trace is to a reward."""
+
+    def __init__(self, *messages: dict[str, Any], prompt: str = "?") -> None:
+        nodes = [SimpleNamespace(sampled=False, message=_message(role="user", content=prompt))]
+        for message in messages:
+            sampled = message["role"] == "assistant" and not message.get("few_shot")
+            nodes.append(SimpleNamespace(sampled=sampled, message=_message(**message)))
+        self.branches = [SimpleNamespace(nodes=nodes)]
+        self.metrics: dict[str, float] = {}
+        self.root_reply: str | None = None
+
+    def record_metric(self, name: str, value: float) -> None:
+        self.metrics[name] = value
+
+
+def _message(**fields: Any) -> SimpleNamespace:
+    return SimpleNamespace(**{"tool_calls": None, "tool_call_id": None, **fields})
+
+
+def inspect_state(completion: str | None, **metadata: Any) -> SimpleNamespace:
+    """What an Inspect task state is to a scorer."""
+    choices = [] if completion is None else [completion]
+    message = _message(role="assistant", content=completion or "", source="generate")
+    return SimpleNamespace(
+        metadata=metadata,
+        store={},
+        sample_id="s",
+        epoch=1,
+        input_text="?",
+        output=SimpleNamespace(completion=completion or "", choices=choices),
+        messages=[message],
+    )
