@@ -75,12 +75,12 @@ prove: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Run the 
 	$(BIN)/python benchmarks/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python
 	$(BIN)/python benchmarks/bounds.py --data $(MATH_DATA) --count 100000
 	$(BIN)/python benchmarks/batch.py --rows 1000000 --kills 3
-	$(BIN)/python benchmarks/worlds.py
 	$(BIN)/python benchmarks/faults.py 200
 	$(BIN)/python benchmarks/steps.py --fuzz 200000
 	$(BIN)/python -m tools.live
 	$(BIN)/python benchmarks/ledger.py --attempts 20000 --index 100000 --folders 1000
 	$(BIN)/python benchmarks/kills.py --kills 20
+	$(BIN)/python benchmarks/worlds.py
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
 	@$(BIN)/python -m pip install --quiet uv

@@ -1,4 +1,4 @@
-"""TRL's GRPOTrainer takes a few optimisation steps on a Assay reward, on a CPU, with no download.
+"""TRL's GRPOTrainer takes a few optimisation steps on an Assay reward, on a CPU, with no download.
 
 The model is a two-layer Llama with random weights and a vocabulary of digits, so it learns
 nothing; what counts is that the trainer calls the reward, trains on it and logs it. One row has no

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from assay.errors import AssayError
     from assay.registry import reward
+    from assay.report.comparison import compare
     from assay.runner.batch import score_batch
     from assay.runner.run import run
     from assay.schema.episode import Episode, Step, Trajectory
@@ -31,6 +32,7 @@ _HOME = {
     "Task": "assay.schema.task",
     "Trajectory": "assay.schema.episode",
     "WorldEvidence": "assay.schema.evidence",
+    "compare": "assay.report.comparison",
     "reward": "assay.registry",
     "run": "assay.runner.run",
     "score": "assay.scoring.judge",
@@ -50,6 +52,7 @@ __all__ = [
     "Task",
     "Trajectory",
     "WorldEvidence",
+    "compare",
     "reward",
     "run",
     "score",

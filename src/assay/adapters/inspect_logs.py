@@ -41,9 +41,14 @@ def read_log(path: str | Path) -> Iterator[Episode]:
 def write_log(
     path: str | Path, episodes: Iterable[Episode], *, task: str, model: str = "none/none"
 ) -> Path:
-    """The episodes as a finished Inspect log, with a mean for every reward; returns its path."""
+    """The episodes as a finished Inspect log, with a mean for every reward; returns its path.
+
+    Inspect knows a sample by its id and epoch alone, so a second attempt at the same repeat takes
+    the next free epoch instead of replacing the first.
+    """
     api = library("inspect_ai.log", package=PACKAGE)
-    samples = [_sample(api, episode) for episode in episodes]
+    taken: set[tuple[str, int]] = set()
+    samples = [_sample(api, episode, _free_epoch(episode, taken)) for episode in episodes]
     names = list(dict.fromkeys(name for sample in samples for name in sample.scores or {}))
     log = api.EvalLog(
         status="success",
@@ -126,7 +131,15 @@ def _usage(models: Mapping[str, Any]) -> Usage:
     )
 
 
-def _sample(api: Any, episode: Episode) -> Any:
+def _free_epoch(episode: Episode, taken: set[tuple[str, int]]) -> int:
+    epoch = episode.repeat + 1
+    while (episode.task.id, epoch) in taken:
+        epoch += 1
+    taken.add((episode.task.id, epoch))
+    return epoch
+
+
+def _sample(api: Any, episode: Episode, epoch: int) -> Any:
     models = library("inspect_ai.model", package=PACKAGE)
     score_kind = library("inspect_ai.scorer", package=PACKAGE).Score
     answer = episode.task.answer
@@ -136,7 +149,7 @@ def _sample(api: Any, episode: Episode) -> Any:
     failure = episode.failure
     return api.EvalSample(
         id=episode.task.id,
-        epoch=episode.repeat + 1,
+        epoch=epoch,
         input=episode.task.goal,
         target=[str(each) for each in answer] if many else "" if answer is None else str(answer),
         messages=[_to_inspect_message(models, each) for each in episode.trajectory.messages],
@@ -150,7 +163,7 @@ def _sample(api: Any, episode: Episode) -> Any:
 
 
 def _error(failure: Failure) -> Any:
-    kind = library("inspect_ai._util.error", package=PACKAGE).EvalError
+    kind = library("inspect_ai.log", package=PACKAGE).EvalError
     return kind(
         message=failure.message, traceback=failure.traceback, traceback_ansi=failure.traceback
     )

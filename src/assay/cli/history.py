@@ -31,7 +31,10 @@ def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
     if not found.rows:
         console.print(f"no runs{f' of {benchmark}' if benchmark else ''} in {runs_dir}")
     else:
-        table = Table("run", "commit", "focus", box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False)
+        table.add_column("run", no_wrap=True)
+        table.add_column("commit", no_wrap=True)
+        table.add_column("focus", overflow="fold")
         for name in ("n", "mean", "95 %", "best", "worst", "answered", "errors", "change"):
             table.add_column(name, justify="right")
         table.add_column("verdict")
@@ -50,7 +53,7 @@ def _cells(row: Row) -> tuple[Text | str, ...]:
     if row.reported:
         mean.append("*")
     return (
-        Text(row.run_id, overflow="fold"),
+        Text(row.run_id),
         Text(plain(row.commit, 10)),
         Text(plain(row.focus, 32)),
         str(row.n),

@@ -86,8 +86,16 @@ def _map(matrix: Grid) -> None:
     for number in range(1, len(matrix.runs) + 1):
         table.add_column(str(number), justify="center", min_width=2)
     for task, rewards in zip(matrix.tasks, matrix.rewards, strict=True):
-        cells = [Text("··" if r is None else "██", style=shade(r)) for r in rewards]
+        cells = [Text(_square(r), style=shade(r)) for r in rewards]
         table.add_row(Text(plain(task, 40)), *cells)
     console.print(table)
     for number, run in enumerate(matrix.runs, 1):
         console.print(f"{number:>3}  {run}")
+    console.print("░ below 0.25, ▒ below 0.5, ▓ below 0.75, █ from there, · no reward", style="dim")
+
+
+def _square(reward: float | None) -> str:
+    """Two characters that tell the reward without colour too."""
+    if reward is None:
+        return "··"
+    return 2 * "░▒▓█"[min(max(int(reward * 4), 0), 3)]

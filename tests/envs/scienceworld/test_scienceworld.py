@@ -22,6 +22,7 @@ from assay.envs.text.scienceworld.game import Game
 from assay.envs.text.scienceworld.java import find_java
 from assay.envs.text.scienceworld.simulator import Simulator
 from assay.envs.text.scienceworld.tools import scienceworld_step, scienceworld_valid_actions
+from assay.envs.text.scienceworld.wire import WireError
 from assay.envs.text.scienceworld.world import ScienceWorld
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.registry import ENVIRONMENTS
@@ -254,6 +255,17 @@ def test_the_simulator_ends_when_its_parent_is_killed() -> None:
         parent.kill()
     _, alive = psutil.wait_procs([simulator], timeout=30)
     assert alive == []
+
+
+def test_a_simulator_that_went_away_says_how_its_process_ended() -> None:
+    simulator = Simulator()
+    simulator.start()
+    assert simulator.pid is not None
+    os.kill(simulator.pid, signal.SIGKILL)
+    with pytest.raises(WireError, match="Java ended with code -9"):
+        simulator.call("getNumMoves")
+    simulator.kill()
+    simulator.reap()
 
 
 def test_an_instance_that_was_never_started_closes_and_testifies_nothing() -> None:

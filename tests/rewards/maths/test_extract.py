@@ -86,6 +86,7 @@ FOUND: list[tuple[str, Rule, str, str]] = [
 ]
 
 REFUSED: list[tuple[str, str]] = [
+    ("~~42~~", "struck through"),
     ("", "nothing at all"),
     (" \n\t ", "white space"),
     (r"\boxed{}", "an empty box"),

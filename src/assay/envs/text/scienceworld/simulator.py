@@ -12,11 +12,13 @@ from importlib import import_module
 from pathlib import Path
 
 from assay.envs.text.scienceworld.java import CHILD_ENVIRONMENT, CHILD_OPTIONS, find_java
-from assay.envs.text.scienceworld.wire import JavaObject, Value, Wire, WireError
+from assay.envs.text.scienceworld.wire import Disconnected, JavaObject, Value, Wire, WireError
 from assay.errors import MissingExtra
 
 INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 REAP_LIMIT_S = 10.0
+LAST_WORDS_S = 1.0
+"""How long a process that hung up is given to end, so that its exit code can be told."""
 
 
 class Simulator:
@@ -63,12 +65,18 @@ class Simulator:
     def call(self, method: str, *arguments: Value) -> Value:
         """What a method of the simulator returns."""
         wire, target = self._connection()
-        return wire.call(target, method, *arguments)
+        try:
+            return wire.call(target, method, *arguments)
+        except Disconnected as error:
+            raise WireError(f"{error}; {self._ending()}") from error
 
     def text(self, method: str, *arguments: Value) -> str:
         """What a method of the simulator returns, printed."""
         wire, target = self._connection()
-        return wire.text(target, method, *arguments)
+        try:
+            return wire.text(target, method, *arguments)
+        except Disconnected as error:
+            raise WireError(f"{error}; {self._ending()}") from error
 
     def running(self) -> bool:
         """Whether the process was started and has not ended."""
@@ -101,6 +109,14 @@ class Simulator:
             wire.close()
         if self._tidy is not None:
             self._tidy()
+
+    def _ending(self) -> str:
+        """How the process ended, which it may be about to do."""
+        assert self._process is not None
+        try:
+            return f"Java ended with code {self._process.wait(LAST_WORDS_S)}"
+        except subprocess.TimeoutExpired:
+            return "Java is still running"
 
     def _connection(self) -> tuple[Wire, JavaObject]:
         if self._wire is None or self._object is None:

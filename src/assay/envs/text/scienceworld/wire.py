@@ -33,6 +33,10 @@ class WireError(ResourceError):
     """The gateway went away, or Java threw."""
 
 
+class Disconnected(WireError):
+    """The gateway went away."""
+
+
 class Wire:
     """An authenticated connection to one gateway."""
 
@@ -85,9 +89,9 @@ class Wire:
             self._socket.sendall(command.encode("utf-8", "replace"))
             answer = self._lines.readline().decode("utf-8", "replace")
         except (OSError, ValueError) as error:
-            raise WireError(f"the connection to the simulator broke: {error}") from error
+            raise Disconnected(f"the connection to the simulator broke: {error}") from error
         if not answer.endswith("\n"):
-            raise WireError("the simulator closed the connection")
+            raise Disconnected("the simulator closed the connection")
         return _read(answer[:-1])
 
 

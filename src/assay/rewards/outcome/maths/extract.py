@@ -221,7 +221,8 @@ def _whole_text(text: str, policy: ExtractionPolicy) -> Extraction | None:
         return None
     if gives_up(text):
         return Extraction(None, "whole_text", "the response gives up")
-    return _checked("whole_text", span, "", "")
+    bare = span.strip("~")
+    return _checked("whole_text", span, *span.split(bare, 1) if bare else ("", ""))
 
 
 def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
