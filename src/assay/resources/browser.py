@@ -54,6 +54,9 @@ INSTALL: Final = (
 SPARES: Final = 2
 """Kinds of tab that one is kept ready of."""
 READY_AFTER_S: Final = 0.25
+"""How long nothing was asked of the browser before it makes a spare tab, which slows the rest."""
+READY_BY_S: Final = 3.0
+"""When a spare tab is made although the browser is busy."""
 CLOSE_S: Final = 5.0
 """How long a browser may take to end by itself."""
 
@@ -87,6 +90,7 @@ class Browser:
         self._playwright: Playwright | None = None
         self._chromium: Chromium | None = None
         self._ready: dict[str, asyncio.Task[Tab | None]] = {}
+        self._asked_at = self._loop.time()
         self._given_up = False
         self._closed = False
         self.launches = 0
@@ -115,6 +119,7 @@ class Browser:
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`, carried out on the browser's loop; cancelled if this is."""
+        self._asked_at = self._loop.time()
         return await asyncio.wrap_future(self.submit(work))
 
     async def start(self) -> None:
@@ -166,8 +171,8 @@ class Browser:
     async def new_tab(self, **options: Any) -> Tab:
         """A tab in a fresh context, without cookies or history of any other; for use in `run`.
 
-        The next one with the same options is made ready meanwhile, because starting a process for
-        a page takes longer than loading most pages. Close its context to be rid of it.
+        The next one with the same options is made ready while an agent thinks, because starting a
+        process for a page takes longer than loading most pages. Close its context to be rid of it.
         """
         key = repr(sorted(options.items()))
         ready = self._ready.get(key)
@@ -193,8 +198,9 @@ class Browser:
             raise DeadResource(f"Chromium opened no tab: {error.message[:500]}") from error
 
     async def _make_ready(self, options: Mapping[str, Any]) -> Tab | None:
-        # Whoever got the tab before this one is loading a page into it now.
-        await asyncio.sleep(READY_AFTER_S)
+        by = self._loop.time() + READY_BY_S
+        while (now := self._loop.time()) < min(by, self._asked_at + READY_AFTER_S):
+            await asyncio.sleep(min(by, self._asked_at + READY_AFTER_S) - now)
         with suppress(DeadResource):
             return await self._make_tab(options)
         return None

@@ -22,19 +22,20 @@ class WorldLost(Exception):
 
 @cache
 def _install_script() -> str:
-    """The expression that puts our functions into an isolated world, once per document."""
+    """A function of a secret name that puts our functions under it, once per document."""
     folder = resources.files("assay.envs.browser")
-    dom, look, act, focus = (
+    dom, look, act, focus, waiting = (
         folder.joinpath(name).read_text("utf-8").rstrip()
-        for name in ("dom.js", "snapshot.js", "element.js", "focus.js")
+        for name in ("dom.js", "snapshot.js", "element.js", "focus.js", "waiting.js")
     )
     return (
-        "((key, first) => { if (globalThis[key]) return;\n"
+        "((key) => { if (globalThis[key]) return;\n"
         f"const dom = ({dom})();\n"
-        "const store = { next: first, ids: new WeakMap(), elements: new Map() };\n"
+        "const store = { next: 1, ids: new WeakMap(), elements: new Map() };\n"
         f"const look = ({look})(dom, store), act = ({act})(dom, store), focus = ({focus})(dom);\n"
-        "const breathe = () => new Promise((done) => setTimeout(() => setTimeout(done, 12)));\n"
-        "globalThis[key] = { look, act, focus, breathe }; })"
+        "const from = (first) => { store.next = Math.max(store.next, first); return ours; };\n"
+        f"const ours = {{ from, look, act, focus, ...({waiting})() }};\n"
+        "globalThis[key] = ours; })"
     )
 
 
@@ -49,6 +50,15 @@ class IsolatedWorld:
         self._key = f"assay{secrets.token_hex(8)}"
         self._context: int | None = None
 
+    async def prepare(self) -> None:
+        """Every document from now on has our scripts before it has its own."""
+        script = {"source": self._installation, "worldName": self._key}
+        await self._session.send("Page.addScriptToEvaluateOnNewDocument", script)
+
+    @property
+    def _installation(self) -> str:
+        return f"{_install_script()}({json.dumps(self._key)})"
+
     def forget(self) -> None:
         """The document was replaced."""
         self._context = None
@@ -61,24 +71,23 @@ class IsolatedWorld:
         Raises `WorldLost` when the document went away, `ActionFailed` when the function failed.
         """
         if self._context is None:
-            self._context = await self._make(first_ref)
-        call = f"globalThis[{json.dumps(self._key)}].{function}({json.dumps(argument)})"
-        answer = await self._run(call, self._context, wait=wait)
+            made = await self._session.send(
+                "Page.createIsolatedWorld", {"frameId": self._frame_id, "worldName": self._key}
+            )
+            self._context = int(made["executionContextId"])
+        context = self._context
+        ours = f"globalThis[{json.dumps(self._key)}].from({first_ref})"
+        call = f"{ours}.{function}({json.dumps(argument)})"
+        answer = await self._run(call, context, wait=wait)
+        if _is_missing(answer):
+            # The first document of a tab was there before us, and so is that of an error.
+            await self._run(self._installation, context)
+            answer = await self._run(call, context, wait=wait)
+        if _is_missing(answer):
+            raise WorldLost
         if "exceptionDetails" in answer:
-            problem = str(answer["exceptionDetails"].get("exception", {}).get("description", ""))
-            if "Cannot read properties of undefined" in problem.partition("\n")[0]:
-                raise WorldLost
-            raise ActionFailed(f"Protocol error: {problem[:300]}")
+            raise ActionFailed(f"Protocol error: {_problem(answer)[:300]}")
         return answer["result"].get("value")
-
-    async def _make(self, first_ref: int) -> int:
-        made = await self._session.send(
-            "Page.createIsolatedWorld", {"frameId": self._frame_id, "worldName": self._key}
-        )
-        context = int(made["executionContextId"])
-        install = f"{_install_script()}({json.dumps(self._key)}, {first_ref})"
-        await self._run(install, context)
-        return context
 
     async def _run(self, expression: str, context: int, *, wait: bool = False) -> Any:
         from playwright.async_api import Error
@@ -98,6 +107,15 @@ class IsolatedWorld:
             if names_a_lost_world(error.message):
                 raise WorldLost from error
             raise
+
+
+def _problem(answer: dict[str, Any]) -> str:
+    details = answer.get("exceptionDetails", {})
+    return str(details.get("exception", {}).get("description", ""))
+
+
+def _is_missing(answer: dict[str, Any]) -> bool:
+    return "Cannot read properties of undefined" in _problem(answer).partition("\n")[0]
 
 
 def names_a_lost_world(message: str) -> bool:

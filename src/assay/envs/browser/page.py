@@ -102,6 +102,7 @@ class Page:
             first_ref=first_ref,
             frame_id=tree["frameTree"]["frame"]["id"],
         )
+        await page._world.prepare()
         page._watch()
         return page
 
@@ -198,7 +199,7 @@ class Page:
     async def _settle(self) -> None:
         """Wait for a navigation that the action began, and for answers that the page asked for."""
         for _ in range(HOPS):
-            await self._breathe()
+            await self._wait_for("breathe")
             if not self._loading.under_way:
                 break
             await self._loading.arrive()
@@ -206,15 +207,15 @@ class Page:
             with suppress(TimeoutError):
                 async with asyncio.timeout(QUIET_S):
                     await self.traffic.quiet.wait()
-            await self._breathe()
+            await self._wait_for("breathe")
 
-    async def _breathe(self) -> None:
+    async def _wait_for(self, promise: Literal["breathe", "drawn"]) -> None:
         """Let the page do what the action set off, by its own event loop rather than our clock."""
         from playwright.async_api import Error
 
         # It ends early when the document does, and that is what it waits for.
         with suppress(Error, WorldLost):
-            await self._ask("breathe", None, wait=True)
+            await self._ask(promise, None, wait=True)
 
     async def stop_scripts(self) -> None:
         """Whatever the page is busy with, or is still loading, has been told to end."""
@@ -267,6 +268,8 @@ class Page:
             raise ActionFailed(f"Element not found: scroll goes 'up' or 'down', not {direction!r}")
         sign = 1 if direction == "down" else -1
         await self._tab.mouse.wheel(0, sign * 0.9 * self._window()["height"])
+        # A wheel turns the page when it is next drawn.
+        await self._wait_for("drawn")
 
     async def _click(self, ref: str) -> None:
         x, y = await self._target(ref)
