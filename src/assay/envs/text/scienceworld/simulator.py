@@ -8,10 +8,17 @@ import subprocess
 import tempfile
 import threading
 import weakref
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from assay.envs.text.scienceworld.java import CHILD_ENVIRONMENT, CHILD_OPTIONS, find_java
+from assay.envs.text.scienceworld.java import (
+    CHILD_ENVIRONMENT,
+    CHILD_OPTIONS,
+    CONSTANT_HASH,
+    find_java,
+)
+from assay.envs.text.scienceworld.quicker import quicker_classes
 from assay.envs.text.scienceworld.wire import Disconnected, JavaObject, Value, Wire, WireError
 from assay.errors import MissingExtra
 
@@ -28,9 +35,10 @@ class Simulator:
     is a pipe from here, and the gateway exits when that pipe breaks.
     """
 
-    def __init__(self, *, java: str = "auto", heap_mb: int = 128) -> None:
+    def __init__(self, *, java: str = "auto", heap_mb: int = 128, quicker: bool = True) -> None:
         self._java = java
         self._heap_mb = heap_mb
+        self._quicker = quicker
         self._lock = threading.Lock()
         self._killed = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -131,25 +139,30 @@ class Simulator:
             self._drain.start()
 
     def _launch(self) -> subprocess.Popen[bytes]:
-        command = [
-            str(Path(find_java(self._java)).absolute()),
-            f"-Xmx{self._heap_mb}m",
-            *CHILD_OPTIONS,
-            "-classpath",
-            os.pathsep.join(_jars()),
-            "py4j.GatewayServer",
-            "--die-on-broken-pipe",
-            "--enable-auth",
-            "0",
-        ]
+        java = str(Path(find_java(self._java)).absolute())
+        gateway, simulator = _jars()
+        changed = quicker_classes(simulator) if self._quicker else {}
+        options = CHILD_OPTIONS if changed else (*CHILD_OPTIONS, *CONSTANT_HASH)
         with self._lock:
             if self._killed:
                 raise WireError("the simulator was closed before it started")
             # Every load writes object_type_ids.tsv into the working directory.
             folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
             self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            # What comes first on the class path is taken.
+            paths = [_written(changed, Path(folder, "classes")), gateway, simulator]
             self._process = subprocess.Popen(
-                command,
+                [
+                    java,
+                    f"-Xmx{self._heap_mb}m",
+                    *options,
+                    "-classpath",
+                    os.pathsep.join(paths),
+                    "py4j.GatewayServer",
+                    "--die-on-broken-pipe",
+                    "--enable-auth",
+                    "0",
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -159,6 +172,15 @@ class Simulator:
                 start_new_session=True,
             )
             return self._process
+
+
+def _written(classes: Mapping[str, bytes], folder: Path) -> str:
+    """The folder with these classes in it."""
+    for name, content in classes.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return str(folder)
 
 
 def _jars() -> tuple[str, str]:

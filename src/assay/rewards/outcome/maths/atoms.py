@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Final
 
@@ -35,27 +36,27 @@ STOP_COMMANDS: Final = frozenset(
 """Commands that no factor starts with."""
 
 
-class AtomReader(Cursor):
+class AtomReader(Cursor, ABC):
     """Reads what stands between operators; larger pieces are read by the subclasses."""
 
     def __init__(self, tokens: list[Token]) -> None:
         super().__init__(tokens)
         self.bars = 0
 
-    def read_group(self) -> Node:
-        raise NotImplementedError
+    @abstractmethod
+    def read_group(self) -> Node: ...
 
-    def read_matrix(self) -> Node:
-        raise NotImplementedError
+    @abstractmethod
+    def read_matrix(self) -> Node: ...
 
-    def read_sum(self) -> Node:
-        raise NotImplementedError
+    @abstractmethod
+    def read_sum(self) -> Node: ...
 
-    def read_signed_product(self) -> Expr:
-        raise NotImplementedError
+    @abstractmethod
+    def read_signed_product(self) -> Expr: ...
 
-    def read_juxtaposed(self) -> Expr:
-        raise NotImplementedError
+    @abstractmethod
+    def read_juxtaposed(self) -> Expr: ...
 
     def read_atom(self) -> Node:
         token = self.token

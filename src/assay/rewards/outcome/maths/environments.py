@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Final
 
 from assay.rewards.outcome.maths import lexicon
@@ -15,8 +16,8 @@ _CONDITION_WORDS: Final = frozenset({"if", "for", "when", "where", "on"})
 class EnvironmentReader(ExpressionReader):
     """Reads what stands between `\\begin` and `\\end`; items are read by the subclass."""
 
-    def read_item(self) -> Node:
-        raise NotImplementedError
+    @abstractmethod
+    def read_item(self) -> Node: ...
 
     def read_matrix(self) -> Node:
         self.enter()

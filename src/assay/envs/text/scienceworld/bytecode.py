@@ -1,0 +1,142 @@
+"""Java class files, changed where they stand: a method's body replaced, a method added.
+
+Only code without branches can be put in, because code with branches needs a map of its stack for
+the verifier; a call of a method elsewhere is enough.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from assay.errors import BadRecord
+
+ALOAD_0: Final = b"\x2a"
+ALOAD_1: Final = b"\x2b"
+ALOAD_2: Final = b"\x2c"
+ALOAD_3: Final = b"\x2d"
+LONG_TO_INT: Final = b"\x88"
+RETURN_INT: Final = b"\xac"
+RETURN_OBJECT: Final = b"\xb0"
+_CALL_VIRTUAL: Final = b"\xb6"
+_CALL_STATIC: Final = b"\xb8"
+_PUBLIC: Final = 1
+
+_TEXT, _CLASS, _METHOD, _NAME_AND_TYPE = 1, 7, 10, 12
+_SIZES: Final = {
+    **dict.fromkeys((5, 6), 8),
+    **dict.fromkeys((3, 4, 9, _METHOD, 11, _NAME_AND_TYPE, 17, 18), 4),
+    **dict.fromkeys((_CLASS, 8, 16, 19, 20), 2),
+    15: 3,
+}
+"""Bytes of a constant after its tag; a text says its own length."""
+
+
+class ClassFile:
+    """A class as its bytes say it; `to_bytes` gives them with the changes."""
+
+    def __init__(self, content: bytes) -> None:
+        if content[:4] != b"\xca\xfe\xba\xbe":
+            raise BadRecord(f"not a Java class file: it begins with {content[:4]!r}")
+        self._content = content
+        self._texts: dict[int, str] = {}
+        self._added = b""
+        self._count = self._u2(8)
+        self._constants_end = self._read_constants()
+        at = self._constants_end + 6
+        at += 2 + 2 * self._u2(at)
+        at = self._read_members(at)[1]
+        self._methods_begin = at
+        self._methods, self._methods_end = self._read_members(at)
+
+    def replace_body(
+        self, name: str, signature: str, code: bytes, *, size: tuple[int, int]
+    ) -> None:
+        """The method does this instead; `size` is the depth of its stack and its variables."""
+        for index, method in enumerate(self._methods):
+            _, named, signed = struct.unpack_from(">HHH", method)
+            if (self._texts[named], self._texts[signed]) == (name, signature):
+                self._methods[index] = method[:6] + self._body(code, size)
+                return
+        raise BadRecord(f"the class has no method {name}{signature}")
+
+    def add_method(self, name: str, signature: str, code: bytes, *, size: tuple[int, int]) -> None:
+        """The class has another public method."""
+        head = struct.pack(">HHH", _PUBLIC, self._text(name), self._text(signature))
+        self._methods.append(head + self._body(code, size))
+
+    def call_static(self, owner: str, name: str, signature: str) -> bytes:
+        """The instruction that calls a static method."""
+        return _CALL_STATIC + self._method(owner, name, signature)
+
+    def call(self, owner: str, name: str, signature: str) -> bytes:
+        """The instruction that calls a method of the object on the stack."""
+        return _CALL_VIRTUAL + self._method(owner, name, signature)
+
+    def to_bytes(self) -> bytes:
+        content = self._content
+        return b"".join(
+            (
+                content[:8],
+                struct.pack(">H", self._count),
+                content[10 : self._constants_end],
+                self._added,
+                content[self._constants_end : self._methods_begin],
+                struct.pack(">H", len(self._methods)),
+                *self._methods,
+                content[self._methods_end :],
+            )
+        )
+
+    def _u2(self, at: int) -> int:
+        return int.from_bytes(self._content[at : at + 2], "big")
+
+    def _read_constants(self) -> int:
+        at, number = 10, 1
+        while number < self._count:
+            tag = self._content[at]
+            if tag == _TEXT:
+                end = at + 3 + self._u2(at + 1)
+                self._texts[number] = self._content[at + 3 : end].decode("utf-8", "replace")
+                at = end
+            else:
+                at += 1 + _SIZES[tag]
+            # Numbers of eight bytes take two places.
+            number += 2 if _SIZES.get(tag) == 8 else 1
+        return at
+
+    def _read_members(self, at: int) -> tuple[list[bytes], int]:
+        """The fields, or the methods, that are listed here, and where the list ends."""
+        members = []
+        count, at = self._u2(at), at + 2
+        for _ in range(count):
+            end = at + 8
+            for _ in range(self._u2(at + 6)):
+                end += 6 + int.from_bytes(self._content[end + 2 : end + 6], "big")
+            members.append(self._content[at:end])
+            at = end
+        return members, at
+
+    def _add(self, tag: int, content: bytes) -> int:
+        self._added += bytes([tag]) + content
+        self._count += 1
+        return self._count - 1
+
+    def _text(self, text: str) -> int:
+        for number, known in self._texts.items():
+            if known == text:
+                return number
+        written = text.encode()
+        number = self._add(_TEXT, struct.pack(">H", len(written)) + written)
+        self._texts[number] = text
+        return number
+
+    def _method(self, owner: str, name: str, signature: str) -> bytes:
+        owned = self._add(_CLASS, struct.pack(">H", self._text(owner)))
+        typed = struct.pack(">HH", self._text(name), self._text(signature))
+        number = self._add(_METHOD, struct.pack(">HH", owned, self._add(_NAME_AND_TYPE, typed)))
+        return struct.pack(">H", number)
+
+    def _body(self, code: bytes, size: tuple[int, int]) -> bytes:
+        body = struct.pack(">HHI", *size, len(code)) + code + struct.pack(">HH", 0, 0)
+        return struct.pack(">HHI", 1, self._text("Code"), len(body)) + body
