@@ -5,14 +5,17 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CHROMIUM := $(VENV)/.chromium
 PEERS := .venv-peers
+TRAINERS := .venv-trainers
+TRAINER_RUNS := $(addprefix trainer-,trl verl verifiers rubric inspect gymnasium)
 # Labelled maths cases: the shipped ones, or a folder with more of them.
 MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo answers test live check lint types contracts bench prove lock clean
+.PHONY: help demo answers test live check lint types contracts bench prove lock clean \
+	browsergym trainers $(TRAINER_RUNS)
 
 help: ## Show what can be made.
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 $(STAMP): requirements/dev.txt requirements/miniwob.txt pyproject.toml
 	@echo "Setting up $(VENV) with the pinned packages of requirements/dev.txt (once)"
@@ -28,6 +31,17 @@ $(PEERS)/%/.installed: requirements/peer-%.txt
 	@echo "Setting up $(PEERS)/$* with the pinned packages of $< (once)"
 	@$(PYTHON) -m venv $(PEERS)/$*
 	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+# A trainer or an eval framework, in an environment of its own. Torch's default build is large, so
+# it is not pinned with the others: take the one that fits the machine with TORCH=...
+TORCH ?= torch==2.13.0
+$(TRAINERS)/%/.installed: requirements/trainer-%.txt
+	@echo "Setting up $(TRAINERS)/$* with the pinned packages of $< (once)"
+	@$(PYTHON) -m venv $(TRAINERS)/$*
+	@case $* in trl|verl) $(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH);; esac
+	@$(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	@case $* in verl) $(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps verl==0.9.1;; esac
 	@touch $@
 
 # Chromium: the system's if there is one, else Playwright's own.
@@ -48,6 +62,20 @@ test: $(CHROMIUM) ## Run every test, with real Chromium and a real Java.
 live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
 	@$(BIN)/python -m tools.live
 
+browsergym: $(CHROMIUM) $(PEERS)/browsergym/.installed ## Run the tests of the bridge to BrowserGym, with BrowserGym.
+	@ASSAY_BROWSERGYM_PYTHON=$(CURDIR)/$(PEERS)/browsergym/bin/python $(BIN)/python -m pytest -q tests/envs/browsergym
+
+trainer-trl: example := trl_grpo
+trainer-verl: example := verl_reward
+trainer-verifiers: example := verifiers_env
+trainer-rubric: example := verifiers_rubric
+trainer-inspect: example := inspect_task
+trainer-gymnasium: example := gymnasium_worlds
+$(TRAINER_RUNS): trainer-%: $(TRAINERS)/%/.installed
+	@PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$(example).py
+
+trainers: $(TRAINER_RUNS) ## Run our rewards in each trainer's own library.
+
 check: lint types contracts ## Lint, types, import contracts.
 
 lint: $(STAMP)
@@ -67,7 +95,7 @@ bench: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Measure 
 	$(BIN)/python benchmarks/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python --peer-sample 50
 	$(BIN)/python benchmarks/batch.py --rows 200000
 
-prove: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Run the full counts that are too long for the tests.
+prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed ## Run the full counts that are too long for the tests.
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/qa.py
 	$(BIN)/python benchmarks/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
@@ -80,6 +108,11 @@ prove: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Run the 
 	$(BIN)/python -m tools.live
 	$(BIN)/python benchmarks/ledger.py --attempts 20000 --index 100000 --folders 1000
 	$(BIN)/python benchmarks/kills.py --kills 20
+	$(BIN)/python benchmarks/browser.py --peer-python $(PEERS)/browsergym/bin/python
+	$(BIN)/python benchmarks/miniwob.py
+	$(BIN)/python benchmarks/planted.py build runs/planted --seed 8
+	$(BIN)/python benchmarks/planted.py judge runs/planted
+	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/worlds.py
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
@@ -91,6 +124,10 @@ lock: $(STAMP) ## Pin the packages anew, with hashes.
 			--python-version 3.11 $$peer -o $${peer%.in}.txt; done
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --no-deps --universal \
 		--python-version 3.11 requirements/miniwob.in -o requirements/miniwob.txt
+	@for trainer in requirements/trainer-*.in; do \
+		case $$trainer in *trl*|*verl.in) without="--override requirements/trainer-without-torch.txt";; *) without="";; esac; \
+		$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --universal \
+			--python-version 3.11 $$without pyproject.toml $$trainer -o $${trainer%.in}.txt; done
 
 clean: ## Remove what was made.
-	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(TRAINERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from assay.schema.score import Abstained, Score, Scored
     from assay.schema.task import Task
     from assay.scoring.judge import score, score_async
+    from assay.server.client import Client
 
 _HOME = {
     "Abstained": "assay.schema.score",
     "AssayError": "assay.errors",
+    "Client": "assay.server.client",
     "Episode": "assay.schema.episode",
     "Message": "assay.schema.message",
     "PageEvidence": "assay.schema.evidence",
@@ -43,6 +45,7 @@ _HOME = {
 __all__ = [
     "Abstained",
     "AssayError",
+    "Client",
     "Episode",
     "Message",
     "PageEvidence",

@@ -14,6 +14,7 @@ the value, and says what to do next.
     ├── BadRecord                a file, line or record is not what it claims to be
     ├── NoScore                  the number of an abstained score was asked for
     ├── ModelError               a language model could not be asked, or its reply not be read
+    ├── ServerError              a reward server could not be asked, or refused what it was asked
     └── ResourceError            something that must be opened, held and closed went wrong
         ├── AcquireTimeout       no instance became free before the deadline
         ├── DeadResource         the world behind an instance has died
@@ -61,6 +62,17 @@ class NoScore(AssayError, TypeError):
 
 class ModelError(AssayError, RuntimeError):
     """A language model could not be asked, or its reply could not be read."""
+
+
+class ServerError(AssayError, RuntimeError):
+    """A reward server could not be asked, or refused what it was asked."""
+
+    def __init__(self, message: str, *, status: int | None = None, code: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        """The HTTP status; `None` when there was no answer."""
+        self.code = code
+        """The server's own word for it, such as `unknown_reward`; empty when it gave none."""
 
 
 class ResourceError(AssayError, RuntimeError):

@@ -80,7 +80,8 @@ def _final_text(output: Sequence[Any]) -> str | None:
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
-    texts = [read(part, "text") for part in content or []]
+    parts = content if isinstance(content, Sequence) else []
+    texts = [read(part, "text") for part in parts]
     return "".join(text for text in texts if isinstance(text, str))
 
 

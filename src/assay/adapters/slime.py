@@ -107,3 +107,17 @@ def _result(
 def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a `remote_rm` request `{"prompt": …, "response": …, "label": …}`."""
     return _row(body)
+
+
+def to_response(
+    score: Score, parts: Sequence[str], *, abstained: float | None, keyed: bool
+) -> float | dict[str, float]:
+    """The answer to a `remote_rm` request: a number, or with `keyed` constant keys.
+
+    HTTP cannot mask a sample: an abstention is the number chosen for it, and an error if none was.
+    """
+    value = abstained if isinstance(score, Abstained) and abstained is not None else float(score)
+    if not keyed:
+        return value
+    numbers = {part: value if (n := score.parts.get(part)) is None else n for part in parts}
+    return {**numbers, "score": value, "abstained": float(score.abstained)}

@@ -25,6 +25,9 @@ COMMANDS = {
     "plot": "Draw the history, in a file or in the terminal.",
     "probe": "Show how sensitive a reward is to the form of an answer.",
     "noise": "Measure how far two runs of one configuration differ.",
+    "audit": "Find out how a reward can be fooled, before a policy does.",
+    "view": "Look at runs, episodes and rewards in a browser.",
+    "serve": "Score over HTTP.",
     "check": "Check a world of your own against its contract.",
 }
 """Every command with its one-line help, so that `--help` imports none of them."""

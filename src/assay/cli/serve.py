@@ -1,0 +1,108 @@
+"""`assay serve`: rewards over HTTP."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+MiB = 1024 * 1024
+
+
+@click.command(name="serve")
+@click.option("--rewards", multiple=True, metavar="NAME[,NAME]", help="Serve only these.")
+@click.option("--import", "imports", multiple=True, metavar="MODULE", help="Where yours are.")
+@click.option("--default-reward", metavar="NAME", help="For requests that name none.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", default=8700, show_default=True, help="0 takes any that is free.")
+@click.option("--workers", type=click.IntRange(1), help="Scoring processes.  [default: cores]")
+@click.option(
+    "--token", envvar="ASSAY_TOKEN", help="What clients must bring; better set ASSAY_TOKEN."
+)
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A further Host name.")
+@click.option("--max-rows", default=4096, show_default=True, help="Rows of one request.")
+@click.option("--max-body-mb", default=8, show_default=True, help="Megabytes of one request.")
+@click.option("--queue-rows", default=16_384, show_default=True, help="Rows that may wait.")
+@click.option("--deadline-s", default=60.0, show_default=True, help="Seconds for one request.")
+@click.option("--grace-s", default=30.0, show_default=True, help="Seconds to finish when stopped.")
+def command(
+    rewards: Sequence[str],
+    imports: Sequence[str],
+    default_reward: str | None,
+    host: str,
+    port: int,
+    workers: int | None,
+    token: str | None,
+    names: Sequence[str],
+    max_rows: int,
+    max_body_mb: int,
+    queue_rows: int,
+    deadline_s: float,
+    grace_s: float,
+) -> None:
+    """Score over HTTP: rewards for a trainer that runs elsewhere.
+
+    Prints the address on stdout, and one JSON line a request on stderr, without what was in it.
+    Without --rewards every registered reward is served that needs no live world. --import names a
+    module that registers rewards of your own; the current folder is searched first. Off loopback
+    a token is needed. SIGTERM or Ctrl-C finishes what was accepted, a second one stops at once.
+
+    \b
+    assay serve --rewards math_equal_reward --port 8700
+    curl -s http://127.0.0.1:8700/v1/score -H 'Content-Type: application/json' \\
+      -d '{"reward": "math_equal_reward", "row": {"final_response": "1/2", "answer": "0.5"}}'
+    curl -s 'http://127.0.0.1:8700/v1/score?reward=math_equal_reward' \\
+      -H 'Content-Type: application/x-ndjson' -X POST -T answers.jsonl
+
+    The routes, with examples, are at /docs.
+    """
+    # A web server is not for the other commands to wait for.
+    from assay.server.app import OPEN_PATHS, build_app, door
+    from assay.server.logs import log_to_stderr
+    from assay.server.settings import Settings
+    from assay.web.binding import allowed_hosts, checked_binding, listen
+    from assay.web.guards import Guards
+    from assay.web.serving import serve
+
+    sys.path.insert(0, str(Path.cwd()))
+    settings = Settings(
+        rewards=tuple(name for given in rewards for name in given.split(",") if name),
+        imports=tuple(imports),
+        default_reward=default_reward,
+        workers=workers or os.cpu_count() or 1,
+        max_rows=max_rows,
+        max_body_bytes=max_body_mb * MiB,
+        queue_rows=queue_rows,
+        deadline_s=deadline_s,
+    )
+    wanted = checked_binding(host, port, token)
+    app = build_app(settings)
+    listening, address = listen(wanted)
+    guards = Guards(
+        allowed_hosts=allowed_hosts(host, names),
+        token=address.token,
+        max_body_bytes=settings.max_body_bytes,
+        max_stream_bytes=settings.max_stream_bytes,
+        open_paths=OPEN_PATHS,
+    )
+
+    def tell() -> None:
+        click.echo(address.url)
+        asked = "with `Authorization: Bearer $ASSAY_TOKEN`" if token else "without a token"
+        click.echo(
+            f"assay: {len(app.state.catalogue.names)} reward(s), {settings.workers} worker(s), "
+            f"answers {asked}; routes: {address.url}/docs; stop with Ctrl-C",
+            err=True,
+        )
+
+    log_to_stderr()
+    serve(
+        door(app, guards),
+        listening,
+        grace_s=grace_s,
+        on_ready=tell,
+        on_stop=app.state.standing.drain,
+    )

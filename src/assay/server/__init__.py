@@ -1,0 +1,1 @@
+"""Scoring over HTTP: the server, its worker processes, and the client."""

@@ -1,0 +1,117 @@
+"""The rewards that a server answers for."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from assay.errors import BadParameter, UnknownName, UsageError
+from assay.registry import REWARDS, RewardSpec, find_reward
+from assay.server.jobs import Ask
+from assay.server.settings import Settings
+
+
+class Catalogue:
+    """Served rewards by name; what is not among them is not there."""
+
+    def __init__(self, specs: Mapping[str, RewardSpec], default: str | None) -> None:
+        self._specs = dict(specs)
+        self._default = default
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(self._specs)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every reward described, as `assay list rewards --json` does."""
+        return [_record(self._specs[name]) for name in self.names]
+
+    def asks(self, named: Sequence[str], params: Mapping[str, Any]) -> tuple[Ask, ...]:
+        """What a request asks for; an option goes to each reward that has it.
+
+        Raises `UnknownName` for a reward that is not served, and `BadParameter` for an option that
+        none has, one that is missing, and a reward named twice.
+        """
+        names = list(named) or ([self._default] if self._default else [])
+        if not names:
+            raise BadParameter("no reward is named, and this server has no default for it")
+        specs = [self._find(name) for name in names]
+        if len({spec.name for spec in specs}) < len(specs):
+            raise BadParameter("a reward is named twice")
+        known = {option for spec in specs for option in spec.options}
+        for key in params:
+            if key not in known:
+                options = ", ".join(sorted(known)) or "none"
+                raise BadParameter(
+                    f"{', '.join(names)}: no option {key!r:.80}; the options: {options}"
+                )
+        return tuple(
+            Ask(name, {key: params[key] for key in params if key in spec.options})
+            for name, spec in zip(names, specs, strict=True)
+        )
+
+    def _find(self, name: str) -> RewardSpec:
+        plain = name.partition("@")[0]
+        if plain not in self._specs:
+            near = difflib.get_close_matches(plain[:100], self._specs, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise UnknownName(
+                f"no reward {name!r:.100} is served here; {hint}GET /v1/rewards shows all"
+            )
+        return find_reward(name)
+
+
+def catalogue_of(settings: Settings) -> Catalogue:
+    """The rewards that the settings name, loaded; one that cannot be is an error."""
+    for module in settings.imports:
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise UsageError(f"--import {module}: {error}") from error
+    specs = (
+        {name.partition("@")[0]: find_reward(name) for name in settings.rewards}
+        if settings.rewards
+        else _without_world()
+    )
+    for spec in specs.values():
+        if "context" in spec.required:
+            raise UsageError(
+                f"{spec.name} needs the Context of a live rollout, which a request cannot bring"
+            )
+    default = settings.default_reward
+    if default is not None and default.partition("@")[0] not in specs:
+        raise UsageError(f"the default reward {default!r} is not among those that are served")
+    return Catalogue(specs, default)
+
+
+def _without_world() -> dict[str, RewardSpec]:
+    """Every registered reward that can be loaded and needs no live world."""
+    specs = {}
+    for name in REWARDS.names():
+        try:
+            spec = find_reward(name)
+        except UnknownName:
+            # A broken plug-in must not keep the others from being served.
+            continue
+        if "context" not in spec.required:
+            specs[name] = spec
+    return specs
+
+
+def _record(spec: RewardSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "version": spec.version,
+        "summary": spec.summary,
+        "needs": list(spec.required),
+        "takes": list(spec.optional),
+        "options": {
+            option.name: None if option.default is option.empty else repr(option.default)
+            for option in spec.options.values()
+        },
+        "parts": None if spec.parts is None else list(spec.parts),
+        "documentation": inspect.getdoc(spec.function) or "",
+    }

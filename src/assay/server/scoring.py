@@ -1,0 +1,148 @@
+"""A request's rows on their way through the workers: in pieces, in order, within a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+from assay.server import jobs
+from assay.server.admission import Admission
+from assay.server.jobs import Ask, Chunk, Done
+from assay.server.metrics import Metrics
+from assay.server.pool import Lost, Pool
+from assay.server.settings import Settings
+
+T = TypeVar("T")
+
+AHEAD = 2
+"""Chunks of one request under way for each worker: none idles, and no request takes them all."""
+
+DIED = "the worker process died on this row, twice"
+LATE = "the worker did not answer before the deadline and was ended"
+
+
+class Bench:
+    """Where chunks are scored: queue, workers and counts."""
+
+    def __init__(self, settings: Settings, pool: Pool, metrics: Metrics) -> None:
+        self.settings = settings
+        self.pool = pool
+        self.metrics = metrics
+        self.admission = Admission(settings.queue_rows)
+        self._ahead = AHEAD * settings.workers
+
+    async def score_rows(
+        self,
+        asks: tuple[Ask, ...],
+        rows: Iterable[Any],
+        *,
+        columns: dict[str, str],
+        deadline: float,
+    ) -> Done:
+        """Every row of a request scored; its rows were admitted."""
+        chunks = _chunks(asks, columns, rows, self.settings.chunk_rows)
+        under_way: deque[asyncio.Task[Done]] = deque()
+        finished: list[Done] = []
+        try:
+            for chunk in chunks:
+                under_way.append(asyncio.create_task(self.score_chunk(chunk, deadline)))
+                if len(under_way) >= self._ahead:
+                    finished.append(await under_way.popleft())
+            while under_way:
+                finished.append(await under_way.popleft())
+        finally:
+            await _cancelled(under_way)
+        return jobs.joined(finished)
+
+    async def score_stream(self, chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Done, None]:
+        """Each chunk of a stream scored, in order; at most a few are held at a time.
+
+        A chunk waits for room in the queue, and its time begins when there is some.
+        """
+        under_way: asyncio.Queue[asyncio.Task[Done] | None] = asyncio.Queue()
+        window = asyncio.Semaphore(self._ahead)
+
+        async def feed() -> None:
+            try:
+                async for chunk in chunks:
+                    await window.acquire()
+                    rows = len(chunk.items)
+                    await self.admission.enter(rows)
+                    task = asyncio.create_task(self.score_chunk(chunk, self.deadline()))
+                    # Not in the task itself: one that is cancelled before it begins runs nothing.
+                    task.add_done_callback(partial(self._leave, rows))
+                    under_way.put_nowait(task)
+            finally:
+                under_way.put_nowait(None)
+
+        feeding = asyncio.create_task(feed())
+        try:
+            while (task := await under_way.get()) is not None:
+                yield await task
+                window.release()
+            await feeding
+        finally:
+            await _cancelled([feeding])
+            left = [under_way.get_nowait() for _ in range(under_way.qsize())]
+            await _cancelled([task for task in left if task is not None])
+
+    def _leave(self, rows: int, task: asyncio.Task[Done]) -> None:  # noqa: ARG002 - a callback's
+        self.admission.leave(rows)
+
+    def deadline(self, wanted_s: float | None = None) -> float:
+        """When a request that comes now has to be answered, on the monotonic clock."""
+        limit_s = self.settings.deadline_s
+        return time.monotonic() + (limit_s if wanted_s is None else min(wanted_s, limit_s))
+
+    async def run(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
+        """What the work returns in a worker; if that one dies, it is tried once more."""
+        try:
+            return await self.pool.run(work, argument, deadline)
+        except Lost as lost:
+            if lost.loss == "deadline":
+                raise
+        return await self.pool.run(work, argument, deadline)
+
+    async def score_chunk(self, chunk: Chunk, deadline: float) -> Done:
+        """The chunk scored, whatever becomes of the worker that has it.
+
+        When a worker dies, each row is tried once more, alone, so that one row which kills
+        workers (by taking all memory, say) costs no other row its score.
+        """
+        try:
+            done = await self.pool.run(jobs.score_chunk, chunk, deadline)
+        except Lost as lost:
+            if lost.loss == "deadline":
+                done = jobs.not_scored(chunk, "deadline", LATE)
+            else:
+                alone = [await self._score_alone(one, deadline) for one in chunk.alone()]
+                done = jobs.joined(alone)
+        self.metrics.count_rows(done)
+        return done
+
+    async def _score_alone(self, chunk: Chunk, deadline: float) -> Done:
+        try:
+            return await self.pool.run(jobs.score_chunk, chunk, deadline)
+        except Lost as lost:
+            reasons = {"deadline": ("deadline", LATE), "died": ("grader_error", DIED)}
+            return jobs.not_scored(chunk, *reasons[lost.loss])
+
+
+def _chunks(
+    asks: tuple[Ask, ...], columns: dict[str, str], rows: Iterable[Any], size: int
+) -> Iterator[Chunk]:
+    numbered = enumerate(rows, start=1)
+    while items := list(islice(numbered, size)):
+        yield Chunk(asks, columns, "row", items)
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """No task is left behind; what had begun in a worker ends there, unheard."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

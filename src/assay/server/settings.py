@@ -1,0 +1,47 @@
+"""What a server is told when it starts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from assay.errors import UsageError
+
+MiB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Which rewards are served, by how many processes, and within what limits."""
+
+    rewards: tuple[str, ...] = ()
+    """Names; none means every registered reward that needs no live world."""
+    imports: tuple[str, ...] = ()
+    """Modules that register rewards, imported here and in every worker process."""
+    default_reward: str | None = None
+    """The reward of a trainer's request that names none."""
+    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    max_rows: int = 4096
+    """Rows of one request; a stream of NDJSON may have any number."""
+    max_body_bytes: int = 8 * MiB
+    """Of a JSON request, and of one line of a stream. Reading as much takes the event loop about
+    20 ms, so this limit is also one of how long another request waits."""
+    max_stream_bytes: int = 4096 * MiB
+    queue_rows: int = 16_384
+    """Rows accepted and not finished; beyond it requests are answered with 429."""
+    deadline_s: float = 60.0
+    """For one request, waiting included, and for one piece of a stream."""
+    chunk_rows: int = 64
+    """Rows sent to a worker process at a time."""
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "max_rows", "max_body_bytes", "max_stream_bytes", "chunk_rows"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name}={getattr(self, name)!r}; at least 1 is needed")
+        if not 0.05 <= self.deadline_s <= 86_400:
+            raise UsageError(f"deadline_s={self.deadline_s!r}; between 0.05 and 86400 seconds")
+        if self.queue_rows < max(self.max_rows, self.chunk_rows):
+            raise UsageError(
+                f"queue_rows={self.queue_rows}: the queue has to hold one whole request, "
+                f"which may have {self.max_rows} rows (max_rows)"
+            )

@@ -1,0 +1,58 @@
+"""What a worker process does with the recorded steps of an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from assay.errors import BadRecord
+from assay.ledger.migrate import upgrade
+from assay.rewards.step import RecoveryRewardScorer
+from assay.runner.scored_steps import Rescored, rescore
+from assay.schema.episode import Step
+from assay.schema.manifest import RUN_SCHEMA
+from assay.schema.step_score import step_score_to_record
+from assay.server.jobs import OutOfTime, alarm
+from assay.server.reading import write_json
+
+
+def score_steps(records: Sequence[dict[str, Any]], budget_s: float) -> bytes | None:
+    """The worth of each step, as the JSON of the answer; `None` if the time did not suffice.
+
+    A record that is no step is a `BadRecord` with its number. One without a `schema_id` is taken
+    for one of this version.
+    """
+    scorer = RecoveryRewardScorer()
+    try:
+        with alarm(budget_s):
+            steps = [_step(record, number) for number, record in enumerate(records)]
+            found = [_record(row, scorer.id) for row in rescore(steps, scorer=scorer)]
+            return write_json({"scorer": scorer.id, "steps": found})
+    except OutOfTime:
+        return None
+
+
+def _step(record: dict[str, Any], number: int) -> Step:
+    try:
+        return Step.model_validate(upgrade({"schema_id": RUN_SCHEMA, **record}, "step"))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadRecord(f"steps[{number}].{place}: {first['msg']}") from error
+    except BadRecord as error:
+        raise BadRecord(f"steps[{number}]: {error}") from error
+
+
+def _record(row: Rescored, scorer: str) -> dict[str, Any]:
+    """As `assay steps --json` prints it."""
+    score = row.score
+    return {
+        "step": row.step.index,
+        "action": row.step.action,
+        "score": None if score is None else step_score_to_record(score, scorer=scorer),
+        "stored": None if row.stored is None else step_score_to_record(row.stored),
+        "stored_by": row.scorer or None,
+        "differs": row.differs,
+    }

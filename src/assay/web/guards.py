@@ -1,0 +1,248 @@
+"""What is turned away before an application sees it.
+
+In this order: a `Host` that is not one of ours (a web page whose name was pointed at this machine),
+an `Origin` that is another site, a request without the token, a body that is too large. Every
+refusal is a small JSON object, `{"error": {"code", "message"}}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from assay.web.asgi import App, Header, Message, Receive, Scope, Send, answer, answer_error
+from assay.web.asgi import header_values as values_of
+
+ANY_HOST = "*"
+CLOSE: Header = (b"connection", b"close")
+"""The rest of a body that nobody reads must not be taken for the next request."""
+NDJSON = b"application/x-ndjson"
+DRAIN_S = 1.0
+"""For how long the rest of a body that is too large is listened to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """Who may ask, and how much they may send."""
+
+    allowed_hosts: frozenset[str]
+    """Names without port, in lower case, as `binding.allowed_hosts` gives them; `*` is any."""
+    token: str | None = None
+    """What `Authorization: Bearer …` must hold; `None` asks for nothing.
+
+    A browser brings it once as `?token=…` and is sent on to the same address without it, with a
+    cookie that no script can read and no other site can use.
+    """
+    max_body_bytes: int = 32 * 1024 * 1024
+    max_stream_bytes: int | None = None
+    """The limit of an NDJSON body, which is read line by line; `None`: as any other."""
+    check_origin: bool = True
+    open_paths: frozenset[str] = frozenset()
+    """Answered without the token: what a load balancer asks."""
+
+
+class BodyTooLarge(Exception):
+    """More arrived than the guards allow; raised where the application reads the body."""
+
+
+def guarded(app: App, guards: Guards) -> App:
+    """The application behind its guards."""
+
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await app(scope, receive, send)
+        elif scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+        elif await _admitted(scope, guards, send):
+            await _with_limited_body(app, scope, receive, send, _limit(scope, guards))
+
+    return guard
+
+
+async def _admitted(scope: Scope, guards: Guards, send: Send) -> bool:
+    """Whether the application may see the request; if not, it has been answered."""
+    refusal = _wrong_host(scope, guards) or _wrong_origin(scope, guards)
+    if refusal is not None:
+        await answer_error(send, *refusal, headers=[CLOSE])
+        return False
+    if guards.token is None or scope["path"] in guards.open_paths:
+        return True
+    if await _sent_on(scope, guards.token, send):
+        return False
+    if not _knows_token(scope, guards.token):
+        message = "this server asks for its token: send `Authorization: Bearer …`"
+        headers = [(b"www-authenticate", b"Bearer"), CLOSE]
+        await answer_error(send, 401, "unauthorized", message, headers)
+        return False
+    return True
+
+
+def _wrong_host(scope: Scope, guards: Guards) -> tuple[int, str, str] | None:
+    hosts = values_of(scope, b"host")
+    if len(hosts) != 1:
+        return 400, "bad_host", "a request has exactly one Host header"
+    if ANY_HOST in guards.allowed_hosts or _name_of(hosts[0]) in guards.allowed_hosts:
+        return None
+    return 421, "wrong_host", "this server does not answer under the name in the Host header"
+
+
+def _wrong_origin(scope: Scope, guards: Guards) -> tuple[int, str, str] | None:
+    if not guards.check_origin:
+        return None
+    host = values_of(scope, b"host")[0].lower()
+    for origin in values_of(scope, b"origin"):
+        scheme, _, place = origin.lower().partition(b"://")
+        if scheme not in (b"http", b"https") or place != host:
+            return 403, "wrong_origin", "pages of other sites may not ask this server"
+    return None
+
+
+def _name_of(host: bytes) -> str:
+    """The name in a Host header, without the port."""
+    try:
+        return (urlsplit(f"//{host.decode('latin-1')}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+async def _sent_on(scope: Scope, token: str, send: Send) -> bool:
+    """Whether a browser brought the token in the address and was sent on with a cookie."""
+    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    brought = [value for name, value in query if name == "token"]
+    if not brought or scope["method"] not in ("GET", "HEAD") or not _same(brought[0], token):
+        return False
+    rest = urlencode([pair for pair in query if pair[0] != "token"])
+    # One slash in front: two would name another site.
+    path = "/" + scope.get("raw_path", scope["path"].encode()).decode("latin-1").lstrip("/\\")
+    cookie = f"{_cookie_name(scope)}={_cookie_value(token)}; Path=/; HttpOnly; SameSite=Strict"
+    headers = [
+        (b"location", (path + (f"?{rest}" if rest else "")).encode("latin-1")),
+        (b"set-cookie", cookie.encode()),
+        (b"referrer-policy", b"no-referrer"),
+        (b"cache-control", b"no-store"),
+    ]
+    await answer(send, 303, b"", headers)
+    return True
+
+
+def _knows_token(scope: Scope, token: str) -> bool:
+    for value in values_of(scope, b"authorization"):
+        kind, _, given = value.decode("latin-1").partition(" ")
+        if kind.lower() == "bearer" and _same(given.strip(), token):
+            return True
+    for value in values_of(scope, b"cookie"):
+        try:
+            cookies = SimpleCookie(value.decode("latin-1"))
+        except CookieError:
+            continue
+        found = cookies.get(_cookie_name(scope))
+        if found is not None and _same(found.value, _cookie_value(token)):
+            return True
+    return False
+
+
+def _same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+
+
+def _cookie_name(scope: Scope) -> str:
+    """Browsers share cookies between the ports of a host, so the port is in the name."""
+    server = scope.get("server")
+    return f"assay_{server[1]}" if server else "assay"
+
+
+def _cookie_value(token: str) -> str:
+    """Proof of the token that is not the token: a cookie reaches every port of the host."""
+    return hmac.new(token.encode(), b"assay cookie", hashlib.sha256).hexdigest()
+
+
+def _limit(scope: Scope, guards: Guards) -> int:
+    if guards.max_stream_bytes is None:
+        return guards.max_body_bytes
+    kinds = [
+        value.partition(b";")[0].strip().lower() for value in values_of(scope, b"content-type")
+    ]
+    return guards.max_stream_bytes if kinds == [NDJSON] else guards.max_body_bytes
+
+
+def is_ndjson(scope: Scope) -> bool:
+    """Whether the body is said to be one JSON value a line."""
+    kinds = values_of(scope, b"content-type")
+    return [kind.partition(b";")[0].strip().lower() for kind in kinds] == [NDJSON]
+
+
+async def _with_limited_body(
+    app: App, scope: Scope, receive: Receive, send: Send, limit: int
+) -> None:
+    declared = values_of(scope, b"content-length")
+    body = _Body(receive, send, limit)
+    if declared and (not declared[0].isdigit() or int(declared[0][:20]) > limit):
+        await body.refuse()
+        return
+    try:
+        await app(scope, body.receive, body.send)
+    except BodyTooLarge:
+        await body.refuse()
+
+
+class _Body:
+    """Counts what arrives; beyond the limit, whatever the application answers becomes a 413."""
+
+    def __init__(self, receive: Receive, send: Send, limit: int) -> None:
+        self._receive = receive
+        self._send = send
+        self._left = limit
+        self._limit = limit
+        self._too_large = False
+        self._started = False
+
+    async def receive(self) -> MutableMapping[str, Any]:
+        if self._too_large:
+            raise BodyTooLarge
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._left -= len(message.get("body", b""))
+            if self._left < 0:
+                self._too_large = True
+                raise BodyTooLarge
+        return message
+
+    async def send(self, message: Message) -> None:
+        if self._too_large and not self._started:
+            await self.refuse()
+        else:
+            self._started = self._started or message["type"] == "http.response.start"
+            await self._send(message)
+
+    async def refuse(self) -> None:
+        """The request is answered with 413, unless its answer has begun."""
+        self._too_large = True
+        if self._started:
+            return
+        self._started = True
+        await self._drain()
+        self._send, send = _nowhere, self._send
+        message = f"the body is larger than {self._limit:,} bytes; send less at a time"
+        await answer_error(send, 413, "body_too_large", message, [CLOSE])
+
+    async def _drain(self) -> None:
+        """Some of the rest is read and dropped: many clients listen only when they have spoken."""
+        dropped = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_S):
+                while dropped <= self._limit:
+                    message = await self._receive()
+                    if message["type"] != "http.request" or not message.get("more_body"):
+                        return
+                    dropped += len(message.get("body", b""))
+
+
+async def _nowhere(message: Message) -> None:
+    """What the application still says after the request was refused is dropped."""

@@ -1,0 +1,88 @@
+"""uvicorn, quiet, stopped by a signal in its own time."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+
+from assay.web.asgi import App
+
+KEEP_ALIVE_S = 60
+
+
+def serve(
+    app: App,
+    listening: socket.socket,
+    *,
+    grace_s: float = 10.0,
+    on_ready: Callable[[], None] | None = None,
+    on_stop: Callable[[], None] | None = None,
+) -> None:
+    """Answers until SIGINT or SIGTERM, then finishes what it accepted, for `grace_s` at most.
+
+    The socket is closed and the application's lifespan has ended when this returns. A second
+    signal stops at once. In a thread other than the main one no signal is taken: it ends with the
+    process.
+    """
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        # Longer than the pauses of a trainer between two batches.
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=max(1, round(grace_s)),
+    )
+    _Server(config, on_ready, on_stop).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_ready: Callable[[], None] | None,
+        on_stop: Callable[[], None] | None,
+    ) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+        self._on_stop = on_stop
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._on_ready is not None:
+            self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        if self.force_exit:
+            # uvicorn skips this then; what the application started would outlive it.
+            await self.lifespan.shutdown()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As uvicorn's, but the signal is not raised again: the process ends in its own way."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, action in before.items():
+                signal.signal(number, action)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's
+        if self.should_exit:
+            self.force_exit = True
+        self.should_exit = True
+        if self._on_stop is not None:
+            self._on_stop()

@@ -1,0 +1,87 @@
+"""Rewards that a server of the tests imports: slow, hanging, dying and plainly odd ones."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import assay
+from assay.errors import BadParameter
+from assay.schema.score import Score, Scored
+
+
+@assay.reward(name="length")
+def length(final_response: str) -> float:
+    """The number of characters."""
+    return float(len(final_response))
+
+
+@assay.reward(name="gated")
+def gated(final_response: str, gate: str) -> float:
+    """1, as soon as the file `gate` is there; `gate` + `.begun` says that it waits."""
+    Path(gate + ".begun").touch()
+    while not Path(gate).exists():
+        time.sleep(0.005)
+    return 1.0
+
+
+@assay.reward(name="hanging")
+def hanging(final_response: str) -> float:
+    """Never returns for `hang`, and for `hang hard` cannot be interrupted either."""
+    if final_response == "hang hard":
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    while final_response.startswith("hang"):
+        try:
+            time.sleep(0.005)
+        except Exception:  # noqa: BLE001 - what many rewards do, and should not
+            continue
+    return 1.0
+
+
+@assay.reward(name="hanging_async")
+async def hanging_async(final_response: str) -> float:
+    """As `hanging`, awaiting."""
+    import asyncio
+
+    while final_response == "hang":
+        await asyncio.sleep(0.005)
+    return 1.0
+
+
+@assay.reward(name="mortal")
+def mortal(final_response: str, once: str = "") -> float:
+    """Kills its process for `die`; only the first time, if it can note that in a file."""
+    if final_response == "die" and not (once and Path(once).exists()):
+        if once:
+            Path(once).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if final_response == "leave":
+        sys.exit(3)
+    return float(len(final_response))
+
+
+@assay.reward(name="choosy")
+def choosy(final_response: str, *, mode: str = "good") -> float:
+    """Refuses its option only when it is called."""
+    if mode != "good":
+        raise BadParameter(f"mode={mode!r}; only 'good' is")
+    return 1.0
+
+
+@assay.reward(name="needy")
+def needy(final_response: str, *, scale: float) -> float:
+    """Has an option without a default."""
+    return scale
+
+
+@assay.reward(name="mirror", parts=("length",))
+def mirror(final_response: str) -> Score:
+    """Gives the answer back in its notes."""
+    return Scored(0.5, final_response, {"length": len(final_response)}, {"said": final_response})
+
+
+@assay.reward(name="whoami")
+def whoami(final_response: str) -> float:
+    """The process that scores."""
+    return float(os.getpid())

@@ -1,0 +1,30 @@
+"""Strangers who send anything at all: an answer that is theirs to mend, and a server that stays."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+from benchmarks.hostility import ask_by_document, hostile_request, send
+from tests.server.running import Running, until
+
+REQUESTS = 400
+
+
+def test_hostile_requests_are_answered_with_2xx_or_4xx_and_leave_nothing(server: Running) -> None:
+    dice = random.Random(11)
+    requests = [hostile_request(dice, oversize=9_000_000) for _ in range(REQUESTS)]
+    restarts = server.metric("assay_worker_restarts_total")
+    with ThreadPoolExecutor(8) as senders:
+        statuses = list(senders.map(lambda one: send(server.url, one[0], leaves=one[1]), requests))
+    answered = [status for status in statuses if status is not None]
+    assert len(answered) > REQUESTS / 2
+    assert {status // 100 for status in answered} == {2, 4}
+    until(lambda: server.metric("assay_queue_rows") == 0)
+    assert len(server.workers) == 2
+    assert server.metric("assay_worker_restarts_total") == restarts
+    assert server.score("length", [{"final_response": "ab"}])[0]["value"] == 2.0
+
+
+def test_requests_made_from_the_document_never_find_a_fault_of_the_server(server: Running) -> None:
+    statuses = ask_by_document(server.url, examples=6)
+    assert len(statuses) > 50
+    assert {status // 100 for status in statuses} == {2, 4}

@@ -1,0 +1,224 @@
+"""What the guards turn away, asked as ASGI asks."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from assay.web.asgi import Message, Receive, Scope, Send
+from assay.web.guards import BodyTooLarge, Guards, guarded
+
+TOKEN = "a-token-of-some-length"
+OURS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with the length of the body."""
+    size = 0
+    while True:
+        message = await receive()
+        size += len(message["body"])
+        if not message.get("more_body"):
+            break
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": str(size).encode()})
+
+
+async def careless(scope: Scope, receive: Receive, send: Send) -> None:
+    """Turns any trouble with the body into an answer of its own, as frameworks do."""
+    try:
+        await echo(scope, receive, send)
+    except BodyTooLarge:
+        await send({"type": "http.response.start", "status": 500, "headers": []})
+        await send({"type": "http.response.body", "body": b"trouble"})
+
+
+class Answer:
+    def __init__(self, messages: list[Message]) -> None:
+        self.status: int = messages[0]["status"]
+        self.headers = {k.decode(): v.decode() for k, v in messages[0]["headers"]}
+        self.body = b"".join(m.get("body", b"") for m in messages[1:])
+
+    @property
+    def code(self) -> Any:
+        return json.loads(self.body)["error"]["code"]
+
+
+def ask(
+    guards: Guards,
+    *,
+    method: str = "GET",
+    target: str = "/",
+    headers: dict[str, str] | None = None,
+    body: tuple[bytes, ...] = (b"",),
+    app: Any = echo,
+) -> Answer:
+    """The answer to one request; a Host header of ours unless another is given."""
+    path, _, query = target.partition("?")
+    given = {"host": "127.0.0.1:8000", **(headers or {})}
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": [(k.encode(), v.encode("latin-1")) for k, v in given.items() if v != "-"],
+        "server": ("127.0.0.1", 8000),
+    }
+    pieces = [
+        {"type": "http.request", "body": piece, "more_body": i < len(body) - 1}
+        for i, piece in enumerate(body)
+    ]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return pieces.pop(0) if pieces else {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(guarded(app, guards)(scope, receive, send))
+    return Answer(sent)
+
+
+@pytest.mark.parametrize(
+    ("host", "status", "why"),
+    [
+        ("127.0.0.1:8000", 200, "where it listens"),
+        ("localhost:9000", 200, "a forwarded port is still this machine"),
+        ("LOCALHOST", 200, "names have no case"),
+        ("[::1]:8000", 200, "loopback of IPv6"),
+        ("evil.example:8000", 421, "a name that was pointed at this machine"),
+        ("localhost.evil.example", 421, "a name that only begins like ours"),
+        ("127.0.0.1@evil.example", 421, "user information is not a name"),
+        ("[", 421, "not a name at all"),
+        ("", 421, "an empty name"),
+        ("-", 400, "no Host header"),
+    ],
+)
+def test_only_requests_under_a_name_of_ours_are_answered(host: str, status: int, why: str) -> None:
+    assert ask(Guards(OURS), headers={"host": host}).status == status, why
+
+
+def test_any_name_will_do_where_the_guards_say_so() -> None:
+    assert ask(Guards(frozenset({"*"})), headers={"host": "rewards.svc:80"}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "status", "why"),
+    [
+        ("http://127.0.0.1:8000", 200, "its own pages"),
+        ("https://127.0.0.1:8000", 200, "behind a proxy that ends TLS"),
+        ("http://localhost:8000", 403, "another name is another origin"),
+        ("http://127.0.0.1:3000", 403, "another port is another application"),
+        ("https://evil.example", 403, "another site"),
+        ("null", 403, "a sandboxed frame or a file"),
+    ],
+)
+def test_pages_of_other_origins_are_refused(origin: str, status: int, why: str) -> None:
+    assert ask(Guards(OURS), method="POST", headers={"origin": origin}).status == status, why
+
+
+@pytest.mark.parametrize(
+    ("header", "status", "why"),
+    [
+        (f"Bearer {TOKEN}", 200, "the token"),
+        (f"bearer  {TOKEN}", 200, "the scheme has no case"),
+        (f"Bearer {TOKEN}x", 401, "a longer one"),
+        (f"Bearer {TOKEN[:-1]}", 401, "a shorter one"),
+        ("Bearer ", 401, "an empty one"),
+        ("Bearer \xff\xfe", 401, "bytes beyond ASCII"),
+        (f"Basic {TOKEN}", 401, "another scheme"),
+        ("-", 401, "no header"),
+    ],
+)
+def test_the_token_is_asked_for(header: str, status: int, why: str) -> None:
+    answer = ask(Guards(OURS, token=TOKEN), headers={"authorization": header})
+    assert answer.status == status, why
+    if status == 401:
+        assert answer.code == "unauthorized"
+        assert TOKEN not in answer.body.decode()
+
+
+def test_what_a_load_balancer_asks_needs_no_token_but_a_name_of_ours() -> None:
+    guards = Guards(OURS, token=TOKEN, open_paths=frozenset({"/healthz"}))
+    assert ask(guards, target="/healthz").status == 200
+    assert ask(guards, target="/healthz/more").status == 401
+    assert ask(guards, target="/healthz", headers={"host": "evil.example"}).status == 421
+
+
+def test_a_browser_brings_the_token_once_and_keeps_a_cookie_that_is_not_it() -> None:
+    guards = Guards(OURS, token=TOKEN)
+    first = ask(guards, target=f"/runs?sort=mean&token={TOKEN}&q=a%20b")
+    assert (first.status, first.headers["location"]) == (303, "/runs?sort=mean&q=a+b")
+    cookie = first.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert TOKEN not in cookie
+    kept = cookie.partition(";")[0]
+    assert ask(guards, target="/runs", headers={"cookie": kept}).status == 200
+    assert ask(guards, target="/runs", headers={"cookie": kept[:-1] + "!"}).status == 401
+    other = Guards(OURS, token=TOKEN + "2")
+    assert ask(other, target="/runs", headers={"cookie": kept}).status == 401
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "why"),
+    [
+        ("GET", "/?token=wrong", "not the token"),
+        ("POST", f"/?token={TOKEN}", "only reading starts in an address"),
+    ],
+)
+def test_a_token_in_the_address_is_not_a_way_around(method: str, target: str, why: str) -> None:
+    assert ask(Guards(OURS, token=TOKEN), method=method, target=target).status == 401, why
+
+
+def test_the_way_on_never_leads_to_another_site() -> None:
+    answer = ask(Guards(OURS, token=TOKEN), target=f"//evil.example/x?token={TOKEN}")
+    assert answer.headers["location"] == "/evil.example/x"
+
+
+@pytest.mark.parametrize("app", [echo, careless], ids=["raises", "answers itself"])
+@pytest.mark.parametrize(
+    ("headers", "body", "status", "why"),
+    [
+        ({"content-length": "10"}, (b"0123456789",), 200, "as much as is allowed"),
+        ({"content-length": "11"}, (b"0123456789a",), 413, "declared too large"),
+        ({"content-length": "9" * 400}, (b"",), 413, "declared beyond reason"),
+        ({"content-length": "-1"}, (b"",), 413, "no length at all"),
+        ({}, (b"01234", b"56789"), 200, "in pieces, and within the limit"),
+        ({}, (b"01234", b"56789", b"a"), 413, "in pieces, and beyond it"),
+        ({"content-length": "1"}, (b"0123456789a",), 413, "declared falsely"),
+    ],
+)
+def test_a_body_beyond_the_limit_is_refused(
+    app: Any, headers: dict[str, str], body: tuple[bytes, ...], status: int, why: str
+) -> None:
+    guards = Guards(OURS, max_body_bytes=10)
+    answer = ask(guards, method="POST", headers=headers, body=body, app=app)
+    assert answer.status == status, why
+    if status == 413:
+        assert answer.code == "body_too_large"
+        assert answer.headers["connection"] == "close"
+
+
+def test_a_stream_of_lines_has_a_limit_of_its_own() -> None:
+    guards = Guards(OURS, max_body_bytes=4, max_stream_bytes=8)
+    lines = {"content-type": "application/x-ndjson; charset=utf-8"}
+    assert ask(guards, headers=lines, body=(b"12345678",)).status == 200
+    assert ask(guards, headers=lines, body=(b"123456789",)).status == 413
+    assert ask(guards, body=(b"12345",)).status == 413
+
+
+def test_a_web_socket_is_closed() -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    asyncio.run(guarded(echo, Guards(OURS))({"type": "websocket", "headers": []}, receive, send))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
