@@ -1,4 +1,4 @@
-"""Java class files, changed where they stand: a method's body replaced, a method added.
+"""Java class files, changed where they stand: a body replaced, a method added, a call redirected.
 
 Only code without branches can be put in, because code with branches needs a map of its stack for
 the verifier; a call of a method elsewhere is enough.
@@ -7,7 +7,7 @@ the verifier; a call of a method elsewhere is enough.
 from __future__ import annotations
 
 import struct
-from typing import Final
+from typing import Final, NamedTuple
 
 from assay.errors import BadRecord
 
@@ -32,6 +32,14 @@ _SIZES: Final = {
 """Bytes of a constant after its tag; a text says its own length."""
 
 
+class Call(NamedTuple):
+    """A method that is called."""
+
+    owner: str
+    name: str
+    signature: str
+
+
 class ClassFile:
     """A class as its bytes say it; `to_bytes` gives them with the changes."""
 
@@ -40,6 +48,7 @@ class ClassFile:
             raise BadRecord(f"not a Java class file: it begins with {content[:4]!r}")
         self._content = content
         self._texts: dict[int, str] = {}
+        self._numbers: dict[tuple[int, bytes], int] = {}
         self._added = b""
         self._count = self._u2(8)
         self._constants_end = self._read_constants()
@@ -53,17 +62,25 @@ class ClassFile:
         self, name: str, signature: str, code: bytes, *, size: tuple[int, int]
     ) -> None:
         """The method does this instead; `size` is the depth of its stack and its variables."""
-        for index, method in enumerate(self._methods):
-            _, named, signed = struct.unpack_from(">HHH", method)
-            if (self._texts[named], self._texts[signed]) == (name, signature):
-                self._methods[index] = method[:6] + self._body(code, size)
-                return
-        raise BadRecord(f"the class has no method {name}{signature}")
+        index = self._find(name, signature)
+        self._methods[index] = self._methods[index][:6] + self._body(code, size)
 
     def add_method(self, name: str, signature: str, code: bytes, *, size: tuple[int, int]) -> None:
         """The class has another public method."""
         head = struct.pack(">HHH", _PUBLIC, self._text(name), self._text(signature))
         self._methods.append(head + self._body(code, size))
+
+    def redirect(self, name: str, signature: str, call: Call, to: Call) -> None:
+        """The method's one call of an object's method is a call of a static one instead.
+
+        The static one takes the object first.
+        """
+        index = self._find(name, signature)
+        before = _CALL_VIRTUAL + self._method(*call)
+        if self._methods[index].count(before) != 1:
+            raise BadRecord(f"{name}{signature} does not call {call.name} once")
+        after = _CALL_STATIC + self._method(*to)
+        self._methods[index] = self._methods[index].replace(before, after)
 
     def call_static(self, owner: str, name: str, signature: str) -> bytes:
         """The instruction that calls a static method."""
@@ -88,6 +105,13 @@ class ClassFile:
             )
         )
 
+    def _find(self, name: str, signature: str) -> int:
+        for index, method in enumerate(self._methods):
+            _, named, signed = struct.unpack_from(">HHH", method)
+            if (self._texts[named], self._texts[signed]) == (name, signature):
+                return index
+        raise BadRecord(f"the class has no method {name}{signature}")
+
     def _u2(self, at: int) -> int:
         return int.from_bytes(self._content[at : at + 2], "big")
 
@@ -100,7 +124,9 @@ class ClassFile:
                 self._texts[number] = self._content[at + 3 : end].decode("utf-8", "replace")
                 at = end
             else:
-                at += 1 + _SIZES[tag]
+                end = at + 1 + _SIZES[tag]
+                self._numbers[tag, self._content[at + 1 : end]] = number
+                at = end
             # Numbers of eight bytes take two places.
             number += 2 if _SIZES.get(tag) == 8 else 1
         return at
@@ -117,25 +143,28 @@ class ClassFile:
             at = end
         return members, at
 
-    def _add(self, tag: int, content: bytes) -> int:
-        self._added += bytes([tag]) + content
-        self._count += 1
-        return self._count - 1
+    def _constant(self, tag: int, content: bytes) -> int:
+        """The number of a constant, which is added if there is none like it."""
+        if (tag, content) not in self._numbers:
+            self._added += bytes([tag]) + content
+            self._numbers[tag, content] = self._count
+            self._count += 1
+        return self._numbers[tag, content]
 
     def _text(self, text: str) -> int:
         for number, known in self._texts.items():
             if known == text:
                 return number
         written = text.encode()
-        number = self._add(_TEXT, struct.pack(">H", len(written)) + written)
+        number = self._constant(_TEXT, struct.pack(">H", len(written)) + written)
         self._texts[number] = text
         return number
 
     def _method(self, owner: str, name: str, signature: str) -> bytes:
-        owned = self._add(_CLASS, struct.pack(">H", self._text(owner)))
-        typed = struct.pack(">HH", self._text(name), self._text(signature))
-        number = self._add(_METHOD, struct.pack(">HH", owned, self._add(_NAME_AND_TYPE, typed)))
-        return struct.pack(">H", number)
+        owned = self._constant(_CLASS, struct.pack(">H", self._text(owner)))
+        words = struct.pack(">HH", self._text(name), self._text(signature))
+        typed = self._constant(_NAME_AND_TYPE, words)
+        return struct.pack(">H", self._constant(_METHOD, struct.pack(">HH", owned, typed)))
 
     def _body(self, code: bytes, size: tuple[int, int]) -> bytes:
         body = struct.pack(">HHI", *size, len(code)) + code + struct.pack(">HH", 0, 0)

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import scala.Tuple2;
 import scienceworld.input.InputParser;
+import scienceworld.input.InputParser$;
 import scienceworld.struct.EnvObject;
 
 /**
@@ -44,6 +45,12 @@ public final class Referents {
       }
     }
     return new Tuple2<>(!found.isEmpty(), found.toArray(new Tuple2<?, ?>[0]));
+  }
+
+  /** No names at all, in the place of those that a step prints when it is done. */
+  public static String[] unprinted(
+      InputParser$ parser, EnvObject objects, EnvObject perspective) {
+    return new String[0];
   }
 
   private static String[][] names(EnvObject[] objects, EnvObject perspective) {
