@@ -23,21 +23,22 @@ from assay.ledger.summary import domain_of, primary, reward_of
 from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
+from assay.schema.usage import Usage
 
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 _HEAD_BYTES = 4_096
 
 _TABLES = """
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, created_at TEXT, benchmark TEXT, agent TEXT, focus TEXT, parent TEXT,
-    task_set TEXT, n_tasks INTEGER, repeats INTEGER,
+    task_set TEXT, n_tasks INTEGER, repeats INTEGER, commit_id TEXT,
     offset INTEGER NOT NULL, lines INTEGER NOT NULL, head TEXT NOT NULL, damaged INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE attempts (
     run_id TEXT NOT NULL, line INTEGER NOT NULL, attempt TEXT NOT NULL, task_id TEXT NOT NULL,
     repeat INTEGER NOT NULL, domain TEXT NOT NULL, stop_reason TEXT NOT NULL, scorer TEXT NOT NULL,
     reward REAL, abstained TEXT, n_steps INTEGER NOT NULL, elapsed_s REAL NOT NULL,
-    started_at TEXT NOT NULL,
+    started_at TEXT NOT NULL, used INTEGER NOT NULL, cost_usd REAL,
     PRIMARY KEY (run_id, line)
 ) WITHOUT ROWID;
 CREATE INDEX attempts_of_a_task ON attempts (task_id);
@@ -46,13 +47,13 @@ CREATE INDEX attempts_of_a_task ON attempts (task_id);
 _INSERT_RUN = """
 INSERT INTO runs VALUES (
     CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),
-    CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, 0, 0, '', 0
+    CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, CAST(? AS TEXT), 0, 0, '', 0
 )
 """
 _INSERT_ATTEMPT = """
 INSERT INTO attempts VALUES (
     CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT),
-    CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, ?, CAST(? AS TEXT)
+    CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, ?, CAST(? AS TEXT), ?, ?
 )
 """
 
@@ -72,7 +73,11 @@ SELECT runs.run_id, created_at, benchmark, agent, focus, parent, task_set,
     avg(a.reward) FILTER (WHERE counts) AS mean,
     count(*) FILTER (WHERE counts AND a.stop_reason = 'answered') AS answered,
     count(*) FILTER (WHERE counts AND a.stop_reason IN ('agent_error', 'env_error')) AS errors,
-    count(a.abstained) FILTER (WHERE counts) AS abstained
+    count(a.abstained) FILTER (WHERE counts) AS abstained,
+    commit_id,
+    total(a.elapsed_s) AS elapsed_s,
+    CASE WHEN total(a.used) = count(a.cost_usd) THEN sum(a.cost_usd) END AS cost_usd,
+    CAST(total(a.n_steps) AS INTEGER) AS steps
 FROM runs LEFT JOIN ({_FINAL}) AS a USING (run_id)
 GROUP BY runs.run_id ORDER BY created_at, runs.run_id
 """  # noqa: S608 - constants only
@@ -101,6 +106,14 @@ class RunRow:
     answered: int
     errors: int
     abstained: int
+    commit: str
+    """Seven digits of it, and a `+` when not everything was committed."""
+    elapsed_s: float
+    """The sum over all attempts; concurrent ones overlap."""
+    cost_usd: float | None
+    """Of all attempts; `None` when no model was called, or a price is not known."""
+    steps: int
+    """Of all attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +133,9 @@ class AttemptRow:
     n_steps: int
     elapsed_s: float
     started_at: str
+    used: bool
+    """Whether a model was called."""
+    cost_usd: float | None
     counts: bool
     """Whether it is the one that counts for its task and repeat."""
 
@@ -155,13 +171,21 @@ class Index:
         """The attempts of a run, of a task over all runs, or both, up to date."""
         self.update()
         query = (
-            f"SELECT * FROM ({_FINAL}) "  # noqa: S608 - constants only
+            f"SELECT * FROM ({_FINAL} "  # noqa: S608 - constants only
             "WHERE (?1 IS NULL OR run_id = CAST(?1 AS TEXT)) "
-            "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT)) ORDER BY run_id, line"
+            "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT))) ORDER BY run_id, line"
         )
         wanted = (None if name is None else _text(name) for name in (run_id, task_id))
         rows = self._rows(query, tuple(wanted))
-        return [AttemptRow(*(*row[:-1], bool(row[-1]))) for row in rows]
+        return [AttemptRow(*(*row[:-3], bool(row[-3]), row[-2], bool(row[-1]))) for row in rows]
+
+    def task_means(self, run_id: str) -> list[float]:
+        """The mean reward of each task of a run that was scored, as of the last update."""
+        query = (
+            f"SELECT avg(reward) FROM ({_FINAL} WHERE run_id = CAST(? AS TEXT)) "  # noqa: S608
+            "WHERE counts AND reward IS NOT NULL GROUP BY task_id ORDER BY min(line)"
+        )
+        return [mean for (mean,) in self._rows(query, (_text(run_id),))]
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         with self._connection() as database:
@@ -278,6 +302,8 @@ def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
         episode.n_steps,
         episode.elapsed_s,
         _text(episode.started_at),
+        episode.usage != Usage(),
+        episode.usage.cost_usd,
     )
 
 
@@ -296,6 +322,7 @@ def _insert_run(database: sqlite3.Connection, run_id: str, layout: RunLayout) ->
         _text(manifest.task_set),
         manifest.n_tasks,
         manifest.repeats,
+        _text(manifest.commit[:7] + "+" * bool(manifest.dirty)),
     )
     database.execute(_INSERT_RUN, values)
 
@@ -309,7 +336,11 @@ def _forget(database: sqlite3.Connection, run_id: str) -> None:
 def _open(path: Path | None) -> sqlite3.Connection:
     """A connection with the tables in place; a `DatabaseError` means that the file is no index."""
     database = sqlite3.connect(
-        ":memory:" if path is None else path, isolation_level=None, timeout=30.0
+        ":memory:" if path is None else path,
+        isolation_level=None,
+        timeout=30.0,
+        # An index in memory outlives the thread that made it; its owner uses it in turn.
+        check_same_thread=path is not None,
     )
     try:
         database.text_factory = lambda data: data.decode("utf-8", "surrogatepass")

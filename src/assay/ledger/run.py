@@ -104,14 +104,18 @@ class Run:
 
     def episode(self, attempt: str) -> Episode:
         """One attempt, with its messages and steps."""
-        self._scan()
-        place = self._catalogue.places.get(attempt)
-        if place is None:
-            raise BadRecord(f"run {self.path.name!r} has no finished attempt {attempt[:200]!r}")
-        raw = self._read(place)
+        return self._whole(self.stored(attempt))
+
+    def stored(self, attempt: str) -> StoredEpisode:
+        """One attempt without its messages and steps, and where those are."""
+        raw = self._find(attempt)
         if raw.record is None:
             raise BadRecord(self._where(raw.line.number, raw.problem))
-        return self._whole(episode_from_record(raw.record))
+        return episode_from_record(raw.record)
+
+    def line(self, attempt: str) -> bytes:
+        """The line of one attempt, as it was written."""
+        return self._find(attempt).line.data
 
     def steps(self, attempt: str) -> tuple[Step, ...]:
         """The steps of an attempt, also of one that is under way or was killed."""
@@ -183,6 +187,13 @@ class Run:
             self._report(raw.line.number, f"not an episode: {error!r:.200}")
             return None
         return _Place(attempt, key, ended, raw.line.offset, raw.line.number)
+
+    def _find(self, attempt: str) -> RawLine:
+        self._scan()
+        place = self._catalogue.places.get(attempt)
+        if place is None:
+            raise BadRecord(f"run {self.path.name!r} has no finished attempt {attempt[:200]!r}")
+        return self._read(place)
 
     def _read(self, place: _Place) -> RawLine:
         lines = read_raw(

@@ -142,6 +142,15 @@ def diagnose(
     )
 
 
+def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> Finding | None:
+    """Why one attempt is below full reward; `None` for one that is not."""
+    episode = run.stored(attempt).episode
+    reward = reward_of(episode)
+    if reward is not None and reward >= full - EQUAL:
+        return None
+    return _find(run, episode, _limits(run.manifest), full, Recoverer())
+
+
 def _chosen(run: Run, task: str | None) -> Iterator[Episode]:
     return (episode for episode in run.final() if task is None or episode.task.id == task)
 

@@ -66,6 +66,8 @@ def bootstrap_mean(
     data = np.asarray(values, dtype=np.float64)
     if data.size < 2:
         return None
+    if (data == data[0]).all():
+        return Interval(float(data[0]), float(data[0]), level)
     dice = np.random.default_rng(seed)
     means = np.concatenate(
         [

@@ -16,7 +16,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from types import NoneType
+from typing import Any, Final, NamedTuple, cast
 
 from assay.envs.browser.actions import BadCall, parse_action
 from assay.errors import BadRecord
@@ -42,6 +43,27 @@ ACTION_CHARS: Final = 200
 ARGUMENTS_BYTES: Final = 600
 CODE_CHARS: Final = 64
 """A longer digest or name, or one beyond ASCII, is recorded as its hash: only equality counts."""
+
+_OUTCOME_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    "tool": (str,),
+    "call": (str, NoneType),
+    "target": (str, NoneType),
+    "gate": (str,),
+    "ok": (bool, NoneType),
+    "error": (str, NoneType),
+    "block": (str, NoneType),
+    "items": (int, NoneType),
+    "info": (str, NoneType),
+}
+_CONTRACT_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    "verdict": (str, NoneType),
+    "satisfied": (int,),
+    "total": (int,),
+    "prev_satisfied": (int, NoneType),
+    "critical": (bool,),
+    "fresh": (bool,),
+    "id": (str,),
+}
 
 
 class StepScoring:
@@ -142,6 +164,18 @@ class Rescored(NamedTuple):
     def differs(self) -> bool:
         return bool(self.scorer) and self.stored != self.score
 
+    def to_record(self, scorer: str) -> dict[str, Any]:
+        """The row as plain JSON values; `scorer` is the one that was asked today."""
+        score, stored = self.score, self.stored
+        return {
+            "step": self.step.index,
+            "action": self.step.action,
+            "score": None if score is None else step_score_to_record(score, scorer=scorer),
+            "stored": None if stored is None else step_score_to_record(stored),
+            "stored_by": self.scorer or None,
+            "differs": self.differs,
+        }
+
 
 def rescore(
     steps: Iterable[Step], *, scorer: RecoveryRewardScorer | None = None
@@ -158,7 +192,7 @@ def rescore(
                 outcome_from_record(step.outcome),
                 before,
                 after,
-                written.get("progress", "unknown"),
+                _progress_from_record(written),
                 _contract_from_record(written.get("contract")),
             )
             history, score = judge.advance(history, given)
@@ -174,6 +208,7 @@ def rescore(
 
 def outcome_from_record(record: Mapping[str, Any]) -> ToolOutcome:
     """The tool outcome that a step record holds."""
+    _check_kinds(record, _OUTCOME_KINDS, "a tool outcome")
     try:
         known = {name: record[name] for name in ToolOutcome._fields if name in record}
         if "effect" in known:
@@ -184,12 +219,36 @@ def outcome_from_record(record: Mapping[str, Any]) -> ToolOutcome:
 
 
 def _outcome_record(outcome: ToolOutcome) -> dict[str, Any]:
-    return {**outcome._asdict(), "effect": outcome.effect.name.lower()}
+    record = {**outcome._asdict(), "effect": outcome.effect.name.lower()}
+    if outcome.box is None:
+        # Only runs that take pictures have one.
+        del record["box"]
+    return record
+
+
+def _progress_from_record(record: Mapping[str, Any]) -> Progress:
+    progress: Any = record.get("progress", "unknown")
+    if not isinstance(progress, str):
+        raise BadRecord(f"not a word for progress: {progress!r:.100}")
+    # A word that it does not know costs nothing to the scorer.
+    return cast(Progress, progress)
+
+
+def _check_kinds(
+    record: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], what: str
+) -> None:
+    """The scorer takes any code and any count, but not a list where a code belongs."""
+    for name, allowed in kinds.items():
+        if name in record and not isinstance(record[name], allowed):
+            raise BadRecord(f"not {what}: {name!r} is {record[name]!r:.100}")
 
 
 def _contract_from_record(record: Any) -> ContractStatus | None:
     if record is None:
         return None
+    if not isinstance(record, Mapping):
+        raise BadRecord(f"not the state of a contract: {record!r:.200}")
+    _check_kinds(record, _CONTRACT_KINDS, "the state of a contract")
     try:
         return ContractStatus(**record)
     except TypeError as error:

@@ -61,3 +61,8 @@ class ToolOutcome(NamedTuple):
     """How many items were extracted that were not extracted before."""
     info: str | None = None
     """Digest of what the call returned."""
+    box: tuple[float, float, float, float] | None = None
+    """Where the target was on the picture that the agent saw: x, y, width, height.
+
+    Only for those who look: no score reads it.
+    """

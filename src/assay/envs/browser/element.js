@@ -21,6 +21,14 @@
   const belongs = (hit) =>
     hit === element || dom.contains(element, hit) || dom.contains(hit, element) ||
     [...(dom.labels(element) ?? [])].some((label) => dom.contains(label, hit));
+  const inWindow = (x, y) => {
+    for (let view = dom.view(dom.owner(element)); view?.frameElement; view = view.parent) {
+      const frame = dom.box(view.frameElement);
+      x += frame.x + view.frameElement.clientLeft;
+      y += frame.y + view.frameElement.clientTop;
+    }
+    return [x, y];
+  };
   const verbs = {
     point: () => {
       if (disabled()) return fail("Element is not enabled: it is disabled");
@@ -28,17 +36,16 @@
       let box = dom.box(element);
       for (const part of dom.boxes(element)) if (part.width && part.height) { box = part; break; }
       if (!box.width || !box.height) return fail("Element is not visible: it has no size");
-      let x = box.x + box.width / 2, y = box.y + box.height / 2;
+      const x = box.x + box.width / 2, y = box.y + box.height / 2;
       const hit = hitAt(x, y);
       if (!hit) return fail("Element is outside of the viewport, and scrolling does not reach it");
       if (!belongs(hit))
         return fail(`Element is not clickable: <${dom.tag(hit).toLowerCase().slice(0, 40)}> covers it`);
-      for (let view = dom.view(dom.owner(element)); view?.frameElement; view = view.parent) {
-        const frame = dom.box(view.frameElement);
-        x += frame.x + view.frameElement.clientLeft;
-        y += frame.y + view.frameElement.clientTop;
-      }
-      return { value: [x, y] };
+      return { value: inWindow(x, y) };
+    },
+    where: () => {
+      const box = dom.box(element);
+      return { value: [...inWindow(box.x, box.y), box.width, box.height] };
     },
     prepareToType: () => {
       if (disabled() || (is("INPUT", "TEXTAREA") && element.readOnly))

@@ -272,8 +272,8 @@ class Page:
         await self._wait_for("drawn")
 
     async def _click(self, ref: str) -> None:
-        x, y = await self._target(ref)
-        await self._tab.mouse.click(x, y)
+        x, y = await self._on_element(ref, "point")
+        await self._tab.mouse.click(float(x), float(y))
 
     async def _fill(self, ref: str, text: str) -> None:
         kind = await self._on_element(ref, "prepareToType")
@@ -291,9 +291,10 @@ class Page:
     async def _select(self, ref: str, option: str) -> None:
         await self._on_element(ref, "choose", option)
 
-    async def _target(self, ref: str) -> tuple[float, float]:
-        x, y = await self._on_element(ref, "point")
-        return float(x), float(y)
+    async def box(self, ref: str) -> tuple[float, float, float, float]:
+        """Where the element is in the window as it is now: x, y, width, height."""
+        x, y, width, height = await self._on_element(ref, "where")
+        return float(x), float(y), float(width), float(height)
 
     async def _on_element(self, ref: str, verb: str, argument: str = "") -> Any:
         if not ref.isdecimal() or len(ref) > 9:

@@ -10,7 +10,7 @@ from assay.envs.browser.digest import page_evidence
 from assay.envs.browser.look import Look
 from assay.envs.browser.traffic import Traffic
 from assay.schema.evidence import PageEvidence, PageFacts
-from assay.schema.outcome import BlockCode
+from assay.schema.outcome import BlockCode, ToolOutcome
 
 _NUMBER: Final = re.compile(r"\[\d+\] ")
 
@@ -35,6 +35,13 @@ def evidence_of(look: Look | None, *, sent: Mapping[str, int], shot: int | None)
         shot=shot,
         dialog=False,
     )
+
+
+def informed(outcome: ToolOutcome, evidence: PageEvidence) -> ToolOutcome:
+    """The outcome with what the agent was shown; a failed call returned nothing but its error."""
+    if outcome.info is not None or not outcome.ok:
+        return outcome
+    return outcome._replace(info=evidence.text)
 
 
 def facts_of(look: Look, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:

@@ -16,11 +16,11 @@ from assay.envs.browser.outcomes import classify_error, detect_block
 from assay.envs.browser.page import NOOP_S, Page, PageLost
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.shot import HEIGHT, WIDTH, shot_hash
-from assay.envs.browser.view import evidence_of, facts_of, render, render_payload
+from assay.envs.browser.view import evidence_of, facts_of, informed, render, render_payload
 from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
 from assay.resources.browser import Browser, shared_browser
 from assay.resources.pool import PoolLimits
-from assay.schema.evidence import PageEvidence, WorldEvidence
+from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.outcome import BlockCode, Effect, Gate, ToolOutcome
 from assay.schema.task import Task
@@ -171,7 +171,7 @@ class BrowserWorld:
 
         page = self._tab()
         problem, payload = "", ""
-        aim = await self._aim(call)
+        aim, box = await self._aim(call), await self._box(call)
         try:
             payload = await page.do(call)
         except (ActionFailed, PageLost) as error:
@@ -179,7 +179,7 @@ class BrowserWorld:
         except Error as error:
             self._check_alive(error.message)
             problem = error.message or "the call failed"
-        outcome = self._outcome(call, aim, problem, payload)
+        outcome = self._outcome(call, aim, problem, payload)._replace(box=box)
         told = f"error: {_line(problem)}" if problem else ""
         if payload:
             told = render_payload(call.arguments[0], payload, chars=self._payload_chars)
@@ -236,6 +236,15 @@ class BrowserWorld:
         role, name = found["sends"] if enter and found["sends"] else found["element"]
         return Aim(str(role), str(name))
 
+    async def _box(self, call: Call) -> tuple[float, float, float, float] | None:
+        """Where the element of the call is on the picture that the agent saw last."""
+        from playwright.async_api import Error
+
+        if self._screenshots and call.name in ("click", "fill", "select"):
+            with suppress(ActionFailed, PageLost, Error):
+                return await self._tab().box(call.arguments[0])
+        return None
+
     async def _observe(
         self, outcome: ToolOutcome, told: str, *, requested: str | None = None
     ) -> Observation:
@@ -262,7 +271,7 @@ class BrowserWorld:
         return Observation(
             text=render(look, told, block, chars=self._chars),
             evidence=evidence,
-            outcome=_informed(outcome, evidence)._replace(block=block),
+            outcome=informed(outcome, evidence)._replace(block=block),
             truncated=bool(look.omitted or look.short or len(look.text) > self._chars),
             facts=facts,
             screenshot=picture,
@@ -381,13 +390,6 @@ async def _close_quietly(closing: Coroutine[Any, Any, None]) -> None:
     with suppress(Error, TimeoutError):
         async with asyncio.timeout(5.0):
             await closing
-
-
-def _informed(outcome: ToolOutcome, evidence: PageEvidence) -> ToolOutcome:
-    """The outcome with what the agent was shown; a failed call returned nothing but its error."""
-    if outcome.info is not None or not outcome.ok:
-        return outcome
-    return outcome._replace(info=evidence.text)
 
 
 def _line(text: str) -> str:

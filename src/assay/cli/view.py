@@ -1,0 +1,96 @@
+"""`assay view`: runs, episodes and rewards in a browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import click
+
+from assay.errors import UsageError
+from assay.ledger.layout import RunLayout
+from assay.web.binding import Address, allowed_hosts, checked_binding, listen
+
+PORT = 8420
+
+
+@click.command(name="view")
+@click.argument(
+    "runs_dir", type=click.Path(file_okay=False, path_type=Path), default="runs", required=False
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help=f"0 is any that is free.  [default: {PORT}, or any free one when that is taken]",
+)
+@click.option(
+    "--token",
+    envvar="ASSAY_TOKEN",
+    help="What visitors must bring; needed off loopback.  [env: ASSAY_TOKEN]",
+)
+@click.option("--open/--no-open", "opens", default=False, help="Open a browser.")
+@click.option(
+    "--export",
+    "target",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the same pages as files, and serve nothing.",
+)
+def command(
+    runs_dir: Path, host: str, port: int | None, token: str | None, opens: bool, target: Path | None
+) -> None:
+    """Look at the runs in RUNS_DIR (`runs`): every reward with the fact that earned it.
+
+    The folder of one run opens the viewer at that run, among the others of its folder.
+
+    \b
+    assay view
+    assay view runs/20261115-050204-38fbd1 --open
+    assay view results --port 9000
+    assay view --export site
+    """
+    if not runs_dir.is_dir():
+        raise UsageError(f"there is no folder {str(runs_dir)!r}; `assay run` makes one")
+    at = ""
+    if RunLayout(runs_dir).manifest.is_file():
+        run = runs_dir.resolve()
+        runs_dir, at = run.parent, f"/runs/{quote(run.name)}"
+    if target is not None:
+        from assay.viewer.export import export
+
+        pages = export(runs_dir, target)
+        click.echo(f"{pages} pages: {target / 'index.html'}")
+        return
+    wanted = checked_binding(host, PORT if port is None else port, token)
+    _serve(runs_dir, wanted, named=port is not None, opens=opens, at=at)
+
+
+def _serve(runs_dir: Path, wanted: Address, *, named: bool, opens: bool, at: str) -> None:
+    from assay.viewer.app import MAX_BODY_BYTES, build_app
+    from assay.web.guards import Guards
+    from assay.web.serving import serve
+
+    try:
+        listening, address = listen(wanted)
+    except UsageError:
+        if named:
+            raise
+        # Nobody asked for this port: somebody else's viewer has it.
+        listening, address = listen(Address(wanted.host, 0, wanted.token))
+    guards = Guards(
+        allowed_hosts=allowed_hosts(address.host),
+        token=address.token,
+        max_body_bytes=MAX_BODY_BYTES,
+    )
+
+    def ready() -> None:
+        click.echo(address.url + at)
+        if address.token:
+            click.echo("open it once with ?token=… in the address; a cookie remembers it", err=True)
+        if opens:
+            token = f"?{urlencode({'token': address.token})}" if address.token else ""
+            webbrowser.open(f"{address.url}{at or '/'}{token}")
+
+    serve(build_app(runs_dir, guards), listening, grace_s=2.0, on_ready=ready)

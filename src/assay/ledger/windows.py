@@ -1,0 +1,102 @@
+"""A long episode, a window at a time: the gist of every step, and whole steps where asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from assay.errors import BadRecord
+from assay.ledger.lines import load_record, read_lines
+from assay.ledger.migrate import upgrade
+from assay.schema.episode import Step
+
+
+@dataclass(frozen=True, slots=True)
+class StepGist:
+    """What an overview shows of one step, and where its line is."""
+
+    offset: int
+    end: int
+    """Where the next line begins."""
+    score: float | None
+    """Of the first step score; `None` when the step has none."""
+    classification: str
+    """Of that score; empty when there is none."""
+    error: str
+    """The code of the failure that the tool reported, or empty."""
+    block: str
+    """The code of the wall that the page put up, or empty."""
+    reward: float | None
+    """What the world itself paid."""
+
+
+def read_gists(path: Path, known: Sequence[StepGist] = ()) -> tuple[StepGist, ...]:
+    """The gist of each step in the file, in order; reading goes on where `known` ends.
+
+    A file that does not exist has no steps. Line `i` of the file is step `i`.
+    """
+    found = list(known)
+    start = found[-1].end if found else 0
+    for line in read_lines(path, start=start, after=len(found)):
+        try:
+            record = upgrade(_load(line.data), "step")
+            found.append(_gist(record, line.offset, line.end))
+        except BadRecord as error:
+            raise BadRecord(f"{str(path)!r} line {line.number}: {error!s:.300}") from error
+    return tuple(found)
+
+
+def read_window(path: Path, gists: Sequence[StepGist], first: int, last: int) -> tuple[Step, ...]:
+    """The whole steps `first` to `last - 1`, read from their places and nowhere else."""
+    wanted = gists[max(first, 0) : max(last, 0)]
+    steps: list[Step] = []
+    with path.open("rb") as stream:
+        for gist in wanted:
+            stream.seek(gist.offset)
+            data = stream.read(gist.end - gist.offset - 1)
+            try:
+                steps.append(Step.model_validate(upgrade(load_record(data), "step")))
+            except (BadRecord, ValidationError) as error:
+                where = f"{str(path)!r} at byte {gist.offset}"
+                raise BadRecord(f"{where}: {error!s:.300}") from error
+    return tuple(steps)
+
+
+def _load(data: bytes) -> dict[str, Any]:
+    """The record, read fast where it can be: an overview reads every line of a long episode."""
+    try:
+        record = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # Lone surrogates, which JSON can spell and orjson refuses; anything else fails here too.
+        return load_record(data)
+    return record if isinstance(record, dict) else load_record(data)
+
+
+def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepGist:
+    scores = record.get("scores")
+    first = scores[0] if isinstance(scores, list) and scores else {}
+    outcome = record.get("outcome")
+    if not isinstance(first, Mapping) or not isinstance(outcome, (Mapping, type(None))):
+        raise BadRecord(f"not a step: its scores are {scores!r:.100}, its outcome {outcome!r:.100}")
+    told = outcome or {}
+    return StepGist(
+        offset=offset,
+        end=end,
+        score=_number(first.get("score")),
+        classification=str(first.get("classification") or ""),
+        error=str(told.get("error") or ""),
+        block=str(told.get("block") or ""),
+        reward=_number(record.get("reward")),
+    )
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return None
+    return float(value)

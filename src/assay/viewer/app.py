@@ -1,0 +1,228 @@
+"""The viewer as an ASGI application: addresses to pages."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from assay.errors import AssayError, BadRecord, UnknownName, UsageError
+from assay.ledger.lines import dump_json
+from assay.viewer.archive import Archive
+from assay.viewer.links import ServerLinks
+from assay.viewer.pages.compare import CompareQuery, compare_page
+from assay.viewer.pages.episode import EpisodeQuery, episode_page
+from assay.viewer.pages.pair import PairQuery, pair_page
+from assay.viewer.pages.rewards import Bench, reward_page, rewards_page
+from assay.viewer.pages.run import RunQuery, diagnosis_page, run_page
+from assay.viewer.pages.runs import RunsQuery, runs_page
+from assay.viewer.rendering import Templates, to_json
+from assay.viewer.security import RAW_POLICY, artifact_type, secured
+from assay.web.asgi import App, Receive, Scope, Send, error_body
+from assay.web.guards import Guards, guarded
+
+STATIC = Path(__file__).parent / "static"
+MAX_BODY_BYTES = 64 * 1024
+"""No page takes a body; this is what a stray one may have."""
+TWIN = ".json"
+
+
+def build_app(runs_dir: Path, guards: Guards) -> App:
+    """The viewer of one folder of runs, behind its guards."""
+    return secured(guarded(_with_twins(_pages(Archive(runs_dir))), guards))
+
+
+def _with_twins(app: App) -> App:
+    """The application, in which `.json` at the end of a path asks for the page's record."""
+
+    async def twinned(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            path = str(scope["path"])
+            twin = path.endswith(TWIN) and not path.startswith("/static/")
+            state = {**scope.get("state", {}), "twin": twin}
+            scope = {**scope, "state": state}
+            if twin:
+                short = path.removesuffix(TWIN)
+                scope |= {"path": short, "raw_path": short.encode("utf-8", "replace")}
+        await app(scope, receive, send)
+
+    return twinned
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A page that says what went wrong."""
+
+    status: int
+    title: str
+    message: str
+
+
+class Desk:
+    """Hands pages out, as HTML or as their record."""
+
+    def __init__(self) -> None:
+        self._templates = Templates()
+        self._links = ServerLinks()
+
+    def page(self, request: Request, template: str, page: Any, *, seen: str = "") -> Response:
+        """The page; `seen` is its version, for one that updates itself."""
+        if request.state.twin:
+            return Response(to_json(page), media_type="application/json")
+        query = [pair for pair in request.query_params.multi_items() if pair[0] != "seen"]
+        twin = _address(f"{request.url.path}{TWIN}", query)
+        poll = _address(request.url.path, [*query, ("seen", seen)])
+        html = self._templates.render(template, page, self._links, twin=twin, poll=poll)
+        return Response(html.encode(), media_type="text/html; charset=utf-8")
+
+    def problem(self, request: Request, status: int, title: str, message: str) -> Response:
+        """The error, as a page or as JSON."""
+        if getattr(request.state, "twin", False):
+            body = dump_json(error_body(title.replace(" ", "_"), message))
+            return Response(body, status, media_type="application/json")
+        page = Problem(status, title, message)
+        html = self._templates.render("problem.html", page, self._links, twin=None, poll="")
+        return Response(html.encode(), status, media_type="text/html; charset=utf-8")
+
+
+def _address(path: str, query: list[tuple[str, str]]) -> str:
+    return f"{quote(path)}?{urlencode(query, errors='surrogatepass')}" if query else quote(path)
+
+
+def _pages(archive: Archive) -> App:
+    bench, desk = Bench(), Desk()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # The first visitor need not wait for the index.
+        await asyncio.to_thread(archive.runs)
+        yield
+
+    app = FastAPI(title="Assay", openapi_url=None, lifespan=lifespan)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    _add_problems(app, desk)
+    _add_runs(app, archive, desk)
+    _add_episodes(app, archive, desk)
+    _add_comparisons(app, archive, desk)
+    _add_rewards(app, bench, desk)
+    return app
+
+
+def _add_problems(app: FastAPI, desk: Desk) -> None:
+    @app.exception_handler(AssayError)
+    def wrong(request: Request, error: AssayError) -> Response:
+        if isinstance(error, (UnknownName, BadRecord)):
+            return desk.problem(request, 404, "not found", str(error))
+        status = 400 if isinstance(error, UsageError) else 500
+        return desk.problem(request, status, "that did not work", str(error))
+
+    @app.exception_handler(RequestValidationError)
+    def misasked(request: Request, error: RequestValidationError) -> Response:
+        told = "; ".join(
+            f"{'.'.join(map(str, item['loc'][1:]))}: {item['msg']}" for item in error.errors()
+        )
+        return desk.problem(request, 422, "the address makes no sense", told[:2_000])
+
+    @app.exception_handler(HTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        return desk.problem(request, error.status_code, "not found", str(error.detail))
+
+
+def _add_runs(app: FastAPI, archive: Archive, desk: Desk) -> None:
+    @app.get("/")
+    def home() -> Response:
+        return RedirectResponse("/runs")
+
+    @app.get("/runs")
+    def runs(request: Request, query: Annotated[RunsQuery, Query()]) -> Response:
+        rows = archive.runs()
+        live = archive.live(rows)
+        version = _version([(row.run_id, row.attempts, row.run_id in live) for row in rows])
+        if query.seen == version:
+            return Response(status_code=204)
+        return desk.page(request, "runs.html", runs_page(archive, query, rows), seen=version)
+
+    @app.get("/runs/{run_id}")
+    def run(request: Request, run_id: str, query: Annotated[RunQuery, Query()]) -> Response:
+        version = _version((archive.version(run_id), archive.is_live(run_id)))
+        if query.seen == version:
+            return Response(status_code=204)
+        page = run_page(archive, run_id, query, wait=request.state.twin)
+        return desk.page(request, "run.html", page, seen=version)
+
+    @app.get("/runs/{run_id}/diagnosis")
+    def diagnosis(request: Request, run_id: str) -> Response:
+        return desk.page(request, "diagnosis.html", diagnosis_page(archive, run_id))
+
+    @app.get("/artifacts/{run_id}/{sha256}")
+    def artifact(run_id: str, sha256: str) -> Response:
+        data = archive.artifact(run_id, sha256)
+        kept = {"cache-control": "private, max-age=31536000, immutable"}
+        return _raw(data, artifact_type(data), kept)
+
+
+def _add_episodes(app: FastAPI, archive: Archive, desk: Desk) -> None:
+    @app.get("/runs/{run_id}/episodes/{attempt}")
+    def episode(
+        request: Request, run_id: str, attempt: str, query: Annotated[EpisodeQuery, Query()]
+    ) -> Response:
+        version = _version((archive.version(run_id), archive.is_live(run_id)))
+        if query.seen == version:
+            return Response(status_code=204)
+        page = episode_page(archive, run_id, attempt, query, wait=request.state.twin)
+        answer = desk.page(request, "episode.html", page, seen=version)
+        if query.seen and not page.live:
+            # The attempt has ended: there is more to show than its steps.
+            answer.headers["hx-refresh"] = "true"
+        return answer
+
+    @app.get("/runs/{run_id}/episodes/{attempt}/diagnosis")
+    def finding(request: Request, run_id: str, attempt: str) -> Response:
+        query = EpisodeQuery()
+        page = episode_page(archive, run_id, attempt, query, wait=True)
+        return desk.page(request, "finding.html", page)
+
+    @app.get("/runs/{run_id}/episodes/{attempt}/record")
+    def record(run_id: str, attempt: str, query: Annotated[EpisodeQuery, Query()]) -> Response:
+        return _raw(archive.record(run_id, attempt, query.step), "application/json")
+
+
+def _add_comparisons(app: FastAPI, archive: Archive, desk: Desk) -> None:
+    @app.get("/compare")
+    def compare(request: Request, query: Annotated[CompareQuery, Query()]) -> Response:
+        return desk.page(request, "compare.html", compare_page(archive, query))
+
+    @app.get("/compare/pair")
+    def pair(request: Request, query: Annotated[PairQuery, Query()]) -> Response:
+        return desk.page(request, "pair.html", pair_page(archive, query))
+
+
+def _add_rewards(app: FastAPI, bench: Bench, desk: Desk) -> None:
+    @app.get("/rewards")
+    def rewards(request: Request) -> Response:
+        return desk.page(request, "rewards.html", rewards_page())
+
+    @app.get("/rewards/{name}")
+    def reward(request: Request, name: str) -> Response:
+        form = dict(request.query_params)
+        return desk.page(request, "reward.html", reward_page(name, form, bench))
+
+
+def _raw(data: bytes, kind: str, more: Mapping[str, str] | None = None) -> Response:
+    headers = {"content-security-policy": RAW_POLICY, **(more or {})}
+    return Response(data, media_type=kind, headers=headers)
+
+
+def _version(facts: object) -> str:
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,162 @@
+"""The same pages as files: relative links, no server, readable from a folder or a web host."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.errors import AssayError, BadRecord
+from assay.ledger.index import RunRow
+from assay.viewer.app import STATIC
+from assay.viewer.archive import Archive
+from assay.viewer.links import (
+    WINDOW,
+    FileLinks,
+    artifact_file,
+    compare_file,
+    episode_file,
+    paged,
+    pair_file,
+    run_file,
+)
+from assay.viewer.pages.compare import ComparePage, CompareQuery, compare_page
+from assay.viewer.pages.episode import EpisodePage, window_page
+from assay.viewer.pages.pair import PairQuery, pair_page
+from assay.viewer.pages.rewards import Bench, reward_page, rewards_page
+from assay.viewer.pages.run import RunQuery, run_page
+from assay.viewer.pages.runs import RunsQuery, runs_page
+from assay.viewer.rendering import Templates, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One page, and the file that it becomes."""
+
+    path: str
+    template: str
+    page: Any
+
+
+def export(runs_dir: Path, target: Path) -> int:
+    """Every page of the runs is a file below `target`, and its record a `.json` beside it.
+
+    Each run is compared with the one before it. Sorting, filtering and trying rewards are left to
+    the server. The folder must be new or empty; returns how many pages there are.
+    """
+    if target.exists() and any(target.iterdir()):
+        raise BadRecord(f"{str(target)!r} is not empty; name a new folder")
+    archive, templates = Archive(runs_dir), Templates()
+    rows = archive.runs()
+    compared = frozenset(_compared(archive, rows))
+    shutil.copytree(STATIC, target / "static", dirs_exist_ok=True)
+    n = 0
+    for file in _files(archive, rows, compared):
+        path = target / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        links = FileLinks(file.path, compared)
+        twin = path.name.removesuffix(".html") + ".json"
+        html = templates.render(file.template, file.page, links, twin=twin, poll="")
+        path.write_text(html, encoding="utf-8")
+        path.with_name(twin).write_bytes(to_json(file.page))
+        if isinstance(file.page, EpisodePage):
+            _copy_artifacts(archive, file.page, target)
+        n += 1
+    return n
+
+
+def _files(
+    archive: Archive, rows: list[RunRow], compared: frozenset[tuple[str, str]]
+) -> Iterator[_File]:
+    first = runs_page(archive, RunsQuery(), rows)
+    yield _File("index.html", "runs.html", first)
+    for number in range(2, first.pages + 1):
+        page = runs_page(archive, RunsQuery(page=number), rows)
+        yield _File(paged("index.html", {"page": number}), "runs.html", page)
+    for row in rows:
+        yield from _run_files(archive, row.run_id)
+    for base, cand in sorted(compared):
+        yield from _comparison_files(archive, base, cand)
+    listed = rewards_page()
+    yield _File("rewards.html", "rewards.html", listed)
+    bench = Bench()
+    for reward in listed.rewards:
+        tried = reward_page(reward.name, {}, bench)
+        yield _File(f"rewards/{reward.name}.html", "reward.html", tried)
+
+
+def _run_files(archive: Archive, run_id: str) -> Iterator[_File]:
+    try:
+        first = run_page(archive, run_id, RunQuery(show="all"), wait=True)
+    except AssayError as error:
+        # One run that cannot be read must not hide the others.
+        yield _File(run_file(run_id), "problem.html", _Unreadable(run_id, str(error)))
+        return
+    yield _File(run_file(run_id), "run.html", first)
+    for number in range(2, first.pages + 1):
+        query = RunQuery(show="all", page=number)
+        yield _File(run_file(run_id, number), "run.html", run_page(archive, run_id, query))
+    finished = [row.attempt for row in archive.attempts(run_id)]
+    for attempt in (*finished, *archive.unfinished(run_id)):
+        page = window_page(archive, run_id, attempt, 0)
+        yield _File(episode_file(run_id, attempt), "episode.html", page)
+        for start in range(WINDOW, page.n_steps, WINDOW):
+            page = window_page(archive, run_id, attempt, start)
+            yield _File(episode_file(run_id, attempt, start), "episode.html", page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    title: str
+    message: str
+    status: str = "not readable"
+
+
+def _compared(archive: Archive, rows: list[RunRow]) -> Iterator[tuple[str, str]]:
+    """Each run with the one that its page offers to compare it with."""
+    for row in rows:
+        try:
+            before = run_page(archive, row.run_id, RunQuery()).before
+            if before is not None:
+                archive.comparison(before, row.run_id)
+                yield before, row.run_id
+        except AssayError:
+            # Its own page says what is wrong with it.
+            continue
+
+
+def _comparison_files(archive: Archive, base: str, cand: str) -> Iterator[_File]:
+    page: ComparePage | None = None
+    number = 1
+    while page is None or number <= page.pages:
+        page = compare_page(archive, CompareQuery(base=base, cand=cand, page=number))
+        yield _File(compare_file(base, cand, number), "compare.html", page)
+        for row in page.rows:
+            task = row.task.task_id
+            repeats = [attempt.repeat for attempt in archive.attempts(base, task)]
+            query = PairQuery(base=base, cand=cand, task=task, repeat=min(repeats), first=0)
+            try:
+                yield _File(pair_file(base, cand, task), "pair.html", pair_page(archive, query))
+            except AssayError as error:
+                told = _Unreadable(task, str(error))
+                yield _File(pair_file(base, cand, task), "problem.html", told)
+        number += 1
+
+
+def _copy_artifacts(archive: Archive, page: EpisodePage, target: Path) -> None:
+    wanted = [(picture.sha256, picture.kind) for step in page.steps for picture in step.pictures]
+    wanted += [(step.observation_sha256, "txt") for step in page.steps if step.observation_sha256]
+    if page.ending is not None and page.ending.messages_sha256:
+        wanted.append((page.ending.messages_sha256, "txt"))
+    for sha256, kind in wanted:
+        path = target / artifact_file(sha256, kind)
+        if path.exists():
+            continue
+        path.parent.mkdir(exist_ok=True)
+        try:
+            path.write_bytes(archive.artifact(page.run_id, sha256))
+        except AssayError:
+            # The page says that it cannot be read.
+            continue

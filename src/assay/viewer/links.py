@@ -1,0 +1,174 @@
+"""Where each page is: on the server, where the address is the state, or in a folder of files.
+
+A page that does not exist in one of the two has no link, and its name is plain text there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+WINDOW = 200
+"""Cells of the ribbon that a page shows."""
+
+
+class Links(Protocol):
+    """What a template asks for; `None` where there is nothing to link to."""
+
+    @property
+    def exported(self) -> bool: ...
+    def static(self, name: str) -> str: ...
+    def runs(self, **query: Any) -> str | None: ...
+    def run(self, run_id: str, **query: Any) -> str | None: ...
+    def diagnosis(self, run_id: str) -> str | None: ...
+    def episode(self, run_id: str, attempt: str, step: int | None = None) -> str | None: ...
+    def finding(self, run_id: str, attempt: str) -> str | None: ...
+    def record(self, run_id: str, attempt: str, step: int | None = None) -> str | None: ...
+    def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str | None: ...
+    def compare(self, base: str = "", cand: str = "", **query: Any) -> str | None: ...
+    def pair(self, base: str, cand: str, task: str, **query: Any) -> str | None: ...
+    def rewards(self) -> str | None: ...
+    def reward(self, name: str) -> str | None: ...
+
+
+def _address(path: str, query: Mapping[str, Any]) -> str:
+    """The path with what of the query is said; a lone surrogate is sent as its three bytes."""
+    given = [(key, value) for key, value in query.items() if value not in (None, "", False)]
+    return f"{path}?{urlencode(given, errors='surrogatepass')}" if given else path
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLinks:
+    """Absolute paths of a running viewer."""
+
+    exported: bool = False
+
+    def static(self, name: str) -> str:
+        return f"/static/{name}"
+
+    def runs(self, **query: Any) -> str:
+        return _address("/runs", query)
+
+    def run(self, run_id: str, **query: Any) -> str:
+        return _address(f"/runs/{quote(run_id)}", query)
+
+    def diagnosis(self, run_id: str) -> str:
+        return f"/runs/{quote(run_id)}/diagnosis"
+
+    def episode(self, run_id: str, attempt: str, step: int | None = None) -> str:
+        return _address(_episode(run_id, attempt), {} if step is None else {"step": str(step)})
+
+    def finding(self, run_id: str, attempt: str) -> str:
+        return f"{_episode(run_id, attempt)}/diagnosis"
+
+    def record(self, run_id: str, attempt: str, step: int | None = None) -> str:
+        query = {} if step is None else {"step": str(step)}
+        return _address(f"{_episode(run_id, attempt)}/record", query)
+
+    def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str:  # noqa: ARG002
+        return f"/artifacts/{quote(run_id)}/{quote(sha256)}"
+
+    def compare(self, base: str = "", cand: str = "", **query: Any) -> str:
+        return _address("/compare", {"base": base, "cand": cand, **query})
+
+    def pair(self, base: str, cand: str, task: str, **query: Any) -> str:
+        return _address("/compare/pair", {"base": base, "cand": cand, "task": task, **query})
+
+    def rewards(self) -> str:
+        return "/rewards"
+
+    def reward(self, name: str) -> str:
+        return f"/rewards/{quote(name)}"
+
+
+def _episode(run_id: str, attempt: str) -> str:
+    return f"/runs/{quote(run_id)}/episodes/{quote(attempt)}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileLinks:
+    """Relative paths between exported files; what was not exported is not linked."""
+
+    here: str
+    """The file that the links are in, as a path below the exported folder."""
+    comparisons: frozenset[tuple[str, str]] = frozenset()
+    exported: bool = field(default=True, init=False)
+
+    def _to(self, path: str, fragment: str = "") -> str:
+        return "../" * self.here.count("/") + quote(path) + (f"#{fragment}" if fragment else "")
+
+    def static(self, name: str) -> str:
+        return self._to(f"static/{name}")
+
+    def runs(self, **query: Any) -> str | None:
+        return None if _without(query, "page") else self._to(paged("index.html", query))
+
+    def run(self, run_id: str, **query: Any) -> str | None:
+        return None if _without(query, "page") else self._to(run_file(run_id, query.get("page")))
+
+    def diagnosis(self, run_id: str) -> str | None:  # noqa: ARG002
+        return None
+
+    def episode(self, run_id: str, attempt: str, step: int | None = None) -> str:
+        anchor = "" if step is None else f"step-{step}"
+        return self._to(episode_file(run_id, attempt, (step or 0) // WINDOW * WINDOW), anchor)
+
+    def finding(self, run_id: str, attempt: str) -> str | None:  # noqa: ARG002
+        return None
+
+    def record(self, run_id: str, attempt: str, step: int | None = None) -> str | None:  # noqa: ARG002
+        return None
+
+    def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str:  # noqa: ARG002
+        return self._to(artifact_file(sha256, kind))
+
+    def compare(self, base: str = "", cand: str = "", **query: Any) -> str | None:
+        if (base, cand) not in self.comparisons or _without(query, "page"):
+            return None
+        return self._to(compare_file(base, cand, query.get("page")))
+
+    def pair(self, base: str, cand: str, task: str, **query: Any) -> str | None:
+        return None if _without(query) else self._to(pair_file(base, cand, task))
+
+    def rewards(self) -> str:
+        return self._to("rewards.html")
+
+    def reward(self, name: str) -> str:
+        return self._to(f"rewards/{name}.html")
+
+
+def _without(query: Mapping[str, Any], *known: str) -> bool:
+    """Whether the query says anything that files have no answer to."""
+    return any(
+        value not in (None, "", False, 0) for key, value in query.items() if key not in known
+    )
+
+
+def paged(name: str, query: Mapping[str, Any]) -> str:
+    """The file of a page of a list; the first one has the plain name."""
+    page = query.get("page") or 1
+    return name if page == 1 else f"{name.removesuffix('.html')}.page{page}.html"
+
+
+def run_file(run_id: str, page: int | None = None) -> str:
+    return paged(f"runs/{run_id}.html", {"page": page})
+
+
+def episode_file(run_id: str, attempt: str, first: int = 0) -> str:
+    return f"runs/{run_id}/{attempt}{f'.from{first}' if first else ''}.html"
+
+
+def artifact_file(sha256: str, kind: str) -> str:
+    return f"artifacts/{sha256}.{kind}"
+
+
+def compare_file(base: str, cand: str, page: int | None = None) -> str:
+    return paged(f"compare/{base}..{cand}.html", {"page": page})
+
+
+def pair_file(base: str, cand: str, task: str) -> str:
+    name = hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"compare/{base}..{cand}/{name}.html"

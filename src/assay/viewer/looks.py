@@ -1,0 +1,182 @@
+"""How a number looks: a colour that the colour-blind can tell, and a mark that needs no colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from assay.ledger.windows import StepGist
+
+Shade: TypeAlias = Literal["n4", "n3", "n2", "n1", "z", "p1", "p2", "p3", "p4", "none"]
+"""A class of the style sheet: orange below zero, blue above, hatched for none."""
+Mark: TypeAlias = Literal[
+    "", "reset", "failure", "blocked", "loop", "recovered", "ungated", "contract pass",
+    "contract fail",
+]  # fmt: skip
+
+GLYPHS: dict[Mark, str] = {
+    "": "",
+    "reset": "○",
+    "failure": "×",
+    "blocked": "⊘",
+    "loop": "↻",
+    "recovered": "↑",
+    "ungated": "!",
+    "contract pass": "✓",
+    "contract fail": "✗",
+}
+FAILURES: frozenset[Mark] = frozenset({"failure", "blocked", "ungated", "contract fail"})
+_CLASS_MARKS: dict[str, Mark] = {
+    "failure": "failure",
+    "blocked": "blocked",
+    "repeat": "loop",
+    "recovered": "recovered",
+    "destructive_ungated": "ungated",
+    "contract_pass": "contract pass",
+    "contract_fail": "contract fail",
+}
+_SHADES: tuple[tuple[float, Shade], ...] = (
+    (-0.7, "n4"), (-0.4, "n3"), (-0.15, "n2"), (-0.0005, "n1"),
+    (0.0005, "z"), (0.15, "p1"), (0.4, "p2"), (0.7, "p3"),
+)  # fmt: skip
+NONE = "—"
+MINUS = "−"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One step in the ribbon."""
+
+    step: int
+    value: float | None
+    shade: Shade
+    mark: Mark
+    label: str
+    """The cell in words, for those who do not see it."""
+
+    @property
+    def glyph(self) -> str:
+        if self.mark:
+            return GLYPHS[self.mark]
+        if self.value is None:
+            return ""
+        return "+" if self.value > 0 else MINUS if self.value < 0 else "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Several steps in the overview of a long episode."""
+
+    first: int
+    last: int
+    mean: float | None
+    shade: Shade
+    failures: int
+
+
+def shade(value: float | None) -> Shade:
+    """The colour of a step score, which is between -1 and 1."""
+    if value is None:
+        return "none"
+    for limit, name in _SHADES:
+        # An upper limit belongs to the milder colour above zero, and to the stronger one below.
+        if value <= limit if limit < 0 else value < limit:
+            return name
+    return "p4"
+
+
+def reward_shade(value: float | None) -> Shade:
+    """The colour of an outcome reward, which is usually between 0 and 1."""
+    return "none" if value is None else shade(2 * value - 1)
+
+
+def mark_of(step: int, gist: StepGist) -> Mark:
+    """The mark of a step: what stood in the way first, then what its score says."""
+    if gist.block:
+        return "blocked"
+    known = _CLASS_MARKS.get(gist.classification, "")
+    if known:
+        return known
+    if gist.error:
+        return "failure"
+    return "reset" if step == 0 else ""
+
+
+def value_of(gist: StepGist) -> float | None:
+    """The step score; where there is none, what the world paid."""
+    return gist.reward if gist.score is None else gist.score
+
+
+def cells(gists: Sequence[StepGist], first: int = 0) -> tuple[Cell, ...]:
+    """The ribbon of these steps, the first of which has this number."""
+    return tuple(_cell(step, gist) for step, gist in enumerate(gists, first))
+
+
+def _cell(step: int, gist: StepGist) -> Cell:
+    value, mark = value_of(gist), mark_of(step, gist)
+    words = [f"step {step}", "no score" if value is None else signed(value, 2)]
+    if mark:
+        words.append(mark)
+    return Cell(step, value, shade(value), mark, ", ".join(words))
+
+
+def overview(gists: Sequence[StepGist], most: int) -> tuple[Segment, ...]:
+    """The whole episode in at most so many pieces of equal length."""
+    if not gists:
+        return ()
+    length = -(-len(gists) // most)
+    return tuple(
+        _segment(gists[first : first + length], first) for first in range(0, len(gists), length)
+    )
+
+
+def _segment(gists: Sequence[StepGist], first: int) -> Segment:
+    values = [value for gist in gists if (value := value_of(gist)) is not None]
+    mean = sum(values) / len(values) if values else None
+    failures = sum(mark_of(first + i, gist) in FAILURES for i, gist in enumerate(gists))
+    return Segment(first, first + len(gists) - 1, mean, shade(mean), failures)
+
+
+def bars(segments: Sequence[Segment], unit: int, half: int) -> list[tuple[Shade, str]]:
+    """A bar for each segment, up or down from the middle, as one SVG path for each colour."""
+    paths: dict[Shade, list[str]] = {}
+    for i, part in enumerate(segments):
+        tall = 1 + min(abs(part.mean or 0.0), 1.0) * (half - 1)
+        top = half - tall if part.mean is None or part.mean >= 0 else half
+        bar = f"M{i * unit} {top:.1f}h{unit - 1}v{tall:.1f}h-{unit - 1}z"
+        paths.setdefault(part.shade, []).append(bar)
+    return [(name, "".join(drawn)) for name, drawn in paths.items()]
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """A number with its sign, or a dash."""
+    if value is None:
+        return NONE
+    text = f"{value:+.{digits}f}"
+    return text.replace("-", MINUS) if float(text) else text[1:]
+
+
+def plain(value: float | None, digits: int = 3) -> str:
+    """A number, or a dash."""
+    return NONE if value is None else f"{value:.{digits}f}".replace("-", MINUS)
+
+
+def money(value: float | None) -> str:
+    """US dollars, or a dash."""
+    return NONE if value is None else f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as a person says them."""
+    if seconds is None:
+        return NONE
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def words(code: str) -> str:
+    """A code as words."""
+    return code.replace("_", " ")

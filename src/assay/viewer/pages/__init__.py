@@ -1,0 +1,1 @@
+"""What each page says: a frozen record, built from the archive, rendered as HTML or as JSON."""

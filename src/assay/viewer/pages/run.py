@@ -1,0 +1,256 @@
+"""One run: its episodes, the task × repeat matrix, and which points were lost and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from assay.errors import AssayError
+from assay.ledger.index import AttemptRow, RunRow
+from assay.report.diagnosis import CauseSummary, Diagnosis
+from assay.viewer.archive import Archive, page_of
+from assay.viewer.looks import Segment, Shade, overview, reward_shade
+from assay.viewer.pages.runs import RunItem, item_of
+
+PAGE = 100
+SPARK = 40
+"""Bars of a sparkline; a longer episode has several steps in one."""
+MOST_TASKS = 300
+MOST_REPEATS = 20
+AT_ONCE = 2_000
+"""Steps of a run up to which it is diagnosed while its page is made; beyond, afterwards."""
+
+Show: TypeAlias = Literal["counting", "lost", "all"]
+
+
+class RunQuery(BaseModel):
+    """What the address says of the page."""
+
+    model_config = ConfigDict(frozen=True)
+
+    show: Show = "counting"
+    """The attempts that count, those of them below full reward, or every one."""
+    task: str = ""
+    page: int = Field(default=1, ge=1, le=10**6)
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeItem:
+    """One attempt of the list."""
+
+    attempt: str
+    task_id: str
+    repeat: int
+    domain: str
+    reward: float | None
+    abstained: str | None
+    shade: Shade
+    stop_reason: str
+    n_steps: int
+    elapsed_s: float
+    counts: bool
+    spark: tuple[Segment, ...]
+    cause: str | None
+    """Why points were lost: empty when none were, `None` when it is not known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """One repeat of a task."""
+
+    attempt: str
+    repeat: int
+    reward: float | None
+    shade: Shade
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLine:
+    """One task over its repeats; `None` where there is no attempt yet."""
+
+    task_id: str
+    squares: tuple[Square | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Every task in every repeat."""
+
+    repeats: int
+    tasks: tuple[TaskLine, ...]
+    left_out: int
+    """Tasks beyond those that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisView:
+    """What `assay diagnose` says of the run, in short."""
+
+    mean: float | None
+    recoverable_mean: float | None
+    scored: int
+    lost: int
+    causes: tuple[CauseSummary, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """The run as one address asks for it."""
+
+    run: RunItem
+    rewards: tuple[str, ...]
+    config: tuple[tuple[str, str], ...]
+    before: str | None
+    """The run of the same benchmark before this one: what it would be compared with."""
+    show: Show
+    task: str
+    matching: int
+    page: int
+    pages: int
+    episodes: tuple[EpisodeItem, ...]
+    unfinished: tuple[str, ...]
+    matrix: Matrix
+    diagnosis: DiagnosisView | None
+    """`None` when it takes too long to be made with the page: it is asked for afterwards."""
+    live: bool
+
+
+def run_page(archive: Archive, run_id: str, query: RunQuery, *, wait: bool = False) -> RunPage:
+    """The page; with `wait` the diagnosis is on it however long that takes."""
+    archive.layout(run_id)
+    rows = archive.runs()
+    row = next(row for row in rows if row.run_id == run_id)
+    attempts = archive.attempts(run_id)
+    manifest = archive.manifest(run_id)
+    diagnosis = archive.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
+    chosen = [attempt for attempt in attempts if _wanted(attempt, query)]
+    shown, pages = page_of(chosen, query.page, PAGE)
+    live = archive.is_live(run_id)
+    causes = None if diagnosis is None else _causes(diagnosis)
+    return RunPage(
+        run=item_of(archive, row, live=live),
+        rewards=manifest.rewards,
+        config=tuple(flat(manifest.config)),
+        before=_before(rows, row),
+        show=query.show,
+        task=query.task,
+        matching=len(chosen),
+        page=min(query.page, pages),
+        pages=pages,
+        episodes=tuple(_item(archive, attempt, causes) for attempt in shown),
+        unfinished=archive.unfinished(run_id)[:PAGE],
+        matrix=_matrix(attempts),
+        diagnosis=None if diagnosis is None else diagnosis_view(diagnosis),
+        live=live,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisPage:
+    """The diagnosis by itself, and the cause of each attempt that lost points."""
+
+    run_id: str
+    diagnosis: DiagnosisView
+    causes: dict[str, str]
+
+
+def diagnosis_page(archive: Archive, run_id: str) -> DiagnosisPage:
+    """The diagnosis of the run, however long it takes."""
+    found = archive.diagnosis(run_id)
+    assert found is not None
+    return DiagnosisPage(run_id, diagnosis_view(found), _causes(found))
+
+
+def _causes(found: Diagnosis) -> dict[str, str]:
+    return {finding.attempt: finding.cause for finding in found.findings}
+
+
+def diagnosis_view(found: Diagnosis) -> DiagnosisView:
+    """The diagnosis without its findings."""
+    return DiagnosisView(
+        mean=found.mean,
+        recoverable_mean=found.recoverable_mean,
+        scored=found.scored,
+        lost=len(found.findings),
+        causes=found.causes,
+        notes=found.notes,
+    )
+
+
+def flat(value: Any, path: str = "") -> list[tuple[str, str]]:
+    """A configuration as lines of `a.b.c` and a value."""
+    if isinstance(value, dict) and value:
+        lines: list[tuple[str, str]] = []
+        for key, inner in value.items():
+            lines += flat(inner, f"{path}.{key}" if path else str(key))
+        return lines
+    return [(path, value if isinstance(value, str) else repr(value))] if path else []
+
+
+def _wanted(attempt: AttemptRow, query: RunQuery) -> bool:
+    if query.task and attempt.task_id != query.task:
+        return False
+    if query.show == "all":
+        return True
+    lost = attempt.reward is None or attempt.reward < 1.0
+    return attempt.counts and (query.show == "counting" or lost)
+
+
+def _item(archive: Archive, row: AttemptRow, causes: Mapping[str, str] | None) -> EpisodeItem:
+    return EpisodeItem(
+        attempt=row.attempt,
+        task_id=row.task_id,
+        repeat=row.repeat,
+        domain=row.domain,
+        reward=row.reward,
+        abstained=row.abstained,
+        shade=reward_shade(row.reward),
+        stop_reason=row.stop_reason,
+        n_steps=row.n_steps,
+        elapsed_s=row.elapsed_s,
+        counts=row.counts,
+        spark=_spark(archive, row),
+        cause=None if causes is None else causes.get(row.attempt, ""),
+    )
+
+
+def _spark(archive: Archive, row: AttemptRow) -> tuple[Segment, ...]:
+    try:
+        return overview(archive.gists(row.run_id, row.attempt), SPARK)
+    except AssayError:
+        # A damaged steps file is told of on the episode's own page.
+        return ()
+
+
+def _matrix(attempts: list[AttemptRow]) -> Matrix:
+    tasks: dict[str, dict[int, Square]] = {}
+    for row in attempts:
+        if row.counts and row.repeat < MOST_REPEATS:
+            tasks.setdefault(row.task_id, {})[row.repeat] = _square(row)
+    repeats = max((repeat + 1 for squares in tasks.values() for repeat in squares), default=0)
+    lines = tuple(
+        TaskLine(task, tuple(squares.get(repeat) for repeat in range(repeats)))
+        for task, squares in list(tasks.items())[:MOST_TASKS]
+    )
+    return Matrix(repeats, lines, max(0, len(tasks) - MOST_TASKS))
+
+
+def _square(row: AttemptRow) -> Square:
+    told = row.abstained or row.stop_reason if row.reward is None else f"{row.reward:.3f}"
+    label = f"{row.task_id}, repeat {row.repeat}: {told}"
+    return Square(row.attempt, row.repeat, row.reward, reward_shade(row.reward), label)
+
+
+def _before(runs: list[RunRow], row: RunRow) -> str | None:
+    earlier = [
+        other.run_id
+        for other in runs[: runs.index(row)]
+        if other.benchmark == row.benchmark and other.parent is None
+    ]
+    return row.parent or (earlier[-1] if earlier else None)

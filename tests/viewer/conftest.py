@@ -1,0 +1,139 @@
+"""A real ledger, a real server in a process of its own, and a real Chromium."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+import assay
+from assay.errors import MissingExtra
+from assay.resources.browser import find_chromium
+from tests.report.ledgers import write_run
+from tests.viewer.ledgers import write_hostile, write_marked
+
+TASKS = "club_fee.1,ticket_total.1"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The runs that the tests look at."""
+
+    folder: Path
+    cut: str
+    """A real run of townsquare with short pages: `club_fee.1` is lost."""
+    whole: str
+    """The same with whole pages, twice."""
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """A running `assay view`."""
+
+    url: str
+    ledger: Ledger
+
+    def at(self, path: str) -> str:
+        return self.url + path
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    try:
+        return find_chromium()
+    except MissingExtra as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def ledger(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Ledger:
+    folder = tmp_path_factory.mktemp("runs")
+    runs = [
+        assay.run(
+            "townsquare",
+            agent="rules",
+            tasks=TASKS,
+            workers=2,
+            settings={"observation_chars": chars, "environment.screenshots": True},
+            repeats=repeats,
+            focus=focus,
+            runs_dir=folder,
+            repository=folder,
+        )
+        for chars, repeats, focus in (
+            (4_000, 1, "short pages lose the clubs"),
+            (24_000, 2, "whole pages find them"),
+        )
+    ]
+    write_hostile(folder)
+    write_marked(folder)
+    write_marked(folder, 450, run_id="long")
+    before = {f"task {i}": 0.0 for i in range(12)}
+    write_run(folder, "made-1", before)
+    write_run(folder, "made-2", dict.fromkeys(before, 1.0), focus="everything works now")
+    return Ledger(folder, runs[0].id, runs[1].id)
+
+
+@pytest.fixture(scope="session")
+def viewer(ledger: Ledger) -> Iterator[Viewer]:
+    with serving(ledger.folder) as url:
+        yield Viewer(url, ledger)
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[str]:
+    """The address of an `assay view` over the folder, for as long as the block."""
+    words = ["-m", "assay.cli.main", "view", str(folder), "--port", "0", *options]
+    process = subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    with process.stdout:
+        try:
+            url = process.stdout.readline().strip()
+            assert url.startswith("http://127.0.0.1:"), url
+            yield url
+        finally:
+            process.terminate()
+            ended = process.wait(timeout=20)
+    assert ended == 0
+
+
+@pytest.fixture(scope="module")
+def browser(viewer: Viewer, chromium: str) -> Iterator[Browser]:
+    """Of one module: Playwright's event loop must not be there when other tests run theirs."""
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser: Browser, viewer: Viewer) -> Iterator[Page]:
+    """A tab in which nothing goes wrong and nothing leaves the machine, in every test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    tab = context.new_page()
+    tab.set_default_timeout(10_000)
+    strangers: list[str] = []
+    problems: list[str] = []
+
+    def look(request: Request) -> None:
+        if urlsplit(request.url).netloc not in ("", urlsplit(viewer.url).netloc):
+            strangers.append(request.url)
+
+    context.on("request", look)
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.on("dialog", lambda dialog: problems.append(f"dialog {dialog.message}"))
+    tab.on(
+        "console",
+        lambda told: problems.append(told.text) if "Content Security Policy" in told.text else None,
+    )
+    yield tab
+    context.close()
+    assert strangers == []
+    assert problems == []

@@ -1,0 +1,175 @@
+"""Ledgers for the viewer: a hostile one, one with every mark, a long one."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+from assay.ledger.run import Run
+from assay.ledger.writer import RunWriter
+from assay.rewards.step import Effect, History, RecoveryRewardScorer, StepInput, ToolOutcome
+from assay.schema.episode import Episode, Step, Trajectory
+from assay.schema.evidence import PageEvidence
+from assay.schema.manifest import RunManifest
+from assay.schema.message import Message
+from assay.schema.score import Scored
+from assay.schema.step_score import step_score_to_record
+from assay.schema.task import Task
+
+SCORER = "assistantbench_reward@1"
+SCRIPT = "<script>window.pwned = 1</script>"
+IMAGE = "<img src=x onerror='window.pwned = 2'>"
+LINK = "<a href='javascript:window.pwned=3'>javascript:window.pwned=3</a>"
+HTMX = "<div hx-get='/runs' hx-trigger='load' hx-on::load='window.pwned=4'>x</div>"
+TEMPLATE = "{{ 7 * 7 }}{% raw %}"
+BREAKOUT = "\"' onmouseover='window.pwned=5' x=\"</pre></textarea></script>"
+ANSI = "\x1b[31mred\x1b[0m\x1b]8;;http://evil.example\x07link\x07"
+BIDI = "abc\u202egpj.exe\u200b\ud800\x00"
+HOSTILE = "\n".join((SCRIPT, IMAGE, LINK, HTMX, TEMPLATE, BREAKOUT, ANSI, BIDI))
+HUGE = 5_000_000
+
+
+def png(width: int = 64, height: int = 48) -> bytes:
+    """A grey picture."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress(b"".join(b"\0" + b"\x90" * width for _ in range(height)))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def manifest(run_id: str, **fields: Any) -> RunManifest:
+    given: dict[str, Any] = {
+        "benchmark": "made",
+        "agent": "made",
+        "rewards": (SCORER,),
+        "n_tasks": 1,
+        "created_at": f"2026-01-01T00:00:00.000Z#{run_id}"[:24],
+        **fields,
+    }
+    return RunManifest(run_id=run_id, **given)
+
+
+def write_hostile(runs_dir: Path) -> Run:
+    """A run in which everything that an agent or a page can write is an attack."""
+    head = manifest(
+        "hostile",
+        benchmark=SCRIPT,
+        agent=IMAGE,
+        focus=HOSTILE,
+        config={SCRIPT: {BREAKOUT: HOSTILE}},
+        n_tasks=2,
+    )
+    task = Task(id=f"task {SCRIPT}{BREAKOUT}", goal=HOSTILE, answer=HOSTILE)
+    with RunWriter.create(runs_dir, head) as writer:
+        page = writer.artifact(HOSTILE)
+        html = writer.artifact(f"<!doctype html><html>{SCRIPT}</html>")
+        endless = writer.artifact("<b>" + "x" * HUGE)
+        steps = (
+            Step(index=0, action="", observation=page, observation_chars=len(HOSTILE)),
+            Step(
+                index=1,
+                action=HOSTILE,
+                observation=html,
+                think=HOSTILE,
+                error=HOSTILE,
+                outcome={SCRIPT: HOSTILE, "error": "other", "box": [1, 2, "x", None]},
+                scores=(
+                    {
+                        "scorer": SCRIPT,
+                        "score": -0.5,
+                        "classification": SCRIPT,
+                        "reasons": [{"code": SCRIPT, "sentence": HOSTILE, "n": 1}, SCRIPT],
+                        "contract": {SCRIPT: HOSTILE},
+                    },
+                ),
+                screenshot=page,
+            ),
+            Step(index=2, action="y" * HUGE, observation=endless, observation_chars=HUGE),
+        )
+        score = Scored(0.25, HOSTILE, {SCRIPT: 1.0}, {SCRIPT: HOSTILE}, SCORER, {SCRIPT: HOSTILE})
+        writer.append(
+            Episode(
+                attempt="hostile.r0.a1",
+                task=task,
+                trajectory=Trajectory(
+                    steps=steps, messages=(Message(role="user", content=HOSTILE),)
+                ),
+                final_response=HOSTILE,
+                scores=(score,),
+                metadata={SCRIPT: HOSTILE},
+            )
+        )
+        writer.append(
+            Episode(
+                attempt="endless.r0.a1",
+                task=Task(id="endless", goal="z" * HUGE, answer="g" * HUGE),
+                final_response="a" * HUGE,
+                scores=(Scored(0.0, "b" * HUGE, scorer=SCORER),),
+            )
+        )
+    return Run(writer.path)
+
+
+def write_marked(runs_dir: Path, n_steps: int = 12, *, run_id: str = "marked") -> Run:
+    """A run whose one episode has every mark, scored by the real step scorer."""
+    task = Task(id="marked", goal="See every mark.", answer="yes")
+    with RunWriter.create(runs_dir, manifest(run_id)) as writer:
+        picture = writer.artifact(png())
+        steps = scored_steps(n_steps, picture)
+        writer.append(
+            Episode(
+                attempt="marked.r0.a1",
+                task=task,
+                trajectory=Trajectory(steps=steps),
+                final_response="yes",
+                scores=(Scored(1.0, "equal", scorer=SCORER),),
+            )
+        )
+    return Run(writer.path)
+
+
+def scored_steps(n: int, picture: str = "") -> tuple[Step, ...]:
+    """Progress, a failure, its recovery, a block, a loop, and so on in turn; step 0 resets."""
+    scorer, history = RecoveryRewardScorer(), History()
+    before = PageEvidence(url="u0", text="t0", refs="r0")
+    steps = [Step(index=0, action="", evidence=before, screenshot=picture)]
+    for i in range(1, n):
+        kind = ("progress", "failure", "recovered", "blocked", "loop", "loop")[(i - 1) % 6]
+        outcome, after = _turn(kind, i, before)
+        history, score = scorer.advance(history, StepInput(outcome, before, after))
+        steps.append(
+            Step(
+                index=i,
+                action=f'click("{i}")',
+                evidence=after,
+                outcome={
+                    **outcome._asdict(),
+                    "effect": "browser",
+                    **({"box": [10, 12, 20, 8]} if picture else {}),
+                },
+                scores=(step_score_to_record(score, scorer=scorer.id),),
+                screenshot=picture,
+            )
+        )
+        before = after
+    return tuple(steps)
+
+
+def _turn(kind: str, i: int, before: PageEvidence) -> tuple[ToolOutcome, PageEvidence]:
+    moved = PageEvidence(url=f"u{i}", text=f"t{i}", refs=f"r{i}")
+    target, call = f"save {(i - 1) // 6}", f"call {i}"
+    if kind == "failure":
+        return ToolOutcome("click", call, target, ok=False, error="stale_ref"), before
+    if kind == "recovered":
+        return ToolOutcome("click", call, target, ok=True), moved
+    if kind == "blocked":
+        return ToolOutcome("goto", call, ok=True, block="captcha"), moved
+    if kind == "loop":
+        return ToolOutcome("noop", "noop", effect=Effect.READ, ok=True, info="i"), before
+    return ToolOutcome("click", call, f"go {i}", ok=True), moved

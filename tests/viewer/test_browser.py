@@ -1,0 +1,389 @@
+"""Each page in real Chromium, over a ledger that a real run of townsquare made."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python  # type: ignore[import-untyped]  # it ships no types
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from assay.ledger.writer import RunWriter
+from assay.schema.episode import Episode, Step
+from assay.schema.score import Scored
+from assay.schema.task import Task
+from tests.viewer.conftest import Ledger, Viewer
+from tests.viewer.ledgers import HUGE, SCORER, manifest, scored_steps
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
+
+DARK = ("runs", "run", "marks", "hostile episode", "verdict", "pair", "reward")
+"""Where every colour is; structure is the same in light and dark."""
+
+
+def cells(page: Page) -> list[str]:
+    labels: list[str] = page.locator(".ribbon .cell").evaluate_all(
+        "cells => cells.map(cell => cell.getAttribute('aria-label'))"
+    )
+    return labels
+
+
+def addresses(ledger: Ledger) -> dict[str, str]:
+    """One address of each page, for what must hold of all."""
+    pair = f"base={ledger.cut}&cand={ledger.whole}"
+    return {
+        "runs": "/runs",
+        "run": f"/runs/{ledger.whole}",
+        "diagnosis": f"/runs/{ledger.cut}/diagnosis",
+        "episode": f"/runs/{ledger.cut}/episodes/club-fee-1-67934b95.r0.a1?step=2",
+        "marks": "/runs/marked/episodes/marked.r0.a1?step=4",
+        "long episode": "/runs/long/episodes/marked.r0.a1?step=260",
+        "hostile episode": "/runs/hostile/episodes/hostile.r0.a1",
+        "hostile run": "/runs/hostile",
+        "choice of runs": "/compare",
+        "refusal": f"/compare?{pair}",
+        "verdict": "/compare?base=made-1&cand=made-2",
+        "pair": f"/compare/pair?{pair}&task=club_fee.1",
+        "rewards": "/rewards",
+        "reward": "/rewards/assistantbench_reward?c.answer=850000&do=probe",
+        "world's reward": "/rewards/webshop_reward",
+        "problem": "/runs/nowhere",
+    }
+
+
+def test_the_runs_page_shows_what_each_run_scored_and_how_sure_that_is(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/"))
+    assert page.url == viewer.at("/runs")
+    row = page.locator("tbody tr", has_text=viewer.ledger.cut)
+    expect(row).to_contain_text("short pages lose the clubs")
+    expect(row).to_contain_text("townsquare")
+    expect(row).to_contain_text("0.500")
+    expect(page.locator("tbody tr", has_text="made-1")).to_contain_text("[0.000, 0.000]")
+    expect(page.locator(".chart.done canvas")).to_be_visible()
+
+
+def test_runs_are_sorted_and_filtered_by_the_address_alone(page: Page, viewer: Viewer) -> None:
+    page.goto(viewer.at("/runs"))
+    page.get_by_role("link", name="mean reward").click()
+    assert "sort=mean" in page.url
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("mean reward")
+    means = page.locator("tbody .chip").all_inner_texts()
+    assert means == sorted(means, reverse=True)
+    page.get_by_label("words").fill("whole pages")
+    page.get_by_role("button", name="Filter").click()
+    assert page.locator("tbody tr").count() == 1
+    assert "sort=mean" in page.url
+    pasted = page.url
+    page.goto("about:blank")
+    page.goto(pasted)
+    expect(page.locator("tbody tr")).to_contain_text(viewer.ledger.whole)
+
+
+def test_the_run_page_has_episodes_the_matrix_and_the_diagnosis(page: Page, viewer: Viewer) -> None:
+    page.goto(viewer.at(f"/runs/{viewer.ledger.cut}"))
+    expect(page.locator("#diagnosis")).to_contain_text("observation truncated")
+    lost = page.get_by_role("row").filter(has_text="club_fee.1").first
+    expect(lost).to_contain_text("0.000")
+    expect(lost).to_contain_text("answered")
+    expect(lost).to_contain_text("observation truncated")
+    assert lost.locator("svg.spark path").count() == 2, "scores, and steps without one"
+    page.goto(viewer.at(f"/runs/{viewer.ledger.whole}"))
+    matrix = page.locator(".matrix")
+    expect(matrix.locator("tbody tr")).to_have_count(2)
+    expect(matrix.get_by_label("club_fee.1, repeat 1: 1.000")).to_be_visible()
+    page.get_by_role("link", name="below full reward").click()
+    expect(page.locator("#live table").nth(0)).to_contain_text("None.")
+
+
+def test_the_episode_page_shows_each_score_with_the_fact_that_earned_it(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at(addresses(viewer.ledger)["episode"]))
+    assert len(cells(page)) == 6
+    assert cells(page)[:2] == ["step 0, no score, reset", "step 1, +0.55"]
+    step = page.locator("#step-2")
+    expect(step.locator(".action")).to_contain_text("click(")
+    expect(step.locator(".observation")).to_contain_text("title: ")
+    earned = step.locator(".earned")
+    expect(earned).to_contain_text("+0.550")
+    expect(earned).to_contain_text("the address changed")
+    expect(earned).to_contain_text("rule 7")
+    expect(earned.get_by_role("row").filter(has_text="visible text")).to_contain_text("changed")
+    picture = step.locator(".shot svg").first
+    assert picture.locator("image").evaluate("image => image.getBBox().width") > 100
+    expect(picture.locator("rect.target")).to_be_visible()
+    aligned = page.locator(".aligned").first
+    expect(aligned).to_contain_text("unknown")
+    expect(aligned).to_contain_text("✗")
+    expect(page.locator(".finding")).to_contain_text("observation truncated")
+
+
+def test_the_element_that_an_action_was_aimed_at_is_boxed_on_what_the_agent_saw(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1?step=2"))
+    before, after = page.locator(".shot").all()
+    expect(before).to_contain_text("before the action, step 1")
+    box = before.locator("rect.target")
+    assert [box.get_attribute(name) for name in ("x", "y", "width", "height")] == [
+        "10.0", "12.0", "20.0", "8.0",
+    ]  # fmt: skip
+    assert before.locator("svg").get_attribute("viewBox") == "0 0 64 48"
+    expect(after.locator("rect.target")).to_have_count(0)
+
+
+def test_every_mark_is_on_the_ribbon_in_colour_in_a_glyph_and_in_words(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1"))
+    told = " ".join(cells(page))
+    for mark in ("reset", "failure", "recovered", "blocked", "loop"):
+        assert mark in told
+    glyphs = page.locator(".ribbon .cell").all_inner_texts()
+    assert {"○", "×", "↑", "⊘", "↻", "+"} <= set(glyphs)
+
+
+def test_the_keyboard_moves_to_the_next_and_previous_step_and_failure(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1?step=1"))
+
+    def press(key: str, step: int) -> None:
+        page.keyboard.press(key)
+        expect(page.locator(f"#step-{step}")).to_be_visible()
+        expect(page).to_have_url(re.compile(rf"step={step}$"))
+
+    press("j", 2)
+    press("k", 1)
+    press("n", 2)
+    press("n", 4)
+    press("ArrowRight", 5)
+    press("p", 4)
+    expect(page.locator(".cell[aria-current=step]")).to_have_attribute(
+        "aria-label", "step 4, −0.75, blocked"
+    )
+    expect(page.locator("#twin")).to_have_attribute("href", re.compile(r"\.json\?step=4$"))
+    page.go_back()
+    expect(page.locator("#step-5")).to_be_visible()
+    page.locator("#cell-3").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#step-3")).to_be_visible()
+    expect(page.locator("#cell-3")).to_be_focused()
+
+
+def test_focus_is_visible_and_the_first_stop_skips_to_the_content(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1"))
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    page.locator(".ribbon .cell").nth(3).focus()
+    page.keyboard.press("Tab")
+    style = page.locator(".ribbon .cell").nth(4).evaluate("cell => getComputedStyle(cell).outline")
+    assert "3px" in style
+
+
+def test_a_long_episode_is_shown_a_window_at_a_time_with_an_overview(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs/long/episodes/marked.r0.a1?step=399"))
+    labels = cells(page)
+    assert len(labels) == 200
+    assert labels[0].startswith("step 200,")
+    expect(page.locator("h2", has_text="Steps 200 to 399 of 450")).to_be_visible()
+    expect(page.locator(".overview a")).to_have_count(113)
+    page.keyboard.press("j")
+    expect(page.locator("#step-400")).to_be_visible()
+    assert cells(page)[-1].startswith("step 449,")
+
+
+def test_a_comparison_that_the_data_cannot_carry_is_refused_in_words(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs"))
+    page.get_by_label(f"{viewer.ledger.cut} is the base").check()
+    page.get_by_label(f"{viewer.ledger.whole} is the candidate").check()
+    page.get_by_role("button", name="Compare base and candidate").click()
+    expect(page.locator(".verdict")).to_contain_text("no verdict possible: n=2")
+    expect(page.get_by_text("agent.options.observation_chars: 4000 → 24000")).to_be_visible()
+    first = page.locator("tbody tr").filter(has_text="club_fee.1")
+    expect(first).to_contain_text("improved")
+    order = page.locator("table").last.locator("tbody tr").all_inner_texts()
+    assert "club_fee.1" in order[0]
+    page.goto(viewer.at(f"/compare?base={viewer.ledger.cut}&cand=made-1"))
+    expect(page.locator(".verdict")).to_contain_text("not comparable: the task sets differ")
+    page.get_by_role("link", name="Compute it all the same").click()
+    expect(page.locator(".verdict")).to_contain_text("no task was scored in both runs")
+
+
+def test_a_difference_that_is_shown_comes_with_its_interval(page: Page, viewer: Viewer) -> None:
+    page.goto(viewer.at("/compare?base=made-1&cand=made-2"))
+    expect(page.locator(".verdict")).to_contain_text("improved")
+    expect(page.get_by_role("row").filter(has_text="mean reward")).to_contain_text("[1.000, 1.000]")
+
+
+def test_a_row_opens_both_trajectories_aligned_where_they_part(page: Page, viewer: Viewer) -> None:
+    page.goto(viewer.at(f"/compare?base={viewer.ledger.cut}&cand={viewer.ledger.whole}"))
+    page.get_by_role("link", name="club_fee.1").click()
+    expect(page.get_by_text("They part at step")).to_be_visible()
+    rows = page.locator(".pair tbody tr").all()
+    at = next(i for i, row in enumerate(rows) if "first divergence" in row.inner_text())
+    said: list[list[str]] = [
+        [half.inner_text() for half in row.locator("code").all()] for row in rows
+    ]
+    assert at > 0
+    for both in said[:at]:
+        assert both[0] == both[1]
+    assert said[at][0] != said[at][1]
+    rows[at].locator("a").first.click()
+    expect(page.locator(f"#step-{at}")).to_be_visible()
+
+
+def test_a_reward_is_tried_and_probed_on_the_page(page: Page, viewer: Viewer) -> None:
+    page.goto(viewer.at("/rewards"))
+    page.get_by_role("link", name="math_equal_reward", exact=True).click()
+    page.get_by_label("final_response").fill(r"so \boxed{\tfrac12}")
+    page.get_by_label("answer").first.fill("0.5")
+    page.get_by_role("button", name="Score").click()
+    result = page.locator("section", has=page.locator("#result"))
+    expect(result).to_contain_text("1.000")
+    expect(result).to_contain_text("equals '0.5'")
+    page.get_by_role("button", name="Probe the gold").click()
+    expect(result).to_contain_text("right forms lose points")
+    page.goto(viewer.at("/rewards/webshop_reward"))
+    expect(page.locator("main")).to_contain_text("live world")
+    expect(page.locator("form")).to_have_count(0)
+    page.goto(viewer.at("/rewards/math_equal_reward?do=score&o.nonsense=1"))
+    expect(page.get_by_role("alert")).to_contain_text("has no option 'nonsense'")
+
+
+def test_two_tabs_do_not_fight(page: Page, viewer: Viewer) -> None:
+    other = page.context.new_page()
+    page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1?step=3"))
+    other.goto(viewer.at("/runs/marked/episodes/marked.r0.a1?step=7"))
+    page.reload()
+    expect(page.locator("#step-3")).to_be_visible()
+    other.keyboard.press("j")
+    expect(other.locator("#step-8")).to_be_visible()
+    page.reload()
+    expect(page.locator("#step-3")).to_be_visible()
+
+
+def test_a_running_run_updates_by_itself(page: Page, viewer: Viewer) -> None:
+    folder = viewer.ledger.folder
+    task, later = Task(id="first", answer="1"), Task(id="second", answer="1")
+    with RunWriter.create(folder, manifest("under-way", n_tasks=2, focus="live")) as writer:
+        attempt, second = writer.new_attempt(task), writer.new_attempt(later)
+        steps = writer.steps(attempt)
+        steps.write(Step(index=0, action=""))
+        page.goto(viewer.at("/runs/under-way"))
+        expect(page.locator("h1")).to_contain_text("live")
+        page.get_by_role("link", name=attempt).click()
+        expect(page.locator("#step-0")).to_be_visible()
+        for step in scored_steps(3)[1:]:
+            steps.write(step)
+        expect(page.locator("#step-2")).to_be_visible()
+        writer.append(episode(attempt, task, 1.0))
+        expect(page.locator(".stats").first).to_contain_text("1.000")
+        page.goto(viewer.at("/runs/under-way"))
+        writer.append(episode(second, later, 0.0))
+        expect(page.get_by_role("row").filter(has_text="second").first).to_contain_text("0.000")
+    expect(page.locator("h1")).not_to_contain_text("live")
+    expect(page.locator("#live[hx-get]")).to_have_count(0)
+
+
+def episode(attempt: str, task: Task, reward: float) -> Episode:
+    return Episode(attempt=attempt, task=task, scores=(Scored(reward, scorer=SCORER),))
+
+
+def test_hostile_content_is_shown_and_does_nothing(page: Page, viewer: Viewer) -> None:
+    for path in (
+        "/runs?q=hostile",
+        "/runs/hostile",
+        "/runs/hostile/episodes/hostile.r0.a1?step=1",
+        "/runs/hostile/episodes/hostile.r0.a1?step=0",
+        "/compare?base=hostile&cand=hostile&force=true",
+        "/rewards/qa_f1_reward?do=score&c.final_response=%3Cscript%3Ewindow.pwned=6%3C/script%3E",
+    ):
+        page.goto(viewer.at(path))
+        assert page.evaluate("window.pwned") is None, path
+        assert page.locator("main script:not([type='application/json'])").count() == 0
+        assert (
+            page.locator("main img, main iframe, main [onerror], main [onmouseover]").count() == 0
+        )
+        hrefs = page.locator("a").evaluate_all("links => links.map(link => link.protocol)")
+        assert set(hrefs) == {"http:"}
+    page.goto(viewer.at("/runs/hostile/episodes/hostile.r0.a1?step=1"))
+    action = page.locator("#step-1 .action").inner_text()
+    assert "<script>window.pwned = 1</script>" in action
+    assert "␛[31mred␛[0m" in action
+    assert "⟨U+202E⟩" in action
+    assert "{{ 7 * 7 }}" in action
+
+
+def test_five_megabytes_of_text_are_cut_visibly_with_the_whole_a_click_away(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs/hostile/episodes/hostile.r0.a1?step=2"))
+    cut = page.locator(".cut").filter(has_text="Cut here")
+    expect(cut.first).to_contain_text(f"of {HUGE:,} characters are not shown")
+    whole = page.locator("#step-2 .cut a").last.get_attribute("href")
+    answer = page.request.get(viewer.at(whole or ""))
+    assert len(answer.body()) == HUGE + 3
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert page.locator("body").evaluate("body => body.innerText.length") < 100_000
+    page.goto(viewer.at("/runs/hostile/episodes/endless.r0.a1"))
+    assert page.locator("body").evaluate("body => body.innerText.length") < 100_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_violation_on_any_page(
+    browser: Browser, viewer: Viewer, scheme: Any
+) -> None:
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    found = {}
+    for name, path in addresses(viewer.ledger).items():
+        if scheme == "dark" and name not in DARK:
+            continue
+        page.goto(viewer.at(path))
+        page.evaluate(AXE)
+        violations = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        told = [
+            f"{item['id']}: {node['html'][:120]} {node['failureSummary'][:200]}"
+            for item in violations
+            if item["impact"] in ("serious", "critical")
+            for node in item["nodes"][:3]
+        ]
+        if told:
+            found[name] = told
+    context.close()
+    assert found == {}
+
+
+def test_every_page_fits_into_400_and_1280_pixels(browser: Browser, viewer: Viewer) -> None:
+    for width in (400, 1280):
+        context = browser.new_context(viewport={"width": width, "height": 800})
+        page = context.new_page()
+        for name, path in addresses(viewer.ledger).items():
+            page.goto(viewer.at(path))
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, (name, wide)
+        context.close()
+
+
+def test_pages_say_the_same_without_scripts(browser: Browser, viewer: Viewer) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1?step=1"))
+    page.get_by_role("link", name="next failure").click()
+    expect(page.locator("#step-2")).to_be_visible()
+    page.goto(viewer.at(f"/runs/{viewer.ledger.cut}"))
+    expect(page.locator("#diagnosis")).to_contain_text("observation truncated")
+    context.close()

@@ -1,0 +1,76 @@
+"""The exported files are the same pages, and need no server."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from assay.cli.main import main
+from tests.viewer.conftest import Ledger
+
+
+@pytest.fixture(scope="module")
+def site(ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("export") / "site"
+    assert main(["view", str(ledger.folder), "--export", str(target)]) == 0
+    return target
+
+
+def test_every_link_of_every_file_leads_to_a_file(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 30
+    for page in pages:
+        for link in re.findall(r'(?:href|src)="([^"]*)"', page.read_text("utf-8")):
+            parts = urlsplit(unescape(link))
+            assert parts.scheme == "", (page, link)
+            assert not parts.path.startswith("/"), (page, link)
+            if parts.path:
+                assert (page.parent / unquote(parts.path)).is_file(), (page, link)
+
+
+def test_every_page_has_its_record_beside_it(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        json.loads(page.with_suffix(".json").read_bytes())
+
+
+def test_a_folder_that_holds_something_is_left_alone(
+    site: Path, ledger: Ledger, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["view", str(ledger.folder), "--export", str(site)]) == 1
+    assert "is not empty" in capsys.readouterr().err
+
+
+def test_the_files_are_read_from_the_disk_with_keys_and_chart(site: Path, browser: Browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "index.html").as_uri())
+    expect(page.locator(".chart.done canvas")).to_be_visible()
+    page.get_by_role("link", name="long", exact=True).click()
+    page.get_by_role("link", name="marked", exact=True).first.click()
+    expect(page.locator(".step")).to_have_count(200)
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    expect(page.locator(".cell.here")).to_have_attribute("aria-label", re.compile("step [24],"))
+    page.get_by_role("link", name="steps after").click()
+    expect(page.locator("#step-200")).to_be_visible()
+    page.goto((site / "rewards" / "qa_f1_reward.html").as_uri())
+    expect(page.locator("main")).to_contain_text("needs the server")
+    page.goto((site / "runs" / "marked" / "marked.r0.a1.html").as_uri())
+    loaded = page.evaluate(
+        "() => new Promise(done => { const picture = new Image();"
+        " picture.onload = () => done(picture.naturalWidth); picture.onerror = () => done(0);"
+        " picture.src = document.querySelector('.shot image').href.baseVal })"
+    )
+    assert loaded == 64
+    page.goto((site / "runs" / "hostile" / "hostile.r0.a1.html").as_uri())
+    assert page.evaluate("window.pwned") is None
+    context.close()
+    assert {urlsplit(url).scheme for url in asked} == {"file"}

@@ -1,0 +1,286 @@
+"""The small parts: text made visible, colours, pictures, memory, windows, liveness, the index."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import BadParameter, BadRecord
+from assay.ledger.index import Index
+from assay.ledger.liveness import being_written
+from assay.ledger.run import Run
+from assay.ledger.steps import StepsWriter
+from assay.ledger.windows import read_gists, read_window
+from assay.ledger.writer import RunWriter
+from assay.schema.episode import Episode, Step
+from assay.schema.score import Scored
+from assay.schema.task import Task
+from assay.schema.usage import Usage
+from assay.viewer.archive import Archive
+from assay.viewer.looks import Segment, bars, overview, reward_shade, shade, signed
+from assay.viewer.memory import Memory
+from assay.viewer.pages.rewards import Bench
+from assay.viewer.pages.runs import RunsQuery, runs_page
+from assay.viewer.pictures import Size, picture_kind, picture_size
+from assay.viewer.text import shown, visible
+from tests.viewer.ledgers import SCORER, manifest, png, write_marked
+
+VENDOR = Path(__file__).parents[2] / "src" / "assay" / "viewer" / "static" / "vendor"
+
+
+def test_what_is_vendored_is_what_its_projects_published() -> None:
+    told = tomllib.loads((VENDOR / "VENDORED.toml").read_text("utf-8"))["file"]
+    for entry in told:
+        data = (VENDOR / entry["file"]).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == entry["sha256"]
+        assert entry["version"] in entry["file"]
+        assert (VENDOR / entry["licence_file"]).is_file()
+    known = {name for entry in told for name in (entry["file"], entry["licence_file"])}
+    assert {path.name for path in VENDOR.iterdir()} == known | {"VENDORED.toml"}
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "why"),
+    [
+        ("a\tb\nc", "a\tb\nc", "tabs and line breaks show as what they are"),
+        ("a\r\nb", "a\nb", "the other line break is one too"),
+        ("\x1b[31m", "␛[31m", "an escape sequence is text"),
+        ("\x00\x7f", "␀␡", "controls have pictures"),
+        ("\u202egpj", "⟨U+202E⟩gpj", "nothing reorders the text"),
+        ("a\u200bb", "a⟨U+200B⟩b", "nothing hides in it"),
+        ("\ud800", "⟨U+D800⟩", "half a character can be sent"),
+        ("é 漢 😀", "é 漢 😀", "every script stays"),
+    ],
+)
+def test_text_is_made_visible(text: str, seen: str, why: str) -> None:
+    assert visible(text) == seen, why
+
+
+@given(st.text(st.characters()))
+def test_visible_text_can_always_be_sent_and_stays_as_it_is(text: str) -> None:
+    once = visible(text)
+    once.encode("utf-8")
+    assert visible(once) == once
+
+
+def test_a_cut_text_says_how_much_is_missing() -> None:
+    assert shown("abcdef", 4).left_out == 2
+    assert shown("abc", 4).left_out == 0
+
+
+ORDER = ("n4", "n3", "n2", "n1", "z", "p1", "p2", "p3", "p4")
+
+
+@given(st.floats(-5, 5), st.floats(-5, 5))
+def test_a_better_score_never_looks_worse(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert ORDER.index(shade(low)) <= ORDER.index(shade(high))
+
+
+@given(st.floats(-1, 1))
+def test_the_sign_of_a_score_is_the_side_of_its_colour(value: float) -> None:
+    side = shade(value)[0]
+    assert side == ("z" if abs(value) < 0.0005 else "p" if value > 0 else "n")
+    assert shade(-value)[1:] == shade(value)[1:]
+
+
+def test_no_score_has_no_colour_and_zero_has_no_sign() -> None:
+    assert shade(None) == "none" == reward_shade(None)
+    assert (signed(0.0), signed(-0.0001), signed(-0.5), signed(None)) == (
+        "0.000", "0.000", "−0.500", "—",
+    )  # fmt: skip
+
+
+def test_a_bar_goes_up_for_a_gain_and_down_for_a_loss() -> None:
+    parts = [
+        Segment(0, 0, None, "none", 0),
+        Segment(1, 1, 1.0, "p4", 0),
+        Segment(2, 2, -0.5, "n3", 1),
+    ]
+    assert dict(bars(parts, 8, 11)) == {
+        "none": "M0 10.0h7v1.0h-7z",
+        "p4": "M8 0.0h7v11.0h-7z",
+        "n3": "M16 11.0h7v6.0h-7z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "size"),
+    [
+        (png(30, 20), "image/png", Size(30, 20)),
+        (png(30, 20)[:20], "image/png", None),
+        (b"\xff\xd8\xff\xc0\x00\x11\x08\x00\x10\x00\x20\x03", "image/jpeg", Size(32, 16)),
+        (b"\xff\xd8\xff\xe0\x00\x00", "image/jpeg", None),
+        (b"\xff\xd8" + b"\xff\xe0\x00\x02" * 5_000, "image/jpeg", None),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp", None),
+        (b"<svg onload=alert(1)>", None, None),
+        (b"<!doctype html>", None, None),
+        (b"", None, None),
+    ],
+)
+def test_a_picture_is_what_its_bytes_say(data: bytes, kind: str | None, size: Size | None) -> None:
+    assert picture_kind(data) == kind
+    assert picture_size(data) == size
+
+
+def test_memory_is_bounded_by_weight_and_drops_the_oldest() -> None:
+    memory: Memory[str] = Memory(10, len)
+    for key, value in (("a", "xxxx"), ("b", "xxxx"), ("a", "yyyy"), ("c", "xxxx")):
+        memory.put(key, value)
+    assert (memory.get("a"), memory.get("b"), memory.get("c")) == ("yyyy", None, "xxxx")
+    memory.put("huge", "x" * 11)
+    assert memory.get("huge") is None
+
+
+def test_what_two_ask_for_at_once_is_made_once() -> None:
+    memory: Memory[str] = Memory(10)
+    made: list[str] = []
+
+    def make() -> str:
+        made.append("x")
+        return "value"
+
+    with_it = [threading.Thread(target=memory.made, args=("key", make)) for _ in range(8)]
+    for thread in with_it:
+        thread.start()
+    for thread in with_it:
+        thread.join()
+    assert made == ["x"]
+
+
+def test_a_window_reads_the_steps_that_it_is_asked_for(tmp_path: Path) -> None:
+    run = write_marked(tmp_path, 30)
+    path = run.path / "steps" / "marked.r0.a1.jsonl"
+    gists = read_gists(path)
+    assert len(gists) == 30
+    assert read_window(path, gists, 20, 23) == run.steps("marked.r0.a1")[20:23]
+    assert read_gists(path, gists[:11]) == gists
+    assert [part.first for part in overview(gists, 4)] == [0, 8, 16, 24]
+    assert gists[2].classification == "failure"
+    assert read_gists(tmp_path / "nowhere.jsonl") == ()
+
+
+def test_a_damaged_step_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "steps.jsonl"
+    path.write_text('{"schema_id": "assay.run/1", "scores": 3}\n{"x": 1}\n')
+    with pytest.raises(BadRecord, match="line 2"):
+        read_gists(path)
+
+
+def test_a_gist_reads_what_only_the_slower_reader_can(tmp_path: Path) -> None:
+    path = tmp_path / "steps.jsonl"
+    with StepsWriter(path) as steps:
+        steps.write(Step(index=0, action="\ud800", reward=0.5))
+    assert read_gists(path)[0].reward == 0.5
+
+
+def test_a_steps_file_that_grows_is_read_on_and_one_that_was_replaced_anew(
+    tmp_path: Path,
+) -> None:
+    run = write_marked(tmp_path, 6)
+    path = run.path / "steps" / "marked.r0.a1.jsonl"
+    archive = Archive(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3]))
+    assert len(archive.gists("marked", "marked.r0.a1")) == 3
+    with path.open("ab") as stream:
+        stream.write(b"".join(lines[3:]))
+    assert len(archive.gists("marked", "marked.r0.a1")) == 6
+    path.write_bytes(b"".join(lines[:2]))
+    assert len(archive.gists("marked", "marked.r0.a1")) == 2
+
+
+def test_a_run_is_live_while_its_writer_holds_it(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "no list of locks"
+    with RunWriter.create(tmp_path, manifest("live")) as writer:
+        assert being_written(writer.path)
+        assert being_written(writer.path, locks=elsewhere), "the process that is named is alive"
+    assert not being_written(writer.path)
+    assert not being_written(tmp_path / "nowhere")
+    (writer.path / "writer.lock").write_text("process 7 on another-machine\n")
+    assert not being_written(writer.path, locks=elsewhere)
+
+
+def finish(writer: RunWriter, task: str, reward: float, usage: Usage, repeat: int = 0) -> None:
+    made = Task(id=task)
+    writer.append(
+        Episode(
+            attempt=writer.new_attempt(made, repeat),
+            task=made,
+            repeat=repeat,
+            scores=(Scored(reward, scorer=SCORER),),
+            usage=usage,
+            elapsed_s=2.0,
+        )
+    )
+
+
+def test_the_index_adds_up_time_and_cost_and_makes_up_no_price(tmp_path: Path) -> None:
+    head = {"commit": "d4b692e123", "dirty": "x"}
+    with RunWriter.create(tmp_path, manifest("priced", **head)) as writer:
+        finish(writer, "a", 1.0, Usage(1, 1, 0.25, 1))
+        finish(writer, "a", 0.0, Usage(1, 1, 0.5, 1), repeat=1)
+        finish(writer, "b", 1.0, Usage())
+    with RunWriter.create(tmp_path, manifest("unpriced")) as writer:
+        finish(writer, "a", 1.0, Usage(1, 1, 0.25, 1))
+        finish(writer, "b", 1.0, Usage(1, 1, None, 1))
+    with RunWriter.create(tmp_path, manifest("no-model")) as writer:
+        finish(writer, "a", 1.0, Usage())
+    index = Index(tmp_path)
+    rows = {row.run_id: row for row in index.runs()}
+    assert rows["priced"].cost_usd == 0.75
+    assert rows["priced"].elapsed_s == 6.0
+    assert rows["priced"].commit == "d4b692e+"
+    assert rows["unpriced"].cost_usd is None
+    assert rows["no-model"].cost_usd is None
+    assert index.task_means("priced") == [0.5, 1.0]
+
+
+def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path) -> None:
+    write_marked(tmp_path)
+    archive = Archive(tmp_path)
+    # A folder in the index's place stands for a file system that takes no files.
+    (tmp_path / "index.sqlite").mkdir()
+    found: list[int] = []
+
+    def ask() -> None:
+        found.append(runs_page(archive, RunsQuery(), archive.runs()).total)
+
+    for _ in range(2):
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join()
+    assert found == [1, 1]
+
+
+def test_a_reward_that_hangs_is_given_up_and_the_next_is_told() -> None:
+    bench, stuck = Bench(places=1, limit_s=0.05), threading.Event()
+    with pytest.raises(BadParameter, match=r"no result within 0\.05 s"):
+        bench.run(stuck.wait)
+    with pytest.raises(BadParameter, match="tried before hang"):
+        bench.run(lambda: 1.0)
+    stuck.set()
+    patient = Bench()
+    assert patient.run(lambda: 1.0) == 1.0
+    with pytest.raises(BadParameter, match="as it is"):
+        patient.run(_refuse)
+
+
+def _refuse() -> float:
+    raise BadParameter("as it is")
+
+
+def test_a_run_reads_one_attempt_without_its_steps(tmp_path: Path) -> None:
+    run: Run = write_marked(tmp_path)
+    stored = run.stored("marked.r0.a1")
+    assert stored.steps.n == 12
+    assert stored.episode.trajectory.steps == ()
+    assert run.line("marked.r0.a1").startswith(b'{"schema_id"')
+    with pytest.raises(BadRecord, match="no finished attempt"):
+        run.stored("nobody")
