@@ -50,6 +50,22 @@ class RewardSpec:
         """The first line of the function's docstring."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
+    def to_record(self) -> dict[str, Any]:
+        """The reward described as plain JSON values; an option without a default is null."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "summary": self.summary,
+            "needs": list(self.required),
+            "takes": list(self.optional),
+            "options": {
+                option.name: None if option.default is option.empty else repr(option.default)
+                for option in self.options.values()
+            },
+            "parts": None if self.parts is None else list(self.parts),
+            "documentation": inspect.getdoc(self.function) or "",
+        }
+
 
 class Registry(Generic[T]):
     """Named, versioned objects of one kind."""
@@ -86,15 +102,26 @@ class Registry(Generic[T]):
             raise UnknownName(self._unknown(plain))
         if not wanted:
             return versions[max(versions)]
-        if not wanted.isdecimal() or int(wanted) not in versions:
-            known = ", ".join(f"{plain}@{version}" for version in sorted(versions))
-            raise UnknownName(f"no {self.kind} {name!r}; this installation has {known}")
-        return versions[int(wanted)]
+        for version, item in versions.items():
+            if str(version) == wanted:
+                return item
+        known = ", ".join(f"{plain}@{version}" for version in sorted(versions))
+        raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {known}")
 
     def names(self) -> list[str]:
         """Every name that `get` would find, sorted."""
         with self._lock:
             return sorted({*self._objects, *self._builtins, *self._offered()})
+
+    def registered(self) -> list[tuple[str, int, T]]:
+        """Name, version and object of whatever is not built in and was registered or used here."""
+        with self._lock:
+            return [
+                (name, version, item)
+                for name, versions in self._objects.items()
+                if name not in self._builtins
+                for version, item in versions.items()
+            ]
 
     def _versions(self, name: str) -> dict[int, T]:
         with self._lock:

@@ -134,7 +134,17 @@ def test_a_score_of_other_rules_is_noticed() -> None:
     assert list(rescore([steps[0], unreadable]))[1].stored is None
 
 
-@pytest.mark.parametrize("record", [{}, {"tool": "x", "effect": "terrible"}])
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"tool": "x", "effect": "terrible"},
+        {"tool": None},
+        {"tool": "x", "call": 5},
+        {"tool": "x", "error": ["stale_ref"]},
+        {"tool": "x", "items": "3"},
+    ],
+)
 def test_an_outcome_that_is_none_is_a_bad_record(record: dict[str, Any]) -> None:
     with pytest.raises(BadRecord):
         outcome_from_record(record)

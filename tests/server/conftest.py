@@ -16,7 +16,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """One worker, four rows in a request and in the queue, one megabyte in a body."""
+    """One worker, four rows in a request and 64 in the queue, one megabyte in a body."""
     folder = tmp_path_factory.mktemp("small")
     limits = ["--workers", "1", "--max-rows", "4", "--queue-rows", "64", "--max-body-mb", "1"]
     served = ["--rewards", "gated,length", "--default-reward", "length"]

@@ -34,6 +34,20 @@ def test_scores_are_those_of_the_library(server: Running) -> None:
         assert absent.reason == "bad_row"
 
 
+def test_a_bad_row_has_its_number_among_all_rows(server: Running) -> None:
+    rows = [*ROWS[:9], {"final_response": "1"}]
+    with Client(server.url) as client:
+        there = list(client.score_batch("math_equal_reward", rows, batch_rows=4))
+    assert there == list(assay.score_batch("math_equal_reward", rows))
+    assert "row 10" in there[-1].because
+
+
+def test_a_token_that_no_header_can_hold_is_refused_and_not_shown() -> None:
+    with pytest.raises(BadParameter, match="end of a line") as caught:
+        Client("http://127.0.0.1:1", token="secret\n")
+    assert "secret" not in str(caught.value)
+
+
 def test_an_event_loop_gets_the_same(server: Running) -> None:
     async def ask() -> None:
         async with AsyncClient(server.url) as client:
@@ -109,8 +123,11 @@ def replying(reply: Reply) -> Iterator[tuple[str, list[int]]]:
     asked: list[int] = []
 
     class Replies(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
+            self.rfile.read(int(self.headers.get("content-length", 0)))
             asked.append(len(asked) + 1)
             status, headers, body = reply(len(asked))
             if status == 0:
@@ -190,15 +207,29 @@ def test_patience_ends_with_the_last_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"[]", b"<html>", b'{"results": []}', b'{"results": [{"scores": {}}]}']
+    "body",
+    [
+        b"[]",
+        b"<html>",
+        b'{"results": []}',
+        b'{"results": [{"scores": {}}]}',
+        b'{"results": [{"scores": []}]}',
+        b'{"results": [{"scores": {"a": []}}]}',
+        b'{"steps": [{"score": 5}]}',
+        b'{"steps": 5}',
+    ],
 )
 def test_an_answer_of_something_else_is_no_score(body: bytes) -> None:
     with (
         replying(lambda n: (200, {}, body)) as (url, _),
         Client(url) as client,
-        pytest.raises(ServerError, match="answer"),
     ):
-        client.score("a")
+        with pytest.raises(ServerError, match="answer"):
+            client.score("a")
+        with pytest.raises(ServerError, match="answer"):
+            client.steps([])
+        with pytest.raises(ServerError, match="answer"):
+            client.rewards()
 
 
 @pytest.mark.parametrize("wish", ["nan", "-1", "soon", "", "inf", None])

@@ -48,6 +48,11 @@ def code_of(answer: httpx.Response) -> tuple[int, str]:
         (b'{"reward": "needy", "row": {}}', (422, "bad_parameter"), "an option is missing"),
         (b'{"reward": ["length", "length"], "row": {}}', (422, "bad_parameter"), "twice"),
         (b'{"reward": "length@9", "row": {}}', (404, "unknown_reward"), "no such version"),
+        (
+            b'{"reward": "length@%s", "row": {}}' % (b"1" * 5000),
+            (404, "unknown_reward"),
+            "a version of more digits than Python reads",
+        ),
         (b'{"reward": "webshop_reward", "row": {}}', (404, "unknown_reward"), "needs a world"),
         (b'{"reward": "\\ud800", "row": {}}', (404, "unknown_reward"), "half a pair"),
         (
@@ -190,6 +195,19 @@ def test_more_rows_than_a_request_may_have_are_refused(small: Running) -> None:
     assert code_of(answer) == (413, "too_many_rows")
     steps = [{"index": n, "action": ""} for n in range(5)]
     assert code_of(small.post("/v1/steps", {"steps": steps})) == (413, "too_many_rows")
+    # None of these would reach a worker.
+    apart = {"query": ["a"] * 5, "prompts": ["b"] * 5}
+    assert code_of(small.post("/openrlhf/get_reward", apart)) == (413, "too_many_rows")
+
+
+@pytest.mark.parametrize("column", ["final_response.upper", "n.real", "l.__class__.__name__"])
+def test_a_column_is_a_place_in_the_row_and_never_an_attribute(
+    server: Running, column: str
+) -> None:
+    row = {**ROW, "n": 1, "l": []}
+    columns = {"final_response": column}
+    (score,) = server.score("mirror", [row], columns=columns)
+    assert (score["value"], score["abstained"]) == (None, "bad_row")
 
 
 def test_a_full_queue_answers_429_and_when_to_come_again(small: Running, tmp_path: Path) -> None:

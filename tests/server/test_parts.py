@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from starlette.requests import Request
 
-from assay.errors import BadRecord, UsageError
+from assay.errors import BadRecord, UnknownName, UsageError
+from assay.registry import REWARDS, reward
 from assay.server.admission import Admission
+from assay.server.catalogue import catalogue_of
+from assay.server.intake import read_lines
 from assay.server.reading import read_json, write_json
+from assay.server.refusal import Refusal
 from assay.server.settings import Settings
 
 scalars = (
@@ -65,6 +70,40 @@ def test_a_long_integer_is_read_to_its_last_digit(body: bytes, why: str) -> None
     assert read_json(body) == json.loads(body), why
 
 
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (json.dumps({"rows": [{"said": "[{," * 250_000}]}), "a policy that says only commas"),
+        (json.dumps({"rows": ['\\"', ",{[" * 200_000 + '"', "\\"]}), "quotes that end nothing"),
+    ],
+)
+def test_what_is_in_a_text_is_not_a_value(body: str, why: str) -> None:
+    assert read_json(body.encode()) == json.loads(body), why
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" + b"{}," * 300_000 + b"{}]",
+        b'["' + b'\\",' * 600_000,
+        b'["' + b'\\",' * 600_000 + b"\\",
+        b'"",' * 600_000,
+    ],
+    ids=["too many values", "a text without an end", "one that ends in a backslash", "texts"],
+)
+def test_a_body_beyond_reason_is_refused_in_one_pass(body: bytes) -> None:
+    with pytest.raises(BadRecord):
+        read_json(body)
+
+
+def test_a_request_without_rows_says_nothing_about_the_pace() -> None:
+    queue = Admission(10)
+    assert queue.try_enter(10)
+    assert queue.try_enter(0)
+    queue.leave(0)
+    assert queue.retry_after_s() == 1
+
+
 def test_the_queue_tells_when_to_come_again_from_its_pace() -> None:
     now = 0.0
     queue = Admission(1000, clock=lambda: now)
@@ -106,3 +145,66 @@ def test_who_waits_for_room_gets_it_when_there_is_some() -> None:
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Settings(**wrong)
+
+
+def test_a_sender_that_falls_silent_is_refused() -> None:
+    pieces = [{"type": "http.request", "body": b"{}\n[1", "more_body": True}]
+
+    async def receive() -> Any:
+        return pieces.pop() if pieces else await asyncio.Event().wait()
+
+    async def read() -> None:
+        request = Request({"type": "http"}, receive)
+        lines = read_lines(request, most=100, stall_s=0.01)
+        assert await anext(lines) == [(1, b"{}")]
+        with pytest.raises(Refusal, match="nothing was sent for") as caught:
+            await anext(lines)
+        assert (caught.value.status, caught.value.code) == (408, "slow_body")
+
+    asyncio.run(read())
+
+
+@pytest.fixture
+def _two_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reward `twofold`, of which there are two."""
+
+    def first(final_response: str) -> float:
+        return 1.0
+
+    def second(final_response: str) -> float:
+        return 2.0
+
+    monkeypatch.setattr(REWARDS, "_objects", dict(REWARDS._objects))
+    reward(name="twofold", version=1)(first)
+    reward(name="twofold", version=2)(second)
+
+
+@pytest.mark.usefixtures("_two_versions")
+@pytest.mark.parametrize(
+    ("served", "named", "found", "why"),
+    [
+        ("twofold", "twofold", "twofold", "the newest"),
+        ("twofold", "twofold@1", "twofold@1", "an older one"),
+        ("twofold@1", "twofold", "twofold@1", "the one that the server was told to serve"),
+        ("twofold@1", "twofold@1", "twofold@1", "the same, in full"),
+        ("twofold@1", "twofold@2", None, "not served, though it is installed"),
+        ("twofold", "twofold@3", None, "not installed"),
+    ],
+)
+def test_a_version_that_was_chosen_is_the_one_that_is_served(
+    served: str, named: str, found: str | None, why: str
+) -> None:
+    catalogue = catalogue_of(Settings(rewards=(served,), workers=1))
+    if found is None:
+        with pytest.raises(UnknownName):
+            catalogue.asks([named], {})
+        with pytest.raises(UsageError, match="default"):
+            catalogue_of(Settings(rewards=(served,), default_reward=named, workers=1))
+    else:
+        assert [ask.reward for ask in catalogue.asks([named], {})] == [found], why
+
+
+@pytest.mark.usefixtures("_two_versions")
+def test_two_versions_of_one_reward_cannot_both_be_served() -> None:
+    with pytest.raises(UsageError, match="twofold@1 and twofold@2"):
+        catalogue_of(Settings(rewards=("twofold@1", "twofold@2"), workers=1))

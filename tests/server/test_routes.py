@@ -111,6 +111,26 @@ def test_a_line_is_answered_before_the_next_one_is_sent(server: Running) -> None
     assert [v in received for v in (b'"value":1.0', b'"value":2.0', b'"value":3.0')] == [True] * 3
 
 
+def test_the_deadline_in_the_address_holds_for_each_piece_of_a_stream(server: Running) -> None:
+    server.wait_for_workers()
+    answer = server.http.post(
+        "/v1/score?reward=hanging&deadline_s=0.5",
+        content=b'{"final_response": "hang"}\n',
+        headers=NDJSON,
+        # Less than the server's own deadline.
+        timeout=30,
+    )
+    score = answer.json()["scores"]["hanging"]
+    assert (score["value"], score["abstained"]) == (None, "deadline")
+
+
+def test_rows_are_counted_from_the_first(server: Running) -> None:
+    body = {"reward": "math_equal_reward", "rows": [HALF, {}], "first": 513}
+    results = server.post("/v1/score", body).json()["results"]
+    assert [result["line"] for result in results] == [513, 514]
+    assert "row 514" in results[1]["scores"]["math_equal_reward"]["because"]
+
+
 def test_recorded_steps_are_scored_as_by_the_command(server: Running, tmp_path: Path) -> None:
     path = tmp_path / "steps.jsonl"
     records = recorded_steps(path)
@@ -151,6 +171,20 @@ def recorded_steps(path: Path) -> list[dict[str, Any]]:
         ([{"index": 0, "action": ""}, {"index": 1}], "steps[1].action"),
         ([{"index": 0, "action": "", "schema_id": "other"}], "steps[0]"),
         ([{"index": 1, "action": "", "outcome": {"effect": "sideways"}}], "outcome"),
+        ([{"index": 1, "action": "", "outcome": {"tool": "a", "call": 5}}], "'call'"),
+        ([{"index": 1, "action": "", "outcome": {"tool": "a", "error": []}}], "'error'"),
+        (
+            [
+                {"index": 0, "action": ""},
+                {
+                    "index": 1,
+                    "action": "",
+                    "outcome": {"tool": "a"},
+                    "scores": [{"contract": {"total": "x"}}],
+                },
+            ],
+            "steps[1]: not the state of a contract: 'total'",
+        ),
     ],
 )
 def test_a_record_that_is_no_step_is_refused_by_its_place(
@@ -195,6 +229,15 @@ def test_nemo_gym_gets_the_fields_back_and_a_mask_for_an_abstention(server: Runn
     assert (answer["reward"], answer["mask_sample"], answer["uuid"]) == (1.0, False, "u1")
     unknown = server.post("/nemo-gym/verify?reward=math_equal_reward", verify_request("4")).json()
     assert (unknown["mask_sample"], unknown["failure_kind"]) == (True, "verifier_error")
+
+
+@pytest.mark.parametrize("output", ["4", "", ["4"], [None], 4])
+def test_what_is_no_response_is_refused_and_not_a_wrong_answer(
+    server: Running, output: Any
+) -> None:
+    body = {"response": {"output": output}, "expected_answer": "4"}
+    answer = server.post("/nemo-gym/verify?reward=math_equal_reward", body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_record")
 
 
 def test_slime_gets_a_number_and_a_refusal_for_an_abstention(server: Running) -> None:

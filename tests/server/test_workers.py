@@ -5,6 +5,7 @@ import signal
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.server.running import Running, until
@@ -33,6 +34,16 @@ def test_a_worker_killed_from_outside_is_replaced(server: Running) -> None:
         os.kill(pid, signal.SIGKILL)
     (score,) = server.score("whoami", [ROW])
     assert int(score["value"]) not in pids
+
+
+def test_workers_that_were_killed_while_idle_cost_no_row_its_score(server: Running) -> None:
+    server.wait_for_workers()
+    pids = [worker.pid for worker in server.workers]
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not any(map(psutil.pid_exists, pids)))
+    assert [score["value"] for score in server.score("length", [ROW] * 3)] == [2.0] * 3
+    server.wait_for_workers()
 
 
 def test_a_reward_that_leaves_abstains_and_its_worker_stays(server: Running) -> None:

@@ -1,5 +1,7 @@
 """Where a door may listen."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from assay.errors import UsageError
@@ -59,7 +61,20 @@ def test_the_address_of_a_wildcard_is_called_on_this_machine() -> None:
 def test_names_are_known_on_loopback_and_given_elsewhere() -> None:
     assert allowed_hosts("127.0.0.1") == {"localhost", "127.0.0.1", "::1"}
     assert allowed_hosts("0.0.0.0") == {"*"}
-    assert allowed_hosts("10.0.0.1", ["Rewards.svc"]) == {"10.0.0.1", "rewards.svc"}
+    ours = {"localhost", "127.0.0.1", "::1"}
+    assert allowed_hosts("10.0.0.1", ["Rewards.svc"]) == {"10.0.0.1", "rewards.svc", *ours}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost", "[::1]"])
+@pytest.mark.parametrize("names", [[], ["rewards.svc"]])
+def test_the_address_that_is_told_is_one_that_is_answered(host: str, names: list[str]) -> None:
+    url = checked_binding(host, 8700, LONG).url
+    assert urlsplit(url).hostname in allowed_hosts(host, names)
+
+
+def test_a_wildcard_with_names_answers_under_the_address_that_is_told() -> None:
+    url = checked_binding("0.0.0.0", 8700, LONG).url
+    assert urlsplit(url).hostname in allowed_hosts("0.0.0.0", ["rewards.svc"])
 
 
 def test_port_0_is_any_that_is_free_and_a_taken_port_says_so() -> None:

@@ -159,6 +159,8 @@ def test_a_browser_brings_the_token_once_and_keeps_a_cookie_that_is_not_it() -> 
     kept = cookie.partition(";")[0]
     assert ask(guards, target="/runs", headers={"cookie": kept}).status == 200
     assert ask(guards, target="/runs", headers={"cookie": kept[:-1] + "!"}).status == 401
+    beside = f'theirs={{"a": [1, "b"]}}; odd; {kept}; more='
+    assert ask(guards, target="/runs", headers={"cookie": beside}).status == 200
     other = Guards(OURS, token=TOKEN + "2")
     assert ask(other, target="/runs", headers={"cookie": kept}).status == 401
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from inspect import Signature
 from inspect import signature as signature_of
 from math import isfinite
+from types import NoneType
 from typing import Any, TypeAlias
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
@@ -170,6 +171,9 @@ def _look_up(offered: Mapping[str, Any], path: str, parameter: str, reward: str)
         if isinstance(value, Mapping):
             found = step in value
             value = value[step] if found else None
+        elif isinstance(value, (str, int, float, list, NoneType)):
+            # Columns may come from a stranger's request, who must not see Python behind the JSON.
+            found = False
         else:
             found = hasattr(value, step)
             value = getattr(value, step, None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 from assay.adapters.messages import read
@@ -29,7 +30,7 @@ OWN_FIELDS = ("responses_create_params", "response")
 def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of a verify request: the answer, the messages, and its further fields."""
     response = body.get("response")
-    if not isinstance(response, Mapping) or not isinstance(response.get("output"), Sequence):
+    if not isinstance(response, Mapping) or not _are_items(response.get("output")):
         raise BadRecord("the request's 'response' should be an OpenAI response with an 'output'")
     fields = {key: value for key, value in body.items() if key not in OWN_FIELDS}
     row: dict[str, Any] = dict(fields)
@@ -67,6 +68,13 @@ def to_response(body: Mapping[str, Any], score: Score) -> dict[str, Any]:
     taken = {*body, *verdict}
     parts = {name: value for name, value in components.items() if name not in taken}
     return {**body, **parts, **verdict}
+
+
+def _are_items(output: Any) -> bool:
+    """Whether these are items of a response; a bare text is the sender's mistake, not an answer."""
+    if not isinstance(output, Sequence) or isinstance(output, str):
+        return False
+    return not any(isinstance(item, (str, int, float, list, NoneType)) for item in output)
 
 
 def _final_text(output: Sequence[Any]) -> str | None:

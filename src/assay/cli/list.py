@@ -159,13 +159,14 @@ def rewards(name: str | None, as_json: bool) -> None:
     if name:
         spec = find_reward(name)
         if as_json:
-            click.echo(orjson.dumps(_record(spec), option=orjson.OPT_INDENT_2))
+            click.echo(orjson.dumps(spec.to_record(), option=orjson.OPT_INDENT_2))
         else:
             _show_one(spec)
         return
     specs = _loadable(REWARDS.names())
     if as_json:
-        click.echo(orjson.dumps([_record(spec) for spec in specs], option=orjson.OPT_INDENT_2))
+        records = [spec.to_record() for spec in specs]
+        click.echo(orjson.dumps(records, option=orjson.OPT_INDENT_2))
     else:
         _show_all(specs)
 
@@ -179,22 +180,6 @@ def _loadable(names: list[str]) -> list[RewardSpec]:
             # A broken plug-in must not hide the others.
             click.echo(f"assay: {error}", err=True)
     return specs
-
-
-def _record(spec: RewardSpec) -> dict[str, object]:
-    return {
-        "name": spec.name,
-        "version": spec.version,
-        "summary": spec.summary,
-        "needs": list(spec.required),
-        "takes": list(spec.optional),
-        "options": {
-            option.name: None if option.default is option.empty else repr(option.default)
-            for option in spec.options.values()
-        },
-        "parts": None if spec.parts is None else list(spec.parts),
-        "documentation": inspect.getdoc(spec.function) or "",
-    }
 
 
 def _show_all(specs: list[RewardSpec]) -> None:

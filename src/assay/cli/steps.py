@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 import orjson
@@ -16,7 +15,7 @@ from assay.errors import BadRecord
 from assay.ledger.steps import read_steps
 from assay.rewards.step import RecoveryRewardScorer
 from assay.runner.scored_steps import Rescored, rescore
-from assay.schema.step_score import StepScore, step_score_to_record
+from assay.schema.step_score import StepScore
 
 STYLES = {
     "strong_positive": "green",
@@ -41,22 +40,10 @@ def command(trace: Path, as_json: bool) -> int:
     found = list(rescore(read_steps(trace)))
     if as_json:
         for row in found:
-            click.echo(orjson.dumps(_record(row)))
+            click.echo(orjson.dumps(row.to_record(_today())))
     else:
         _show(found)
     return _report(found)
-
-
-def _record(row: Rescored) -> dict[str, Any]:
-    score = row.score
-    return {
-        "step": row.step.index,
-        "action": row.step.action,
-        "score": None if score is None else step_score_to_record(score, scorer=_today()),
-        "stored": None if row.stored is None else step_score_to_record(row.stored),
-        "stored_by": row.scorer or None,
-        "differs": row.differs,
-    }
 
 
 def _show(found: Sequence[Rescored]) -> None:

@@ -47,7 +47,8 @@ class Admission:
     def leave(self, rows: int) -> None:
         """The rows are finished, or given up."""
         self.rows -= rows
-        self._finished.append((self._clock(), rows))
+        if rows:
+            self._finished.append((self._clock(), rows))
         self._forget()
         for room in self._waiting:
             if not room.done():

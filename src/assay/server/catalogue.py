@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -17,8 +16,12 @@ from assay.server.settings import Settings
 class Catalogue:
     """Served rewards by name; what is not among them is not there."""
 
-    def __init__(self, specs: Mapping[str, RewardSpec], default: str | None) -> None:
+    def __init__(
+        self, specs: Mapping[str, RewardSpec], *, pins: Mapping[str, str], default: str | None
+    ) -> None:
+        """`pins` are the rewards of which one version alone is served: `{"a": "a@1"}`."""
         self._specs = dict(specs)
+        self._pins = dict(pins)
         self._default = default
 
     @property
@@ -27,7 +30,15 @@ class Catalogue:
 
     def records(self) -> list[dict[str, Any]]:
         """Every reward described, as `assay list rewards --json` does."""
-        return [_record(self._specs[name]) for name in self.names]
+        return [self._specs[name].to_record() for name in self.names]
+
+    def serves(self, name: str) -> bool:
+        """Whether a request may name it so."""
+        try:
+            find_reward(self._served(name))
+        except UnknownName:
+            return False
+        return True
 
     def asks(self, named: Sequence[str], params: Mapping[str, Any]) -> tuple[Ask, ...]:
         """What a request asks for; an option goes to each reward that has it.
@@ -35,10 +46,11 @@ class Catalogue:
         Raises `UnknownName` for a reward that is not served, and `BadParameter` for an option that
         none has, one that is missing, and a reward named twice.
         """
-        names = list(named) or ([self._default] if self._default else [])
-        if not names:
+        wanted = list(named) or ([self._default] if self._default else [])
+        if not wanted:
             raise BadParameter("no reward is named, and this server has no default for it")
-        specs = [self._find(name) for name in names]
+        names = [self._served(name) for name in wanted]
+        specs = [find_reward(name) for name in names]
         if len({spec.name for spec in specs}) < len(specs):
             raise BadParameter("a reward is named twice")
         known = {option for spec in specs for option in spec.options}
@@ -53,7 +65,8 @@ class Catalogue:
             for name, spec in zip(names, specs, strict=True)
         )
 
-    def _find(self, name: str) -> RewardSpec:
+    def _served(self, name: str) -> str:
+        """The name by which every process finds what is served under this one."""
         plain = name.partition("@")[0]
         if plain not in self._specs:
             near = difflib.get_close_matches(plain[:100], self._specs, n=1, cutoff=0.5)
@@ -61,7 +74,12 @@ class Catalogue:
             raise UnknownName(
                 f"no reward {name!r:.100} is served here; {hint}GET /v1/rewards shows all"
             )
-        return find_reward(name)
+        pinned = self._pins.get(plain)
+        if pinned is None:
+            return name
+        if name not in (plain, pinned):
+            raise UnknownName(f"no reward {name!r:.100} is served here, only {pinned!r}")
+        return pinned
 
 
 def catalogue_of(settings: Settings) -> Catalogue:
@@ -71,20 +89,29 @@ def catalogue_of(settings: Settings) -> Catalogue:
             import_module(module)
         except ImportError as error:
             raise UsageError(f"--import {module}: {error}") from error
-    specs = (
-        {name.partition("@")[0]: find_reward(name) for name in settings.rewards}
-        if settings.rewards
-        else _without_world()
-    )
+    chosen = _chosen(settings.rewards)
+    specs = {plain: find_reward(name) for plain, name in chosen.items()} or _without_world()
     for spec in specs.values():
         if "context" in spec.required:
             raise UsageError(
                 f"{spec.name} needs the Context of a live rollout, which a request cannot bring"
             )
+    pins = {plain: name for plain, name in chosen.items() if name != plain}
     default = settings.default_reward
-    if default is not None and default.partition("@")[0] not in specs:
+    catalogue = Catalogue(specs, pins=pins, default=default)
+    if default is not None and not catalogue.serves(default):
         raise UsageError(f"the default reward {default!r} is not among those that are served")
-    return Catalogue(specs, default)
+    return catalogue
+
+
+def _chosen(names: Sequence[str]) -> dict[str, str]:
+    """What was chosen, by the name without its version."""
+    chosen: dict[str, str] = {}
+    for name in names:
+        plain = name.partition("@")[0]
+        if chosen.setdefault(plain, name) != name:
+            raise UsageError(f"{chosen[plain]} and {name}: one version of a reward is served")
+    return chosen
 
 
 def _without_world() -> dict[str, RewardSpec]:
@@ -99,19 +126,3 @@ def _without_world() -> dict[str, RewardSpec]:
         if "context" not in spec.required:
             specs[name] = spec
     return specs
-
-
-def _record(spec: RewardSpec) -> dict[str, Any]:
-    return {
-        "name": spec.name,
-        "version": spec.version,
-        "summary": spec.summary,
-        "needs": list(spec.required),
-        "takes": list(spec.optional),
-        "options": {
-            option.name: None if option.default is option.empty else repr(option.default)
-            for option in spec.options.values()
-        },
-        "parts": None if spec.parts is None else list(spec.parts),
-        "documentation": inspect.getdoc(spec.function) or "",
-    }

@@ -39,12 +39,14 @@ from assay.server.exchange import (
     Retries,
     batches,
     checked_url,
+    headers_with,
+    read_rewards,
     read_scores,
     read_steps,
     refusal,
     steps_body,
 )
-from assay.server.models import Readiness, RewardRecord, RewardsResponse
+from assay.server.models import Readiness, RewardRecord
 
 BATCH_ROWS = 512
 JSON = {"content-type": "application/json"}
@@ -59,10 +61,9 @@ class _Asking:
         self.url = checked_url(url)
         self._retries = Retries(retries)
         self._dice = dice
-        headers = {} if token is None else {"authorization": f"Bearer {token}"}
         self._options: dict[str, Any] = {
             "base_url": self.url,
-            "headers": headers,
+            "headers": headers_with(token),
             "timeout": httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
         }
 
@@ -128,7 +129,7 @@ class Client(_Asking):
 
     def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return RewardsResponse.model_validate_json(self._ask("GET", "/v1/rewards")).rewards
+        return read_rewards(self._ask("GET", "/v1/rewards"))
 
     def health(self) -> Literal["ready", "starting", "draining"]:
         """Where the server stands; asked once, without retries."""
@@ -224,7 +225,7 @@ class AsyncClient(_Asking):
 
     async def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return RewardsResponse.model_validate_json(await self._ask("GET", "/v1/rewards")).rewards
+        return read_rewards(await self._ask("GET", "/v1/rewards"))
 
     async def health(self) -> Literal["ready", "starting", "draining"]:
         """Where the server stands; asked once, without retries."""

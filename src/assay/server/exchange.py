@@ -14,11 +14,15 @@ from assay.errors import BadParameter, BadRecord, ServerError
 from assay.schema.episode import Step
 from assay.schema.score import Score, score_from_record
 from assay.schema.step_score import StepScore, step_score_from_record
+from assay.server.models import RewardRecord, RewardsResponse
 from assay.server.reading import read_json, write_json
+from assay.web.binding import fits_header
 
 AGAIN = frozenset({429, 502, 503, 504})
 """Answers that say nothing about the request itself: it may be sent again."""
 BATCH_BYTES = 4 * 1024 * 1024
+NOT_OURS = (BadRecord, AttributeError, KeyError, TypeError, ValueError)
+"""What reading an answer of another shape raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ def _seconds(retry_after: str | None) -> float:
 class Batch(NamedTuple):
     """Rows as JSON, few enough for one request."""
 
+    first: int
+    """The number of the first row among all."""
     rows: list[orjson.Fragment]
 
     def body(
@@ -61,22 +67,22 @@ class Batch(NamedTuple):
     ) -> bytes:
         """The request that asks for their scores."""
         wanted = {"reward": reward, "params": dict(params or {}), "columns": dict(columns or {})}
-        return orjson.dumps({**wanted, "rows": self.rows})
+        return orjson.dumps({**wanted, "first": self.first, "rows": self.rows})
 
 
 def batches(rows: Iterable[Mapping[str, Any]], most_rows: int) -> Iterator[Batch]:
     """The rows in order, cut where a request would become too large."""
     held: list[orjson.Fragment] = []
-    size = 0
+    first, size = 1, 0
     for number, row in enumerate(rows, start=1):
         encoded = _encoded(row, number)
         if held and (len(held) >= most_rows or size + len(encoded) > BATCH_BYTES):
-            yield Batch(held)
-            held, size = [], 0
+            yield Batch(first, held)
+            held, first, size = [], number, 0
         held.append(orjson.Fragment(encoded))
         size += len(encoded)
     if held:
-        yield Batch(held)
+        yield Batch(first, held)
 
 
 def _encoded(row: Mapping[str, Any], number: int) -> bytes:
@@ -90,8 +96,8 @@ def read_scores(body: bytes, rows: int) -> list[Score]:
     """The scores of an answer, one for each row."""
     try:
         scores = [_only_score(result) for result in read_json(body)["results"]]
-    except (BadRecord, KeyError, TypeError, ValueError) as error:
-        raise ServerError(f"the answer is not one of a reward server: {error!r:.200}") from error
+    except NOT_OURS as error:
+        raise _foreign(error) from error
     if len(scores) != rows:
         raise ServerError(f"the answer has {len(scores)} results for {rows} rows")
     return scores
@@ -113,8 +119,20 @@ def read_steps(body: bytes) -> list[StepScore | None]:
     try:
         found = [step["score"] for step in read_json(body)["steps"]]
         return [None if record is None else step_score_from_record(record) for record in found]
-    except (BadRecord, KeyError, TypeError) as error:
-        raise ServerError(f"the answer is not one of a reward server: {error!r:.200}") from error
+    except NOT_OURS as error:
+        raise _foreign(error) from error
+
+
+def read_rewards(body: bytes) -> list[RewardRecord]:
+    """The rewards of an answer."""
+    try:
+        return RewardsResponse.model_validate_json(body).rewards
+    except NOT_OURS as error:
+        raise _foreign(error) from error
+
+
+def _foreign(error: Exception) -> ServerError:
+    return ServerError(f"the answer is not one of a reward server: {error!r:.200}")
 
 
 def refusal(status: int, body: bytes) -> ServerError:
@@ -132,3 +150,14 @@ def checked_url(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise BadParameter(f"{url!r} is no address of a server; it begins with http:// or https://")
     return url.rstrip("/")
+
+
+def headers_with(token: str | None) -> dict[str, str]:
+    """The headers of every request; a token that no header can hold is refused, and not shown."""
+    if token is None:
+        return {}
+    if not fits_header(token):
+        raise BadParameter(
+            "the token holds characters that a header cannot, perhaps the end of a line; strip it"
+        )
+    return {"authorization": f"Bearer {token}"}

@@ -59,13 +59,7 @@ async def read_body(request: Request, model: type[M]) -> M:
 @contextmanager
 def admitted(bench: Bench, request: Request, rows: int) -> Iterator[None]:
     """The rows are in the queue for as long as the block lasts."""
-    most = bench.settings.max_rows
-    if rows > most:
-        raise Refusal(
-            413,
-            "too_many_rows",
-            f"{rows:,} rows, and a request may have {most:,}; send fewer at a time, or NDJSON",
-        )
+    check_rows(bench, rows)
     request.scope["assay.rows"] = rows
     if not bench.admission.try_enter(rows):
         raise queue_full(bench)
@@ -73,6 +67,17 @@ def admitted(bench: Bench, request: Request, rows: int) -> Iterator[None]:
         yield
     finally:
         bench.admission.leave(rows)
+
+
+def check_rows(bench: Bench, rows: int) -> None:
+    """A request may have as many rows."""
+    most = bench.settings.max_rows
+    if rows > most:
+        raise Refusal(
+            413,
+            "too_many_rows",
+            f"{rows:,} rows, and a request may have {most:,}; send fewer at a time, or NDJSON",
+        )
 
 
 def lost_work(lost: Lost, what: str) -> Refusal:
@@ -113,15 +118,18 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def read_lines(request: Request, most: int) -> AsyncIterator[list[tuple[int, Any]]]:
+async def read_lines(
+    request: Request, *, most: int, stall_s: float
+) -> AsyncIterator[list[tuple[int, Any]]]:
     """The lines of a body as they arrive, numbered, a few at a time; blank ones are passed over.
 
-    A line longer than `most` bytes is given as `Unreadable`; its rest is dropped as it comes.
+    A line longer than `most` bytes is given as `Unreadable`; its rest is dropped as it comes. A
+    sender that falls silent for `stall_s` is refused: it may be gone without a word.
     """
     number = 0
     rest = b""
     skipping = False
-    async for piece in request.stream():
+    async for piece in _pieces(request, stall_s):
         *whole, rest = (rest + piece).split(b"\n")
         items: list[tuple[int, Any]] = []
         for line in whole:
@@ -138,6 +146,20 @@ async def read_lines(request: Request, most: int) -> AsyncIterator[list[tuple[in
             yield items
     if rest.strip() and not skipping:
         yield [(number + 1, _line(rest, most))]
+
+
+async def _pieces(request: Request, stall_s: float) -> AsyncIterator[bytes]:
+    pieces = aiter(request.stream())
+    while True:
+        try:
+            async with asyncio.timeout(stall_s):
+                piece = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except TimeoutError as error:
+            message = f"nothing was sent for {stall_s:g} s, and the stream had not ended"
+            raise Refusal(408, "slow_body", message) from error
+        yield piece
 
 
 def _line(line: bytes, most: int) -> Any:

@@ -61,6 +61,7 @@ class Done(NamedTuple):
     scored: dict[str, int]
     abstained: dict[str, int]
     elapsed_s: float
+    """What the workers took; 0 when none brought it back."""
 
 
 class OutOfTime(BaseException):

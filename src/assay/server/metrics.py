@@ -52,12 +52,13 @@ class Metrics:
         self.workers.set_function(workers)
 
     def count_rows(self, done: Done) -> None:
-        """A chunk came back."""
+        """A chunk came back, or was given up."""
         for name, count in done.scored.items():
             self.rows.labels(name, "scored").inc(count)
         for name, count in done.abstained.items():
             self.rows.labels(name, "abstained").inc(count)
-        self.scoring_seconds.observe(done.elapsed_s)
+        if done.elapsed_s:
+            self.scoring_seconds.observe(done.elapsed_s)
 
     def text(self) -> bytes:
         """All of it, in Prometheus's text format."""

@@ -23,6 +23,10 @@ RESULT: JsonValue = {
 }
 
 
+MOST_FIRST = 2**53
+"""Beyond it other languages lose digits."""
+
+
 class Body(BaseModel):
     """A request; a field that it does not know is a mistake, not a wish."""
 
@@ -57,6 +61,8 @@ class ScoreRequest(Body):
     """Where a parameter is found if not under its own name: `{"answer": "extra.solution"}`."""
     deadline_s: Annotated[float, Field(gt=0)] | None = None
     """Less than the server's own. Rows that are not finished by then abstain (`deadline`)."""
+    first: Annotated[int, Field(ge=1, le=MOST_FIRST)] = 1
+    """The number of the first row, for one of several requests with the rows of one file."""
 
     @model_validator(mode="after")
     def _either_row_or_rows(self) -> Self:
@@ -97,7 +103,7 @@ class Result(BaseModel):
     model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [RESULT]})
 
     line: int
-    """The number of the row in the request, from 1."""
+    """The number of the row: from 1, or from the request's `first`."""
     scores: dict[str, ScoreRecord]
 
 

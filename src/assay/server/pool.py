@@ -45,6 +45,10 @@ class Lost(Exception):
         self.loss: Loss = loss
 
 
+class _Gone(Exception):
+    """A worker had ended before it was given anything: the work is not to blame."""
+
+
 class _Job(Generic[T]):
     """Work for one worker, and where its result is waited for."""
 
@@ -126,6 +130,10 @@ class Pool:
             self._on_restart(lost.loss)
             _settle(job.result, error=lost)
             await worker.end()
+        except _Gone:
+            self._on_restart("died")
+            self._jobs.put_nowait(job)
+            await worker.end()
         except Exception as error:  # noqa: BLE001 - whatever the work raised belongs to who asked
             _settle(job.result, error=error)
         else:
@@ -165,7 +173,8 @@ class _Worker:
             preparing = executor.submit(jobs.prepare, *self._prepared)
             await asyncio.wait_for(asyncio.wrap_future(preparing), START_S)
         except Exception as error:  # noqa: BLE001 - importing a user's module may raise anything
-            log("worker_not_started", level=logging.ERROR, error=type(error).__name__)
+            told = f"{type(error).__name__}: {error!s:.200}"
+            log("worker_not_started", level=logging.ERROR, error=told)
             await self.end()
             return False
         self._busy = False
@@ -173,7 +182,10 @@ class _Worker:
         return True
 
     async def do(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
-        """What the work returns; `Lost` if the process died, or takes longer than it may."""
+        """What the work returns; `Lost` if the process dies, or takes longer than it may.
+
+        `_Gone` if there was no process any more.
+        """
         assert self._executor is not None
         left_s = max(deadline - time.monotonic(), 0.01)
         self._busy = True
@@ -181,18 +193,17 @@ class _Worker:
             running: Future[T] = self._executor.submit(work, argument, _budget_s(left_s))
             waiting = asyncio.wrap_future(running)
         except BrokenProcessPool:
-            raise Lost("died") from None
+            raise _Gone from None
         try:
             await asyncio.wait([waiting], timeout=left_s)
             if not waiting.done():
                 raise Lost("deadline")
-            result = waiting.result()
+            self._busy = False
+            return waiting.result()
         except BrokenProcessPool:
             raise Lost("died") from None
         finally:
             waiting.cancel()
-        self._busy = False
-        return result
 
     async def end(self) -> None:
         """The process is gone, whatever it was doing, and its place is empty."""

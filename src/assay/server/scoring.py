@@ -23,7 +23,7 @@ AHEAD = 2
 """Chunks of one request under way for each worker: none idles, and no request takes them all."""
 
 DIED = "the worker process died on this row, twice"
-LATE = "the worker did not answer before the deadline and was ended"
+LATE = "no worker brought it back before the deadline"
 
 
 class Bench:
@@ -43,9 +43,11 @@ class Bench:
         *,
         columns: dict[str, str],
         deadline: float,
+        first: int = 1,
     ) -> Done:
-        """Every row of a request scored; its rows were admitted."""
-        chunks = _chunks(asks, columns, rows, self.settings.chunk_rows)
+        """Every row of a request scored, numbered from `first`; its rows were admitted."""
+        numbered = enumerate(rows, start=first)
+        chunks = _chunks(asks, columns, numbered, self.settings.chunk_rows)
         under_way: deque[asyncio.Task[Done]] = deque()
         finished: list[Done] = []
         try:
@@ -59,7 +61,9 @@ class Bench:
             await _cancelled(under_way)
         return jobs.joined(finished)
 
-    async def score_stream(self, chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Done, None]:
+    async def score_stream(
+        self, chunks: AsyncIterator[Chunk], *, wanted_s: float | None
+    ) -> AsyncGenerator[Done, None]:
         """Each chunk of a stream scored, in order; at most a few are held at a time.
 
         A chunk waits for room in the queue, and its time begins when there is some.
@@ -73,7 +77,7 @@ class Bench:
                     await window.acquire()
                     rows = len(chunk.items)
                     await self.admission.enter(rows)
-                    task = asyncio.create_task(self.score_chunk(chunk, self.deadline()))
+                    task = asyncio.create_task(self.score_chunk(chunk, self.deadline(wanted_s)))
                     # Not in the task itself: one that is cancelled before it begins runs nothing.
                     task.add_done_callback(partial(self._leave, rows))
                     under_way.put_nowait(task)
@@ -134,9 +138,8 @@ class Bench:
 
 
 def _chunks(
-    asks: tuple[Ask, ...], columns: dict[str, str], rows: Iterable[Any], size: int
+    asks: tuple[Ask, ...], columns: dict[str, str], numbered: Iterator[tuple[int, Any]], size: int
 ) -> Iterator[Chunk]:
-    numbered = enumerate(rows, start=1)
     while items := list(islice(numbered, size)):
         yield Chunk(asks, columns, "row", items)
 

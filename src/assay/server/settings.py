@@ -24,8 +24,7 @@ class Settings:
     max_rows: int = 4096
     """Rows of one request; a stream of NDJSON may have any number."""
     max_body_bytes: int = 8 * MiB
-    """Of a JSON request, and of one line of a stream. Reading as much takes the event loop about
-    20 ms, so this limit is also one of how long another request waits."""
+    """Of a JSON request, and of one line of a stream."""
     max_stream_bytes: int = 4096 * MiB
     queue_rows: int = 16_384
     """Rows accepted and not finished; beyond it requests are answered with 429."""

@@ -10,10 +10,9 @@ from pydantic import ValidationError
 from assay.errors import BadRecord
 from assay.ledger.migrate import upgrade
 from assay.rewards.step import RecoveryRewardScorer
-from assay.runner.scored_steps import Rescored, rescore
+from assay.runner.scored_steps import rescore
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
-from assay.schema.step_score import step_score_to_record
 from assay.server.jobs import OutOfTime, alarm
 from assay.server.reading import write_json
 
@@ -28,8 +27,7 @@ def score_steps(records: Sequence[dict[str, Any]], budget_s: float) -> bytes | N
     try:
         with alarm(budget_s):
             steps = [_step(record, number) for number, record in enumerate(records)]
-            found = [_record(row, scorer.id) for row in rescore(steps, scorer=scorer)]
-            return write_json({"scorer": scorer.id, "steps": found})
+            return write_json({"scorer": scorer.id, "steps": _judged(steps, scorer)})
     except OutOfTime:
         return None
 
@@ -45,14 +43,11 @@ def _step(record: dict[str, Any], number: int) -> Step:
         raise BadRecord(f"steps[{number}]: {error}") from error
 
 
-def _record(row: Rescored, scorer: str) -> dict[str, Any]:
-    """As `assay steps --json` prints it."""
-    score = row.score
-    return {
-        "step": row.step.index,
-        "action": row.step.action,
-        "score": None if score is None else step_score_to_record(score, scorer=scorer),
-        "stored": None if row.stored is None else step_score_to_record(row.stored),
-        "stored_by": row.scorer or None,
-        "differs": row.differs,
-    }
+def _judged(steps: Sequence[Step], scorer: RecoveryRewardScorer) -> list[dict[str, Any]]:
+    """Each step as `assay steps --json` prints it."""
+    found: list[dict[str, Any]] = []
+    try:
+        found.extend(row.to_record(scorer.id) for row in rescore(steps, scorer=scorer))
+    except BadRecord as error:
+        raise BadRecord(f"steps[{len(found)}]: {error}") from error
+    return found

@@ -43,11 +43,16 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def fits_header(token: str) -> bool:
+    """Whether `Authorization: Bearer …` can hold the token."""
+    return token.isascii() and token.isprintable() and " " not in token
+
+
 def checked_binding(host: str, port: int, token: str | None) -> Address:
     """The address, if it is one that a door may listen on."""
     if not 0 <= port <= 65535:
         raise UsageError(f"port {port!r} is not between 0 and 65535")
-    if token is not None and (not token.isascii() or not token.isprintable() or " " in token):
+    if token is not None and not fits_header(token):
         raise UsageError("the token holds characters that a header cannot; use letters and digits")
     if not is_loopback(host):
         if not token:
@@ -70,9 +75,9 @@ def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
     a proxy), so any is allowed unless `names` says which.
     """
     given = frozenset(name.lower() for name in names)
-    if is_loopback(host):
-        return LOOPBACK_NAMES | given
-    return given | {host.strip("[]").lower()} if given else frozenset({ANY_HOST})
+    if not given and not is_loopback(host):
+        return frozenset({ANY_HOST})
+    return LOOPBACK_NAMES | given | {host.strip("[]").lower()}
 
 
 def listen(address: Address) -> tuple[socket.socket, Address]:

@@ -19,7 +19,7 @@ from assay.server.jobs import Ask, Chunk, bound
 from assay.server.models import ScoreRequest, ScoreResponse
 from assay.server.openapi import body_of, refusals
 from assay.server.reading import write_json
-from assay.server.refusal import refusal_of
+from assay.server.refusal import Refusal, refusal_of
 from assay.server.routes.asked import Asked, asked
 from assay.server.scoring import Bench
 from assay.web.asgi import error_body
@@ -63,7 +63,7 @@ async def score(request: Request, query: Annotated[Asked, Depends(asked)]) -> Re
     rows = body.all_rows
     deadline = bench.deadline(body.deadline_s or query.deadline_s)
     with admitted(bench, request, len(rows)):
-        work = bench.score_rows(asks, rows, columns=columns, deadline=deadline)
+        work = bench.score_rows(asks, rows, columns=columns, deadline=deadline, first=body.first)
         done = await unless_gone(request, work)
     answer = b'{"results":[' + b",".join(done.results) + b"]}"
     return Response(answer, media_type="application/json")
@@ -74,17 +74,16 @@ def _scored_lines(request: Request, bench: Bench, catalogue: Catalogue, query: A
     bound(asks, query.columns)
     if bench.admission.full:
         raise queue_full(bench)
-    return LineStream(
-        _results(request, bench, asks, query.columns), stall_s=bench.settings.deadline_s
-    )
+    return LineStream(_results(request, bench, asks, query), stall_s=bench.settings.deadline_s)
 
 
 async def _results(
-    request: Request, bench: Bench, asks: tuple[Ask, ...], columns: dict[str, str]
+    request: Request, bench: Bench, asks: tuple[Ask, ...], query: Asked
 ) -> AsyncGenerator[bytes, None]:
     rows = 0
+    chunks = _chunks(request, bench, asks, query.columns)
     try:
-        async with aclosing(bench.score_stream(_chunks(request, bench, asks, columns))) as stream:
+        async with aclosing(bench.score_stream(chunks, wanted_s=query.deadline_s)) as stream:
             async for done in stream:
                 rows += len(done.results)
                 request.scope["assay.rows"] = rows
@@ -92,6 +91,8 @@ async def _results(
     except BodyTooLarge:
         message = f"the stream is larger than {bench.settings.max_stream_bytes:,} bytes"
         yield write_json(error_body("body_too_large", message)) + b"\n"
+    except Refusal as error:
+        yield write_json(error_body(error.code, error.message)) + b"\n"
     except BadParameter as error:
         yield write_json(error_body(refusal_of(error).code, str(error))) + b"\n"
     except (AssayError, RecursionError) as error:
@@ -103,8 +104,10 @@ async def _results(
 async def _chunks(
     request: Request, bench: Bench, asks: tuple[Ask, ...], columns: dict[str, str]
 ) -> AsyncIterator[Chunk]:
-    size = bench.settings.chunk_rows
-    async for items in read_lines(request, bench.settings.max_body_bytes):
+    limits = bench.settings
+    size = limits.chunk_rows
+    lines = read_lines(request, most=limits.max_body_bytes, stall_s=limits.deadline_s)
+    async for items in lines:
         for start in range(0, len(items), size):
             yield Chunk(asks, columns, "line", items[start : start + size])
 

@@ -15,7 +15,7 @@ from assay.adapters.binding import Binding
 from assay.errors import BadParameter, BadRecord
 from assay.schema.score import Abstained, Score, score_from_record
 from assay.server.catalogue import Catalogue
-from assay.server.intake import admitted, json_body, read_body, unless_gone
+from assay.server.intake import admitted, check_rows, json_body, read_body, unless_gone
 from assay.server.jobs import Ask, bound
 from assay.server.models import (
     NemoGymRequest,
@@ -50,6 +50,7 @@ async def openrlhf_rewards(request: Request, query: Query_) -> Response:
     that does not contain its prompt abstains: the prompt's own text is not graded.
     """
     body = await read_body(request, OpenRLHFRequest)
+    check_rows(request.app.state.bench, len(body.query))
     rows = openrlhf.to_rows(body.model_dump())
     binding, ask = _bound(request, query)
     whole = [row for row in rows if "final_response" in row]
