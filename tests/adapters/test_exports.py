@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from assay.adapters import atif, otel
-from assay.schema.episode import Episode, Trajectory
+from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.message import Message
 from assay.schema.score import Abstained, Scored
 from assay.schema.task import Task
@@ -54,6 +54,41 @@ def test_every_score_becomes_an_evaluation_event() -> None:
     }
     assert abstained["attributes"]["error.type"] == "missing_reference"
     assert "gen_ai.evaluation.score.value" not in abstained["attributes"]
+
+
+def test_an_event_becomes_a_line_that_a_collector_reads() -> None:
+    scored, _ = map(otel.to_otlp, otel.to_events(EPISODE, run_id="r1"))
+    (record,) = scored["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
+    assert record["eventName"] == "gen_ai.evaluation.result"
+    assert record["timeUnixNano"] == "1767225600000000000"
+    values = {each["key"]: each["value"] for each in record["attributes"]}
+    assert values["gen_ai.evaluation.score.value"] == {"doubleValue": 1.0}
+    assert values["gen_ai.evaluation.name"] == {"stringValue": "qa_f1_reward"}
+    undated = otel.to_events(EPISODE.model_copy(update={"started_at": ""}))[0]
+    assert "timeUnixNano" not in json.dumps(otel.to_otlp(undated))
+
+
+def test_an_agent_without_a_conversation_has_its_actions_for_steps() -> None:
+    steps = (
+        Step(index=0, action="", observation="0a"),
+        Step(index=1, action='click("1")', observation="0b", think="that one"),
+        Step(index=2, action='answer("Paris")'),
+    )
+    episode = EPISODE.model_copy(update={"trajectory": Trajectory(steps=steps)})
+    shown = {"0a": "a page", "0b": "another page"}
+    trajectory = atif.to_trajectory(episode, agent="scripted", read=shown.__getitem__)
+    assert trajectory["steps"] == [
+        {"step_id": 1, "source": "user", "message": "capital?"},
+        {"step_id": 2, "source": "system", "message": "a page"},
+        {
+            "step_id": 3,
+            "source": "agent",
+            "message": 'click("1")',
+            "reasoning_content": "that one",
+            "observation": {"results": [{"content": "another page"}]},
+        },
+        {"step_id": 4, "source": "agent", "message": 'answer("Paris")'},
+    ]
 
 
 def test_an_episode_becomes_an_atif_trajectory() -> None:

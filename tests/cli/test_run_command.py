@@ -156,6 +156,36 @@ def test_a_run_is_exported_and_never_over_something(
     assert (code, "exists" in err) == (2, True)
 
 
+def test_the_scores_of_a_run_are_exported_as_events(capfd: pytest.CaptureFixture[str]) -> None:
+    record = walked(capfd)
+    code, out, err = run(capfd, "export", record["run_id"], "--format", "otel")
+    assert (code, "6 scores" in err) == (0, True)
+    lines = Path(out.strip()).read_text().splitlines()
+    events = [
+        json.loads(line)["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0] for line in lines
+    ]
+    assert len(events) == 6
+    assert {event["eventName"] for event in events} == {"gen_ai.evaluation.result"}
+
+
+def test_the_attempts_of_a_run_are_exported_as_trajectories(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    record = walked(capfd)
+    code, out, _ = run(capfd, "export", record["run_id"], "--format", "atif")
+    files = sorted(Path(out.strip()).iterdir())
+    assert (code, len(files)) == (0, 3)
+    trajectory = json.loads(files[0].read_text())
+    assert [step["source"] for step in trajectory["steps"]][:3] == ["user", "user", "agent"]
+    assert trajectory["steps"][1]["message"] == "You are in a corridor."
+    assert trajectory["steps"][2]["tool_calls"]
+    code, out, _ = run(capfd, "export", record["run_id"], "--format", "atif", "--out", "a.jsonl")
+    assert code == 0
+    assert [json.loads(line) for line in Path(out.strip()).read_text().splitlines()] == [
+        json.loads(Path(f"{record['run_id']}.atif", file.name).read_text()) for file in files
+    ]
+
+
 def test_results_of_browsergym_are_imported(capfd: pytest.CaptureFixture[str]) -> None:
     name = "2026-03-29_12-21-35_A_on_miniwob.click-test_3"
     write_folder(Path("study"), name, summary_info(), ('click("1")',))

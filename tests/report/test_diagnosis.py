@@ -14,7 +14,11 @@ from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
 from assay.report import diagnose
 from assay.report.causes import RULES, SUGGESTIONS, Cause
+from assay.report.traces import Trace
+from assay.schema.episode import Episode, Step, Trajectory
+from assay.schema.message import Message
 from assay.schema.score import Abstained, Scored
+from assay.schema.task import Task
 from benchmarks.planted import PLANTS
 from tests.report.ledgers import SCORER, Told, config, write_run, write_told
 
@@ -207,6 +211,28 @@ def test_hostile_answers_are_diagnosed_like_any_other(tmp_path: Path, answer: st
     found = diagnose(write_told(tmp_path, Told(answer, gold="Ada Finch")))
     assert found.findings[0].cause in SUGGESTIONS
     json.dumps(found.to_record())
+
+
+@pytest.mark.parametrize(
+    "text", ["[, chars omitted", f"…{'9' * 5_000} chars truncated", "[12,3 characters not shown"]
+)
+def test_a_page_that_claims_to_be_cut_cannot_break_the_diagnosis(text: str) -> None:
+    message = Message(role="user", content=text)
+    episode = Episode(
+        attempt="a.r0.a1", task=Task(id="a"), trajectory=Trajectory(messages=(message,))
+    )
+    cuts = Trace(episode, lambda _: "").cuts
+    assert [cut.chars for cut in cuts] == ([123] if "12,3" in text else [])
+
+
+def test_a_thought_without_end_is_searched_in_one_pass() -> None:
+    # Read once it takes milliseconds; tried from each letter on, it would take an hour.
+    step = Step(index=1, action="x", think="x" * 3_000_000)
+    episode = Episode(attempt="a.r0.a1", task=Task(id="a"), trajectory=Trajectory(steps=(step,)))
+    assert Trace(episode, lambda _: "").blocks == ()
+    told = step.model_copy(update={"think": "evil.example does not work here and was not opened"})
+    episode = Episode(attempt="a.r0.a1", task=Task(id="a"), trajectory=Trajectory(steps=(told,)))
+    assert "evil.example" in Trace(episode, lambda _: "").blocks[0].text
 
 
 def test_the_summary_ranks_causes_by_what_they_could_return(tmp_path: Path) -> None:

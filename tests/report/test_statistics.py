@@ -48,6 +48,17 @@ def test_a_bootstrap_interval_is_scipys_within_its_error(case: dict[str, Any]) -
     assert found.high == pytest.approx(case["high"], abs=error)
 
 
+@pytest.mark.parametrize("ones", [200, 700, 1_500])
+def test_many_equal_values_drawn_together_have_the_interval_of_the_normal(ones: int) -> None:
+    values = [1.0] * ones + [0.0] * (2_000 - ones)
+    found = statistics.bootstrap_mean(values)
+    assert found is not None
+    share = ones / 2_000
+    error = sqrt(share * (1 - share) / 2_000)
+    assert found.low == pytest.approx(share - 1.96 * error, abs=0.2 * error)
+    assert found.high == pytest.approx(share + 1.96 * error, abs=0.2 * error)
+
+
 @pytest.mark.parametrize("case", of_kind("mcnemar"))
 def test_mcnemars_p_is_scipys_binomial_test(case: dict[str, Any]) -> None:
     found = statistics.mcnemar(case["gained"], case["lost"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,13 +12,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 import assay
 from assay.errors import MissingExtra
 from assay.resources.browser import find_chromium
 from tests.report.ledgers import write_run
-from tests.viewer.ledgers import write_hostile, write_marked
+from tests.viewer.ledgers import audit_record, write_hostile, write_marked
 
 TASKS = "club_fee.1,ticket_total.1"
 
@@ -78,6 +79,9 @@ def ledger(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Ledger:
     before = {f"task {i}": 0.0 for i in range(12)}
     write_run(folder, "made-1", before)
     write_run(folder, "made-2", dict.fromkeys(before, 1.0), focus="everything works now")
+    audit = folder / "audits" / "assistantbench_reward@1.json"
+    audit.parent.mkdir()
+    audit.write_text(json.dumps(audit_record()))
     return Ledger(folder, runs[0].id, runs[1].id)
 
 
@@ -113,11 +117,19 @@ def browser(viewer: Viewer, chromium: str) -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture
-def page(browser: Browser, viewer: Viewer) -> Iterator[Page]:
-    """A tab in which nothing goes wrong and nothing leaves the machine, in every test."""
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all tests: the viewer keeps no session, so that nothing of one is left to another."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
-    tab = context.new_page()
+    yield context
+    assert context.cookies() == []
+    context.close()
+
+
+@pytest.fixture
+def page(window: BrowserContext, viewer: Viewer) -> Iterator[Page]:
+    """A tab in which nothing goes wrong and nothing leaves the machine, in every test."""
+    tab = window.new_page()
     tab.set_default_timeout(10_000)
     strangers: list[str] = []
     problems: list[str] = []
@@ -126,7 +138,7 @@ def page(browser: Browser, viewer: Viewer) -> Iterator[Page]:
         if urlsplit(request.url).netloc not in ("", urlsplit(viewer.url).netloc):
             strangers.append(request.url)
 
-    context.on("request", look)
+    window.on("request", look)
     tab.on("pageerror", lambda error: problems.append(str(error)))
     tab.on("dialog", lambda dialog: problems.append(f"dialog {dialog.message}"))
     tab.on(
@@ -134,6 +146,8 @@ def page(browser: Browser, viewer: Viewer) -> Iterator[Page]:
         lambda told: problems.append(told.text) if "Content Security Policy" in told.text else None,
     )
     yield tab
-    context.close()
+    for opened in window.pages:
+        opened.close()
+    window.remove_listener("request", look)
     assert strangers == []
     assert problems == []

@@ -173,3 +173,39 @@ def _turn(kind: str, i: int, before: PageEvidence) -> tuple[ToolOutcome, PageEvi
     if kind == "loop":
         return ToolOutcome("noop", "noop", effect=Effect.READ, ok=True, info="i"), before
     return ToolOutcome("click", call, f"go {i}", ok=True), moved
+
+
+def audit_record(**changed: Any) -> dict[str, Any]:
+    """A record as `assay audit` writes it, with every text hostile."""
+    finding = {
+        "check": "prompt_echo",
+        "family": "degenerate",
+        "severity": "high",
+        "title": HOSTILE,
+        "observed": HOSTILE,
+        "expected": HOSTILE,
+        "fix": HOSTILE,
+        "count": 3,
+        "tried": 75,
+        "accepted": None,
+        "reproducer": {"final_response": HOSTILE},
+        "snippet": f"print({SCRIPT!r})",
+    }
+    rate = {"name": "wrong answers paid", "hits": 0, "n": 154, "low": 0.0, "high": 0.024}
+    checks = [{"name": "gold", "outcome": "passed", "rates": [rate], "skipped": None}]
+    return {
+        "schema": "assay.audit/1",
+        "assay": "0.1.0",
+        "target": {"name": "a_reward@1"},
+        "kind": "qa",
+        "budget": "fast",
+        "data": "built in",
+        "samples": 25,
+        "probes": 2_760,
+        "verdict": "repeating the question is paid",
+        "worst": "high",
+        "passes_at": "critical",
+        "findings": [finding],
+        "checks": checks,
+        **changed,
+    }

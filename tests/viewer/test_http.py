@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -14,7 +16,9 @@ import pytest
 from assay.cli.main import main
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.schema.episode import Step
+from assay.schema.episode import Episode, Failure, Step
+from assay.schema.task import Task
+from assay.viewer.links import part
 from tests.viewer.conftest import Viewer, serving
 from tests.viewer.ledgers import SCRIPT, manifest, png, write_hostile, write_marked
 
@@ -129,6 +133,48 @@ def test_what_is_not_there_is_not_found_as_a_page_and_as_json(
     answer = client.get(path)
     assert answer.status_code == 404
     assert "root:" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "name", [b"dots.json", b"latin-\xff", b"a b?c#d%20&e", b"<img src=x onerror=1>", b"new\nline"]
+)
+def test_a_run_in_a_folder_of_any_name_has_its_pages_and_their_twins(
+    client: httpx.Client, folder: Path, name: bytes
+) -> None:
+    made = folder / os.fsdecode(name)
+    shutil.copytree(folder / "marked", made)
+    address = f"/runs/{part(made.name)}"
+    try:
+        assert f'href="{address}"' in client.get("/runs").text
+        assert f'href="{address}.json"' in client.get(address).text
+        assert client.get(f"{address}.json").json()["run"]["run_id"] == made.name
+        episode = client.get(f"{address}/episodes/marked.r0.a1.json?step=2").json()
+        assert episode["steps"][0]["index"] == 2
+    finally:
+        shutil.rmtree(made)
+
+
+def test_as_much_text_as_the_form_takes_fits_into_an_address(client: httpx.Client) -> None:
+    text = "%7B" * 20_000
+    trial = f"/rewards/qa_f1_reward?do=score&c.final_response={text}"
+    assert client.get(trial).status_code == 200
+
+
+def test_files_that_have_their_version_in_their_name_are_asked_for_once(
+    client: httpx.Client,
+) -> None:
+    kept = client.get("/static/vendor/htmx-2.0.11.min.js").headers["cache-control"]
+    assert "immutable" in kept
+    assert client.get("/static/viewer.css").headers["cache-control"] == "no-cache"
+
+
+def test_what_broke_is_a_record_in_the_twin(client: httpx.Client, folder: Path) -> None:
+    failure = Failure(kind="agent_error", message="it fell", traceback="line 1")
+    with RunWriter.create(folder, manifest("broken")) as writer:
+        task = Task(id="broken")
+        writer.append(Episode(attempt="broken.r0.a1", task=task, failure=failure))
+    ending = client.get("/runs/broken/episodes/broken.r0.a1.json").json()["ending"]
+    assert ending["failure"] == {"kind": "agent_error", "message": "it fell", "traceback": "line 1"}
 
 
 def test_an_error_of_a_twin_is_json(client: httpx.Client) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 import tomllib
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -23,12 +25,14 @@ from assay.schema.score import Scored
 from assay.schema.task import Task
 from assay.schema.usage import Usage
 from assay.viewer.archive import Archive
+from assay.viewer.links import part
 from assay.viewer.looks import Segment, bars, overview, reward_shade, shade, signed
 from assay.viewer.memory import Memory
 from assay.viewer.pages.rewards import Bench
 from assay.viewer.pages.runs import RunsQuery, runs_page
+from assay.viewer.pages.step import Box, is_on
 from assay.viewer.pictures import Size, picture_kind, picture_size
-from assay.viewer.text import shown, visible
+from assay.viewer.text import brief, shown, visible
 from tests.viewer.ledgers import SCORER, manifest, png, write_marked
 
 VENDOR = Path(__file__).parents[2] / "src" / "assay" / "viewer" / "static" / "vendor"
@@ -55,6 +59,10 @@ def test_what_is_vendored_is_what_its_projects_published() -> None:
         ("\u202egpj", "⟨U+202E⟩gpj", "nothing reorders the text"),
         ("a\u200bb", "a⟨U+200B⟩b", "nothing hides in it"),
         ("\ud800", "⟨U+D800⟩", "half a character can be sent"),
+        ("a\U000e0041", "a⟨U+E0041⟩", "no text is smuggled in tags"),
+        ("a\ufe01\U000e0101", "a⟨U+FE01⟩⟨U+E0101⟩", "nor in selectors"),
+        ("\u3164\u2800", "⟨U+3164⟩⟨U+2800⟩", "a letter that is blank is no space"),
+        ("❤\ufe0f", "❤\ufe0f", "a coloured sign stays"),
         ("é 漢 😀", "é 漢 😀", "every script stays"),
     ],
 )
@@ -67,6 +75,24 @@ def test_visible_text_can_always_be_sent_and_stays_as_it_is(text: str) -> None:
     once = visible(text)
     once.encode("utf-8")
     assert visible(once) == once
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("20261115-050204-38fbd1", "20261115-050204-38fbd1"),
+        ("a b?c#d/e", "a%20b%3Fc%23d%2Fe"),
+        ("x.json", "x%2Ejson"),
+        (os.fsdecode(b"latin-\xff"), "latin-%FF"),
+    ],
+)
+def test_any_name_is_one_part_of_an_address(name: str, sent: str) -> None:
+    assert part(name) == sent
+
+
+def test_a_long_name_is_cut_and_says_how_long_it_is() -> None:
+    assert brief("short") == "short"
+    assert brief("x" * 3_000, 4) == "xxxx… (3,000 characters)"
 
 
 def test_a_cut_text_says_how_much_is_missing() -> None:
@@ -127,6 +153,19 @@ def test_a_bar_goes_up_for_a_gain_and_down_for_a_loss() -> None:
 def test_a_picture_is_what_its_bytes_say(data: bytes, kind: str | None, size: Size | None) -> None:
     assert picture_kind(data) == kind
     assert picture_size(data) == size
+
+
+@pytest.mark.parametrize(
+    ("box", "seen"),
+    [
+        (Box(10, 10, 20, 8), True),
+        (Box(-5, -5, 6, 6), True),
+        (Box(10, 900, 20, 8), False),
+        (Box(-30, 10, 20, 8), False),
+    ],
+)
+def test_a_box_outside_of_the_picture_is_not_claimed_to_be_on_it(box: Box, seen: bool) -> None:
+    assert is_on(box, Size(64, 48)) is seen
 
 
 def test_memory_is_bounded_by_weight_and_drops_the_oldest() -> None:
@@ -270,6 +309,14 @@ def test_a_reward_that_hangs_is_given_up_and_the_next_is_told() -> None:
     assert patient.run(lambda: 1.0) == 1.0
     with pytest.raises(BadParameter, match="as it is"):
         patient.run(_refuse)
+
+
+def test_a_trial_that_breaks_is_told_at_once() -> None:
+    bench, outcome = Bench(places=1), Future[float]()
+    with pytest.raises(ZeroDivisionError):
+        bench._work(lambda: 1 / 0, outcome)
+    with pytest.raises(BadParameter, match="the trial broke"):
+        outcome.result(timeout=0)
 
 
 def _refuse() -> float:

@@ -8,6 +8,7 @@ Abstained: `value` is null beside the reason, in the trajectory's `extra`.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Literal
 
 from assay import __version__
@@ -22,12 +23,19 @@ Source = Literal["system", "user", "agent"]
 
 
 def to_trajectory(
-    episode: Episode, *, agent: str, agent_version: str = __version__, model: str = ""
+    episode: Episode,
+    *,
+    agent: str,
+    agent_version: str = __version__,
+    model: str = "",
+    read: Callable[[str], str] = str,
 ) -> dict[str, Any]:
     """The episode's messages as ATIF steps; the task, the ending and the scores are in `extra`.
 
     A tool's results are observations of the step whose call they answer. Arguments that are not a
-    JSON object are kept as they were written, under `arguments`.
+    JSON object are kept as they were written, under `arguments`. An agent that keeps no
+    conversation has its actions for messages, and what the world showed for observations: `read`
+    gives the text of an artifact (`run.text`), of which the record has only the hash.
     """
     described = {"name": agent, "version": agent_version}
     if model:
@@ -37,7 +45,7 @@ def to_trajectory(
         "schema_version": SCHEMA,
         "session_id": episode.attempt or episode.task.id,
         "agent": described,
-        "steps": _steps(episode.trajectory.messages),
+        "steps": _steps(episode.trajectory.messages) or _actions(episode, read),
         "final_metrics": {
             "total_prompt_tokens": usage.prompt_tokens,
             "total_completion_tokens": usage.completion_tokens,
@@ -62,6 +70,23 @@ def _steps(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
             seen["results"].append(result)
             continue
         steps.append(_step(len(steps) + 1, message))
+    return steps
+
+
+def _actions(episode: Episode, read: Callable[[str], str]) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = [{"step_id": 1, "source": "user", "message": episode.task.goal}]
+    for taken in episode.trajectory.steps:
+        seen = read(taken.observation) if taken.observation else ""
+        if taken.index == 0:
+            if seen:
+                steps.append({"step_id": 2, "source": "system", "message": seen})
+            continue
+        step = {"step_id": len(steps) + 1, "source": "agent", "message": taken.action}
+        if taken.think:
+            step["reasoning_content"] = taken.think
+        if seen:
+            step["observation"] = {"results": [{"content": seen}]}
+        steps.append(step)
     return steps
 
 

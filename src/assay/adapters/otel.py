@@ -3,6 +3,9 @@
     for event in otel.to_events(episode, run_id="…"):
         logger.emit(event_name=event["event_name"], attributes=event["attributes"])
 
+`to_otlp(event)` is the same as the line of a file that an OpenTelemetry Collector reads
+(`otlpjsonfile`); `assay export RUN --format otel` writes such a file.
+
 The convention is in development; its names are in this file and nowhere else.
 
 Abstained: no score value, and the reason as `error.type`.
@@ -10,6 +13,7 @@ Abstained: no score value, and the reason as `error.type`.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from assay.schema.episode import Episode
@@ -48,3 +52,23 @@ def _event(episode: Episode, score: Score, run_id: str) -> dict[str, Any]:
         if number is not None:
             attributes[f"{PART}.{part}"] = number
     return {"event_name": EVENT, "timestamp": episode.started_at, "attributes": attributes}
+
+
+def to_otlp(event: dict[str, Any]) -> dict[str, Any]:
+    """The event as a message of the OpenTelemetry protocol, in its JSON form, for itself alone."""
+    record: dict[str, Any] = {
+        "eventName": event["event_name"],
+        "attributes": [_attribute(key, value) for key, value in event["attributes"].items()],
+    }
+    if event["timestamp"]:
+        seconds = datetime.fromisoformat(event["timestamp"]).timestamp()
+        # 64-bit numbers are text there; microseconds are all that the record knows.
+        record["timeUnixNano"] = str(round(seconds * 1e6) * 1000)
+    resource = {"attributes": [_attribute("service.name", "assay")]}
+    scope = {"scope": {"name": "assay"}, "logRecords": [record]}
+    return {"resourceLogs": [{"resource": resource, "scopeLogs": [scope]}]}
+
+
+def _attribute(key: str, value: str | float) -> dict[str, Any]:
+    kind = "stringValue" if isinstance(value, str) else "doubleValue"
+    return {"key": key, "value": {kind: value}}

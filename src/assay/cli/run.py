@@ -12,13 +12,16 @@ import orjson
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
+from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
 from assay.cli.show import progress_output
 from assay.cli.summary import print_run
 from assay.errors import BadParameter
 from assay.ledger.run import Run
+from assay.runner.engine import EngineName
+from assay.runner.execute import Company
 from assay.runner.progress import Progress
 from assay.runner.request import Request
-from assay.runner.run import RUNS_DIR, StartedRun, start
+from assay.runner.run import RUNS_DIR, StartedRun, find_company, start
 
 
 @click.command(name="run")
@@ -36,6 +39,7 @@ from assay.runner.run import RUNS_DIR, StartedRun, start
 @click.option(
     "--workers", type=click.IntRange(1), default=2, show_default=True, help="Episodes at a time."
 )
+@engine_options
 @click.option("--focus", metavar="TEXT", help="What the run is meant to show; written before it.")
 @click.option(
     "--expect",
@@ -61,6 +65,9 @@ def command(
     tasks: str | None,
     repeats: int | None,
     workers: int,
+    engine: EngineName,
+    address: str | None,
+    imports: Sequence[str],
     focus: str | None,
     expect: Sequence[str],
     resume: str | None,
@@ -76,8 +83,11 @@ def command(
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
     assay run townsquare --agent rules --set observation_chars=4000 --set limits.steps=20
+    assay run townsquare --agent rules --engine ray --workers 8 --address auto
     assay run --resume 20260329-122135-d4b692
     """
+    import_modules(imports)
+    company = find_company(engine, address)
     request = Request(
         benchmark=benchmark,
         agent=agent,
@@ -90,11 +100,11 @@ def command(
     with start(
         request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
     ) as started:
-        run = _finish(started)
+        run = _finish(started, company)
     print_run(run, as_json=as_json)
 
 
-def _finish(started: StartedRun) -> Run:
+def _finish(started: StartedRun, company: Company) -> Run:
     console = progress_output()
     if started.notes:
         console.print(
@@ -102,8 +112,8 @@ def _finish(started: StartedRun) -> Run:
             "the episodes from now on say so"
         )
     try:
-        with _shown(started) as tell:
-            return started.finish(tell)
+        with stdout_kept_for_data(), _shown(started) as tell:
+            return started.finish(tell, company)
     except KeyboardInterrupt:
         console.print(
             f"stopped; every finished episode is kept: assay run --resume {started.path}",

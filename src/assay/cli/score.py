@@ -15,12 +15,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
+from assay.cli.engines import engine_options, import_modules, opened_engine
 from assay.cli.rescore import named_run, score_run
 from assay.cli.show import number, output, plain, progress_output
 from assay.errors import BadParameter, BadRecord
 from assay.registry import find_reward
 from assay.runner.blocks import plan_blocks, read_rows, read_stream
-from assay.runner.files import FileReport, Tally, score_file, score_rows
+from assay.runner.engine import Engine, EngineName
+from assay.runner.files import FileReport, score_file
+from assay.runner.folders import score_folder
+from assay.runner.pieces import Tally, score_rows
 from assay.runner.results import encode
 from assay.runner.rows import Row
 from assay.schema.score import Score
@@ -30,12 +34,15 @@ SHOWN_ROWS = 50
 
 
 @click.command(name="score")
-@click.argument("source", metavar="FILE|RUN")
+@click.argument("source", metavar="FILE|FOLDER|RUN")
 @click.option("--reward", "rewards", required=True, metavar="NAME[,NAME]", help="What to ask.")
+@click.option("--out", help="Write results here: .jsonl, .parquet, or a folder of parts (DIR/).")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Write results here (.jsonl, .parquet)."
+    "--workers",
+    type=click.IntRange(1),
+    help="Processes that read and score.  [default: 1; on Ray, every core]",
 )
-@click.option("--workers", default=1, show_default=True, help="Processes that read and score.")
+@engine_options
 @click.option(
     "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
 )
@@ -48,8 +55,11 @@ SHOWN_ROWS = 50
 def command(
     source: str,
     rewards: str,
-    out: Path | None,
-    workers: int,
+    out: str | None,
+    workers: int | None,
+    engine: EngineName,
+    address: str | None,
+    imports: Sequence[str],
     params: Sequence[str],
     keep: Sequence[str],
     resume: bool,
@@ -59,6 +69,8 @@ def command(
     as_table: bool,
 ) -> None:
     """Score every row of FILE (JSONL or Parquet; `-` reads JSONL from stdin), or a RUN again.
+
+    All files of a FOLDER are scored into a folder of Parquet parts.
 
     A row is an object whose columns the reward asks for by name: final_response, answer,
     trajectory and so on; `assay list rewards NAME` tells which. A row that cannot be read, or
@@ -75,8 +87,10 @@ def command(
     assay score answers.jsonl --reward qa_f1_reward
     assay score answers.jsonl --reward qa_f1_reward,math_equal_reward --out scored.jsonl --workers 2
     assay score answers.jsonl --reward qa_f1_reward --param mode=hotpot --json | jq .scores
+    assay score rows/ --reward qa_f1_reward --out scored/ --engine ray --address auto
     assay score runs/20260329-122135-d4b692 --reward fuzzy_answer_reward
     """
+    import_modules(imports)
     judges = _judges([name.strip() for name in rewards.split(",") if name.strip()], params)
     recorded = named_run(source, runs_dir)
     if recorded is not None:
@@ -85,10 +99,13 @@ def command(
         score_run(recorded, judges, as_json=as_json)
         return
     if out is not None:
-        report = _score_to_file(source, judges, out, keep, workers, resume, overwrite)
+        with opened_engine(engine, address, workers) as opened:
+            report = _score_to_file(source, judges, out, keep, opened, resume, overwrite)
         _show_report(report, as_json)
     elif resume:
         raise BadParameter("--resume needs --out: only a job with a result file can be continued")
+    elif engine != "local" or Path(source).is_dir():
+        raise BadParameter("a folder, and the engine 'ray', need --out: where the results go")
     elif as_json or not (as_table or sys.stdout.isatty()):
         _print_lines(source, judges, keep)
     else:
@@ -124,14 +141,15 @@ def _parse_param(param: str) -> tuple[str, Any]:
 def _score_to_file(
     source: str,
     judges: list[Judge],
-    out: Path,
+    out: str,
     keep: Sequence[str],
-    workers: int,
+    engine: Engine,
     resume: bool,
     overwrite: bool,
 ) -> FileReport:
     if source == "-":
         raise BadParameter("--out needs a file to read, which can be read again; stdin cannot")
+    to_folder = out.endswith("/") or Path(source).is_dir() or Path(out).is_dir()
     bar = Progress(
         "[progress.description]{task.description}",
         BarColumn(),
@@ -142,12 +160,12 @@ def _score_to_file(
     with bar:
         task = bar.add_task("scoring", total=None)
         try:
-            return score_file(
+            return (score_folder if to_folder else score_file)(
                 source,
                 judges,
                 out,
                 keep=keep,
-                workers=workers,
+                engine=engine,
                 resume=resume,
                 overwrite=overwrite,
                 progress=lambda done, total: bar.update(task, completed=done, total=total),

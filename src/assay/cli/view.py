@@ -68,7 +68,7 @@ def command(
 
 
 def _serve(runs_dir: Path, wanted: Address, *, named: bool, opens: bool, at: str) -> None:
-    from assay.viewer.app import MAX_BODY_BYTES, build_app
+    from assay.viewer.app import MAX_BODY_BYTES, MAX_HEAD_BYTES, build_app
     from assay.web.guards import Guards
     from assay.web.serving import serve
 
@@ -93,4 +93,10 @@ def _serve(runs_dir: Path, wanted: Address, *, named: bool, opens: bool, at: str
             token = f"?{urlencode({'token': address.token})}" if address.token else ""
             webbrowser.open(f"{address.url}{at or '/'}{token}")
 
-    serve(build_app(runs_dir, guards), listening, grace_s=2.0, on_ready=ready)
+    serve(
+        build_app(runs_dir, guards),
+        listening,
+        grace_s=2.0,
+        max_head_bytes=MAX_HEAD_BYTES,
+        on_ready=ready,
+    )

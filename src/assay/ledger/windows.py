@@ -16,6 +16,9 @@ from assay.ledger.lines import load_record, read_lines
 from assay.ledger.migrate import upgrade
 from assay.schema.episode import Step
 
+CODE_CHARS = 200
+"""Of a code: many gists are held at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepGist:
@@ -89,9 +92,9 @@ def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepGist:
         offset=offset,
         end=end,
         score=_number(first.get("score")),
-        classification=str(first.get("classification") or ""),
-        error=str(told.get("error") or ""),
-        block=str(told.get("block") or ""),
+        classification=str(first.get("classification") or "")[:CODE_CHARS],
+        error=str(told.get("error") or "")[:CODE_CHARS],
+        block=str(told.get("block") or "")[:CODE_CHARS],
         reward=_number(record.get("reward")),
     )
 

@@ -25,6 +25,10 @@ FEWEST_DRAWS = 2_000
 CELLS = 20_000_000
 """Numbers drawn in all, beyond which fewer resamples are taken."""
 CHUNK_CELLS = 1_000_000
+MANY = 1_000
+"""Values from which equal ones are drawn together."""
+FEW_KINDS = 50
+"""Different values up to which that is faster."""
 TIE = 1e-9
 """Sums nearer than this, relative to the sum of sizes, are the same sum in exact arithmetic."""
 SEED = 20_260_329
@@ -68,15 +72,26 @@ def bootstrap_mean(
         return None
     if (data == data[0]).all():
         return Interval(float(data[0]), float(data[0]), level)
+    low, high = np.quantile(_resampled(data, seed), [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), level)
+
+
+def _resampled(data: Floats, seed: int) -> Floats:
+    """Means of resamples; of many values of a few kinds, how often each is drawn is drawn."""
     dice = np.random.default_rng(seed)
-    means = np.concatenate(
+    draws = _draws(RESAMPLES, data.size)
+    if data.size >= MANY:
+        kinds, counts = np.unique(data, return_counts=True)
+        if kinds.size <= FEW_KINDS:
+            drawn = dice.multinomial(data.size, counts / data.size, size=draws)
+            return np.asarray(drawn @ kinds / data.size)
+    return np.concatenate(
         [
-            data[dice.integers(0, data.size, size=(rows, data.size))].mean(axis=1)
-            for rows in _chunks(_draws(RESAMPLES, data.size), data.size)
+            # Half as wide as the default, and the same numbers.
+            data[dice.integers(0, data.size, size=(rows, data.size), dtype=np.int32)].mean(axis=1)
+            for rows in _chunks(draws, data.size)
         ]
     )
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high), level)
 
 
 def sign_flip(differences: Sequence[float], *, seed: int = SEED) -> Permutation:

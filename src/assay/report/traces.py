@@ -22,14 +22,17 @@ PAGE = "Page:\n"
 """What the research agent puts before the page in every turn: such turns and steps run in step."""
 HEAD_CHARS = 4_000
 NAVIGATION = frozenset({"nav_error", "timeout", "target_closed"})
-_CUT = re.compile(r"(?:…|\.{3}|\[) ?(?P<n>[\d,]+) char(?:acter)?s (?:not shown|truncated|omitted)")
+_CUT = re.compile(
+    r"(?:…|\.{3}|\[) ?(?P<n>\d[\d,]{0,20}) char(?:acter)?s (?:not shown|truncated|omitted)"
+)
 _LESS = "; ask for less"
 _BLOCKED = re.compile(r"^note: the page is blocked \((?P<code>\w+)\)", re.MULTILINE)
 _ERROR = re.compile(r"^error: (?P<text>.{1,200})", re.MULTILINE)
 _NAVIGATED = re.compile(
     r"net::|ns_error|navigat|timeout|timed out|was closed|not load|did not answer", re.IGNORECASE
 )
-_REFUSED = re.compile(r"(?P<site>[\w.-]+) does not work here and was not opened")
+# A name begins where a word does, and has an end: a thought may be megabytes of letters.
+_REFUSED = re.compile(r"(?<![\w.-])(?P<site>[\w.-]{1,253}) does not work here and was not opened")
 
 
 @dataclass(frozen=True, slots=True)

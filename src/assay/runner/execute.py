@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from assay.agents.protocol import Agent
@@ -22,8 +22,33 @@ from assay.runner.plan import Assignment, Plan
 from assay.runner.progress import Progress, Tally, silence
 from assay.runner.rollout import rollout
 from assay.runner.services import addressed, running_service
-from assay.runner.story import Stage
+from assay.runner.story import Recorder, Stage
 from assay.schema.episode import Episode
+
+Play: TypeAlias = Callable[[Assignment], Awaitable[Episode]]
+"""One attempt, played to its end and not yet in the ledger."""
+
+
+class Company(Protocol):
+    """Opens a place where episodes are played, so many at a time."""
+
+    def __call__(
+        self, plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
+    ) -> AbstractAsyncContextManager[Play]: ...
+
+
+@asynccontextmanager
+async def in_this_process(
+    plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
+) -> AsyncIterator[Play]:
+    """Episodes are played here, by coroutines that share worlds and services."""
+    async with open_stage(plan, writer, workers, notes) as stage:
+
+        async def play(assignment: Assignment) -> Episode:
+            attempt = writer.new_attempt(assignment.task, assignment.repeat)
+            return await rollout(attempt, assignment, stage)
+
+        yield play
 
 
 async def execute(
@@ -31,6 +56,7 @@ async def execute(
     writer: RunWriter,
     *,
     workers: int,
+    company: Company = in_this_process,
     tell: Callable[[Progress], None] = silence,
     notes: Mapping[str, Any] | None = None,
 ) -> None:
@@ -47,11 +73,10 @@ async def execute(
         return
     queue = deque(owed)
 
-    async def work(stage: Stage) -> None:
+    async def work(play: Play) -> None:
         while queue:
             assignment = queue.popleft()
-            attempt = writer.new_attempt(assignment.task, assignment.repeat)
-            episode = await rollout(attempt, assignment, stage)
+            episode = await play(assignment)
             await writer.finish(episode)
             failed = episode.stop_reason == "env_error"
             failures[assignment.key] += failed
@@ -61,11 +86,12 @@ async def execute(
                 queue.append(assignment)
             tell(tally.add(episode, settled=not again))
 
-    async with _stage(plan, writer, workers, notes or {}) as stage:
+    many = min(workers, len(owed))
+    async with company(plan, writer, many, notes or {}) as play:
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(workers, len(owed))):
-                    group.create_task(work(stage))
+                for _ in range(many):
+                    group.create_task(work(play))
         except ExceptionGroup as group:
             known = group.subgroup(AssayError)
             if known is None:
@@ -102,8 +128,8 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 @asynccontextmanager
-async def _stage(
-    plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
+async def open_stage(
+    plan: Plan, writer: Recorder, workers: int, notes: Mapping[str, Any]
 ) -> AsyncIterator[Stage]:
     """The stage, with everything that the episodes share open; all of it is closed afterwards."""
     benchmark = plan.benchmark

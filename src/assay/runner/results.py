@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,9 +41,13 @@ def encode(result: dict[str, Any]) -> bytes:
 
 
 @contextmanager
-def whole_or_nothing(path: Path) -> Iterator[Path]:
-    """A path to write to; it becomes `path` only when the block ends well, and survives a crash."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+def whole_or_nothing(path: Path, drafts: Path | None = None) -> Iterator[Path]:
+    """A path to write to; it becomes `path` only when the block ends well, and survives a crash.
+
+    It is in `drafts`, a folder of the same disk, or beside `path`.
+    """
+    # A name of its own: on a shared disk, writers of several machines may be at the same piece.
+    draft = (drafts or path.parent) / f".{path.name}.{uuid.uuid4().hex}.tmp"
     try:
         yield draft
         with draft.open("rb+") as stream:
@@ -53,10 +58,14 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
 
 
 def write_piece(
-    path: Path, results: Iterator[dict[str, Any]], judges: Sequence[Judge], keep: Sequence[str]
+    path: Path,
+    results: Iterator[dict[str, Any]],
+    judges: Sequence[Judge],
+    keep: Sequence[str],
+    drafts: Path | None = None,
 ) -> None:
     """The results of one block, whole or not at all."""
-    with whole_or_nothing(path) as draft:
+    with whole_or_nothing(path, drafts) as draft:
         if parquet.is_parquet(path):
             parquet.write(draft, results, judges, (*IDENTITY, *keep))
         else:

@@ -23,7 +23,8 @@ from assay.ledger.provenance import (
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.runner.agents import AgentChoice, with_recordings
-from assay.runner.execute import execute
+from assay.runner.engine import EngineName
+from assay.runner.execute import Company, execute, in_this_process
 from assay.runner.plan import Plan
 from assay.runner.progress import Progress, silence
 from assay.runner.request import Request, plan_new, plan_resumed
@@ -42,6 +43,8 @@ def run(
     tasks: str | None = None,
     repeats: int | None = None,
     workers: int = 2,
+    engine: EngineName = "local",
+    address: str | None = None,
     focus: str | None = None,
     expect: Mapping[str, Sequence[str]] | None = None,
     resume: str | Path | None = None,
@@ -57,14 +60,31 @@ def run(
     rewards will go `up` or `down`: both are written down before anything runs. `repository` is the
     agent's, whose commit the manifest names.
 
+    With `engine="ray"` the episodes are played by so many actors of a Ray cluster: the one at
+    `address`, or one that is started on this machine.
+
     With `resume`, exactly what that run still owes is run. What is given beside it has to be what
-    the run was started with.
+    the run was started with; the engine may be another.
     """
     request = Request(benchmark, agent, settings or {}, tasks, repeats, expect, focus)
+    company = find_company(engine, address)
     with start(
         request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
     ) as started:
-        return started.finish(progress)
+        return started.finish(progress, company)
+
+
+def find_company(engine: EngineName, address: str | None = None) -> Company:
+    """Where the episodes of a run are played."""
+    if engine == "ray":
+        from assay.runner.cluster import on_ray
+
+        return on_ray(address)
+    if engine != "local":
+        raise BadParameter(f"engine={engine!r}; there are 'local' and 'ray'")
+    if address is not None:
+        raise BadParameter(f"address {address!r} is that of a Ray cluster; say engine 'ray' too")
+    return in_this_process
 
 
 class StartedRun:
@@ -80,12 +100,20 @@ class StartedRun:
         """What every episode from now on says beside its record."""
         self._writer = writer
 
-    def finish(self, progress: Callable[[Progress], None] = silence) -> Run:
+    def finish(
+        self, progress: Callable[[Progress], None] = silence, company: Company = in_this_process
+    ) -> Run:
         """Everything that the run owes is done."""
         plan = replace(self.plan, agent=with_recordings(self.plan.agent, self.path.parent))
-        _complete(
-            execute(plan, self._writer, workers=self.workers, tell=progress, notes=self.notes)
+        work = execute(
+            plan,
+            self._writer,
+            workers=self.workers,
+            company=company,
+            tell=progress,
+            notes=self.notes,
         )
+        _complete(work)
         return Run(self.path)
 
     def __enter__(self) -> Self:

@@ -8,12 +8,10 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from assay.agents.protocol import Action, Agent
 from assay.ledger.provenance import utc_now
-from assay.ledger.steps import StepsWriter
-from assay.ledger.writer import RunWriter
 from assay.resources.pools import Pools
 from assay.resources.spec import ResourceSpec
 from assay.runner.benchmark import RunLimits
@@ -34,6 +32,20 @@ Turn = Literal["agent_error", "env_error"]
 """Who has the floor, as the ending that a failure now would be."""
 
 
+class StepSink(Protocol):
+    """Where the steps of one attempt go while they happen."""
+
+    def write(self, step: Step) -> None: ...
+
+
+class Recorder(Protocol):
+    """What an episode needs of the ledger while it goes on; the run's writer is one."""
+
+    def steps(self, attempt: str) -> StepSink: ...
+
+    def artifact(self, data: bytes | str) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """What all episodes of a run share."""
@@ -44,7 +56,7 @@ class Stage:
     new_agent: Callable[[str], Agent]
     """A fresh agent, given the service's address."""
     pools: Pools
-    writer: RunWriter
+    writer: Recorder
     base_url: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict)
     """What every episode keeps as metadata."""
@@ -73,7 +85,7 @@ class Story:
         """The action that no step records yet."""
         self._scoring = StepScoring(contract_of(self.task), verbatim=True)
         self._steps: list[Step] = []
-        self._steps_file: StepsWriter = stage.writer.steps(attempt)
+        self._steps_file = stage.writer.steps(attempt)
         self._messages: list[Message] = []
         self._answer: str | None = None
         self._failure: Failure | None = None

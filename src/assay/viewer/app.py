@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote_to_bytes, urlencode
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -20,7 +20,8 @@ from starlette.exceptions import HTTPException
 from assay.errors import AssayError, BadRecord, UnknownName, UsageError
 from assay.ledger.lines import dump_json
 from assay.viewer.archive import Archive
-from assay.viewer.links import ServerLinks
+from assay.viewer.audits import Audits
+from assay.viewer.links import TWIN, ServerLinks
 from assay.viewer.pages.compare import CompareQuery, compare_page
 from assay.viewer.pages.episode import EpisodeQuery, episode_page
 from assay.viewer.pages.pair import PairQuery, pair_page
@@ -35,7 +36,9 @@ from assay.web.guards import Guards, guarded
 STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 64 * 1024
 """No page takes a body; this is what a stray one may have."""
-TWIN = ".json"
+KEEP = "private, max-age=31536000, immutable"
+MAX_HEAD_BYTES = 1024 * 1024
+"""The address of a trial holds its texts, quoted."""
 
 
 def build_app(runs_dir: Path, guards: Guards) -> App:
@@ -48,13 +51,13 @@ def _with_twins(app: App) -> App:
 
     async def twinned(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            path = str(scope["path"])
-            twin = path.endswith(TWIN) and not path.startswith("/static/")
+            # As it was sent: a name that ends in `.json` itself comes with its dot quoted.
+            raw = str((scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1"))
+            twin = raw.endswith(TWIN) and not raw.startswith("/static/")
+            raw = raw.removesuffix(TWIN) if twin else raw
+            path = unquote_to_bytes(raw).decode("utf-8", "surrogateescape")
             state = {**scope.get("state", {}), "twin": twin}
-            scope = {**scope, "state": state}
-            if twin:
-                short = path.removesuffix(TWIN)
-                scope |= {"path": short, "raw_path": short.encode("utf-8", "replace")}
+            scope = {**scope, "state": state, "path": path, "raw_path": raw.encode("latin-1")}
         await app(scope, receive, send)
 
     return twinned
@@ -81,8 +84,9 @@ class Desk:
         if request.state.twin:
             return Response(to_json(page), media_type="application/json")
         query = [pair for pair in request.query_params.multi_items() if pair[0] != "seen"]
-        twin = _address(f"{request.url.path}{TWIN}", query)
-        poll = _address(request.url.path, [*query, ("seen", seen)])
+        path = request.scope["raw_path"].decode("latin-1")
+        twin = _address(path + TWIN, query)
+        poll = _address(path, [*query, ("seen", seen)])
         html = self._templates.render(template, page, self._links, twin=twin, poll=poll)
         return Response(html.encode(), media_type="text/html; charset=utf-8")
 
@@ -97,11 +101,11 @@ class Desk:
 
 
 def _address(path: str, query: list[tuple[str, str]]) -> str:
-    return f"{quote(path)}?{urlencode(query, errors='surrogatepass')}" if query else quote(path)
+    return f"{path}?{urlencode(query, errors='surrogatepass')}" if query else path
 
 
 def _pages(archive: Archive) -> App:
-    bench, desk = Bench(), Desk()
+    desk = Desk()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -110,13 +114,23 @@ def _pages(archive: Archive) -> App:
         yield
 
     app = FastAPI(title="Assay", openapi_url=None, lifespan=lifespan)
+    app.mount("/static/vendor", _Kept(directory=STATIC / "vendor"), name="vendor")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_problems(app, desk)
     _add_runs(app, archive, desk)
     _add_episodes(app, archive, desk)
     _add_comparisons(app, archive, desk)
-    _add_rewards(app, bench, desk)
+    _add_rewards(app, Audits(archive.runs_dir), desk)
     return app
+
+
+class _Kept(StaticFiles):
+    """Files whose version is in their name: a browser need not ask for them twice."""
+
+    def file_response(self, *args: Any, **given: Any) -> Response:
+        answer = super().file_response(*args, **given)
+        answer.headers["cache-control"] = KEEP
+        return answer
 
 
 def _add_problems(app: FastAPI, desk: Desk) -> None:
@@ -168,8 +182,7 @@ def _add_runs(app: FastAPI, archive: Archive, desk: Desk) -> None:
     @app.get("/artifacts/{run_id}/{sha256}")
     def artifact(run_id: str, sha256: str) -> Response:
         data = archive.artifact(run_id, sha256)
-        kept = {"cache-control": "private, max-age=31536000, immutable"}
-        return _raw(data, artifact_type(data), kept)
+        return _raw(data, artifact_type(data), {"cache-control": KEEP})
 
 
 def _add_episodes(app: FastAPI, archive: Archive, desk: Desk) -> None:
@@ -208,15 +221,17 @@ def _add_comparisons(app: FastAPI, archive: Archive, desk: Desk) -> None:
         return desk.page(request, "pair.html", pair_page(archive, query))
 
 
-def _add_rewards(app: FastAPI, bench: Bench, desk: Desk) -> None:
+def _add_rewards(app: FastAPI, audits: Audits, desk: Desk) -> None:
+    bench = Bench()
+
     @app.get("/rewards")
     def rewards(request: Request) -> Response:
-        return desk.page(request, "rewards.html", rewards_page())
+        return desk.page(request, "rewards.html", rewards_page(audits))
 
     @app.get("/rewards/{name}")
     def reward(request: Request, name: str) -> Response:
-        form = dict(request.query_params)
-        return desk.page(request, "reward.html", reward_page(name, form, bench))
+        page = reward_page(name, dict(request.query_params), bench=bench, audits=audits)
+        return desk.page(request, "reward.html", page)
 
 
 def _raw(data: bytes, kind: str, more: Mapping[str, str] | None = None) -> Response:

@@ -12,6 +12,7 @@ from assay.errors import AssayError, BadRecord
 from assay.ledger.index import RunRow
 from assay.viewer.app import STATIC
 from assay.viewer.archive import Archive
+from assay.viewer.audits import Audits
 from assay.viewer.links import (
     WINDOW,
     FileLinks,
@@ -26,7 +27,7 @@ from assay.viewer.pages.compare import ComparePage, CompareQuery, compare_page
 from assay.viewer.pages.episode import EpisodePage, window_page
 from assay.viewer.pages.pair import PairQuery, pair_page
 from assay.viewer.pages.rewards import Bench, reward_page, rewards_page
-from assay.viewer.pages.run import RunQuery, run_page
+from assay.viewer.pages.run import RunQuery, run_before, run_page
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.rendering import Templates, to_json
 
@@ -79,12 +80,13 @@ def _files(
         yield from _run_files(archive, row.run_id)
     for base, cand in sorted(compared):
         yield from _comparison_files(archive, base, cand)
-    listed = rewards_page()
+    bench, audits = Bench(), Audits(archive.runs_dir)
+    listed = rewards_page(audits)
     yield _File("rewards.html", "rewards.html", listed)
-    bench = Bench()
-    for reward in listed.rewards:
-        tried = reward_page(reward.name, {}, bench)
-        yield _File(f"rewards/{reward.name}.html", "reward.html", tried)
+    for item in listed.rewards:
+        name = item.reward.name
+        shown = reward_page(name, {}, bench=bench, audits=audits)
+        yield _File(f"rewards/{name}.html", "reward.html", shown)
 
 
 def _run_files(archive: Archive, run_id: str) -> Iterator[_File]:
@@ -118,7 +120,7 @@ def _compared(archive: Archive, rows: list[RunRow]) -> Iterator[tuple[str, str]]
     """Each run with the one that its page offers to compare it with."""
     for row in rows:
         try:
-            before = run_page(archive, row.run_id, RunQuery()).before
+            before = run_before(rows, row)
             if before is not None:
                 archive.comparison(before, row.run_id)
                 yield before, row.run_id

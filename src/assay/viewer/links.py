@@ -6,6 +6,7 @@ A page that does not exist in one of the two has no link, and its name is plain 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,6 +14,8 @@ from urllib.parse import quote, urlencode
 
 WINDOW = 200
 """Cells of the ribbon that a page shows."""
+TWIN = ".json"
+"""At the end of a page's path: the page's record."""
 
 
 class Links(Protocol):
@@ -40,6 +43,15 @@ def _address(path: str, query: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(given, errors='surrogatepass')}" if given else path
 
 
+def part(name: str) -> str:
+    """A name as one part of a path; one that ends like a twin is not taken for one.
+
+    The name of a folder may hold bytes that are no UTF-8; they are sent as they are.
+    """
+    quoted = quote(os.fsencode(name), safe="")
+    return f"{quoted.removesuffix(TWIN)}%2Ejson" if quoted.endswith(TWIN) else quoted
+
+
 @dataclass(frozen=True, slots=True)
 class ServerLinks:
     """Absolute paths of a running viewer."""
@@ -53,10 +65,10 @@ class ServerLinks:
         return _address("/runs", query)
 
     def run(self, run_id: str, **query: Any) -> str:
-        return _address(f"/runs/{quote(run_id)}", query)
+        return _address(f"/runs/{part(run_id)}", query)
 
     def diagnosis(self, run_id: str) -> str:
-        return f"/runs/{quote(run_id)}/diagnosis"
+        return f"/runs/{part(run_id)}/diagnosis"
 
     def episode(self, run_id: str, attempt: str, step: int | None = None) -> str:
         return _address(_episode(run_id, attempt), {} if step is None else {"step": str(step)})
@@ -69,7 +81,7 @@ class ServerLinks:
         return _address(f"{_episode(run_id, attempt)}/record", query)
 
     def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str:  # noqa: ARG002
-        return f"/artifacts/{quote(run_id)}/{quote(sha256)}"
+        return f"/artifacts/{part(run_id)}/{part(sha256)}"
 
     def compare(self, base: str = "", cand: str = "", **query: Any) -> str:
         return _address("/compare", {"base": base, "cand": cand, **query})
@@ -81,11 +93,11 @@ class ServerLinks:
         return "/rewards"
 
     def reward(self, name: str) -> str:
-        return f"/rewards/{quote(name)}"
+        return f"/rewards/{part(name)}"
 
 
 def _episode(run_id: str, attempt: str) -> str:
-    return f"/runs/{quote(run_id)}/episodes/{quote(attempt)}"
+    return f"/runs/{part(run_id)}/episodes/{part(attempt)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +110,11 @@ class FileLinks:
     exported: bool = field(default=True, init=False)
 
     def _to(self, path: str, fragment: str = "") -> str:
-        return "../" * self.here.count("/") + quote(path) + (f"#{fragment}" if fragment else "")
+        return (
+            "../" * self.here.count("/")
+            + quote(os.fsencode(path))
+            + (f"#{fragment}" if fragment else "")
+        )
 
     def static(self, name: str) -> str:
         return self._to(f"static/{name}")

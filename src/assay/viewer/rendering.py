@@ -12,7 +12,7 @@ from assay import __version__
 from assay.ledger.lines import dump_json
 from assay.viewer.links import Links
 from assay.viewer.looks import GLYPHS, bars, duration, money, plain, shade, signed, words
-from assay.viewer.text import visible
+from assay.viewer.text import brief, visible
 
 
 def to_json(page: Any) -> bytes:
@@ -34,7 +34,7 @@ class Templates:
         )
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
-            bars=bars, when=_when, count=_count, record=asdict,
+            bars=bars, brief=brief, when=_when, count=_count, record=asdict,
         )  # fmt: skip
         self._environment.globals.update(version=__version__, glyphs=GLYPHS)
         for name in self._environment.list_templates():

@@ -9,6 +9,8 @@ _HIDDEN = re.compile(
     "\r\n?"
     "|[\x00-\x08\x0b-\x1f\x7f-\x9f\xad"  # controls but tab and line break, the soft hyphen
     "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"  # invisible, reordering
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"  # letters that are blank
+    "\ufe00-\ufe0d\U000e0000-\U000e0fff"  # selectors and tags, in which text can be hidden
     "\ud800-\udfff]"  # half a character
 )
 _CONTROL_PICTURES = 0x2400
@@ -31,6 +33,11 @@ class Shown:
 def shown(text: str, most: int) -> Shown:
     """The first `most` characters, and how many there are."""
     return Shown(text[:most], len(text))
+
+
+def brief(text: str, most: int = 200) -> str:
+    """The text; of a longer one the beginning, and how long it is."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
 def visible(text: str) -> str:

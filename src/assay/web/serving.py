@@ -21,6 +21,7 @@ def serve(
     listening: socket.socket,
     *,
     grace_s: float = 10.0,
+    max_head_bytes: int = 64 * 1024,
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
 ) -> None:
@@ -28,7 +29,7 @@ def serve(
 
     The socket is closed and the application's lifespan has ended when this returns. A second
     signal stops at once. In a thread other than the main one no signal is taken: it ends with the
-    process.
+    process. An address with its headers may have `max_head_bytes`.
     """
     config = uvicorn.Config(
         app,
@@ -37,6 +38,7 @@ def serve(
         access_log=False,
         server_header=False,
         ws="none",
+        h11_max_incomplete_event_size=max_head_bytes,
         # Longer than the pauses of a trainer between two batches.
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=max(1, round(grace_s)),

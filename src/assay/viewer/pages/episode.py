@@ -14,7 +14,7 @@ from assay.ledger.records import StoredEpisode
 from assay.ledger.windows import StepGist
 from assay.report.alignment import AlignedItem, align
 from assay.report.diagnosis import Finding
-from assay.schema.episode import Episode, Failure
+from assay.schema.episode import Episode
 from assay.schema.score import Score, score_to_record
 from assay.schema.usage import Usage
 from assay.viewer.archive import Archive
@@ -57,6 +57,15 @@ class ScoreView:
 
 
 @dataclass(frozen=True, slots=True)
+class FailureView:
+    """What broke, and where."""
+
+    kind: str
+    message: str
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """What is known of a finished attempt."""
 
@@ -69,7 +78,7 @@ class Ending:
     aligned: tuple[AlignedItem, ...]
     stop_reason: str
     scores: tuple[ScoreView, ...]
-    failure: Failure | None
+    failure: FailureView | None
     n_steps: int
     """Actions taken: every step but the reset."""
     usage: Usage
@@ -275,9 +284,10 @@ def as_text(value: Any) -> str:
         return repr(value)
 
 
-def _failure(episode: Episode) -> Failure | None:
+def _failure(episode: Episode) -> FailureView | None:
     failure = episode.failure
     if failure is None:
         return None
-    cut = {"message": failure.message[:NOTE_CHARS], "traceback": failure.traceback[-ANSWER_CHARS:]}
-    return failure.model_copy(update=cut)
+    return FailureView(
+        failure.kind, failure.message[:NOTE_CHARS], failure.traceback[-ANSWER_CHARS:]
+    )

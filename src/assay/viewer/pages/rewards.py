@@ -15,6 +15,7 @@ from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
 from assay.report.sensitivity import Sensitivity, probe
 from assay.scoring.judge import Judge
+from assay.viewer.audits import Audits, Severity, StoredAudit
 from assay.viewer.pages.episode import ScoreView, score_view
 
 T = TypeVar("T")
@@ -40,10 +41,29 @@ class RewardItem:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditItem:
+    """What the latest audit of a reward came to."""
+
+    version: int
+    worst: Severity | None
+    passes_at: Severity | None
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListedReward:
+    """A reward of the list."""
+
+    reward: RewardItem
+    audit: AuditItem | None
+    """`None` when no audit was saved."""
+
+
+@dataclass(frozen=True, slots=True)
 class RewardsPage:
     """Every registered reward."""
 
-    rewards: tuple[RewardItem, ...]
+    rewards: tuple[ListedReward, ...]
     broken: tuple[str, ...]
     """Those that cannot be loaded, with the reason."""
 
@@ -84,21 +104,33 @@ class RewardPage:
     sentence: str
     problem: str
     """Why there is no result, in words."""
+    audit: StoredAudit | None
+    """The latest that was saved."""
 
 
-def rewards_page() -> RewardsPage:
+def rewards_page(audits: Audits) -> RewardsPage:
     """Every reward that is registered here, built in or installed."""
     found, broken = [], []
     for name in REWARDS.names():
         try:
-            found.append(_item(find_reward(name)))
+            item = _item(find_reward(name))
+            found.append(ListedReward(item, _audited(audits, item)))
         except AssayError as error:
             # A broken plug-in must not hide the others.
             broken.append(str(error))
     return RewardsPage(tuple(found), tuple(broken))
 
 
-def reward_page(name: str, form: Mapping[str, str], bench: Bench) -> RewardPage:
+def _audited(audits: Audits, item: RewardItem) -> AuditItem | None:
+    stored = audits.latest(item.name, item.version)
+    if stored is None:
+        return None
+    if stored.report is None:
+        return AuditItem(stored.version, None, None, readable=False)
+    return AuditItem(stored.version, stored.report.worst, stored.report.passes_at, readable=True)
+
+
+def reward_page(name: str, form: Mapping[str, str], *, bench: Bench, audits: Audits) -> RewardPage:
     """The reward; where the form was sent, with its result or the reason why there is none."""
     spec = find_reward(name)
     trial = _TRIALS.get(form.get("do", ""))
@@ -123,6 +155,7 @@ def reward_page(name: str, form: Mapping[str, str], bench: Bench) -> RewardPage:
         probed=probed,
         sentence=probed.sentence if probed is not None else "",
         problem=problem,
+        audit=audits.latest(spec.name, spec.version),
     )
 
 
@@ -156,6 +189,9 @@ class Bench:
             outcome.set_exception(error)
         finally:
             self._places.release()
+            if not outcome.done():
+                # The traceback is on stderr; nobody waits for a result that will not come.
+                outcome.set_exception(BadParameter("the trial broke; the viewer's log says where"))
 
 
 def _item(spec: RewardSpec) -> RewardItem:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.errors import AssayError
+from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, RunRow
 from assay.report.diagnosis import CauseSummary, Diagnosis
 from assay.viewer.archive import Archive, page_of
@@ -20,6 +20,7 @@ SPARK = 40
 """Bars of a sparkline; a longer episode has several steps in one."""
 MOST_TASKS = 300
 MOST_REPEATS = 20
+LABEL_CHARS = 200
 AT_ONCE = 2_000
 """Steps of a run up to which it is diagnosed while its page is made; beyond, afterwards."""
 
@@ -125,7 +126,9 @@ def run_page(archive: Archive, run_id: str, query: RunQuery, *, wait: bool = Fal
     """The page; with `wait` the diagnosis is on it however long that takes."""
     archive.layout(run_id)
     rows = archive.runs()
-    row = next(row for row in rows if row.run_id == run_id)
+    row = next((row for row in rows if row.run_id == run_id), None)
+    if row is None:
+        raise UnknownName(f"run {run_id!r} has just gone")
     attempts = archive.attempts(run_id)
     manifest = archive.manifest(run_id)
     diagnosis = archive.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
@@ -137,7 +140,7 @@ def run_page(archive: Archive, run_id: str, query: RunQuery, *, wait: bool = Fal
         run=item_of(archive, row, live=live),
         rewards=manifest.rewards,
         config=tuple(flat(manifest.config)),
-        before=_before(rows, row),
+        before=run_before(rows, row),
         show=query.show,
         task=query.task,
         matching=len(chosen),
@@ -243,11 +246,12 @@ def _matrix(attempts: list[AttemptRow]) -> Matrix:
 
 def _square(row: AttemptRow) -> Square:
     told = row.abstained or row.stop_reason if row.reward is None else f"{row.reward:.3f}"
-    label = f"{row.task_id}, repeat {row.repeat}: {told}"
+    label = f"{row.task_id[:LABEL_CHARS]}, repeat {row.repeat}: {told}"
     return Square(row.attempt, row.repeat, row.reward, reward_shade(row.reward), label)
 
 
-def _before(runs: list[RunRow], row: RunRow) -> str | None:
+def run_before(runs: list[RunRow], row: RunRow) -> str | None:
+    """The run that this one is compared with: the one whose episodes it scores, or the last one."""
     earlier = [
         other.run_id
         for other in runs[: runs.index(row)]

@@ -134,7 +134,7 @@ def step_view(
         scores=tuple(_score(record) for record in step.scores),
         facts=_facts(step, before),
         outcome=tuple(
-            (key, str(value)[:CODE_CHARS])
+            (key[:CODE_CHARS], str(value)[:CODE_CHARS])
             for key, value in (step.outcome or {}).items()
             if value is not None and key not in ("call", "target", "info", "box")
         ),
@@ -237,7 +237,7 @@ def _pictures(
     found = []
     box = _box(step.outcome or {})
     if before is not None and before.screenshot and box is not None:
-        title = f"before the action, step {before.index}: the box is what it was aimed at"
+        title = f"before the action, step {before.index}"
         found.append(_picture(archive, run_id, before.screenshot, title, box))
     if step.screenshot:
         found.append(_picture(archive, run_id, step.screenshot, "after the action", None))
@@ -252,9 +252,19 @@ def _picture(
     except AssayError:
         return None
     kind = picture_kind(data)
-    return kind and Picture(
-        sha256, kind.removeprefix("image/"), picture_size(data) or UNSIZED, box, title
-    )
+    if kind is None:
+        return None
+    size = picture_size(data) or UNSIZED
+    if box is not None:
+        aim = "the box is what it was aimed at" if is_on(box, size) else "it was aimed out of view"
+        title = f"{title}: {aim}"
+    return Picture(sha256, kind.removeprefix("image/"), size, box, title)
+
+
+def is_on(box: Box, size: Size) -> bool:
+    """Whether some of the box is on a picture of this size."""
+    across = box.x < size.width and box.x + box.width > 0
+    return across and box.y < size.height and box.y + box.height > 0
 
 
 def _box(outcome: Mapping[str, Any]) -> Box | None:

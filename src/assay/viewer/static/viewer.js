@@ -10,7 +10,9 @@
   // A server page knows its neighbours; a file has its steps one below the other.
   function move(where) {
     if (!exported) {
-      document.querySelector(`[data-key="${where}"]`)?.click();
+      const link = document.querySelector(`[data-key="${where}"]`);
+      // A key that is held down waits for the step that it has asked for.
+      if (!link?.classList.contains("htmx-request")) link?.click();
       return;
     }
     const cells = [...document.querySelectorAll(".ribbon .cell")];
@@ -86,7 +88,7 @@
     }, [data.means.map((_, i) => i + 1), data.means], place);
     place.addEventListener("click", () => {
       const at = plot.cursor.idx;
-      if (at !== null && at !== undefined) location.href = figure.dataset.links.replace("RUN", encodeURIComponent(data.run_ids[at]));
+      if (at !== null && at !== undefined) location.href = data.links[at];
     });
     new ResizeObserver(() => { if (place.isConnected) plot.setSize(size()); }).observe(figure);
     figure.classList.add("done");
@@ -98,6 +100,27 @@
       cell.textContent = (causes[cell.dataset.attempt] ?? "—").replaceAll("_", " ");
     }
   }
+
+  // An update must not undo what the reader did: choices, opened details, how far a table is moved.
+  const KEPT = [
+    ["input[type=radio]", (item) => `${item.name} ${item.value}`, "checked"],
+    ["details", (item) => item.querySelector("summary").textContent, "open"],
+    [".scroll", (item) => item.getAttribute("aria-label"), "scrollLeft"],
+  ];
+  function* states(part) {
+    for (const [selector, name, what] of KEPT) {
+      for (const item of part.querySelectorAll(selector)) yield [item, what, `${what} ${name(item)}`];
+    }
+  }
+  let kept = new Map();
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const updates = !detail.boosted && detail.target.matches("#live, #episode");
+    kept = new Map(updates ? [...states(detail.target)].map(([item, what, key]) => [key, item[what]]) : []);
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    for (const [item, what, key] of states(document)) if (kept.has(key)) item[what] = kept.get(key);
+    kept.clear();
+  });
 
   function dress() {
     for (const figure of document.querySelectorAll("[data-chart]:not(.done)")) draw(figure);

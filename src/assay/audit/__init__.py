@@ -1,0 +1,1 @@
+"""TRIAL: how a reward can be fooled, found out before a policy does."""

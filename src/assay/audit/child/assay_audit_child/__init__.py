@@ -1,0 +1,1 @@
+"""Runs one reward on request, over a pipe, within limits."""

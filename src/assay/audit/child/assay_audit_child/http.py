@@ -1,0 +1,78 @@
+"""A reward behind an address: Assay's own server, or the shape that OpenRLHF posts."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any
+
+from .conversation import Talk
+from .values import first_of, refused, reply
+
+TIMEOUT_S = 60.0
+TOKEN = "ASSAY_TOKEN"  # noqa: S105 - the variable's name
+"""A variable with the server's token, handed on by `--env ASSAY_TOKEN`."""
+REFUSALS = (400, 413, 422)
+"""Rows that a server will not score: no number, and no failure of the reward."""
+
+
+def ask(url: str, talk: Talk, columns: dict[str, Any], gold: Any) -> Any:
+    """What the address answers to one row; the part after `#` names the reward."""
+    address, _, reward = url.partition("#")
+    path = urllib.parse.urlsplit(address).path
+    body: dict[str, Any]
+    if path.endswith("/get_reward"):
+        prompt = talk.prompt_text
+        body = {"query": [prompt + talk.final_response], "prompts": [prompt], "labels": [gold]}
+    else:
+        if not path.endswith("/v1/score"):
+            address = address.rstrip("/") + "/v1/score"
+        row = {**columns, "final_response": talk.final_response, "trajectory": talk.messages}
+        body = {"reward": reward, "row": row}
+    headers = {"Content-Type": "application/json"}
+    if TOKEN in os.environ:
+        headers["Authorization"] = f"Bearer {os.environ[TOKEN]}"
+    request = urllib.request.Request(  # noqa: S310 - the scheme was checked when it was named
+        address, data=json.dumps(body).encode("ascii"), headers=headers
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - as above
+            return json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        said = error.read(500).decode("utf-8", "replace")
+        if error.code in REFUSALS:
+            return {"abstained": str(error.code), "because": said}
+        raise RuntimeError(f"the server answered {error.code}: {said}") from error
+
+
+def to_reply(answer: Any) -> dict[str, Any]:
+    """The number of a JSON answer, whichever of the two shapes it has."""
+    if not isinstance(answer, dict):
+        return reply(answer)
+    if "rewards" in answer:
+        logs = {key: first_of(value) for key, value in (answer.get("extra_logs") or {}).items()}
+        return reply({"reward": first_of(answer["rewards"]), **logs})
+    row = _one_row(answer)
+    if row.get("abstained"):
+        return {**reply(None), "because": f"{row['abstained']}: {row.get('because', '')}"[:300]}
+    found = [name for name in ("reward", "value", "score") if name in row]
+    if not found:
+        return refused(f"the answer has no number: {sorted(row)}", "dict")
+    parts = row.get("parts")
+    numbers = parts if isinstance(parts, dict) else {}
+    answered = reply({"reward": row[found[0]], **numbers})
+    return {**answered, "because": str(row.get("because", ""))[:300]}
+
+
+def _one_row(answer: dict[str, Any]) -> dict[str, Any]:
+    """The result of the one row that was sent, and of its one reward."""
+    held = answer.get("results")
+    row = held[0] if isinstance(held, list) and held and isinstance(held[0], dict) else answer
+    scores = row.get("scores")
+    if isinstance(scores, dict):
+        only = next(iter(scores.values()), None)
+        return only if isinstance(only, dict) else {}
+    return row

@@ -1,0 +1,156 @@
+"""Finds the function that is audited, and the shape in which it wants to be called."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+
+class Unloadable(Exception):
+    """The target cannot be had; the message says why, for the user."""
+
+
+def load(target: dict[str, Any]) -> tuple[Any, str | None]:
+    """The object that the target names, and its shape where loading it tells."""
+    for entry in reversed(target.get("path", [])):
+        if entry not in sys.path:
+            sys.path.insert(0, entry)
+    form = target["form"]
+    if form == "url":
+        return target["url"], "url"
+    try:
+        if form == "registered":
+            return _registered(target["name"]), "assay"
+        if form == "file":
+            return _from_file(Path(target["file"]), target["attribute"])
+        module = importlib.import_module(target["module"])
+        return _attribute(module, target["attribute"]), None
+    except Unloadable:
+        raise
+    except BaseException as error:
+        raise Unloadable(f"loading it raised {type(error).__name__}: {error}") from error
+
+
+def facts(function: Any, shape: str | None) -> dict[str, Any]:
+    """What can be said of a target without calling it."""
+    spec = getattr(function, "__assay__", None)
+    parts = getattr(spec, "parts", None)
+    call = getattr(function, "__call__", None)  # noqa: B004 - the method itself is inspected
+    return {
+        "shape": shape or detect(function),
+        "name": getattr(spec, "id", None) or _name(function),
+        "parts": None if parts is None else list(parts),
+        "parameters": list(_parameters(function)),
+        "is_async": inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call),
+        "picklable": _pickle_error(function) is None,
+        "pickle_error": _pickle_error(function),
+        "source": _source(function),
+        "summary": (inspect.getdoc(function) or "").partition("\n")[0][:200],
+        "python": sys.version.split()[0],
+    }
+
+
+def detect(function: Any) -> str | None:
+    """The shape that the signature speaks of; `None` when it says nothing."""
+    if isinstance(function, str):
+        return "url"
+    if hasattr(function, "__assay__"):
+        return "assay"
+    if hasattr(function, "__registry_info__"):
+        return "inspect"
+    names = _parameters(function)
+    for shape, telling in (
+        ("assay", "final_response"),
+        ("trl", "completions"),
+        ("verl", "solution_str"),
+        ("openrlhf", "queries"),
+        ("verifiers", "completion"),
+    ):
+        if telling in names:
+            return shape
+    if "context" in names or "trajectory" in names:
+        return "assay"
+    return "plain" if len(_positional(function)) >= 2 else None
+
+
+def _registered(name: str) -> Any:
+    from assay.registry import find_reward  # type: ignore[import-not-found,unused-ignore]
+
+    return find_reward(name).function
+
+
+def _from_file(file: Path, attribute: str) -> tuple[Any, str | None]:
+    """The function of a file, whose folder is importable as it is for a script."""
+    if not file.is_file():
+        raise Unloadable(f"there is no file {str(file)!r}")
+    folder = str(file.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(file.stem)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "agentfly":
+            raise
+        return _agentfly(file, attribute), "agentfly"
+    if Path(str(getattr(module, "__file__", ""))).resolve() != file.resolve():
+        raise Unloadable(f"another module is called {file.stem!r}; rename the file")
+    return _attribute(module, attribute), None
+
+
+def _agentfly(file: Path, attribute: str) -> Any:
+    """A reward of an AgentFly file, without AgentFly."""
+    from assay.adapters.agentfly import load as load_file
+
+    rewards = load_file(file)
+    if attribute not in rewards:
+        raise Unloadable(f"{file.name} declares no reward {attribute!r}; it has {sorted(rewards)}")
+    return rewards[attribute]
+
+
+def _attribute(module: Any, path: str) -> Any:
+    found: Any = module
+    for name in path.split("."):
+        if not hasattr(found, name):
+            named = [key for key, value in vars(module).items() if callable(value)]
+            public = sorted(name for name in named if not name.startswith("_"))
+            raise Unloadable(f"{module.__name__} has no {path!r}; it has {', '.join(public)}")
+        found = getattr(found, name)
+    return found
+
+
+def _name(function: Any) -> str:
+    if isinstance(function, str):
+        address, _, reward = function.partition("#")
+        return reward or address
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _parameters(function: Any) -> dict[str, inspect.Parameter]:
+    try:
+        return dict(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return {}
+
+
+def _positional(function: Any) -> list[str]:
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [name for name, item in _parameters(function).items() if item.kind in kinds]
+
+
+def _pickle_error(function: Any) -> str | None:
+    try:
+        pickle.dumps(function)
+    except Exception as error:  # noqa: BLE001 - an object's own pickling may raise anything
+        return f"{type(error).__name__}: {error}"[:300]
+    return None
+
+
+def _source(function: Any) -> str | None:
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    if code is None:
+        return None
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"

@@ -1,0 +1,119 @@
+"""Whatever a reward function returned, as one plain reply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+LONGEST_TEXT = 500
+KEYS = ("reward", "score")
+"""Where a mapping holds its number, in the order tried."""
+GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+"""Inspect's letters, as its own metrics count them."""
+
+
+def reply(returned: Any, keys: tuple[str, ...] = KEYS) -> dict[str, Any]:
+    """Status, number, reason and metrics of what was returned."""
+    kind = type(returned).__name__
+    if returned is None:
+        return _reply("abstained", None, "returned None", {}, kind)
+    if hasattr(returned, "abstained") and hasattr(returned, "because"):
+        return _from_score(returned, kind)
+    if isinstance(returned, Mapping):
+        return _from_mapping(returned, keys, kind)
+    number = to_number(returned)
+    if number is None:
+        return refused(f"returned {kind} {returned!r:.120}, which is not a number", kind)
+    return _reply("scored", number, "", {}, kind)
+
+
+def first_of(returned: Any) -> Any:
+    """The one element of a batch's answer; the answer itself where it is no list."""
+    listed = returned.tolist() if hasattr(returned, "tolist") else returned
+    if isinstance(listed, (list, tuple)):
+        if len(listed) != 1:
+            raise TypeError(f"returned {len(listed)} rewards for 1 completion")
+        return listed[0]
+    return listed
+
+
+def raised(error: BaseException) -> dict[str, Any]:
+    """A reply that says what was raised."""
+    return _reply("raised", None, f"{type(error).__name__}: {_text(error)}", {}, "")
+
+
+def refused(because: str, kind: str) -> dict[str, Any]:
+    """A reply for an answer that no trainer could use."""
+    return _reply("raised", None, because, {}, kind)
+
+
+def to_number(value: Any) -> float | None:
+    """The value as a float, if it is a number of any library."""
+    if isinstance(value, Real):
+        return _float(value)
+    item = getattr(value, "item", None)
+    if callable(item) and not isinstance(value, (str, bytes)):
+        try:
+            plain = item()
+        except (TypeError, ValueError, RuntimeError):
+            return None
+        return _float(plain) if isinstance(plain, Real) else None
+    return None
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _from_score(score: Any, kind: str) -> dict[str, Any]:
+    """Our own records, read without importing them."""
+    parts = _numbers(score.parts)
+    if score.abstained:
+        because = f"{score.reason}: {score.because}"
+        status = "raised" if score.reason == "grader_error" else "abstained"
+        return _reply(status, None, because, parts, kind)
+    return _reply("scored", to_number(score.value), score.because, parts, kind)
+
+
+def _from_mapping(returned: Mapping[Any, Any], keys: tuple[str, ...], kind: str) -> dict[str, Any]:
+    key = next((key for key in keys if key in returned), None)
+    if key is None:
+        return refused(
+            f"returned a mapping without {keys[0]!r}: {sorted(map(str, returned))}", kind
+        )
+    others = {str(name): value for name, value in returned.items() if name != key}
+    parts = _numbers(others)
+    if returned[key] is None:
+        return _reply("abstained", None, f"{key!r} is None", parts, kind)
+    number = to_number(returned[key])
+    if number is None:
+        return refused(f"{key!r} is {returned[key]!r:.120}, which is not a number", kind)
+    return _reply("scored", number, "", parts, kind)
+
+
+def _numbers(parts: Mapping[Any, Any]) -> dict[str, float | None]:
+    """The metrics; texts keep their key, so that a key that comes and goes is seen."""
+    return {str(name): to_number(value) for name, value in parts.items()}
+
+
+def _reply(
+    status: str, value: float | None, because: str, parts: dict[str, float | None], kind: str
+) -> dict[str, Any]:
+    return {
+        "status": status,
+        "value": value,
+        "because": because[:LONGEST_TEXT],
+        "parts": parts,
+        "raw_type": kind,
+    }
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as broken:  # noqa: BLE001 - an exception may fail to describe itself
+        return f"({type(broken).__name__} while describing it)"

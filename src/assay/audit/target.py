@@ -1,0 +1,155 @@
+"""What is audited: how it is named, and what is known of it before it is asked."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from assay.errors import BadParameter, UnknownName
+from assay.registry import REWARDS
+
+Shape = Literal[
+    "assay", "agentfly", "trl", "trl-text", "verl", "openrlhf", "verifiers", "verifiers-text",
+    "inspect", "plain", "url",
+]  # fmt: skip
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+
+Form = Literal["registered", "module", "file", "url"]
+
+VARIANTS: dict[Shape, tuple[Shape, ...]] = {
+    "trl": ("trl", "trl-text"),
+    "verifiers": ("verifiers", "verifiers-text"),
+}
+"""Shapes that trainers hand over in two ways, as messages and as text; the data decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSpec:
+    """Where a reward is found, in words that a process without Assay can follow."""
+
+    text: str
+    """As the user wrote it."""
+    form: Form
+    location: str
+    """The registered name, module, file or address."""
+    attribute: str = ""
+    shape: Shape | None = None
+    python: str = sys.executable
+    gold_column: str = "answer"
+    folder: str = ""
+    """Where the user stands; modules are imported from there."""
+
+    def to_wire(self) -> dict[str, Any]:
+        """The request that the child loads it by."""
+        places = [self.folder]
+        if self.python == sys.executable:
+            places += [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
+        return {
+            "form": self.form,
+            {"registered": "name"}.get(self.form, self.form): self.location,
+            "attribute": self.attribute,
+            "shape": self.shape,
+            "path": [entry for entry in places if entry],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The facts about a loaded target."""
+
+    text: str
+    name: str
+    """`name@version` of a registered reward, else the function's name."""
+    form: Form
+    shape: Shape
+    parts: tuple[str, ...] | None
+    """Part names that the author declared."""
+    parameters: tuple[str, ...]
+    is_async: bool
+    picklable: bool
+    pickle_error: str | None
+    source: str | None
+    """File and line of the function."""
+    summary: str
+    python: str
+
+    @property
+    def plain_name(self) -> str:
+        """The name without a version."""
+        return self.name.partition("@")[0]
+
+
+def parse_target(
+    text: str,
+    *,
+    shape: str | None = None,
+    python: str | None = None,
+    gold_column: str = "answer",
+    folder: Path | None = None,
+) -> TargetSpec:
+    """What the words name: a registered reward, `module:function`, `file.py:function`, or a URL."""
+    named = next((known for known in SHAPES if known == shape), None)
+    if named != shape:
+        raise BadParameter(f"no shape {shape!r}; choose one of {', '.join(SHAPES)}")
+    here = folder or Path.cwd()
+    form, location, attribute = _divide(text, here)
+    return TargetSpec(
+        text=text,
+        form=form,
+        location=location,
+        attribute=attribute,
+        shape=named,
+        # Registered rewards are ours, whatever another target needs.
+        python=sys.executable if form == "registered" else python or sys.executable,
+        gold_column=gold_column,
+        folder=str(here.resolve()),
+    )
+
+
+def _divide(text: str, here: Path) -> tuple[Form, str, str]:
+    if re.match(r"https?://", text):
+        if "#" not in text and not text.rstrip("/").endswith("/get_reward"):
+            raise BadParameter(f"{text!r} names no reward; add it after '#', as in …/v1/score#name")
+        return "url", text, ""
+    location, colon, attribute = text.rpartition(":")
+    if not colon:
+        REWARDS.get(text)
+        return "registered", text, ""
+    if not attribute or not location:
+        raise UnknownName(f"{text!r} is neither 'module:function' nor 'file.py:function'")
+    if location.endswith(".py"):
+        file = (here / location).resolve()
+        if not file.is_file():
+            raise UnknownName(f"there is no file {location!r}; {text!r} was to be read from it")
+        return "file", str(file), attribute
+    return "module", location, attribute
+
+
+def to_target(spec: TargetSpec, facts: dict[str, Any]) -> Target:
+    """The facts that the child reported, as a record; refuses a target of no known shape."""
+    shape = spec.shape or facts["shape"]
+    if shape not in SHAPES:
+        parameters = ", ".join(facts["parameters"])
+        raise BadParameter(
+            f"cannot tell how to call {spec.text}({parameters}); name its shape with --shape: "
+            f"{', '.join(SHAPES)}"
+        )
+    parts = facts["parts"]
+    return Target(
+        text=spec.text,
+        name=str(facts["name"]),
+        form=spec.form,
+        shape=shape,
+        parts=None if parts is None else tuple(parts),
+        parameters=tuple(facts["parameters"]),
+        is_async=bool(facts["is_async"]),
+        picklable=bool(facts["picklable"]),
+        pickle_error=facts["pickle_error"],
+        source=facts["source"],
+        summary=str(facts["summary"]),
+        python=str(facts["python"]),
+    )

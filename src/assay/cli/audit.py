@@ -1,0 +1,218 @@
+"""`assay audit`: how a reward can be fooled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from assay.audit import stored
+from assay.audit.comparison import Comparison, compare
+from assay.audit.engine import CALL_S, audit
+from assay.audit.findings import FAMILIES, KINDS, SEVERITIES, Budget, Family, Kind, Severity
+from assay.audit.isolation import Limits
+from assay.audit.page import to_html
+from assay.audit.result import Audit
+from assay.audit.target import SHAPES, TargetSpec, parse_target
+from assay.cli.printed import print_json
+from assay.cli.show import output, plain, progress_output
+from assay.errors import BadParameter
+
+GATE = 3
+STYLES: dict[Severity, str] = {
+    "critical": "bold white on red",
+    "high": "bold red",
+    "medium": "yellow",
+    "low": "cyan",
+    "info": "dim",
+}
+
+
+@click.command(name="audit")
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET")
+@click.option("--compare", "side_by_side", is_flag=True, help="Two TARGETs, check by check.")
+@click.option(
+    "--data", type=click.Path(path_type=Path), metavar="FILE", help="Rows with prompts and golds."
+)
+@click.option("--kind", type=click.Choice(KINDS), help="What is judged; found out if not given.")
+@click.option("--shape", type=click.Choice(SHAPES), help="How it is called; read off if not given.")
+@click.option(
+    "--budget", type=click.Choice(get_args(Budget)), default="fast", show_default=True,
+    help="fast is under a minute, full looks at every row.",
+)  # fmt: skip
+@click.option("--family", "families", multiple=True, type=click.Choice(FAMILIES))
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--fail-on",
+    type=click.Choice(SEVERITIES),
+    help="Exit with 3 on such a finding, or a worse one.",
+)
+@click.option(
+    "--accept", multiple=True, metavar="CHECK=REASON", help="A finding that is meant to be."
+)
+@click.option("--gold", default="answer", show_default=True, help="The column of the gold.")
+@click.option("--python", metavar="PATH", help="Another interpreter to run the target in.")
+@click.option("--env", "passed", multiple=True, metavar="NAME", help="A variable that it may see.")
+@click.option("--memory-mb", type=click.IntRange(min=64), default=4096, show_default=True)
+@click.option("--html", type=click.Path(path_type=Path), metavar="OUT", help="A page to read.")
+@click.option(
+    "--save", type=click.Path(path_type=Path), default=stored.FOLDER, show_default=True,
+    help="Where the viewer looks for audits.",
+)  # fmt: skip
+@click.option("--no-save", is_flag=True, help="Keep nothing.")
+@click.option("--timings", is_flag=True, help="Seconds in the JSON, which differ from run to run.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(
+    context: click.Context,
+    targets: Sequence[str],
+    side_by_side: bool,
+    data: Path | None,
+    kind: Kind | None,
+    shape: str | None,
+    budget: Budget,
+    families: Sequence[Family],
+    seed: int,
+    fail_on: Severity | None,
+    accept: Sequence[str],
+    gold: str,
+    python: str | None,
+    passed: Sequence[str],
+    memory_mb: int,
+    html: Path | None,
+    save: Path,
+    no_save: bool,
+    timings: bool,
+    as_json: bool,
+) -> None:
+    r"""Find out how a reward can be fooled, before a policy does.
+
+    TARGET is a registered reward, `module:function`, `file.py:function`, or the address of a
+    server, with the reward after `#`. It runs in a process of its own, within limits.
+
+    \b
+    assay audit math_equal_reward --fail-on medium
+    assay audit my_rewards.py:accuracy --data train.jsonl --html audit.html
+    assay audit --compare math_equal_reward my_rewards.py:accuracy
+    assay audit http://127.0.0.1:8000/v1/score#qa_f1_reward --kind qa
+    """
+    if len(targets) != (2 if side_by_side else 1):
+        raise BadParameter("--compare takes two targets; without it, name one")
+    if side_by_side and html is not None:
+        raise BadParameter("--html shows one audit; leave it out with --compare")
+    specs = [parse_target(text, shape=shape, python=python, gold_column=gold) for text in targets]
+    ask = partial(
+        audit,
+        data=data,
+        budget=budget,
+        seed=seed,
+        accept=dict(_reason(text) for text in accept),
+        families=families,
+        limits=Limits(call_s=CALL_S[budget], memory_mb=memory_mb),
+        environment={name: os.environ[name] for name in passed if name in os.environ},
+    )
+    found = [_watched(ask, specs[0], kind)]
+    # Both are asked the same: what the first is decides for the second.
+    found += [_watched(ask, spec, kind or found[0].kind) for spec in specs[1:]]
+    if not no_save:
+        for one in found:
+            stored.save(one, save)
+    if html is not None:
+        html.write_text(to_html(found[0]), encoding="utf-8")
+    if side_by_side:
+        _tell_comparison(compare(*found), as_json=as_json)
+    elif as_json:
+        print_json(found[0].to_record(timings=timings))
+    else:
+        _show(output(), found[0])
+    context.exit(GATE if fail_on and any(one.fails(fail_on) for one in found) else 0)
+
+
+def _watched(ask: Callable[..., Audit], spec: TargetSpec, kind: Kind | None) -> Audit:
+    """The audit, with the check that is running shown on stderr."""
+    title = f"auditing {plain(spec.text)}"
+    with progress_output().status(title) as status:
+
+        def progress(done: int, total: int, name: str) -> None:
+            status.update(f"{title}: {done} of {total} checks, {name}")
+
+        return ask(spec, kind=kind, progress=progress)
+
+
+def _reason(text: str) -> tuple[str, str]:
+    check, equals, reason = text.partition("=")
+    if not equals or not reason.strip():
+        raise BadParameter(f"--accept {text!r} is not CHECK=REASON; say why it is meant to be")
+    return check.strip(), reason.strip()
+
+
+def _show(console: Console, found: Audit) -> None:
+    facts = f"{found.kind}, {found.target.shape} shape, {found.samples} rows ({found.data})"
+    console.print(
+        Text(f"{plain(found.target.text)}: {facts}, {found.probes} probes, {found.seconds:.1f} s")
+    )
+    console.print()
+    if found.rulings:
+        console.print(_findings(found))
+        console.print()
+    rates = [rate for check in found.checks for rate in check.rates]
+    for rate in rates:
+        console.print(
+            Text(
+                f"{rate.name}: {rate.hits} of {rate.n} "
+                f"(95 % interval {100 * rate.low:.1f} to {100 * rate.high:.1f} %)"
+            )
+        )
+    outcomes = [check.outcome for check in found.checks]
+    console.print(
+        Text(
+            f"{outcomes.count('passed')} checks passed, {outcomes.count('found')} found something, "
+            f"{outcomes.count('accepted')} accepted, {outcomes.count('skipped')} did not apply",
+            style="dim",
+        )
+    )
+    console.print(Text(plain(found.verdict, 1_000), style="bold"))
+    console.print(Text(plain(found.badge, 300), style="dim"))
+
+
+def _findings(found: Audit) -> Table:
+    table = Table("severity", "check", box=None, pad_edge=False)
+    table.add_column("inputs", justify="right")
+    table.add_column("finding, an answer that shows it, and what came back", overflow="fold")
+    for ruling in found.rulings:
+        item = ruling.finding
+        story = Text(plain(item.title, 200))
+        if ruling.accepted is not None:
+            story.append(f"\naccepted: {plain(ruling.accepted, 300)}", style="green")
+        story.append(f"\n{plain(item.reproducer.final_response, 70)}", style="cyan")
+        story.append(f"\n{plain(item.observed, 160)}", style="dim")
+        style = "dim" if ruling.accepted else STYLES[item.severity]
+        counts = f"{item.count}/{item.tried}"
+        table.add_row(Text(item.severity, style=style), Text(item.check), counts, story)
+    return table
+
+
+def _tell_comparison(comparison: Comparison, *, as_json: bool) -> None:
+    if as_json:
+        print_json(comparison.to_record())
+        return
+    first, second = comparison.first.target.name, comparison.second.target.name
+    table = Table("family", "check", plain(first), plain(second), box=None, pad_edge=False)
+    for row in comparison.rows:
+        if row.first is not None or row.second is not None:
+            table.add_row(row.family, row.check, _cell(row.first), _cell(row.second))
+    console = output()
+    console.print(table)
+    console.print()
+    console.print(Text(plain(comparison.sentence, 1_000), style="bold"))
+
+
+def _cell(severity: Severity | None) -> Text:
+    return Text("—", style="green") if severity is None else Text(severity, STYLES[severity])

@@ -1,0 +1,85 @@
+"""The options of commands whose work can be done elsewhere: which engine, where, with what."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import click
+
+from assay.errors import BadParameter, UsageError
+from assay.runner.engine import Engine, EngineName, LocalProcesses
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def engine_options(command: F) -> F:
+    """The command takes --engine, --address and --import."""
+    options = (
+        click.option(
+            "--engine",
+            type=click.Choice(get_args(EngineName)),
+            default="local",
+            show_default=True,
+            help="This machine's processes, or a Ray cluster's.",
+        ),
+        click.option(
+            "--address",
+            metavar="HOST:PORT",
+            help="The Ray cluster.  [default: RAY_ADDRESS, or one started here]",
+        ),
+        click.option(
+            "--import",
+            "imports",
+            multiple=True,
+            metavar="MODULE|FILE.py",
+            help="What registers names of your own; it travels with the job.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def import_modules(names: Sequence[str]) -> None:
+    """What these modules register is known; this folder, or a file's own, is searched first."""
+    for name in names:
+        file = Path(name)
+        is_file = file.suffix == ".py"
+        folder = file.parent if is_file else Path()
+        sys.path.insert(0, str(folder.absolute()))
+        try:
+            module = import_module(file.stem if is_file else name)
+        except ImportError as error:
+            raise UsageError(f"--import {name}: {error}") from error
+        found = Path(str(getattr(module, "__file__", "")))
+        if is_file and found.resolve() != file.resolve():
+            raise UsageError(
+                f"--import {name}: another module is called {file.stem!r} ({found}); "
+                "rename the file"
+            )
+
+
+@contextmanager
+def opened_engine(name: EngineName, address: str | None, workers: int | None) -> Iterator[Engine]:
+    """The engine that the options ask for; it is closed afterwards."""
+    if name == "local":
+        if address is not None:
+            raise BadParameter("--address is that of a Ray cluster; give --engine ray too")
+        yield LocalProcesses(1 if workers is None else workers)
+        return
+    from assay.runner.cluster import connect
+
+    with stdout_kept_for_data(), connect(address, workers=workers) as engine:
+        yield engine
+
+
+@contextmanager
+def stdout_kept_for_data() -> Iterator[None]:
+    """What Ray prints, such as that a worker was lost, goes where progress goes."""
+    with redirect_stdout(sys.stderr):
+        yield

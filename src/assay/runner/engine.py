@@ -1,0 +1,55 @@
+"""Who does the work of a job: processes of this machine, or whatever else can map a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, Protocol, TypeAlias, TypeVar
+
+from assay.errors import BadParameter
+from assay.runner.processes import worker_pool
+
+EngineName: TypeAlias = Literal["local", "ray"]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Engine(Protocol):
+    """Applies a function to many items, somewhere."""
+
+    def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+        """Every result once, in the order in which they are done.
+
+        An item may be worked on more than once, so `work` has to leave the same behind each time.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class LocalProcesses:
+    """So many processes of this machine; one is this process itself."""
+
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise BadParameter(f"workers={self.workers!r}; at least one is needed")
+
+    def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+        if self.workers == 1 or len(items) < 2:
+            yield from map(work, items)
+            return
+        pool = worker_pool(min(self.workers, len(items)))
+        owed = iter(items)
+        running: set[Future[R]] = set()
+        try:
+            while True:
+                room = 2 * self.workers - len(running)
+                running.update(pool.submit(work, item) for item in islice(owed, room))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

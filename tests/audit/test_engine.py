@@ -1,0 +1,188 @@
+"""The engine: kinds, data, acceptances, determinism, and the bench that checks hold."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.audit.acceptances import ACCEPTED
+from assay.audit.bench import Bench
+from assay.audit.data import built_in
+from assay.audit.engine import KINDS_OF, all_checks, audit, find_kind, read_samples
+from assay.audit.findings import KINDS, Call, Verdict, wilson
+from assay.audit.isolation import Limits
+from assay.audit.session import Session
+from assay.audit.shrinking import shrink
+from assay.audit.target import parse_target
+from assay.errors import BadParameter, BadRecord
+from assay.registry import REWARDS
+
+GUESTS = r"""
+import json, re
+
+def boxed(final_response, answer):
+    found = re.findall(r"\\boxed\{([^{}]*)\}", final_response)
+    return float(bool(found) and found[-1].strip() == str(answer))
+
+def words(final_response, answer):
+    return float(final_response.strip().lower() == str(answer).lower())
+
+def record(final_response, answer):
+    try:
+        said, gold = json.loads(final_response), json.loads(answer)
+    except ValueError:
+        return 0.0
+    return float(isinstance(said, dict) and said == gold)
+
+def anything(final_response, answer):
+    return 1.0
+"""
+
+
+@pytest.fixture
+def guests(tmp_path: Path) -> Path:
+    (tmp_path / "guests.py").write_text(GUESTS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("boxed", "maths"), ("words", "qa"), ("record", "structured")]
+)
+def test_the_kind_is_the_one_whose_golds_are_paid(name: str, kind: str, guests: Path) -> None:
+    with Session(parse_target(f"guests.py:{name}", folder=guests)) as session:
+        assert find_kind(session) == kind
+
+
+def test_every_predefined_reward_has_a_kind() -> None:
+    builtin = {name for name in REWARDS.names() if not name.startswith("zoo")}
+    assert KINDS_OF.keys() <= builtin
+    assert KINDS_OF.keys() >= ACCEPTED.keys()
+
+
+def test_check_names_are_unique_and_acceptances_name_checks() -> None:
+    names = [check.name for check in all_checks()]
+    assert len(names) == len(set(names))
+    for acceptances in ACCEPTED.values():
+        for acceptance in acceptances:
+            assert acceptance.check in names
+            assert len(acceptance.reason) > 40
+
+
+def test_an_unknown_check_cannot_be_accepted() -> None:
+    with pytest.raises(BadParameter, match="did you mean 'time_bound'"):
+        audit(parse_target("math_equal_reward"), accept={"time_bounds": "because"})
+
+
+def test_an_accepted_finding_is_kept_and_opens_the_gate(guests: Path) -> None:
+    spec = parse_target("guests.py:anything", folder=guests)
+    plain = audit(spec, kind="maths", families=("degenerate",))
+    assert plain.fails("critical")
+    assert plain.passes_at is None
+    reasons = {check.name: "it is a test" for check in plain.checks}
+    lenient = audit(spec, kind="maths", families=("degenerate",), accept=reasons)
+    assert [r.finding for r in lenient.rulings] == [r.finding for r in plain.rulings]
+    assert not lenient.fails("info")
+    assert {check.outcome for check in lenient.checks} <= {"accepted", "passed", "skipped"}
+
+
+def test_two_audits_with_one_seed_give_the_same_record() -> None:
+    spec = parse_target("qa_f1_reward")
+    one, other = (
+        json.dumps(audit(spec, seed=7, families=("spray", "text", "shape")).to_record())
+        for _ in range(2)
+    )
+    assert one == other
+
+
+def test_the_dice_of_a_check_depend_on_seed_and_name_alone() -> None:
+    with Session(parse_target("math_equal_reward")) as session:
+        bench = Bench.over(session, "maths", built_in("maths")[:2], "fast", seed=3)
+        first, second = all_checks()[:2]
+        rolls = [bench.for_check(check).rng.random() for check in (first, second, first)]
+    assert rolls[0] == rolls[2] == random.Random(f"3/{first.name}").random()
+    assert rolls[0] != rolls[1]
+
+
+def test_the_same_call_is_asked_once_unless_it_has_to_be_fresh(tmp_path: Path) -> None:
+    (tmp_path / "counting.py").write_text(
+        "calls = 0\ndef f(final_response, answer):\n"
+        "    global calls\n    calls += 1\n    return float(calls)\n"
+    )
+    with Session(parse_target("counting.py:f", folder=tmp_path), Limits()) as session:
+        bench = Bench.over(session, "qa", built_in("qa")[:1], "fast")
+        call = Call("a", {"answer": "a"})
+        assert bench.ask([call]) == bench.ask([call])
+        assert [verdict.value for verdict in bench.ask([call, call], fresh=True)] == [1.0, 2.0]
+
+
+def test_rows_of_a_file_become_samples(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    rows = [{"question": f"{n} + {n}?", "answer": str(2 * n)} for n in range(60)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    samples = read_samples(file, "maths", "fast", seed=1)
+    assert len(samples) == 40
+    assert samples == read_samples(file, "maths", "fast", seed=1)
+    assert samples != read_samples(file, "maths", "fast", seed=2)
+    assert all(sample.columns["answer"] == sample.gold for sample in samples)
+
+
+@pytest.mark.parametrize(
+    ("text", "because"), [("", "has no rows"), ("[1]\n", "not an object"), ("{", "not JSON")]
+)
+def test_a_file_that_holds_no_rows_is_refused(text: str, because: str, tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text(text)
+    with pytest.raises(BadRecord, match=because):
+        read_samples(file, "maths", "fast", seed=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_are_built_in_samples_of_every_kind(kind: str) -> None:
+    assert built_in(next(known for known in KINDS if known == kind))
+
+
+@given(st.integers(0, 50), st.integers(0, 50))
+def test_an_interval_holds_its_rate(hits: int, misses: int) -> None:
+    n = hits + misses
+    low, high = wilson(hits, n)
+    assert 0.0 <= low <= high <= 1.0
+    if n:
+        assert low <= hits / n <= high
+
+
+@given(st.text(alphabet="ab \n(", max_size=60), st.integers(0, 200))
+def test_a_shrunk_text_is_still_bad_and_no_longer(text: str, questions: int) -> None:
+    asked = 0
+
+    def bad(candidate: str) -> bool:
+        nonlocal asked
+        asked += 1
+        return candidate.count("b") >= 2
+
+    if not bad(text):
+        return
+    asked = 0
+    shorter = shrink(text, bad, questions)
+    assert shorter.count("b") >= 2
+    assert len(shorter) <= len(text)
+    assert asked <= questions
+
+
+def test_what_is_not_needed_is_shrunk_away() -> None:
+    text = "I think that the answer may well be 42 or 43, who knows"
+    assert shrink(text, lambda t: "42" in t and "43" in t, 200) == "4243"
+
+
+def test_a_verdict_pays_above_half_of_full_marks() -> None:
+    with Session(parse_target("math_equal_reward")) as session:
+        bench = Bench.over(session, "maths", built_in("maths")[:3], "fast")
+        assert bench.full_marks == 1.0
+        assert [bench.pays(Verdict("scored", value)) for value in (1.0, 0.5, 0.51)] == [
+            True, False, True,
+        ]  # fmt: skip
+        assert not bench.pays(Verdict("abstained", None))

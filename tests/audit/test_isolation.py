@@ -1,0 +1,161 @@
+"""The target's process: what it may do, and what is left of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assay.audit import processes
+from assay.audit.findings import Call
+from assay.audit.isolation import Isolated, Limits
+from assay.audit.target import parse_target
+from assay.errors import UnknownName
+
+BODY = """
+import os, sys, time
+
+def hangs_on_h(final_response, answer):
+    while final_response == "h":
+        pass
+    return 1.0
+
+def exits_on_x(final_response, answer):
+    if final_response == "x":
+        os._exit(7)
+    return 1.0
+
+def sees_secret(final_response, answer):
+    return float("SECRET_TOKEN" in os.environ)
+
+def reads_stdin(final_response, answer):
+    return float(sys.stdin.read() == "")
+
+def allocates(final_response, answer):
+    return float(len(bytearray(2_000_000_000)) > 0)
+
+def daemon(final_response, answer):
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(600)
+        os._exit(0)
+    return 1.0
+
+def returns_twice(final_response, answer):
+    os.fork()
+    return 1.0
+
+def writes(final_response, answer):
+    open("left.txt", "w").close()
+    return 1.0
+
+def prints(final_response, answer):
+    print("x" * 100_000)
+    return 1.0
+
+def leaves_quietly(final_response, answer):
+    sys.exit(3)
+"""
+
+Ask = Callable[..., tuple[list[str], Isolated]]
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    (tmp_path / "guest.py").write_text(BODY)
+
+    def run(name: str, *texts: str) -> tuple[list[str], Isolated]:
+        spec = parse_target(f"guest.py:{name}", folder=tmp_path)
+        limits = Limits(call_s=0.5, memory_mb=1024)
+        with Isolated(spec, limits) as isolated:
+            calls = [Call(text, {"answer": "1"}) for text in texts]
+            answers = isolated.ask(calls, shape="assay")
+            isolated.traces.seen.update({("left", name): None for name in isolated.files()})
+        return [answer.verdict.status for answer in answers], isolated
+
+    return run
+
+
+def test_a_call_that_hangs_costs_only_itself(ask: Ask) -> None:
+    statuses, isolated = ask("hangs_on_h", "a", "h", "b", "h", "c")
+    assert statuses == ["scored", "timeout", "scored", "timeout", "scored"]
+    assert isolated.traces.deaths == 2
+
+
+def test_a_call_that_ends_the_process_costs_only_itself(ask: Ask) -> None:
+    assert ask("exits_on_x", "a", "x", "b")[0] == ["scored", "crashed", "scored"]
+
+
+def test_sys_exit_is_an_exception_like_others(ask: Ask) -> None:
+    assert ask("leaves_quietly", "a", "b")[0] == ["raised", "raised"]
+
+
+def test_memory_is_limited(ask: Ask) -> None:
+    assert ask("allocates", "a")[0] == ["raised"]
+
+
+def test_a_daemon_is_found_and_ended(ask: Ask) -> None:
+    statuses, isolated = ask("daemon", "a")
+    assert statuses == ["scored"]
+    assert isolated.traces.survivors == ["a forked copy of the grader"]
+    assert processes.marked(isolated._mark) == ()
+
+
+def test_a_fork_that_returns_does_not_answer_a_second_time(ask: Ask) -> None:
+    assert ask("returns_twice", "a", "b", "c")[0] == ["scored"] * 3
+
+
+def test_files_go_to_a_folder_that_is_removed(ask: Ask) -> None:
+    _, isolated = ask("writes", "a")
+    assert ("left", "work/left.txt") in isolated.traces.seen
+    assert not isolated.work.exists()
+
+
+def test_output_of_the_target_is_no_output_of_the_audit(
+    ask: Ask, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert ask("prints", "a")[0] == ["scored"]
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(("name", "value"), [("sees_secret", 0.0), ("reads_stdin", 1.0)])
+def test_secrets_and_stdin_stay_outside(
+    name: str, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "s3cret")
+    (tmp_path / "guest.py").write_text(BODY)
+    with Isolated(parse_target(f"guest.py:{name}", folder=tmp_path), Limits()) as isolated:
+        (answer,) = isolated.ask([Call("a", {"answer": "1"})], shape="assay")
+    assert answer.verdict.value == value
+
+
+def test_no_file_descriptor_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "guest.py").write_text(BODY)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(2):
+        with Isolated(parse_target("guest.py:writes", folder=tmp_path), Limits()) as isolated:
+            isolated.ask([Call("a", {"answer": "1"})], shape="assay")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        ("guest.py:nothing", "has no 'nothing'; it has"),
+        ("broken.py:f", "SyntaxError"),
+        ("raising.py:f", "ZeroDivisionError"),
+        ("no_such_module_at_all:f", "ModuleNotFoundError"),
+    ],
+)
+def test_a_target_that_cannot_be_loaded_is_one_sentence(
+    text: str, because: str, tmp_path: Path
+) -> None:
+    (tmp_path / "guest.py").write_text(BODY)
+    (tmp_path / "broken.py").write_text("def f(:")
+    (tmp_path / "raising.py").write_text("1 / 0")
+    with (
+        Isolated(parse_target(text, folder=tmp_path), Limits()) as isolated,
+        pytest.raises(UnknownName, match=because),
+    ):
+        isolated.start()

@@ -1,0 +1,48 @@
+"""Every planted flaw of the machine zoo is found by the check that is meant for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.audit.bench import Bench
+from assay.audit.data import built_in
+from assay.audit.findings import Finding, at_least
+from assay.audit.isolation import Limits
+from assay.audit.machine import MACHINE_CHECKS
+from assay.audit.session import Session
+from assay.audit.target import parse_target
+from tests.audit.zoo.machine import PLANTED
+
+ZOO = Path(__file__).parent / "zoo" / "machine.py"
+CHECKS = {check.name: check for check in MACHINE_CHECKS}
+
+
+def _found(name: str, *checks: str, rows: int = 4) -> list[Finding]:
+    # A limit that only what never ends can reach; memory is measured on calls that end.
+    limits = Limits(call_s=1.0 if "time_bound" in checks else 10.0, memory_mb=1024)
+    with Session(parse_target(f"{ZOO}:{name}"), limits) as session:
+        bench = Bench.over(session, "maths", built_in("maths")[:rows], "fast")
+        return [
+            finding
+            for check in checks
+            for finding in CHECKS[check].run(bench.for_check(CHECKS[check])).findings
+        ]
+
+
+@pytest.mark.parametrize(("name", "check"), PLANTED.items())
+def test_a_planted_flaw_is_found_by_its_check(name: str, check: str) -> None:
+    rows = 1 if name == "blocks_the_loop" else 4
+    found = _found(name, check, rows=rows)
+    assert [finding.check for finding in found] == [check]
+    assert found[0].family == "machine"
+    assert found[0].count >= 1
+    assert at_least(found[0].severity, "low" if check == "pickling" else "medium")
+
+
+def test_a_predefined_reward_has_no_flaw_of_the_machine() -> None:
+    with Session(parse_target("math_equal_reward")) as session:
+        bench = Bench.over(session, "maths", built_in("maths")[:6], "fast")
+        found = [f for check in MACHINE_CHECKS for f in check.run(bench.for_check(check)).findings]
+    assert found == []

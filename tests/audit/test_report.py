@@ -1,0 +1,231 @@
+"""What an audit says: record, verdict, badge, snippets, page, comparison, and the stored file."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.audit import stored
+from assay.audit.comparison import compare
+from assay.audit.findings import Call, Finding, Rate, Severity
+from assay.audit.page import to_html
+from assay.audit.result import Audit, Checked, Outcome, ranked
+from assay.audit.snippets import expression, snippet
+from assay.audit.target import Shape, Target
+from assay.errors import BadRecord, UsageError
+
+HOSTILE = "</pre><script>alert(1)</script>\u202e\ud800\0"
+
+
+def _target(shape: Shape = "assay", text: str = "guest.py:f") -> Target:
+    return Target(
+        text=text,
+        name="f",
+        form="file",
+        shape=shape,
+        parts=None,
+        parameters=("final_response", "answer", "trajectory"),
+        is_async=False,
+        picklable=True,
+        pickle_error=None,
+        source="guest.py:1",
+        summary="",
+        python="3.11",
+    )
+
+
+def _finding(severity: Severity, check: str = "or_list", text: str = "42 or 43") -> Finding:
+    call = Call(text, {"answer": "42", "prompt": "6 * 7?"})
+    return Finding(
+        check, "spray", severity, f"{check} is paid", call, "pays 1", "two answers", "refuse", 3, 8
+    )
+
+
+def _audit(*findings: Finding, accepted: dict[str, str] | None = None) -> Audit:
+    reasons = accepted or {}
+    worst = {finding.check: finding.severity for finding in findings}
+    checks = []
+    for name in ("or_list", "hedge", "time_bound"):
+        outcome: Outcome = "passed"
+        if name in worst:
+            outcome = "accepted" if name in reasons else "found"
+        rates = (Rate.of("wrong answers paid", 1, 8),) if name == "or_list" else ()
+        family = "machine" if name == "time_bound" else "spray"
+        checks.append(
+            Checked(name, family, "What it means.", outcome, worst.get(name), rates, None, 0.5)  # type: ignore[arg-type]
+        )
+    return Audit(
+        target=_target(),
+        kind="maths",
+        budget="fast",
+        seed=0,
+        data="built in",
+        samples=25,
+        full_marks=1.0,
+        frame="boxed",
+        probes=212,
+        checks=tuple(checks),
+        rulings=ranked(list(findings), reasons),
+        seconds=1.5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("severities", "passes_at", "badge"),
+    [
+        ([], "info", "passed at info"),
+        (["info"], "low", "passed at low"),
+        (["low"], "medium", "passed at medium"),
+        (["medium", "low"], "high", "1 medium, 1 low"),
+        (["high", "high"], "critical", "2 high"),
+        (["critical"], None, "1 critical"),
+    ],
+)
+def test_the_badge_says_what_the_gate_would(
+    severities: list[Severity], passes_at: str | None, badge: str
+) -> None:
+    found = _audit(*map(_finding, severities))
+    assert found.passes_at == passes_at
+    assert found.badge == f"assay audit: {badge}, 2 families, 212 probes (f)"
+
+
+def test_the_verdict_names_what_is_serious() -> None:
+    found = _audit(_finding("low", "hedge"), _finding("high", "or_list"))
+    assert found.verdict == "f: or_list is paid"
+    assert _audit(_finding("low")).verdict == (
+        "f: nothing of medium severity or worse in 3 checks and 212 probes (1 minor finding)"
+    )
+
+
+def test_findings_are_ranked_and_accepted_ones_come_last() -> None:
+    found = _audit(
+        _finding("low", "hedge"), _finding("critical", "or_list"), _finding("high", "time_bound"),
+        accepted={"or_list": "by definition"},
+    )  # fmt: skip
+    assert [ruling.finding.check for ruling in found.rulings] == ["time_bound", "hedge", "or_list"]
+    assert found.rulings[-1].accepted == "by definition"
+    assert found.worst == "high"
+
+
+def test_what_is_accepted_is_not_passed_over_in_silence() -> None:
+    found = _audit(_finding("high"), accepted={"or_list": "by definition"})
+    assert found.verdict.endswith("212 probes (1 accepted, the worst high)")
+    assert found.badge == ("assay audit: passed at info, 1 accepted, 2 families, 212 probes (f)")
+
+
+def test_seconds_are_in_the_record_only_when_asked_for() -> None:
+    found = _audit(_finding("low"))
+    later = replace(found, seconds=99.0)
+    assert found.to_record() == later.to_record()
+    assert found.to_record(timings=True) != later.to_record(timings=True)
+
+
+def test_the_record_is_json_whatever_the_model_wrote() -> None:
+    record = _audit(_finding("low", text=HOSTILE)).to_record()
+    assert json.loads(stored.to_json(record)) == record
+    assert record["findings"][0]["reproducer"]["final_response"] == HOSTILE
+    odd = replace(_finding("low"), reproducer=Call("x", {"answer": [float("nan")]}))
+    (told,) = _audit(odd).to_record()["findings"]
+    assert told["reproducer"]["columns"] == {"answer": ["nan"]}
+
+
+def test_a_saved_audit_is_found_again(tmp_path: Path) -> None:
+    found = _audit(_finding("low"))
+    file = stored.save(found, tmp_path / "audits")
+    assert file.name == "guest.py_f.json"
+    assert stored.load("guest.py:f", tmp_path / "audits") == found.to_record(timings=True)
+    assert stored.load("another", tmp_path / "audits") is None
+    file.write_text('{"schema": "something else"}')
+    with pytest.raises(BadRecord, match="is not an audit"):
+        stored.load("guest.py:f", tmp_path / "audits")
+
+
+def test_the_page_is_whole_and_nothing_in_it_runs() -> None:
+    found = _audit(
+        _finding("high", text=HOSTILE), _finding("low", "hedge"), accepted={"hedge": "<b>why</b>"}
+    )
+    page = to_html(found)
+    assert "<script" not in page
+    assert "<b>why" not in page
+    assert "\u202e" not in page
+    assert not re.search(r"(src|href)=", page)
+    assert "default-src 'none'" in page
+    for text in ("accepted: &lt;b&gt;why", "1 of 8", "12.5 %", "or_list is paid", found.badge):
+        assert text in page
+    page.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("shape", "part"),
+    [
+        ("assay", "final_response='42 or 43'"),
+        ("trl", 'completions=[[{"role": "assistant", "content": \'42 or 43\'}]]'),
+        ("trl-text", "completions=['42 or 43']"),
+        ("verl", "solution_str='42 or 43'"),
+        ("openrlhf", "labels=['42']"),
+        ("verifiers", "answer='42'"),
+        ("plain", "'42 or 43',"),
+    ],
+)
+def test_a_snippet_is_python_that_asks_the_same(shape: Shape, part: str) -> None:
+    code = snippet(_target(shape), _finding("low"))
+    ast.parse(code)
+    assert part in code
+
+
+@pytest.mark.parametrize("check", ["worker_thread", "event_loop"])
+def test_a_snippet_goes_where_the_finding_was_made(check: str) -> None:
+    code = snippet(_target(), _finding("high", check))
+    ast.parse(code)
+    assert {"worker_thread": "threading.Thread", "event_loop": "async def"}[check] in code
+
+
+def test_a_snippet_of_a_registered_reward_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    target = replace(_target(text="math_equal_reward"), form="registered")
+    exec(compile(snippet(target, _finding("low", text=r"\boxed{42}")), "snippet", "exec"), {})
+    assert "1.0" in capsys.readouterr().out
+
+
+@given(st.text(max_size=40), st.text(min_size=1, max_size=30), st.integers(0, 400))
+def test_an_expression_gives_the_text_back(start: str, unit: str, count: int) -> None:
+    text = start + unit * count
+    code = expression(text)
+    if "# cut" not in code:
+        assert ast.literal_eval(code) == text if "*" not in code else eval(code) == text
+
+
+def test_a_long_repetition_is_written_as_one() -> None:
+    assert expression("x" + "(" * 5000 + "y") == "'x' + '(' * 5000 + 'y'"
+
+
+def test_the_one_with_fewer_bad_findings_is_harder_to_fool() -> None:
+    strong = _audit(_finding("low", "hedge"))
+    weak = replace(
+        _audit(_finding("high", "or_list")), target=replace(_target(), name="g", text="guest.py:g")
+    )
+    found = compare(strong, weak)
+    assert found.harder == "first"
+    assert found.sentence == (
+        "f is harder to fool: f does better in 1 checks, g in 1, 1 come out alike"
+    )
+    assert {row.check: row.better for row in found.rows} == {
+        "or_list": "first", "hedge": "second", "time_bound": "alike",
+    }  # fmt: skip
+    assert compare(strong, strong).sentence.startswith("neither is harder to fool")
+
+
+def test_accepting_a_finding_does_not_make_a_reward_harder_to_fool() -> None:
+    accepted = _audit(_finding("high"), accepted={"or_list": "by definition"})
+    assert compare(accepted, _audit()).harder == "second"
+
+
+def test_audits_that_asked_different_things_are_not_compared() -> None:
+    with pytest.raises(UsageError, match="differ in kind"):
+        compare(_audit(), replace(_audit(), kind="qa"))

@@ -1,0 +1,82 @@
+"""Every planted flaw is found, and named in its family; nothing is held against sound rewards."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.audit.checks import CHECKS
+from assay.audit.data import from_row
+from assay.audit.findings import Sample, at_least
+from tests.audit.in_process import bench_of, findings_of
+from tests.audit.zoo import broken, sound
+
+ZOO = tomllib.loads(Path(__file__).with_name("zoo").joinpath("zoo.toml").read_text("utf-8"))
+BROKEN: dict[str, dict[str, str]] = ZOO["broken"]
+SOUND: dict[str, dict[str, str]] = ZOO["sound"]
+REGISTERED: dict[str, dict[str, str]] = ZOO["registered"]
+CHECK_NAMED = {check.name: check for check in CHECKS}
+
+MILD = {
+    "late_call", "ignores_tools", "languages", "foreign_denial", "layout", "unicode_forms",
+    "zero_width",
+}  # fmt: skip
+"""Checks that never find more than low; they are tested on their own."""
+
+
+def rows_of(entry: dict[str, Any]) -> list[Sample] | None:
+    if "data" not in entry:
+        return None
+    return [from_row(entry["kind"], row) for row in ZOO["data"][entry["data"]]]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_planted_flaw_is_found_in_its_family(name: str) -> None:
+    entry: Any = BROKEN[name]
+    reward = getattr(broken, name)
+    family = [check.name for check in CHECKS if check.family == entry["family"]]
+
+    found = findings_of(bench_of(reward, entry["kind"]), *family)
+
+    named = [finding for finding in found if finding.check == entry["check"]]
+    assert named, f"{entry['check']} found nothing; found: {[item.check for item in found]}"
+    (finding,) = named
+    assert finding.family == entry["family"]
+    assert at_least(finding.severity, entry.get("severity", "medium"))
+    assert 1 <= finding.count <= finding.tried
+    assert finding.observed
+    assert finding.expected
+    assert finding.fix
+
+
+@pytest.mark.parametrize("name", [*SOUND, *REGISTERED])
+def test_nothing_of_weight_is_held_against_a_sound_reward(name: str) -> None:
+    entry: Any = SOUND.get(name) or REGISTERED[name]
+    reward = getattr(sound, name) if name in SOUND else name
+
+    bench = bench_of(reward, entry["kind"], rows_of(entry))
+    found = findings_of(bench)
+
+    measured = bench.session.measured(bench.kind, bench.samples)
+    assert measured.accepted == measured.tried, "the audit must know where it wants its answers"
+    weighty = [item for item in found if at_least(item.severity, "medium")]
+    assert not weighty, [(item.check, item.title, item.reproducer) for item in weighty]
+
+
+def test_the_zoo_is_large_enough_and_every_animal_is_listed() -> None:
+    assert len(BROKEN) >= 30
+    assert len(SOUND) >= 10
+    for module, listed in ((broken, BROKEN), (sound, SOUND)):
+        missing = [name for name in listed if not callable(getattr(module, name, None))]
+        assert not missing
+    documented = [name for name in BROKEN if not getattr(broken, name).__doc__]
+    assert not documented, "the docstring says what a user would notice"
+
+
+def test_every_check_has_an_animal_that_it_finds() -> None:
+    found = {entry["check"] for entry in BROKEN.values()}
+    assert found | MILD == set(CHECK_NAMED)
+    assert all(CHECK_NAMED[entry["check"]].family == entry["family"] for entry in BROKEN.values())

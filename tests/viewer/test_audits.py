@@ -1,0 +1,130 @@
+"""Audits that were saved beside the runs, on the pages of the rewards."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from assay.audit import stored
+from assay.audit.engine import audit
+from assay.audit.target import parse_target
+from assay.viewer.audits import LARGEST_BYTES, TEXT_CHARS, Audits
+from assay.viewer.links import ServerLinks
+from assay.viewer.pages.rewards import Bench, reward_page, rewards_page
+from assay.viewer.rendering import Templates, to_json
+from tests.viewer.ledgers import SCRIPT, audit_record
+
+NAME = "qa_f1_reward"
+
+
+def save(runs_dir: Path, text: str, name: str = f"{NAME}@1") -> Audits:
+    path = runs_dir / "audits" / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, "utf-8")
+    return Audits(runs_dir)
+
+
+@cache
+def templates() -> Templates:
+    return Templates()
+
+
+def html(audits: Audits) -> str:
+    page = reward_page(NAME, {}, bench=Bench(), audits=audits)
+    return templates().render("reward.html", page, ServerLinks(), twin="", poll="")
+
+
+def test_the_latest_audit_is_beside_its_reward_as_text(tmp_path: Path) -> None:
+    audits = save(tmp_path, json.dumps(audit_record()))
+    shown = html(audits)
+    assert "repeating the question is paid" in shown
+    assert ">high</span>" in shown
+    assert "3 of 75" in shown
+    assert "95 % interval 0.0 to 2.4 %" in shown
+    assert SCRIPT not in shown
+    assert "print(&#39;&lt;script&gt;" in shown
+    listed = next(i for i in rewards_page(audits).rewards if i.reward.name == NAME)
+    assert listed.audit is not None
+    assert listed.audit.worst == "high"
+    twin = json.loads(to_json(reward_page(NAME, {}, bench=Bench(), audits=audits)))
+    assert twin["audit"]["report"]["findings"][0]["severity"] == "high"
+
+
+def test_without_an_audit_the_page_says_how_to_make_one(tmp_path: Path) -> None:
+    audits = Audits(tmp_path)
+    assert audits.latest(NAME, 1) is None
+    assert f"assay audit {NAME}" in html(audits)
+    assert all(item.audit is None for item in rewards_page(audits).rewards)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"schema": "assay.au', "torn by a kill"),
+        ("", "empty"),
+        ("[1]", "no object"),
+        ("[" * 100_000, "nested deeper than anybody reads"),
+        (json.dumps(audit_record(schema="assay.audit/9")), "of another version"),
+        (json.dumps(audit_record(findings=[{"severity": "high"}])), "a finding without its fields"),
+        (json.dumps(audit_record(worst="dreadful")), "a severity that is none"),
+        (json.dumps(audit_record(checks=None)), "no checks"),
+        ('{"x": "' + "y" * LARGEST_BYTES + '"}', "too large to be an audit"),
+        ('{"schema": "assay.audit/1", "probes": NaN}', "no JSON"),
+    ],
+)
+def test_a_file_that_is_no_audit_is_told_of_and_breaks_no_page(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    audits = save(tmp_path, text)
+    found = audits.latest(NAME, 1)
+    assert found is not None, why
+    assert found.report is None, why
+    assert f"{NAME}@1.json cannot be read" in html(audits)
+    listed = next(i for i in rewards_page(audits).rewards if i.reward.name == NAME)
+    assert listed.audit is not None
+    assert not listed.audit.readable
+
+
+def test_an_audit_of_another_version_says_so_and_gives_way_to_the_right_one(
+    tmp_path: Path,
+) -> None:
+    audits = save(tmp_path, json.dumps(audit_record(verdict="old")), f"{NAME}@7")
+    save(tmp_path, json.dumps(audit_record()), f"{NAME}@latest")
+    save(tmp_path, json.dumps(audit_record()), f"{NAME}_tool@1")
+    assert "This is of version 7; the reward is at version 1." in html(audits)
+    save(tmp_path, json.dumps(audit_record(verdict="right")))
+    found = audits.latest(NAME, 1)
+    assert found is not None
+    assert found.report is not None
+    assert (found.version, found.report.verdict) == (1, "right")
+
+
+def test_an_audit_that_was_made_again_is_read_again_and_long_texts_are_cut(
+    tmp_path: Path,
+) -> None:
+    audits = save(tmp_path, json.dumps(audit_record(verdict="first")))
+    assert "first" in html(audits)
+    save(tmp_path, json.dumps(audit_record(verdict="v" * 10**6)))
+    os.utime(tmp_path / "audits" / f"{NAME}@1.json", ns=(1, 1))
+    found = audits.latest(NAME, 1)
+    assert found is not None
+    assert found.report is not None
+    assert len(found.report.verdict) == TEXT_CHARS
+
+
+def test_what_the_audit_itself_saves_is_read_whole(tmp_path: Path) -> None:
+    made = audit(parse_target(NAME), families=("correctness",))
+    stored.save(made, tmp_path / "audits")
+    found = Audits(tmp_path).latest(NAME, 1)
+    assert found is not None
+    assert found.problem == ""
+    assert found.report is not None
+    assert found.report.verdict == made.verdict
+    assert len(found.report.checks) == len(made.checks)
+    assert [item.title for item in found.report.findings] == [
+        ruling.finding.title for ruling in made.rulings
+    ]
