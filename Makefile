@@ -12,7 +12,7 @@ MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test live check lint types contracts bench prove lock clean \
-	browsergym trainers $(TRAINER_RUNS)
+	screenshots browsergym trainers $(TRAINER_RUNS)
 
 help: ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -61,6 +61,9 @@ test: $(CHROMIUM) ## Run every test, with real Chromium and a real Java.
 
 live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
 	@$(BIN)/python -m tools.live
+
+screenshots: $(CHROMIUM) ## Make the pictures of the viewer anew.
+	@$(BIN)/python -m tools.screenshots
 
 browsergym: $(CHROMIUM) $(PEERS)/browsergym/.installed ## Run the tests of the bridge to BrowserGym, with BrowserGym.
 	@ASSAY_BROWSERGYM_PYTHON=$(CURDIR)/$(PEERS)/browsergym/bin/python $(BIN)/python -m pytest -q tests/envs/browsergym
@@ -113,6 +116,9 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python benchmarks/planted.py build runs/planted --seed 8
 	$(BIN)/python benchmarks/planted.py judge runs/planted
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/server.py --requests 10000 --examples 50
+	$(BIN)/python benchmarks/viewer.py
+	$(BIN)/python benchmarks/scale.py --rows 200000
 	$(BIN)/python benchmarks/worlds.py
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.

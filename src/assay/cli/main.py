@@ -15,10 +15,10 @@ from assay.errors import AssayError, UsageError
 COMMANDS = {
     "run": "Run an agent on a benchmark, and keep every attempt.",
     "list": "Show the runs, benchmarks, agents, rewards or worlds there are.",
-    "score": "Score every row of a file, or a recorded run again.",
+    "score": "Score every row of a file or folder, or a recorded run again.",
     "steps": "Score a browser agent's recorded steps again, with the reasons.",
     "import": "Take BrowserGym or AgentLab results into the ledger.",
-    "export": "Write a run as one flat table.",
+    "export": "Write a run in a shape that other tools read.",
     "diagnose": "Show which points a run lost, and why.",
     "compare": "Say whether a run is better than another, if that can be said.",
     "history": "Show every run against the comparable one before it.",

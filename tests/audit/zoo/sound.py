@@ -37,7 +37,7 @@ def anchored_maths(final_response: str, answer: Any) -> Score:
 def whole_number(solution_str: str, ground_truth: str) -> float:
     """verl's shape: one tag, nothing around it but thought, and a number in it."""
     found = re.fullmatch(
-        r"(?:<think>.*?</think>)?\s*<answer>\s*\$?(-?\d+|-?\d{1,3}(?:,\d{3})+)(?:\.0+)?\$?\s*</answer>\s*",
+        r"(?:<think>.*?</think>)?\s*<answer>\s*\$?(-?\d{1,300}|-?\d{1,3}(?:,\d{3})+)(?:\.0+)?\$?\s*</answer>\s*",
         solution_str, re.DOTALL | re.ASCII,
     )  # fmt: skip
     return float(found is not None and int(found[1].replace(",", "")) == int(ground_truth))
