@@ -12,7 +12,7 @@ MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test live check lint types contracts bench prove lock clean \
-	screenshots browsergym trainers $(TRAINER_RUNS)
+	audit audit-peers screenshots browsergym trainers $(TRAINER_RUNS)
 
 help: ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -61,6 +61,15 @@ test: $(CHROMIUM) ## Run every test, with real Chromium and a real Java.
 
 live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
 	@$(BIN)/python -m tools.live
+
+audit: $(STAMP) ## Audit every predefined reward, and the zoo that the audit is tested with.
+	$(BIN)/python benchmarks/audit.py --budget fast --zoo
+
+AUDITED := $(TRAINERS)/trl $(TRAINERS)/inspect $(TRAINERS)/rubric $(TRAINERS)/verl
+audit-peers: $(STAMP) $(PEERS)/math/.installed $(AUDITED:%=%/.installed) ## Audit the graders of others.
+	$(BIN)/python benchmarks/audit.py --only-peers --peer math-verify=$(PEERS)/math/bin/python \
+		--peer trl=$(TRAINERS)/trl/bin/python --peer inspect=$(TRAINERS)/inspect/bin/python \
+		--peer verifiers=$(TRAINERS)/rubric/bin/python --peer verl=$(TRAINERS)/verl/bin/python
 
 screenshots: $(CHROMIUM) ## Make the pictures of the viewer anew.
 	@$(BIN)/python -m tools.screenshots
@@ -119,6 +128,7 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python benchmarks/server.py --requests 10000 --examples 50
 	$(BIN)/python benchmarks/viewer.py
 	$(BIN)/python benchmarks/scale.py --rows 200000
+	$(BIN)/python benchmarks/audit.py --zoo
 	$(BIN)/python benchmarks/worlds.py
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
