@@ -165,7 +165,7 @@ def _verdicts(run: Run) -> dict[tuple[str, int], str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with TemporaryDirectory() as folder:

@@ -92,7 +92,7 @@ def command(
     timings: bool,
     as_json: bool,
 ) -> None:
-    r"""Find out how a reward can be fooled, before a policy does.
+    """Find out how a reward can be fooled, before a policy does.
 
     TARGET is a registered reward, `module:function`, `file.py:function`, or the address of a
     server, with the reward after `#`. It runs in a process of its own, within limits.
@@ -101,7 +101,7 @@ def command(
     assay audit math_equal_reward --fail-on medium
     assay audit my_rewards.py:accuracy --data train.jsonl --html audit.html
     assay audit --compare math_equal_reward my_rewards.py:accuracy
-    assay audit http://127.0.0.1:8000/v1/score#qa_f1_reward --kind qa
+    assay audit http://127.0.0.1:8700/v1/score#qa_f1_reward --kind qa
     """
     if len(targets) != (2 if side_by_side else 1):
         raise BadParameter("--compare takes two targets; without it, name one")
