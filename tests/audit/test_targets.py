@@ -187,7 +187,7 @@ def test_another_interpreter_needs_no_assay(tmp_path: Path) -> None:
     bare = tmp_path / "python"
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     bare.chmod(0o755)
-    spec = parse_target("guest.py:f", python=str(bare), folder=tmp_path)
+    spec = parse_target("guest.py:f", python="./python", folder=tmp_path)
     with Session(spec) as session:
         places = [session.answers([Call("a", {})], place=place)[0] for place in ("main", "spawn")]
     assert [answer.verdict.value for answer in places] == [1.0, 1.0]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ from assay.schema.score import score_to_record
 from tests.runner.corridor import BENCHMARK, Corridor
 from tests.runner.rewards_for_tests import length
 
-ray = pytest.importorskip("ray")
-cluster_utils = pytest.importorskip("ray.cluster_utils")
+ray = import_module("ray")
+cluster_utils = import_module("ray.cluster_utils")
 
 ROWS = 4_000
 BLOCK_BYTES = 24_000

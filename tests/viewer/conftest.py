@@ -15,7 +15,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
 import assay
-from assay.errors import MissingExtra
 from assay.resources.browser import find_chromium
 from tests.report.ledgers import write_run
 from tests.viewer.ledgers import audit_record, write_hostile, write_marked
@@ -47,10 +46,7 @@ class Viewer:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    try:
-        return find_chromium()
-    except MissingExtra as error:
-        pytest.skip(str(error))
+    return find_chromium()
 
 
 @pytest.fixture(scope="session")

@@ -104,10 +104,17 @@ def parse_target(
         attribute=attribute,
         shape=named,
         # Registered rewards are ours, whatever another target needs.
-        python=sys.executable if form == "registered" else python or sys.executable,
+        python=_interpreter(python, here) if python and form != "registered" else sys.executable,
         gold_column=gold_column,
         folder=str(here.resolve()),
     )
+
+
+def _interpreter(python: str, here: Path) -> str:
+    """A program of the search path, or a file; the target's process starts in another folder."""
+    found = here / python
+    # Not resolved: the interpreter of a virtual environment is a link, and known by its place.
+    return str(found.absolute()) if found.is_file() else python
 
 
 def _divide(text: str, here: Path) -> tuple[Form, str, str]:
