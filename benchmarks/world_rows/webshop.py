@@ -10,12 +10,12 @@ import lzma
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from assay.envs.text.webshop.goals import Goal
-from assay.envs.text.webshop.purchase import write_receipt
+from assay.envs.text.webshop.purchase import Receipt, write_receipt
 from assay.envs.text.webshop.session import Session
 from assay.envs.text.webshop.shop import Shop, open_shop
 from benchmarks.world_rows.row import Row
@@ -65,7 +65,8 @@ def records(name: str) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def golden_score(shop: Shop, record: dict[str, Any]) -> float:
+def golden_receipt(shop: Shop, record: Mapping[str, Any]) -> Receipt:
+    """The receipt of a golden record's purchase."""
     wanted, bought, stock = record["goal"], record["purchase"], shop.stock
     options = wanted["goal_options"]
     goal = Goal(
@@ -81,11 +82,11 @@ def golden_score(shop: Shop, record: dict[str, Any]) -> float:
         goal,
         price=bought["price"],
         chosen=bought["options"],
-    ).score
+    )
 
 
 def golden_scores(shop: Shop) -> int:
-    return sum(golden_score(shop, one) == one["reward"] for one in records("reward_golden"))
+    return sum(golden_receipt(shop, one).score == one["reward"] for one in records("reward_golden"))
 
 
 def golden_queries(shop: Shop, depth: int) -> int:
@@ -197,7 +198,7 @@ def one_score(shop: Shop) -> float:
 
     def act() -> int:
         for case in cases:
-            golden_score(shop, case)
+            golden_receipt(shop, case)
         return len(cases)
 
     return cpu_seconds(act)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,28 +19,9 @@ from assay.envs.text.webshop.purchase import (
     write_receipt,
 )
 from assay.envs.text.webshop.shop import open_shop
+from benchmarks.world_rows.webshop import golden_receipt
 
 GOLDEN = Path(__file__).parents[2] / "data" / "webshop" / "reward_golden.jsonl.xz"
-
-
-def golden_receipt(record: Mapping[str, Any]) -> Receipt:
-    """The receipt of a golden record, which is of the original's make, hence `Any`."""
-    stock, wanted, bought = open_shop().stock, record["goal"], record["purchase"]
-    options = wanted["goal_options"]
-    goal = Goal(
-        asin=wanted["asin"],
-        instruction=wanted["instruction_text"],
-        attributes=tuple(wanted["attributes"]),
-        options=tuple(options.items() if isinstance(options, dict) else options),
-        price_limit=wanted["price_upper"],
-    )
-    return write_receipt(
-        stock.item(bought["asin"]),
-        stock.item(goal.asin),
-        goal,
-        price=bought["price"],
-        chosen=bought["options"],
-    )
 
 
 def as_original(receipt: Receipt) -> dict[str, Any]:
@@ -67,7 +47,7 @@ def test_all_688_golden_purchases_score_as_the_original_scores_them() -> None:
     records = [json.loads(line) for line in lzma.decompress(GOLDEN.read_bytes()).splitlines()]
     wrong = []
     for record in records:
-        receipt = golden_receipt(record)
+        receipt = golden_receipt(open_shop(), record)
         if (receipt.score, as_original(receipt)) != (record["reward"], record["info"]):
             wrong.append((record, receipt))
     assert len(records) == 688

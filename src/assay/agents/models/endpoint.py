@@ -9,12 +9,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.errors import BadParameter, ModelError
+
+T = TypeVar("T")
 
 MAX_BYTES = 16_000_000
 """A longer response is not a reply; it is refused before it fills the memory."""
@@ -68,6 +70,16 @@ class Endpoint:
     def place(self) -> str:
         """The URL as messages may show it: without user, password and query."""
         return f"{self._url.scheme}://{self._url.netloc.decode('ascii')}{self._url.path}"
+
+    async def ask(
+        self, body: Mapping[str, Any], read: Callable[[bytes], T], *, timeout_s: float
+    ) -> T:
+        """What `read` makes of the response; what it cannot read is told with the place."""
+        content = await self.post(body, timeout_s=timeout_s)
+        try:
+            return read(content)
+        except ModelError as error:
+            self.fail(str(error))
 
     async def post(self, body: Mapping[str, Any], *, timeout_s: float) -> bytes:
         """The content of the response with status 200, within `timeout_s` seconds in all.

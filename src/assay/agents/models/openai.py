@@ -78,11 +78,8 @@ class OpenAIModel:
     ) -> Reply:
         """The assistant's next message."""
         body = {**self._body, "messages": list(messages)}
-        content = await self._endpoint.post(body, timeout_s=timeout_s)
-        try:
-            return self._read_stream(content) if self._stream else self._read(content)
-        except ModelError as error:
-            self._endpoint.fail(str(error))
+        read = self._read_stream if self._stream else self._read
+        return await self._endpoint.ask(body, read, timeout_s=timeout_s)
 
     async def close(self) -> None:
         """Close the connections."""

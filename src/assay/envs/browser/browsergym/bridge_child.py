@@ -61,6 +61,7 @@ class Gym:
             )
             observation, info = self._env.reset(seed=request["seed"])
         except Exception as error:
+            # Whatever a task of another project raises, the episode could not begin.
             raise Failed("setup", f"{type(error).__name__}: {error}") from error
         self._chars = request["chars"]
         self._goal = _goal_text(observation)
