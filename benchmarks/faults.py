@@ -36,7 +36,7 @@ from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.task import Task
-from assay.scoring.judge import score_async
+from assay.scoring.scorer import score_async
 
 GOLD = Path(__file__).parent.parent / "tests" / "data" / "scienceworld" / "gold_paths.json.gz"
 

@@ -31,7 +31,7 @@ from assay.schema.evidence import PageEvidence
 from assay.schema.manifest import RunManifest
 from assay.schema.message import Message
 from assay.schema.task import Task
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 SIZES = (3, 10, 33, 100)
 NAIVE = 0.05
@@ -127,9 +127,9 @@ ANSWERS = ("The answer is {}, according to the site", "{}", "unknown", "${}", "4
 
 def write_run(folder: Path, run_id: str, attempts: int, *, shift: int) -> Path:
     """A run with so many attempts of six steps, most of them below full reward."""
-    judge = Judge("assistantbench_reward")
+    scorer = Scorer("assistantbench_reward")
     manifest = RunManifest(
-        run_id=run_id, benchmark="made", agent="made", rewards=(judge.spec.id,), n_tasks=attempts
+        run_id=run_id, benchmark="made", agent="made", rewards=(scorer.spec.id,), n_tasks=attempts
     )
     with RunWriter.create(folder, manifest) as writer:
         page = writer.artifact("url: http://a/\ntitle: A page\n\n" + "What the page says. " * 100)
@@ -145,7 +145,7 @@ def write_run(folder: Path, run_id: str, attempts: int, *, shift: int) -> Path:
                         task=task,
                         trajectory=_trajectory(page),
                         final_response=answer,
-                        scores=(judge(columns),),
+                        scores=(scorer(columns),),
                     )
                 )
             )

@@ -21,11 +21,11 @@ def brevity(final_response: str, *, max_words: int = 20) -> dict[str, float]:
 
 
 def _make(function_name: str) -> Callable[..., Any]:
-    def judge(final_response: str) -> float:
+    def scorer(final_response: str) -> float:
         return float(len(final_response))
 
-    judge.__qualname__ = function_name
-    return judge
+    scorer.__qualname__ = function_name
+    return scorer
 
 
 def test_a_decorated_function_is_still_that_function() -> None:
@@ -88,20 +88,22 @@ def test_a_name_that_could_not_be_typed_is_refused(name: str) -> None:
 
 
 def test_a_signature_says_what_a_reward_needs() -> None:
-    def judge(final_response: str, answer: str, level: int = 0, *, mode: str, **rest: Any) -> float:
+    def scorer(
+        final_response: str, answer: str, level: int = 0, *, mode: str, **rest: Any
+    ) -> float:
         return 0.0
 
-    spec = describe(judge)
+    spec = describe(scorer)
     assert (spec.required, spec.optional) == (("final_response", "answer"), ("level",))
     assert (list(spec.options), spec.takes_any, spec.is_async) == (["mode"], True, False)
 
 
 def test_a_reward_cannot_take_arguments_by_position() -> None:
-    def judge(final_response: str, /) -> float:
+    def scorer(final_response: str, /) -> float:
         return 0.0
 
     with pytest.raises(BadParameter, match="by position"):
-        describe(judge)
+        describe(scorer)
 
 
 def test_the_bare_decorator_takes_the_functions_own_name() -> None:

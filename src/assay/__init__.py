@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.schema.message import Message
     from assay.schema.score import Abstained, Score, Scored
     from assay.schema.task import Task
-    from assay.scoring.judge import score, score_async
+    from assay.scoring.scorer import score, score_async
     from assay.server.client import Client
 
 _HOME = {
@@ -37,8 +37,8 @@ _HOME = {
     "compare": "assay.report.comparison",
     "reward": "assay.registry",
     "run": "assay.runner.run",
-    "score": "assay.scoring.judge",
-    "score_async": "assay.scoring.judge",
+    "score": "assay.scoring.scorer",
+    "score_async": "assay.scoring.scorer",
     "score_batch": "assay.runner.batch",
 }
 

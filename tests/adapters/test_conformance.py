@@ -47,23 +47,25 @@ def numbers_of(reward: str, made: list[dict[str, Any]]) -> Numbers:
     return [assay.score(reward, **row)["reward"] for row in made]
 
 
-def each(made: list[dict[str, Any]], judge: Callable[[dict[str, Any]], Any]) -> Numbers:
+def each(made: list[dict[str, Any]], scorer: Callable[[dict[str, Any]], Any]) -> Numbers:
     """One number a row; what raises `NoScore` or is NaN has none."""
     numbers: Numbers = []
     for row in made:
         try:
-            number = judge(row)
+            number = scorer(row)
         except NoScore:
             number = None
         numbers.append(None if number is None or isnan(number) else number)
     return numbers
 
 
-async def each_async(made: list[dict[str, Any]], judge: Callable[[dict[str, Any]], Any]) -> Numbers:
+async def each_async(
+    made: list[dict[str, Any]], scorer: Callable[[dict[str, Any]], Any]
+) -> Numbers:
     numbers: Numbers = []
     for row in made:
         try:
-            number = await judge(row)
+            number = await scorer(row)
         except NoScore:
             number = None
         numbers.append(None if number is None or isnan(number) else number)
@@ -204,40 +206,40 @@ def through_openenv(reward: str, made: list[dict[str, Any]]) -> Numbers:
 def through_agentfly(reward: str, made: list[dict[str, Any]]) -> Numbers:
     function = agentfly.reward(reward)
 
-    async def judge(row: dict[str, Any]) -> Any:
+    async def scorer(row: dict[str, Any]) -> Any:
         return (await function(**row))["reward"]
 
-    return asyncio.run(each_async(made, judge))
+    return asyncio.run(each_async(made, scorer))
 
 
 def through_verifiers(reward: str, made: list[dict[str, Any]]) -> Numbers:
     function = verifiers.reward(reward)
 
-    async def judge(row: dict[str, Any]) -> Any:
+    async def scorer(row: dict[str, Any]) -> Any:
         trace = VerifiersTrace({"role": "assistant", "content": row["final_response"]})
         return await function(task=[("answer", row["answer"])], trace=trace)
 
-    return asyncio.run(each_async(made, judge))
+    return asyncio.run(each_async(made, scorer))
 
 
 def through_rubric(reward: str, made: list[dict[str, Any]]) -> Numbers:
     function = verifiers.rubric_function(reward, answer="info.gold")
 
-    async def judge(row: dict[str, Any]) -> Any:
+    async def scorer(row: dict[str, Any]) -> Any:
         return await function(completion=row["final_response"], info={"gold": row["answer"]})
 
-    return asyncio.run(each_async(made, judge))
+    return asyncio.run(each_async(made, scorer))
 
 
 def through_inspect(reward: str, made: list[dict[str, Any]]) -> Numbers:
     with stand_in():
         scorer = door("inspect_ai").reward(reward, answer="metadata.gold")
 
-        async def judge(row: dict[str, Any]) -> Any:
+        async def ask(row: dict[str, Any]) -> Any:
             state = inspect_state(row["final_response"], gold=row["answer"])
             return (await scorer(state, [""])).value
 
-        return asyncio.run(each_async(made, judge))
+        return asyncio.run(each_async(made, ask))
 
 
 DOORS = [

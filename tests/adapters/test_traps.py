@@ -142,16 +142,16 @@ NUMBERS_ONLY: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("judge", NUMBERS_ONLY.values(), ids=NUMBERS_ONLY.keys())
+@pytest.mark.parametrize("scorer", NUMBERS_ONLY.values(), ids=NUMBERS_ONLY.keys())
 def test_where_there_are_only_numbers_an_abstention_raises_unless_one_was_chosen(
-    judge: Callable[..., Any],
+    scorer: Callable[..., Any],
 ) -> None:
     with pytest.raises(NoScore, match="abstained="):
-        judge()
-    chosen = judge(abstained=-2.0)
+        scorer()
+    chosen = scorer(abstained=-2.0)
     assert -2.0 in (chosen.values() if isinstance(chosen, dict) else [chosen])
     with pytest.raises(BadParameter, match="finite"):
-        judge(abstained=float("nan"))
+        scorer(abstained=float("nan"))
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are() -> None:

@@ -156,9 +156,9 @@ def write_told(runs_dir: Path, told: Told, *, run_id: str = "run-1", **fields: A
 
 
 def _judged(answer: str | None, gold: Any) -> Score:
-    from assay.scoring.judge import score as judge
+    from assay.scoring.scorer import score as score_once
 
-    return judge("assistantbench_reward", final_response=answer, answer=gold)
+    return score_once("assistantbench_reward", final_response=answer, answer=gold)
 
 
 def _failure(ended: StopReason, message: str) -> Failure | None:

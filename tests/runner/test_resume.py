@@ -17,7 +17,7 @@ from assay.ledger.run import Run
 from assay.runner.progress import Progress
 from assay.runner.rescore import rescore
 from assay.schema.observation import Observation
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 from benchmarks.kills import prove
 from tests.runner.corridor import BENCHMARK, Corridor
 
@@ -134,7 +134,7 @@ def test_code_that_changed_in_between_is_noted_on_the_episodes(corridor: Path) -
 
 def test_a_run_that_was_only_scored_again_cannot_be_resumed_as_another(corridor: Path) -> None:
     run = interrupted(corridor)
-    child = rescore(run, [Judge("qa_f1_reward")])
+    child = rescore(run, [Scorer("qa_f1_reward")])
     with pytest.raises((BadParameter, BadRecord)):
         assay.run(resume=child.path, runs_dir=run.path.parent)
 

@@ -25,7 +25,7 @@ from assay.schema.observation import Observation
 from assay.schema.score import Abstained
 from assay.schema.task import Task
 from assay.schema.usage import Usage
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 from tests.runner.corridor import Corridor
 
 QUICK = RunLimits(steps=4, step_s=0.05, episode_s=10, reset_s=0.05, attempts=1)
@@ -71,7 +71,7 @@ def play(
                 stage = Stage(
                     world=ResourceSpec("corridor"),
                     limits=limits,
-                    judges=tuple(Judge(name) for name in rewards),
+                    scorers=tuple(Scorer(name) for name in rewards),
                     new_agent=lambda base_url: agent,
                     pools=pools,
                     writer=writer,

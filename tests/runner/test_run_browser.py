@@ -8,7 +8,7 @@ import assay
 from assay.ledger.run import Run
 from assay.runner.rescore import rescore
 from assay.schema.score import score_to_record
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 TASKS = "ticket_total.1,deputy_chair.1,club_fee.1"
 
@@ -62,7 +62,7 @@ def test_the_ledger_keeps_the_task_without_the_port_of_the_day(runs: tuple[Run, 
 
 
 def test_what_chromium_showed_is_judged_again_without_chromium(runs: tuple[Run, Run]) -> None:
-    child = rescore(runs[0], [Judge("assistantbench_reward"), Judge("qa_f1_reward")])
+    child = rescore(runs[0], [Scorer("assistantbench_reward"), Scorer("qa_f1_reward")])
     for one, other in zip(runs[0].episodes(), child.episodes(), strict=True):
         assert other.scores == one.scores
 

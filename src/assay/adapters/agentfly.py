@@ -45,7 +45,7 @@ def reward(
         _judge,
         binding,
         name=name or binding.name,
-        doc=binding.judge.spec.summary,
+        doc=binding.scorer.spec.summary,
         signature=_columns_signature(binding),
     )
 
@@ -58,7 +58,7 @@ async def _judge(binding: Binding, /, **row: Any) -> dict[str, float]:
 
 
 def _columns_signature(binding: Binding) -> Signature:
-    spec = binding.judge.spec
+    spec = binding.scorer.spec
 
     def column(parameter: str) -> str:
         return binding.columns.get(parameter, parameter).partition(".")[0]

@@ -28,7 +28,7 @@ def reward(
     """A function of `(prompt, completions, prompt_ids, completion_ids, **row)`; `row` has the
     columns of the data set."""
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return named(_reward_fn, binding, name=name or binding.name, doc=binding.judge.spec.summary)
+    return named(_reward_fn, binding, name=name or binding.name, doc=binding.scorer.spec.summary)
 
 
 def _reward_fn(

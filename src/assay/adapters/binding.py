@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
 from assay.schema.score import Abstained, Score
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 Reward: TypeAlias = str | Callable[..., Any]
 """A registered name (`name` or `name@version`), or the reward function itself."""
@@ -23,7 +23,7 @@ Reward: TypeAlias = str | Callable[..., Any]
 class Binding:
     """A reward bound to the columns of one trainer; picklable, and safe in any thread."""
 
-    judge: Judge
+    scorer: Scorer
     columns: Mapping[str, str]
     """Where a parameter of the reward is found: `{"answer": "extra_info.solution"}`."""
     abstained: float | None = None
@@ -31,12 +31,12 @@ class Binding:
 
     @property
     def name(self) -> str:
-        return self.judge.spec.name
+        return self.scorer.spec.name
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The part names that every result carries; none where the reward declares none."""
-        return self.judge.spec.parts or ()
+        return self.scorer.spec.parts or ()
 
     def row(self, offered: Mapping[str, Any]) -> dict[str, Any]:
         """What the trainer offers, with the reward's own names added."""
@@ -47,11 +47,11 @@ class Binding:
 
     def score(self, offered: Mapping[str, Any]) -> Score:
         """The score of one sample; raises when a column that the reward needs is not offered."""
-        return self.judge(self.row(offered))
+        return self.scorer(self.row(offered))
 
     async def score_async(self, offered: Mapping[str, Any]) -> Score:
         """As `score`, without blocking the event loop."""
-        return await self.judge.judge_async(self.row(offered))
+        return await self.scorer.score_async(self.row(offered))
 
     def number(self, score: Score) -> float:
         """The value; an abstention is the number chosen for it, and an error if none was."""
@@ -73,21 +73,21 @@ def bind(
     abstained: float | None = None,
 ) -> Binding:
     """The reward with its configuration; a column for a parameter that it lacks is an error."""
-    judge = Judge(which, params)
-    known = {*judge.spec.required, *judge.spec.optional}
+    scorer = Scorer(which, params)
+    known = {*scorer.spec.required, *scorer.spec.optional}
     for parameter, column in (columns or {}).items():
         if not isinstance(column, str):
             raise BadParameter(
                 f"{parameter}={column!r}: name the column that holds {parameter!r}; "
                 "the reward's own options go into params="
             )
-        if parameter not in known and not judge.spec.takes_any:
+        if parameter not in known and not scorer.spec.takes_any:
             raise BadParameter(
-                f"{judge.spec.name} has no parameter {parameter!r}; it takes {sorted(known)}"
+                f"{scorer.spec.name} has no parameter {parameter!r}; it takes {sorted(known)}"
             )
     if abstained is not None and not isfinite(abstained):
         raise BadParameter(f"abstained={abstained!r}; choose a finite number")
-    return Binding(judge, dict(columns or {}), abstained)
+    return Binding(scorer, dict(columns or {}), abstained)
 
 
 class Call:

@@ -42,7 +42,7 @@ def reward(
         return score
 
     return decorate(build)(
-        reward=binding.judge.spec.id, params=dict(params or {}), columns=dict(columns)
+        reward=binding.scorer.spec.id, params=dict(params or {}), columns=dict(columns)
     )
 
 

@@ -49,5 +49,5 @@ class RewardRubric(Rubric):
 
     def state_dict(self) -> dict[str, Any]:
         """The identity of the reward, for a checkpoint."""
-        judge = self._binding.judge
-        return {"scorer": judge.spec.id, "params": dict(judge.params)}
+        scorer = self._binding.scorer
+        return {"scorer": scorer.spec.id, "params": dict(scorer.params)}

@@ -79,7 +79,7 @@ def to_rows(
 def score_row(binding: Binding, row: Mapping[str, Any]) -> Score:
     """The score of one row of `to_rows`."""
     if "final_response" not in row:
-        return binding.judge.abstain("bad_row", "the query does not contain its prompt")
+        return binding.scorer.abstain("bad_row", "the query does not contain its prompt")
     return binding.score(row)
 
 

@@ -63,7 +63,7 @@ def reward(
 ) -> Callable[..., Any]:
     """A function of `(task_info, action)` that returns rLLM's `RewardOutput`."""
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return named(_reward_fn, binding, name=name or binding.name, doc=binding.judge.spec.summary)
+    return named(_reward_fn, binding, name=name or binding.name, doc=binding.scorer.spec.summary)
 
 
 def _reward_fn(binding: Binding, /, task_info: Mapping[str, Any], action: str) -> Any:

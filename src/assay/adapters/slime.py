@@ -39,7 +39,7 @@ def reward(
     The reward's `answer` is the sample's `label`; the entries of its `metadata` are columns.
     """
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return named(_judge, binding, name=name or binding.name, doc=binding.judge.spec.summary)
+    return named(_judge, binding, name=name or binding.name, doc=binding.scorer.spec.summary)
 
 
 async def rm(args: Any, sample: Any, **others: Any) -> Any:

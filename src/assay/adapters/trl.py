@@ -40,9 +40,9 @@ def reward(
     """
     binding = bind(which, params=params, columns=columns)
     title = name or binding.name
-    wanted = binding.judge.spec.is_async if asynchronous is None else asynchronous
+    wanted = binding.scorer.spec.is_async if asynchronous is None else asynchronous
     function = _score_async if wanted else _score
-    return named(function, binding, title, name=title, doc=binding.judge.spec.summary)
+    return named(function, binding, title, name=title, doc=binding.scorer.spec.summary)
 
 
 def _score(

@@ -40,7 +40,7 @@ def reward(
     """
     binding = bind(which, params=params, columns=columns)
     title = name or binding.name
-    call = named(_judge_trace, binding, title, name=title, doc=binding.judge.spec.summary)
+    call = named(_judge_trace, binding, title, name=title, doc=binding.scorer.spec.summary)
     vars(call).update(reward=True, reward_priority=priority, _vf_weight=weight)
     return call
 
@@ -58,7 +58,9 @@ def rubric_function(
     The columns are those of the data set, the entries of `info`, and `state`.
     """
     binding = bind(which, params=params, columns=columns)
-    return named(_judge_rollout, binding, name=name or binding.name, doc=binding.judge.spec.summary)
+    return named(
+        _score_rollout, binding, name=name or binding.name, doc=binding.scorer.spec.summary
+    )
 
 
 async def _judge_trace(binding: Binding, title: str, /, task: Any, trace: Any) -> float:
@@ -80,7 +82,7 @@ async def _judge_trace(binding: Binding, title: str, /, task: Any, trace: Any) -
     return binding.number(score)
 
 
-async def _judge_rollout(
+async def _score_rollout(
     binding: Binding,
     /,
     completion: Any,

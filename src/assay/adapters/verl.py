@@ -53,7 +53,7 @@ def reward(
         (),
         {"reward": which, "params": params, "columns": columns, "abstained": abstained},
         name or binding.name,
-        binding.judge.spec.summary,
+        binding.scorer.spec.summary,
     )
 
 

@@ -13,7 +13,7 @@ from assay.errors import UnknownName
 from assay.ledger.layout import RunLayout, find_run
 from assay.ledger.run import Run
 from assay.runner.rescore import rescore
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 
 def named_run(source: str, runs_dir: Path) -> Run | None:
@@ -28,12 +28,12 @@ def named_run(source: str, runs_dir: Path) -> Run | None:
         return None
 
 
-def score_run(run: Run, judges: Sequence[Judge], *, as_json: bool) -> None:
+def score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
     """The child run is there, and its summary printed."""
     bar = Progress(
         "{task.description}", BarColumn(), MofNCompleteColumn(), console=progress_output()
     )
     with bar:
         task = bar.add_task("scoring", total=None)
-        child = rescore(run, judges, tell=lambda done: bar.update(task, completed=done))
+        child = rescore(run, scorers, tell=lambda done: bar.update(task, completed=done))
     print_run(child, as_json=as_json)

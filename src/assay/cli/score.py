@@ -28,7 +28,7 @@ from assay.runner.pieces import Tally, score_rows
 from assay.runner.results import encode
 from assay.runner.rows import Row
 from assay.schema.score import Score
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 SHOWN_ROWS = 50
 
@@ -91,28 +91,28 @@ def command(
     assay score runs/20260329-122135-d4b692 --reward fuzzy_answer_reward
     """
     import_modules(imports)
-    judges = _judges([name.strip() for name in rewards.split(",") if name.strip()], params)
+    scorers = _judges([name.strip() for name in rewards.split(",") if name.strip()], params)
     recorded = named_run(source, runs_dir)
     if recorded is not None:
         if out or keep or resume or overwrite:
             raise BadParameter("a run is scored into a child run; --out and the like are for files")
-        score_run(recorded, judges, as_json=as_json)
+        score_run(recorded, scorers, as_json=as_json)
         return
     if out is not None:
         with opened_engine(engine, address, workers) as opened:
-            report = _score_to_file(source, judges, out, keep, opened, resume, overwrite)
+            report = _score_to_file(source, scorers, out, keep, opened, resume, overwrite)
         _show_report(report, as_json)
     elif resume:
         raise BadParameter("--resume needs --out: only a job with a result file can be continued")
     elif engine != "local" or Path(source).is_dir():
         raise BadParameter("a folder, and the engine 'ray', need --out: where the results go")
     elif as_json or not (as_table or sys.stdout.isatty()):
-        _print_lines(source, judges, keep)
+        _print_lines(source, scorers, keep)
     else:
-        _print_table(source, judges)
+        _print_table(source, scorers)
 
 
-def _judges(names: Sequence[str], params: Sequence[str]) -> list[Judge]:
+def _judges(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
     given = dict(_parse_param(param) for param in params)
     specs = [find_reward(name) for name in names]
     known = {option for spec in specs for option in spec.options}
@@ -123,7 +123,7 @@ def _judges(names: Sequence[str], params: Sequence[str]) -> list[Judge]:
                 f"there are: {', '.join(sorted(known)) or 'none'}"
             )
     return [
-        Judge(spec.function, {key: given[key] for key in given if key in spec.options})
+        Scorer(spec.function, {key: given[key] for key in given if key in spec.options})
         for spec in specs
     ]
 
@@ -140,7 +140,7 @@ def _parse_param(param: str) -> tuple[str, Any]:
 
 def _score_to_file(
     source: str,
-    judges: list[Judge],
+    scorers: list[Scorer],
     out: str,
     keep: Sequence[str],
     engine: Engine,
@@ -162,7 +162,7 @@ def _score_to_file(
         try:
             return (score_folder if to_folder else score_file)(
                 source,
-                judges,
+                scorers,
                 out,
                 keep=keep,
                 engine=engine,
@@ -187,9 +187,9 @@ def _rows(source: str) -> Iterator[Row]:
     return (row for block in plan_blocks(path) for row in read_rows(path, block))
 
 
-def _print_lines(source: str, judges: list[Judge], keep: Sequence[str]) -> None:
-    tallies = {judge.spec.name: Tally() for judge in judges}
-    for scores, result in score_rows(judges, _rows(source), keep):
+def _print_lines(source: str, scorers: list[Scorer], keep: Sequence[str]) -> None:
+    tallies = {scorer.spec.name: Tally() for scorer in scorers}
+    for scores, result in score_rows(scorers, _rows(source), keep):
         for name, score in scores.items():
             tallies[name].add(score)
         sys.stdout.buffer.write(encode(result))
@@ -197,9 +197,9 @@ def _print_lines(source: str, judges: list[Judge], keep: Sequence[str]) -> None:
     progress_output().print(_tally_table(tallies))
 
 
-def _print_table(source: str, judges: list[Judge]) -> None:
+def _print_table(source: str, scorers: list[Scorer]) -> None:
     console = output()
-    tallies = {judge.spec.name: Tally() for judge in judges}
+    tallies = {scorer.spec.name: Tally() for scorer in scorers}
     rows = _rows(source)
     shown: deque[Row] = deque()
 
@@ -208,7 +208,7 @@ def _print_table(source: str, judges: list[Judge]) -> None:
             shown.append(row)
             yield row
 
-    scored = score_rows(judges, watched(), ())
+    scored = score_rows(scorers, watched(), ())
     for scores, _ in islice(scored, SHOWN_ROWS):
         console.print(_row_table(shown.popleft(), scores))
         _count(tallies, scores)

@@ -9,7 +9,7 @@ from assay.ledger.summary import primary, reward_of
 from assay.report.canonical import forms
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 BEST = 1.0
 SHOWN_CHARS = 2_000
@@ -32,20 +32,20 @@ class Recoverer:
     """Scores answers again in other forms, by the reward that scored them, with its parameters."""
 
     def __init__(self) -> None:
-        self._judges: dict[tuple[str, str], Judge | None] = {}
+        self._judges: dict[tuple[str, str], Scorer | None] = {}
 
     def best(self, episode: Episode) -> Recovery | None:
         """The best other form of the answer, where one scores more than the answer did."""
         score, reward = primary(episode), reward_of(episode)
         if score is None or reward is None or not episode.final_response:
             return None
-        judge = self._judge(score)
-        if judge is None:
+        scorer = self._judge(score)
+        if scorer is None:
             return None
         columns = episode.columns()
         best: Recovery | None = None
         for form in forms(episode.final_response):
-            again = judge({**columns, "final_response": form.text})
+            again = scorer({**columns, "final_response": form.text})
             bar = best.reward if best else reward
             if isinstance(again, Abstained) or again.value <= bar + EQUAL:
                 continue
@@ -54,18 +54,18 @@ class Recoverer:
                 break
         return best
 
-    def _judge(self, score: Score) -> Judge | None:
+    def _judge(self, score: Score) -> Scorer | None:
         key = (score.scorer, repr(sorted(score.params.items())))
         if key not in self._judges:
             self._judges[key] = _judge_of(score)
         return self._judges[key]
 
 
-def _judge_of(score: Score) -> Judge | None:
+def _judge_of(score: Score) -> Scorer | None:
     """The reward that gave the score; `None` where it is not installed, or needs a live world."""
     try:
-        judge = Judge(score.scorer, score.params)
+        scorer = Scorer(score.scorer, score.params)
     except AssayError:
         return None
-    needs = judge.spec.required
-    return judge if "final_response" in needs and "context" not in needs else None
+    needs = scorer.spec.required
+    return scorer if "final_response" in needs and "context" not in needs else None

@@ -10,7 +10,7 @@ from typing import Any
 from assay.errors import UsageError
 from assay.report.variants import Family, Variant, variants
 from assay.schema.score import Abstained, Score
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 EQUAL = 1e-9
 LONGEST = 10_000
@@ -90,20 +90,20 @@ def probe(
     """
     if not answer.strip() or len(answer) > LONGEST:
         raise UsageError(f"give a gold answer of 1 to {LONGEST} characters to vary")
-    judge = Judge(reward, params)
-    needs = (*judge.spec.required, *judge.spec.optional)
-    if "context" in judge.spec.required or "final_response" not in needs:
+    scorer = Scorer(reward, params)
+    needs = (*scorer.spec.required, *scorer.spec.optional)
+    if "context" in scorer.spec.required or "final_response" not in needs:
         raise UsageError(
-            f"{judge.spec.name} judges what happened in a world, not the form of an answer; "
+            f"{scorer.spec.name} judges what happened in a world, not the form of an answer; "
             "there is nothing to vary"
         )
-    rows = tuple(_probed(judge, variant, answer, columns or {}) for variant in variants(answer))
+    rows = tuple(_probed(scorer, variant, answer, columns or {}) for variant in variants(answer))
     right = [row.reward for row in rows if row.right and row.reward is not None]
-    return Sensitivity(judge.spec.id, judge.params, answer, max(right, default=None), rows)
+    return Sensitivity(scorer.spec.id, scorer.params, answer, max(right, default=None), rows)
 
 
-def _probed(judge: Judge, variant: Variant, gold: str, columns: Mapping[str, Any]) -> Probed:
-    score: Score = judge(
+def _probed(scorer: Scorer, variant: Variant, gold: str, columns: Mapping[str, Any]) -> Probed:
+    score: Score = scorer(
         {
             "answer": gold,
             "golden_answers": [gold],

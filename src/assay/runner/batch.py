@@ -11,7 +11,7 @@ from typing import Any
 from assay.errors import BadParameter, MissingParameter
 from assay.runner.processes import worker_pool
 from assay.schema.score import Json, Score
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 ROWS_PER_TASK = 512
 """Rows sent to a worker at a time: enough to hide the cost of sending them."""
@@ -33,31 +33,31 @@ def score_batch(
     """
     if workers < 1:
         raise BadParameter(f"workers={workers!r}; at least one is needed")
-    judge = Judge(reward, params)
+    scorer = Scorer(reward, params)
     numbered = enumerate(rows, start=1)
     if workers == 1:
-        return (judge_row(judge, row, f"row {number}") for number, row in numbered)
-    return _in_processes(judge, numbered, workers)
+        return (score_row(scorer, row, f"row {number}") for number, row in numbered)
+    return _in_processes(scorer, numbered, workers)
 
 
-def judge_row(judge: Judge, row: Any, place: str) -> Score:
+def score_row(scorer: Scorer, row: Any, place: str) -> Score:
     """The score of one row, or an abstention that says where the bad row is."""
     if not isinstance(row, Mapping):
-        return judge.abstain("bad_row", f"{place} is a {type(row).__name__}, not an object")
+        return scorer.abstain("bad_row", f"{place} is a {type(row).__name__}, not an object")
     try:
-        return judge(row)
+        return scorer(row)
     except MissingParameter as error:
-        return judge.abstain("bad_row", f"{place}: {error}")
+        return scorer.abstain("bad_row", f"{place}: {error}")
 
 
 def _in_processes(
-    judge: Judge, numbered: Iterator[tuple[int, Any]], workers: int
+    scorer: Scorer, numbered: Iterator[tuple[int, Any]], workers: int
 ) -> Iterator[Score]:
     pool = worker_pool(workers)
     waiting: deque[Future[list[Score]]] = deque()
     try:
         while chunk := list(islice(numbered, ROWS_PER_TASK)):
-            waiting.append(pool.submit(_judge_chunk, judge, chunk))
+            waiting.append(pool.submit(_score_chunk, scorer, chunk))
             if len(waiting) > 2 * workers:
                 yield from waiting.popleft().result()
         while waiting:
@@ -66,5 +66,5 @@ def _in_processes(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _judge_chunk(judge: Judge, chunk: list[tuple[int, Any]]) -> list[Score]:
-    return [judge_row(judge, row, f"row {number}") for number, row in chunk]
+def _score_chunk(scorer: Scorer, chunk: list[tuple[int, Any]]) -> list[Score]:
+    return [score_row(scorer, row, f"row {number}") for number, row in chunk]

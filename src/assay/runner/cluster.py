@@ -182,7 +182,7 @@ async def _follow(player: Any, writer: RunWriter, attempt: str, assignment: Assi
 
 def _unplayable(plan: Plan, attempt: str, assignment: Assignment, error: str) -> Episode:
     message = f"the worker that played it was lost, {LOSSES} times in a row: {error}"[:1_000]
-    scores: tuple[Abstained, ...] = tuple(j.abstain("env_error", message) for j in plan.judges)
+    scores: tuple[Abstained, ...] = tuple(j.abstain("env_error", message) for j in plan.scorers)
     return Episode(
         attempt=attempt,
         task=assignment.task,

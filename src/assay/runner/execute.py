@@ -141,7 +141,7 @@ async def open_stage(
                 yield Stage(
                     world=world,
                     limits=benchmark.limits,
-                    judges=plan.judges,
+                    scorers=plan.scorers,
                     new_agent=lambda base_url: build_agent(plan.agent, base_url),
                     pools=pools,
                     writer=writer,

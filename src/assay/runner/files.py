@@ -68,7 +68,7 @@ def score_file(
     """Every row of a JSONL or Parquet file scored into `out`, with the counts of what happened.
 
     The bytes of `out` depend on the input, the rewards and their configuration alone: not on the
-    number of workers, nor on how often the job was killed and resumed. A `Judge` among the
+    number of workers, nor on how often the job was killed and resumed. A `Scorer` among the
     rewards brings its configuration. `engine` does the work instead of `workers` processes.
     """
     started = time.monotonic()
@@ -79,7 +79,7 @@ def score_file(
     job.close(pieces)
     return FileReport(
         rows=sum(tally.rows for tally in tallies),
-        rewards=merge_tallies(job.scoring.judges, tallies),
+        rewards=merge_tallies(job.scoring.scorers, tallies),
         elapsed_s=time.monotonic() - started,
         resumed_rows=resumed,
         out=job.out,
@@ -160,5 +160,5 @@ class _Job:
         if pieces:
             join_pieces([piece.out for piece in pieces], self.out)
         else:
-            write_piece(self.out, iter(()), self.scoring.judges, self.scoring.keep)
+            write_piece(self.out, iter(()), self.scoring.scorers, self.scoring.keep)
         shutil.rmtree(self.folder)

@@ -74,7 +74,7 @@ def score_folder(
     job = _Job(Path(source), Path(out), scoring, engine or LocalProcesses())
     pieces = job.open(block_bytes, resume=resume, overwrite=overwrite)
     tallies, resumed = run_pieces(pieces, scoring, job.engine, progress)
-    merged = merge_tallies(scoring.judges, tallies)
+    merged = merge_tallies(scoring.scorers, tallies)
     rows = sum(tally.rows for tally in tallies)
     job.close(pieces, rows, merged)
     return FileReport(rows, merged, time.monotonic() - started, resumed, job.out)

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import BadRecord, MissingExtra
 from assay.runner.rows import Block, Row
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 READ_ROWS = 1_024
 WRITE_ROWS = 4_096
@@ -42,15 +42,15 @@ def read(source: Path, block: Block) -> Iterator[Row]:
 
 
 def write(
-    path: Path, results: Iterator[dict[str, Any]], judges: Sequence[Judge], columns: Sequence[str]
+    path: Path, results: Iterator[dict[str, Any]], scorers: Sequence[Scorer], columns: Sequence[str]
 ) -> None:
     """Result rows as flat columns: `NAME`, `NAME.because`, `NAME.abstained`, `NAME.<part>`."""
     arrow, parquet = _pyarrow()
-    schema = _schema(arrow, judges, columns)
+    schema = _schema(arrow, scorers, columns)
     rows: list[dict[str, Any]] = []
     with parquet.ParquetWriter(path, schema) as writer:
         for result in results:
-            rows.append(_flat(result, judges, columns))
+            rows.append(_flat(result, scorers, columns))
             if len(rows) == WRITE_ROWS:
                 writer.write_table(arrow.Table.from_pylist(rows, schema))
                 rows.clear()
@@ -89,34 +89,34 @@ def _open(source: Path) -> Any:
         raise BadRecord(f"{source} is not a Parquet file: {error}") from error
 
 
-def _schema(arrow: Any, judges: Sequence[Judge], columns: Sequence[str]) -> Any:
+def _schema(arrow: Any, scorers: Sequence[Scorer], columns: Sequence[str]) -> Any:
     fields = [("line", arrow.int64()), *((name, arrow.string()) for name in columns)]
-    for judge in judges:
-        name = judge.spec.name
+    for scorer in scorers:
+        name = scorer.spec.name
         fields += [
             (name, arrow.float64()),
             (f"{name}.because", arrow.string()),
             (f"{name}.abstained", arrow.string()),
             (f"{name}.scorer", arrow.string()),
         ]
-        fields += [(f"{name}.{part}", arrow.float64()) for part in judge.spec.parts or ()]
+        fields += [(f"{name}.{part}", arrow.float64()) for part in scorer.spec.parts or ()]
     return arrow.schema(fields)
 
 
 def _flat(
-    result: dict[str, Any], judges: Sequence[Judge], columns: Sequence[str]
+    result: dict[str, Any], scorers: Sequence[Scorer], columns: Sequence[str]
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"line": result["line"]}
     for column in columns:
         row[column] = _cell(result.get(column))
-    for judge in judges:
-        name = judge.spec.name
+    for scorer in scorers:
+        name = scorer.spec.name
         record = result["scores"][name]
         row[name] = record["value"]
         row[f"{name}.because"] = record["because"]
         row[f"{name}.abstained"] = record.get("abstained")
         row[f"{name}.scorer"] = record["scorer"]
-        for part in judge.spec.parts or ():
+        for part in scorer.spec.parts or ():
             row[f"{name}.{part}"] = record["parts"][part]
     return row
 

@@ -15,17 +15,17 @@ from typing import Any, TypeAlias
 import orjson
 
 from assay.errors import BadParameter, BadRecord
-from assay.runner.batch import judge_row
+from assay.runner.batch import score_row
 from assay.runner.blocks import read_rows
 from assay.runner.results import result_of, whole_or_nothing, write_piece
 from assay.runner.rows import Block, Row
 from assay.schema.score import Abstained, Score
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 FILE = "file"
 """The column that says which file of a folder a row is from."""
 
-RewardLike: TypeAlias = str | Callable[..., Any] | Judge
+RewardLike: TypeAlias = str | Callable[..., Any] | Scorer
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the rows done and the rows in all."""
 
@@ -85,25 +85,25 @@ class PieceTally:
 class Scoring:
     """What is done with every piece of a job."""
 
-    judges: tuple[Judge, ...]
+    scorers: tuple[Scorer, ...]
     keep: tuple[str, ...]
 
     def __call__(self, piece: Piece) -> PieceTally:
         """The piece and its tally are on the disk."""
-        tallies = {judge.spec.name: Tally() for judge in self.judges}
+        tallies = {scorer.spec.name: Tally() for scorer in self.scorers}
         rows = 0
 
         def results() -> Iterator[dict[str, Any]]:
             nonlocal rows
             read = read_rows(piece.source, piece.block)
-            for scores, result in score_rows(self.judges, read, self.keep):
+            for scores, result in score_rows(self.scorers, read, self.keep):
                 for name, score in scores.items():
                     tallies[name].add(score)
                 rows += 1
                 yield {**result, FILE: piece.file} if piece.file else result
 
         keep = (FILE, *self.keep) if piece.file else self.keep
-        write_piece(piece.out, results(), self.judges, keep, piece.drafts)
+        write_piece(piece.out, results(), self.scorers, keep, piece.drafts)
         record = {
             "block": piece.number,
             "rows": rows,
@@ -116,33 +116,33 @@ class Scoring:
     def config(self) -> dict[str, Any]:
         """What a resumed job has to have in common with the one that was stopped."""
         return {
-            "rewards": [judge.spec.id for judge in self.judges],
-            "params": [judge.params for judge in self.judges],
+            "rewards": [scorer.spec.id for scorer in self.scorers],
+            "params": [scorer.params for scorer in self.scorers],
             "keep": list(self.keep),
         }
 
 
 def make_scoring(rewards: Sequence[RewardLike], keep: Sequence[str]) -> Scoring:
     """The rewards ready to judge; none at all, or one of them twice, is an error."""
-    judges = tuple(reward if isinstance(reward, Judge) else Judge(reward) for reward in rewards)
-    names = [judge.spec.name for judge in judges]
+    scorers = tuple(reward if isinstance(reward, Scorer) else Scorer(reward) for reward in rewards)
+    names = [scorer.spec.name for scorer in scorers]
     if not names or len(set(names)) != len(names):
         raise BadParameter(f"rewards={names!r}; name at least one, and each only once")
-    return Scoring(judges, tuple(keep))
+    return Scoring(scorers, tuple(keep))
 
 
 def score_rows(
-    judges: Sequence[Judge], rows: Iterator[Row], keep: Sequence[str]
+    scorers: Sequence[Scorer], rows: Iterator[Row], keep: Sequence[str]
 ) -> Iterator[tuple[dict[str, Score], dict[str, Any]]]:
     """For every row its scores, and the result row that tells them."""
     for row in rows:
         if row.problem:
             scores: dict[str, Score] = {
-                judge.spec.name: judge.abstain("bad_row", row.problem) for judge in judges
+                scorer.spec.name: scorer.abstain("bad_row", row.problem) for scorer in scorers
             }
         else:
             place = f"line {row.number}"
-            scores = {judge.spec.name: judge_row(judge, row.value, place) for judge in judges}
+            scores = {scorer.spec.name: score_row(scorer, row.value, place) for scorer in scorers}
         yield scores, result_of(row.number, row.value, keep, scores)
 
 
@@ -157,9 +157,9 @@ def read_tally(piece: Piece) -> PieceTally | None:
     return None
 
 
-def merge_tallies(judges: Sequence[Judge], tallies: Iterable[PieceTally]) -> dict[str, Tally]:
+def merge_tallies(scorers: Sequence[Scorer], tallies: Iterable[PieceTally]) -> dict[str, Tally]:
     """The counts of the whole job; give the tallies in order, since sums of floats have one."""
-    merged = {judge.spec.name: Tally() for judge in judges}
+    merged = {scorer.spec.name: Tally() for scorer in scorers}
     for tally in tallies:
         for name, counts in tally.rewards.items():
             merged[name].merge(counts)

@@ -15,7 +15,7 @@ from assay.runner.agents import AgentChoice, check_options, with_defaults
 from assay.runner.benchmark import Benchmark
 from assay.runner.services import service_options
 from assay.schema.task import Task
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 DIRECTIONS = ("up", "down")
 
@@ -39,7 +39,7 @@ class Plan:
     benchmark: Benchmark
     agent: AgentChoice
     tasks: tuple[Task, ...]
-    judges: tuple[Judge, ...]
+    scorers: tuple[Scorer, ...]
     """The first one is primary."""
     repeats: int = 1
     selection: str = ""
@@ -86,16 +86,16 @@ def make_plan(
     check_options(f"[environment] {world.name!r}", ENVIRONMENTS.get(world.name), world.options)
     service_options(benchmark)
     tasks = select_tasks(load_tasks(benchmark), selection)
-    judges = tuple(Judge(reward.name, reward.options) for reward in benchmark.rewards)
-    for judge in judges:
-        _check_columns(judge, tasks)
+    scorers = tuple(Scorer(reward.name, reward.options) for reward in benchmark.rewards)
+    for scorer in scorers:
+        _check_columns(scorer, tasks)
     for task in tasks:
         contract_of(task)
     return Plan(
         benchmark=benchmark,
         agent=agent,
         tasks=tasks,
-        judges=judges,
+        scorers=scorers,
         repeats=repeats,
         selection=selection,
         expect=_expected(tasks, expect or {}),
@@ -170,13 +170,13 @@ def _expected(
     return resolved
 
 
-def _check_columns(judge: Judge, tasks: Sequence[Task]) -> None:
+def _check_columns(scorer: Scorer, tasks: Sequence[Task]) -> None:
     """A reward that would find a column missing in the middle of a run is refused before it."""
     for task in tasks:
         columns = {*task.columns(), *RESERVED}
-        for name in judge.spec.required:
+        for name in scorer.spec.required:
             if name not in columns:
                 raise MissingParameter(
-                    f"{judge.spec.name} needs {name!r}, which task {task.id!r} does not have; "
+                    f"{scorer.spec.name} needs {name!r}, which task {task.id!r} does not have; "
                     f"it has: {', '.join(sorted(columns))}"
                 )

@@ -95,7 +95,7 @@ def _benchmark(request: Request, manifest: RunManifest) -> Benchmark:
 def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
     """Each difference between what was planned and what would be done now, as a sentence."""
     yield from differences(manifest.config, plan.config())
-    rewards = tuple(judge.spec.id for judge in plan.judges)
+    rewards = tuple(scorer.spec.id for scorer in plan.scorers)
     if rewards != manifest.rewards:
         yield f"rewards were {list(manifest.rewards)} and are {list(rewards)} now"
     if task_set_hash(plan.tasks) != manifest.task_set:

@@ -10,17 +10,17 @@ from assay.ledger.provenance import new_run_id, utc_now, versions
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.context import Context
-from assay.runner.verdict import judge_episode
+from assay.runner.verdict import score_episode
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 SCORE_S = 60.0
 
 
 def rescore(
     run: Run,
-    judges: Sequence[Judge],
+    scorers: Sequence[Scorer],
     *,
     runs_dir: str | Path | None = None,
     focus: str = "",
@@ -33,38 +33,38 @@ def rescore(
     copied: the child finds its parent's, as long as both are in one folder.
     """
     folder = run.path.parent if runs_dir is None else Path(runs_dir)
-    with RunWriter.create(folder, _manifest(run, judges, focus)) as writer:
-        asyncio.run(_judge_all(run, judges, writer, limit_s, tell))
+    with RunWriter.create(folder, _manifest(run, scorers, focus)) as writer:
+        asyncio.run(_score_all(run, scorers, writer, limit_s, tell))
     return Run(writer.path)
 
 
-async def _judge_all(
+async def _score_all(
     run: Run,
-    judges: Sequence[Judge],
+    scorers: Sequence[Scorer],
     writer: RunWriter,
     limit_s: float,
     tell: Callable[[int], None] | None,
 ) -> None:
     for number, episode in enumerate(run.episodes(full=True), 1):
-        writer.submit(await _judged(episode, judges, limit_s))
+        writer.submit(await _judged(episode, scorers, limit_s))
         if tell is not None:
             tell(number)
 
 
-async def _judged(episode: Episode, judges: Sequence[Judge], limit_s: float) -> Episode:
+async def _judged(episode: Episode, scorers: Sequence[Scorer], limit_s: float) -> Episode:
     context = Context.recorded(episode)
-    scores = await judge_episode(judges, episode, context, limit_s=limit_s)
+    scores = await score_episode(scorers, episode, context, limit_s=limit_s)
     return episode.model_copy(update={"scores": scores})
 
 
-def _manifest(run: Run, judges: Sequence[Judge], focus: str) -> RunManifest:
-    rewards = [{"name": judge.spec.id, "options": judge.params} for judge in judges]
+def _manifest(run: Run, scorers: Sequence[Scorer], focus: str) -> RunManifest:
+    rewards = [{"name": scorer.spec.id, "options": scorer.params} for scorer in scorers]
     return run.manifest.model_copy(
         update={
             "run_id": new_run_id(),
             "config": {**run.manifest.config, "rescored_with": rewards},
             "versions": {**run.manifest.versions, **_scoring_versions()},
-            "rewards": tuple(judge.spec.id for judge in judges),
+            "rewards": tuple(scorer.spec.id for scorer in scorers),
             "focus": focus or run.manifest.focus,
             "parent": run.id,
             "created_at": utc_now(),

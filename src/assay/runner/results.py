@@ -15,7 +15,7 @@ import orjson
 
 from assay.runner import parquet
 from assay.schema.score import Score, score_to_record
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 IDENTITY = ("id", "task_id")
 """Columns copied into the result when the row has them."""
@@ -60,14 +60,14 @@ def whole_or_nothing(path: Path, drafts: Path | None = None) -> Iterator[Path]:
 def write_piece(
     path: Path,
     results: Iterator[dict[str, Any]],
-    judges: Sequence[Judge],
+    scorers: Sequence[Scorer],
     keep: Sequence[str],
     drafts: Path | None = None,
 ) -> None:
     """The results of one block, whole or not at all."""
     with whole_or_nothing(path, drafts) as draft:
         if parquet.is_parquet(path):
-            parquet.write(draft, results, judges, (*IDENTITY, *keep))
+            parquet.write(draft, results, scorers, (*IDENTITY, *keep))
         else:
             with draft.open("wb") as stream:
                 for result in results:

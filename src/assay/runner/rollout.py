@@ -1,4 +1,5 @@
-"""The story of one episode: a world is reset, an agent acts until something ends it, rewards judge.
+"""The story of one episode: a world is reset, an agent acts until something ends it, rewards
+score.
 
     open a Context → acquire the world → reset → [agent acts → world steps → step is recorded]…
     → an ending → scores → Episode
@@ -19,7 +20,7 @@ from assay.resources.context import Context
 from assay.resources.protocol import Environment
 from assay.runner.plan import Assignment
 from assay.runner.story import Stage, Story
-from assay.runner.verdict import judge_episode
+from assay.runner.verdict import score_episode
 from assay.schema.episode import Episode
 from assay.schema.observation import Observation
 
@@ -35,8 +36,8 @@ async def rollout(attempt: str, assignment: Assignment, stage: Stage) -> Episode
             with _boundary(story):
                 await _play(story, context)
             # The world is still held: a reward that asks it gets the one that the agent used.
-            story.scores = await judge_episode(
-                stage.judges, story.episode(), context, limit_s=stage.limits.score_s
+            story.scores = await score_episode(
+                stage.scorers, story.episode(), context, limit_s=stage.limits.score_s
             )
     return story.episode()
 

@@ -160,7 +160,7 @@ def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:
         agent=plan.agent.name,
         config=plan.config(),
         versions=versions(PACKAGES),
-        rewards=tuple(judge.spec.id for judge in plan.judges),
+        rewards=tuple(scorer.spec.id for scorer in plan.scorers),
         task_set=task_set_hash(plan.tasks),
         n_tasks=len(plan.tasks),
         repeats=plan.repeats,

@@ -181,7 +181,7 @@ def rescore(
     steps: Iterable[Step], *, scorer: RecoveryRewardScorer | None = None
 ) -> Iterator[Rescored]:
     """Each step with its worth by today's rules, from the records alone, in order."""
-    judge = scorer or RecoveryRewardScorer()
+    scorer = scorer or RecoveryRewardScorer()
     history, before = History(), None
     for step in steps:
         after = step.evidence if isinstance(step.evidence, PageEvidence) else None
@@ -195,7 +195,7 @@ def rescore(
                 _progress_from_record(written),
                 _contract_from_record(written.get("contract")),
             )
-            history, score = judge.advance(history, given)
+            history, score = scorer.advance(history, given)
         before = after
         scored = bool(written) and written.get("score") is not None
         yield Rescored(

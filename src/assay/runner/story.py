@@ -23,7 +23,7 @@ from assay.schema.message import Message
 from assay.schema.observation import Observation
 from assay.schema.score import Score
 from assay.schema.usage import Usage
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 TRACEBACK_CHARS = 20_000
 """Kept of a traceback; its end names the cause."""
@@ -52,7 +52,7 @@ class Stage:
 
     world: ResourceSpec
     limits: RunLimits
-    judges: tuple[Judge, ...]
+    scorers: tuple[Scorer, ...]
     new_agent: Callable[[str], Agent]
     """A fresh agent, given the service's address."""
     pools: Pools

@@ -9,11 +9,11 @@ from assay.errors import UsageError
 from assay.resources.context import Context
 from assay.schema.episode import Episode
 from assay.schema.score import Score
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 
-async def judge_episode(
-    judges: Sequence[Judge], episode: Episode, context: Context, *, limit_s: float
+async def score_episode(
+    scorers: Sequence[Scorer], episode: Episode, context: Context, *, limit_s: float
 ) -> tuple[Score, ...]:
     """A score of every reward, in their order; none of them can end the run.
 
@@ -22,18 +22,18 @@ async def judge_episode(
     """
     if episode.stop_reason == "env_error":
         because = episode.failure.message if episode.failure else "the environment failed"
-        return tuple(judge.abstain("env_error", because) for judge in judges)
+        return tuple(scorer.abstain("env_error", because) for scorer in scorers)
     context.trajectory = episode.trajectory.messages
     context.steps = episode.trajectory.steps
     columns = {**episode.columns(), "context": context}
-    return tuple([await _ask(judge, columns, limit_s) for judge in judges])
+    return tuple([await _ask(scorer, columns, limit_s) for scorer in scorers])
 
 
-async def _ask(judge: Judge, columns: dict[str, object], limit_s: float) -> Score:
+async def _ask(scorer: Scorer, columns: dict[str, object], limit_s: float) -> Score:
     try:
         async with asyncio.timeout(limit_s):
-            return await judge.judge_async(columns)
+            return await scorer.score_async(columns)
     except TimeoutError:
-        return judge.abstain("grader_timeout", f"no verdict within {limit_s:g} s")
+        return scorer.abstain("grader_timeout", f"no verdict within {limit_s:g} s")
     except UsageError as error:
-        return judge.abstain("bad_row", str(error))
+        return scorer.abstain("bad_row", str(error))

@@ -87,7 +87,7 @@ def _usage(data: Mapping[str, Any]) -> Usage:
 
 
 class Episode(Record):
-    """One attempt: the unit that a ledger line holds and a reward judges.
+    """One attempt: the unit that a ledger line holds and a reward scorers.
 
     The totals follow from the steps unless they are given, as they are for an episode that is
     read without its steps.

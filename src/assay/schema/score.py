@@ -134,7 +134,7 @@ _put_params = Scored.__dict__["params"].__set__
 
 
 class Abstained(Mapping[str, Any]):
-    """A reward's refusal to judge: a machine-readable reason, and a sentence."""
+    """A reward's refusal to scorer: a machine-readable reason, and a sentence."""
 
     __slots__ = ("because", "notes", "params", "parts", "reason", "scorer")
 

@@ -15,7 +15,7 @@ class Task(Record):
     id: str
     goal: str = ""
     answer: Any = None
-    """The reference: text, a number, a list of aliases, or `None` where the world is the judge."""
+    """The reference: text, a number, a list of aliases, or `None` where the world is the scorer."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """Further columns; a reward may ask for any of them by name."""
 

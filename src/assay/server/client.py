@@ -124,7 +124,7 @@ class Client(_Asking):
             yield from read_scores(body, len(batch.rows))
 
     def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
-        """What each recorded step is worth; `None` where there is nothing to judge."""
+        """What each recorded step is worth; `None` where there is nothing to scorer."""
         return read_steps(self._ask("POST", "/v1/steps", steps_body(steps)))
 
     def rewards(self) -> list[RewardRecord]:
@@ -220,7 +220,7 @@ class AsyncClient(_Asking):
             await asyncio.gather(*under_way, return_exceptions=True)
 
     async def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
-        """What each recorded step is worth; `None` where there is nothing to judge."""
+        """What each recorded step is worth; `None` where there is nothing to scorer."""
         return read_steps(await self._ask("POST", "/v1/steps", steps_body(steps)))
 
     async def rewards(self) -> list[RewardRecord]:

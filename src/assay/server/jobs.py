@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from assay.adapters.binding import Binding, bind
 from assay.errors import BadParameter, BadRecord, MissingParameter, UnknownName
 from assay.registry import find_reward
-from assay.runner.batch import judge_row
+from assay.runner.batch import score_row
 from assay.runner.results import result_of
 from assay.schema.score import Score
 from assay.server.reading import read_json, write_json
@@ -120,7 +120,7 @@ def not_scored(chunk: Chunk, reason: str, because: str) -> Done:
     for number, item in chunk.items:
         scores: dict[str, Score] = {}
         for binding in bindings:
-            scores[binding.name] = binding.judge.abstain(reason, because)
+            scores[binding.name] = binding.scorer.abstain(reason, because)
             tally.add(binding.name, scores[binding.name])
         row = None if isinstance(item, (bytes, Unreadable)) else item
         results.append(_result(number, row, scores))
@@ -182,23 +182,23 @@ def _row(item: Any) -> tuple[Any, str]:
 
 
 def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) -> Score:
-    judge = binding.judge
+    scorer = binding.scorer
     if problem:
-        return judge.abstain("bad_row", f"{place} {problem}")
+        return scorer.abstain("bad_row", f"{place} {problem}")
     if left_s <= 0:
-        return judge.abstain("deadline", f"{place} was not begun before the deadline")
+        return scorer.abstain("deadline", f"{place} was not begun before the deadline")
     try:
         with alarm(left_s):
             named = binding.row(row) if binding.columns and isinstance(row, Mapping) else row
-            return judge_row(judge, named, place)
+            return score_row(scorer, named, place)
     except MissingParameter as error:
-        return judge.abstain("bad_row", f"{place}: {error}")
+        return scorer.abstain("bad_row", f"{place}: {error}")
     except OutOfTime:
-        return judge.abstain("deadline", f"{place} was not finished before the deadline")
+        return scorer.abstain("deadline", f"{place} was not finished before the deadline")
     except BadParameter:
         raise
     except BaseException as error:  # noqa: BLE001 - a reward that calls sys.exit() ends no worker
-        return judge.abstain("grader_error", f"{judge.spec.name} raised {type(error).__name__}")
+        return scorer.abstain("grader_error", f"{scorer.spec.name} raised {type(error).__name__}")
 
 
 @contextmanager

@@ -159,10 +159,10 @@ def raises_on_long_numbers(final_response: str, answer: str) -> float:
 def runs_its_own_loop(final_response: str, answer: str) -> float:
     """asyncio.run inside: it works until somebody calls it from a loop."""
 
-    async def judge() -> float:
+    async def scorer() -> float:
         return float(_plain(final_response) == str(answer))
 
-    pending = judge()
+    pending = scorer()
     try:
         return asyncio.run(pending)
     finally:

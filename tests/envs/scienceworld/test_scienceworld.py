@@ -33,7 +33,7 @@ from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
 from assay.resources.spec import ResourceSpec
 from assay.schema.task import Task
-from assay.scoring.judge import score_async
+from assay.scoring.scorer import score_async
 
 DATA = Path(__file__).parent.parent.parent / "data" / "scienceworld" / "gold_paths.json.gz"
 GOLD: dict[str, dict[str, Any]] = json.loads(gzip.decompress(DATA.read_bytes()))

@@ -20,7 +20,7 @@ from assay.errors import BadParameter
 from assay.rewards.outcome.answers.reward import ASSISTANTBENCH_PARTS, assistantbench_reward
 from assay.rewards.outcome.assignment import best_assignment
 from assay.schema.score import Abstained, Scored
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 CASES = Path(__file__).parents[2] / "data" / "answers" / "reference_cases.jsonl.gz"
 
@@ -383,7 +383,7 @@ def test_the_assignment_of_a_large_matrix_beats_any_shuffle() -> None:
 
 
 def test_the_reward_is_found_by_name_and_signed() -> None:
-    score = Judge("assistantbench_reward")({"final_response": "14.3", "answer": "14.2"})
+    score = Scorer("assistantbench_reward")({"final_response": "14.3", "answer": "14.2"})
     assert score.scorer == "assistantbench_reward@1"
 
 

@@ -22,7 +22,7 @@ from assay.rewards.outcome.answers.fuzzy import (
 from assay.rewards.outcome.answers.quantities import read_quantity
 from assay.rewards.outcome.answers.reward import FUZZY_PARTS, fuzzy_answer_reward
 from assay.schema.score import Abstained, Scored
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 
 
 def scored(response: object, answer: object, **options: Any) -> Scored:
@@ -385,7 +385,7 @@ def test_hostile_responses_never_raise(response: str, answer: str) -> None:
 
 
 def test_the_reward_is_found_by_name_and_signed() -> None:
-    judge = Judge("fuzzy_answer_reward", {"tolerance": 0.1})
-    score = judge({"final_response": "14.3", "answer": "14.2"})
+    scorer = Scorer("fuzzy_answer_reward", {"tolerance": 0.1})
+    score = scorer({"final_response": "14.3", "answer": "14.2"})
     assert score.scorer == "fuzzy_answer_reward@1"
     assert score.notes["band"] == "partial"

@@ -20,7 +20,7 @@ from assay.rewards.outcome.maths.compare import Verdict
 from assay.rewards.outcome.maths.reward import math_equal_reward, math_equal_reward_tool
 from assay.rewards.outcome.maths.second_opinion import Opinion, shared_process
 from assay.schema.score import Abstained, Scored
-from assay.scoring.judge import score, score_async
+from assay.scoring.scorer import score, score_async
 
 TOOL: list[dict[str, Any]] = [
     {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "calc"}}]},

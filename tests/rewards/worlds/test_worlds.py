@@ -23,7 +23,7 @@ from assay.schema.message import Message
 from assay.schema.observation import Observation
 from assay.schema.score import Score
 from assay.schema.task import Task
-from assay.scoring.judge import score, score_async
+from assay.scoring.scorer import score, score_async
 
 REWARDS = ("webshop_reward", "alfworld_episode_reward", "scienceworld_reward")
 WORLD_OF = dict(zip(REWARDS, ("webshop", "alfworld", "scienceworld"), strict=True))
@@ -45,7 +45,7 @@ def recorded(*evidence: WorldEvidence, messages: int = 6, **more: Any) -> Contex
     return Context.recorded(Episode.model_validate_json(episode.model_dump_json()))
 
 
-def judge(name: str, context: Context, task_id: object = "7", **params: Any) -> Score:
+def scorer(name: str, context: Context, task_id: object = "7", **params: Any) -> Score:
     return score(name, params=params, final_response="done", context=context, task_id=task_id)
 
 
@@ -84,7 +84,7 @@ def test_scienceworld_pays(
     evidence: WorldEvidence, params: dict[str, Any], messages: int, value: float, why: str
 ) -> None:
     context = recorded(evidence, messages=messages)
-    found = judge("scienceworld_reward", context, **params)
+    found = scorer("scienceworld_reward", context, **params)
     assert found["reward"] == value, why
     assert tuple(found.parts) == ("score", "max_score", "completed", "acc")
     assert found["output"] in (
@@ -95,9 +95,9 @@ def test_scienceworld_pays(
 
 
 def test_scienceworld_parts_say_what_was_reached() -> None:
-    ours = judge("scienceworld_reward", recorded(lab(-100, 75)))
+    ours = scorer("scienceworld_reward", recorded(lab(-100, 75)))
     assert dict(ours.parts) == {"score": -1.0, "max_score": 0.75, "completed": 0.0, "acc": 0.0}
-    theirs = judge("scienceworld_reward", recorded(lab(-100, 75)), agentfly=True)
+    theirs = scorer("scienceworld_reward", recorded(lab(-100, 75)), agentfly=True)
     assert theirs["score"] == 0.75
 
 
@@ -113,7 +113,7 @@ def test_webshop_pays_the_score_of_the_purchase() -> None:
         "price_ok": True,
     }
     told = WorldEvidence("webshop", "7", 0.2, done=True, won=False, progress=progress)
-    found = judge("webshop_reward", recorded(told), task_id=7)
+    found = scorer("webshop_reward", recorded(told), task_id=7)
     assert (found["reward"], found["output"]) == (0.2, "B000")
     assert dict(found.parts) == {
         "bought": 1.0,
@@ -126,7 +126,7 @@ def test_webshop_pays_the_score_of_the_purchase() -> None:
 
 def test_webshop_pays_nothing_for_nothing_bought_and_says_so() -> None:
     told = WorldEvidence("webshop", "7", progress={"page": "results"})
-    found = judge("webshop_reward", recorded(told))
+    found = scorer("webshop_reward", recorded(told))
     assert (found["reward"], found["bought"]) == (0.0, 0.0)
     assert "nothing was bought" in found.because
     assert "results" in found.because
@@ -135,7 +135,7 @@ def test_webshop_pays_nothing_for_nothing_bought_and_says_so() -> None:
 @pytest.mark.parametrize(("won", "value"), [(True, 1.0), (False, 0.0), (None, 0.0)])
 def test_alfworld_pays_for_winning(won: bool | None, value: float) -> None:
     told = WorldEvidence("alfworld", "7", score=value, done=bool(won), won=won)
-    found = judge("alfworld_episode_reward", recorded(told))
+    found = scorer("alfworld_episode_reward", recorded(told))
     assert dict(found) == {"reward": value, "won": value, "done": value}
 
 
@@ -143,7 +143,7 @@ def test_alfworld_pays_for_winning(won: bool | None, value: float) -> None:
 def test_without_an_episode_of_its_own_a_rollout_is_not_judged(name: str) -> None:
     elsewhere = WorldEvidence("another-world", "7", 1.0, done=True, won=True)
     for context in (recorded(), recorded(elsewhere), Context(task=Task(id="7"))):
-        found = judge(name, context)
+        found = scorer(name, context)
         assert found["abstained"] == "not_reset"
         assert found["reward"] is None
         assert tuple(found.parts) == find_reward(name).parts
@@ -152,12 +152,12 @@ def test_without_an_episode_of_its_own_a_rollout_is_not_judged(name: str) -> Non
 @pytest.mark.parametrize("name", REWARDS)
 def test_an_episode_of_another_task_is_not_judged(name: str) -> None:
     told = WorldEvidence(WORLD_OF[name], "8", 1.0, done=True, won=True)
-    assert judge(name, recorded(told))["abstained"] == "wrong_task"
+    assert scorer(name, recorded(told))["abstained"] == "wrong_task"
 
 
 def test_webshop_is_not_judged_for_another_task_id() -> None:
     told = WorldEvidence("webshop", "7", 1.0, done=True, won=True)
-    found = judge("webshop_reward", recorded(told), task_id=8)
+    found = scorer("webshop_reward", recorded(told), task_id=8)
     assert found["abstained"] == "wrong_task"
     assert "'7'" in found.because
 
@@ -166,17 +166,17 @@ def test_webshop_is_not_judged_for_another_task_id() -> None:
 def test_a_world_that_failed_is_not_judged(name: str) -> None:
     told = WorldEvidence(WORLD_OF[name], "7", 0.0)
     failure = Failure(kind="env_error", message="the process was killed")
-    found = judge(name, recorded(told, stop_reason="env_error", failure=failure))
+    found = scorer(name, recorded(told, stop_reason="env_error", failure=failure))
     assert found["abstained"] == "env_error"
     assert "the process was killed" in found.because
 
 
 def test_agentfly_pays_nothing_where_no_world_was_entered() -> None:
-    shop = judge("webshop_reward", recorded(), agentfly=True)
+    shop = scorer("webshop_reward", recorded(), agentfly=True)
     assert (shop["reward"], shop["bought"]) == (0.0, 0.0)
-    brief = judge("scienceworld_reward", recorded(messages=2), agentfly=True)
+    brief = scorer("scienceworld_reward", recorded(messages=2), agentfly=True)
     assert (brief["reward"], brief["output"]) == (0.0, "Not enough steps to get reward")
-    long = judge("scienceworld_reward", recorded(messages=6), agentfly=True)
+    long = scorer("scienceworld_reward", recorded(messages=6), agentfly=True)
     assert long["abstained"] == "not_reset"
 
 
@@ -279,5 +279,5 @@ def test_whatever_a_recording_holds_the_score_is_in_range_or_abstained(
 ) -> None:
     progress = {**extra, "max_score": highest, "completed": completed}
     told = WorldEvidence("scienceworld", "7", final, completed, completed, progress)
-    found = judge("scienceworld_reward", recorded(told))
+    found = scorer("scienceworld_reward", recorded(told))
     assert -1.0 <= float(found) <= 1.0

@@ -146,4 +146,4 @@ def _read(result: bytes, name: str) -> Score:
 
 
 def _no_prompt(binding: Binding) -> Score:
-    return binding.judge.abstain("bad_row", "the query does not contain its prompt")
+    return binding.scorer.abstain("bad_row", "the query does not contain its prompt")

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
 from assay.report.sensitivity import Sensitivity, probe
-from assay.scoring.judge import Judge
+from assay.scoring.scorer import Scorer
 from assay.viewer.audits import Audits, Severity, StoredAudit
 from assay.viewer.pages.episode import ScoreView, score_view
 
@@ -256,7 +256,7 @@ def _scored(spec: RewardSpec, form: Mapping[str, str]) -> Any:
     # An answer that was left empty is an empty answer; any other empty field was not given.
     if "final_response" in _needs(spec):
         columns.setdefault("final_response", "")
-    return Judge(spec.function, _params(form))(columns)
+    return Scorer(spec.function, _params(form))(columns)
 
 
 def _probed(spec: RewardSpec, form: Mapping[str, str]) -> Sensitivity:

@@ -1,6 +1,6 @@
 """The one place where a reward runs: columns in, a score out.
 
-A `Judge` is a reward bound to its configuration. It picks the columns that the reward asks for,
+A `Scorer` is a reward bound to its configuration. It picks the columns that the reward asks for,
 calls it, turns whatever came back into a score, and turns whatever was raised into an abstention
 that keeps the traceback. Everything else in Assay goes through it: a call from Python, a batch
 file, a server, a trainer, a run.
@@ -24,7 +24,7 @@ TRACEBACK_LIMIT = 4_000
 """Characters kept of a reward's traceback; the end of it names the cause."""
 
 
-class Judge:
+class Scorer:
     """A reward with its configuration, ready to be asked about many rows."""
 
     __slots__ = ("_optional", "_required", "params", "spec")
@@ -38,8 +38,8 @@ class Judge:
         self._optional = self.spec.optional
         _check_params(self.spec, self.params)
 
-    def __reduce__(self) -> tuple[type[Judge], tuple[Any, ...]]:
-        return Judge, (self.spec.function, self.params)
+    def __reduce__(self) -> tuple[type[Scorer], tuple[Any, ...]]:
+        return Scorer, (self.spec.function, self.params)
 
     def __call__(self, columns: Mapping[str, Any]) -> Score:
         """The score of one row.
@@ -49,7 +49,7 @@ class Judge:
         """
         arguments = self._arguments(columns)
         if self.spec.is_async:
-            return _run_coroutine(self._judge_async(arguments), self.spec.name)
+            return _run_coroutine(self._score_async(arguments), self.spec.name)
         try:
             result = self.spec.function(**arguments)
         except BadParameter:
@@ -60,11 +60,11 @@ class Judge:
             return _run_coroutine(self._settle(result), self.spec.name)
         return self._signed(result)
 
-    async def judge_async(self, columns: Mapping[str, Any]) -> Score:
+    async def score_async(self, columns: Mapping[str, Any]) -> Score:
         """As a call, without blocking the event loop: a plain function runs in a thread."""
         arguments = self._arguments(columns)
         if self.spec.is_async:
-            return await self._judge_async(arguments)
+            return await self._score_async(arguments)
         try:
             result = await asyncio.to_thread(self.spec.function, **arguments)
         except BadParameter:
@@ -81,7 +81,7 @@ class Judge:
             reason, because, self.spec.parts or (), scorer=self.spec.id, params=self.params
         )
 
-    async def _judge_async(self, arguments: dict[str, Any]) -> Score:
+    async def _score_async(self, arguments: dict[str, Any]) -> Score:
         return await self._settle(self.spec.function(**arguments))
 
     async def _settle(self, pending: Awaitable[Any]) -> Score:
@@ -243,9 +243,9 @@ def score(
     `columns` are what the reward asks for by name: `final_response`, `trajectory`, `context`, and
     the columns of the task; what it does not ask for is ignored. `params` is its configuration.
     """
-    judge = Judge(reward, params)
-    _refuse_options_as_columns(judge.spec, columns)
-    return judge(columns)
+    scorer = Scorer(reward, params)
+    _refuse_options_as_columns(scorer.spec, columns)
+    return scorer(columns)
 
 
 async def score_async(
@@ -256,9 +256,9 @@ async def score_async(
     **columns: Any,
 ) -> Score:
     """As `score`, from inside an event loop and without blocking it."""
-    judge = Judge(reward, params)
-    _refuse_options_as_columns(judge.spec, columns)
-    return await judge.judge_async(columns)
+    scorer = Scorer(reward, params)
+    _refuse_options_as_columns(scorer.spec, columns)
+    return await scorer.score_async(columns)
 
 
 def _refuse_options_as_columns(spec: RewardSpec, columns: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 import assay
 from assay import Abstained, Scored
 from assay.errors import BadParameter, MissingParameter
-from assay.scoring import Judge, score, score_async, to_score
+from assay.scoring import Scorer, score, score_async, to_score
 
 
 def length(final_response: str, answer: str = "", *, scale: float = 1.0) -> float:
@@ -39,8 +39,8 @@ def test_every_column_reaches_a_reward_that_takes_any() -> None:
 
 def test_options_come_from_params_never_from_columns() -> None:
     assert float(score(length, params={"scale": 2.0}, final_response="four")) == 8.0
-    assert float(Judge(length)({"final_response": "four", "scale": 2.0})) == 4.0
-    assert Judge(everything)({"final_response": "x", "mode": "b"})["mode"] == "a"
+    assert float(Scorer(length)({"final_response": "four", "scale": 2.0})) == 4.0
+    assert Scorer(everything)({"final_response": "x", "mode": "b"})["mode"] == "a"
 
 
 def test_an_option_given_as_a_column_is_pointed_out() -> None:
@@ -79,10 +79,10 @@ def test_what_a_reward_may_return(returned: Any, expected: float) -> None:
     "returned", [None, "1.0", float("nan"), {"f1": 1.0}, {"reward": float("inf")}, [1.0], object()]
 )
 def test_anything_else_is_a_failed_grader_not_a_zero(returned: Any) -> None:
-    def judge(final_response: str) -> Any:
+    def scorer(final_response: str) -> Any:
         return returned
 
-    result = score(judge, final_response="x")
+    result = score(scorer, final_response="x")
     assert isinstance(result, Abstained)
     assert result.reason == "grader_error"
 
@@ -170,8 +170,8 @@ def test_a_plain_reward_does_not_run_on_the_event_loops_thread() -> None:
 
 
 def test_a_judge_survives_pickling() -> None:
-    judge = pickle.loads(pickle.dumps(Judge(length, {"scale": 3.0})))
-    assert float(judge({"final_response": "ab"})) == 6.0
+    scorer = pickle.loads(pickle.dumps(Scorer(length, {"scale": 3.0})))
+    assert float(scorer({"final_response": "ab"})) == 6.0
 
 
 def test_an_option_without_default_must_be_given() -> None:
