@@ -38,7 +38,7 @@ package.__path__ = [os.path.join(place, "assistantbench") for place in places]
 sys.modules[name] = package
 from browsergym.assistantbench.evaluation.evaluator import question_scorer
 
-def scorer(prediction, gold):
+def score_pair(prediction, gold):
     try:
         value, answered = question_scorer(prediction, gold)
         return [float(value), float(answered)]
@@ -58,7 +58,7 @@ def clock(cases, rounds):
 print(json.dumps(importlib.metadata.version("browsergym-assistantbench")), flush=True)
 for line in sys.stdin:
     cases, rounds = json.loads(line)
-    answer = clock(cases, rounds) if rounds else [scorer(*case) for case in cases]
+    answer = clock(cases, rounds) if rounds else [score_pair(*case) for case in cases]
     print(json.dumps(answer), flush=True)
 """
 

@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.serve_peer:
         return _serve_peer()
     rows = list(read_rows(arguments.data))
-    ours = [scorer(row) for row in rows]
+    ours = [score_row(row) for row in rows]
     peer = ask_peer(arguments.peer_python, _peer_rows(rows, arguments.peer_sample))
     print(_accuracy(ours, peer))
     print(_speed(ours, peer))
@@ -108,7 +108,7 @@ def _boxed(answer: str) -> str:
     return f"\\boxed{{{answer} }}" if answer.endswith("\\") else f"\\boxed{{{answer}}}"
 
 
-def scorer(row: Row) -> Judged:
+def score_row(row: Row) -> Judged:
     """The reward's verdict on a row."""
     from assay.rewards.outcome.maths.reward import math_equal_reward
 

@@ -75,7 +75,7 @@ def batch(tokenizer: PreTrainedTokenizerFast) -> DataProto:
     )
 
 
-async def scorer(function: str) -> list[dict[str, Any]]:
+async def score_samples(function: str) -> list[dict[str, Any]]:
     tokenizer = build_tokenizer()
     manager = load_reward_manager(configuration(function), tokenizer)
     data = batch(tokenizer)
@@ -83,10 +83,10 @@ async def scorer(function: str) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    plain = asyncio.run(scorer("compute_score"))
+    plain = asyncio.run(score_samples("compute_score"))
     for (text, gold), result in zip(ROWS, plain, strict=True):
         print(repr(text), repr(gold), result)
-    same = plain == asyncio.run(scorer("compute_score_async"))
+    same = plain == asyncio.run(score_samples("compute_score_async"))
     print("the coroutine gives the same:", same)
     return 0 if same and [each["reward_score"] for each in plain] == [1.0, 0.0, -1.0] else 1
 

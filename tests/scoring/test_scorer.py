@@ -101,7 +101,7 @@ def test_an_exception_becomes_an_abstention_that_keeps_the_traceback() -> None:
     assert isinstance(result, Abstained)
     assert result.reason == "grader_error"
     assert "ValueError: cannot read 'x'" in result.because
-    assert "test_judge.py" in result.notes["traceback"]
+    assert "test_scorer.py" in result.notes["traceback"]
 
 
 def test_endless_recursion_is_a_failed_grader() -> None:

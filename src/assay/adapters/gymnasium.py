@@ -4,7 +4,7 @@
 
 or, after `gymnasium.register_worlds()`, `gym.make("assay/alfworld-v0", step_limit=50)`.
 
-Abstained: a world does not scorer, so there is nothing to abstain from; `reward` is what the world
+Abstained: a world does not score, so there is nothing to abstain from; `reward` is what the world
 itself pays, and a world that dies raises instead of paying 0.
 """
 

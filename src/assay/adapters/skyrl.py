@@ -28,7 +28,7 @@ else:
 
 
 class RewardEnv(BaseTextEnv):
-    """One turn: the model answers, the reward scorers, the episode ends.
+    """One turn: the model answers, the reward scores, the episode ends.
 
     `extras` is the row of the data set; the reward's `answer` is `reward_spec.ground_truth` there,
     or `reward_model.ground_truth` in older sets.

@@ -63,7 +63,7 @@ def time_bound(bench: Bench) -> CheckResult:
             observed=f"no verdict within {bound} on: {names}",
             expected="any text gets a verdict, or is refused, within a fraction of a second: one "
             "answer must not hold up a training step",
-            fix="bound sizes before parsing (length, digits, exponents, depth), or scorer in a "
+            fix="bound sizes before parsing (length, digits, exponents, depth), or score in a "
             "process that can be killed; a limit by signal works in the main thread only",
             count=len(hung) + len(slow), tried=len(tried),
         )
