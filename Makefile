@@ -63,11 +63,11 @@ live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and
 	@$(BIN)/python -m tools.live
 
 audit: $(STAMP) ## Audit every predefined reward, and the zoo that the audit is tested with.
-	$(BIN)/python benchmarks/audit.py --budget fast --zoo
+	$(BIN)/python perf/audit.py --budget fast --zoo
 
 AUDITED := $(TRAINERS)/trl $(TRAINERS)/inspect $(TRAINERS)/rubric $(TRAINERS)/verl
 audit-peers: $(STAMP) $(PEERS)/math/.installed $(AUDITED:%=%/.installed) ## Audit the graders of others.
-	$(BIN)/python benchmarks/audit.py --only-peers --peer math-verify=$(PEERS)/math/bin/python \
+	$(BIN)/python perf/audit.py --only-peers --peer math-verify=$(PEERS)/math/bin/python \
 		--peer trl=$(TRAINERS)/trl/bin/python --peer inspect=$(TRAINERS)/inspect/bin/python \
 		--peer verifiers=$(TRAINERS)/rubric/bin/python --peer verl=$(TRAINERS)/verl/bin/python
 
@@ -95,41 +95,41 @@ lint: $(STAMP)
 	@$(BIN)/ruff format --check .
 
 types: $(STAMP)
-	@$(BIN)/mypy src tests benchmarks tools
+	@$(BIN)/mypy src tests perf tools
 
 contracts: $(STAMP)
 	@$(BIN)/lint-imports --no-cache
 
 bench: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Measure speed and accuracy beside the peers, quickly.
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/qa.py
-	$(BIN)/python benchmarks/answers.py --peer-python $(PEERS)/answers/bin/python --cases 5000
-	$(BIN)/python benchmarks/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python --peer-sample 50
-	$(BIN)/python benchmarks/batch.py --rows 200000
+	$(BIN)/python perf/startup.py
+	$(BIN)/python perf/qa.py
+	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 5000
+	$(BIN)/python perf/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python --peer-sample 50
+	$(BIN)/python perf/batch.py --rows 200000
 
 prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed ## Run the full counts that are too long for the tests.
-	$(BIN)/python benchmarks/startup.py
-	$(BIN)/python benchmarks/qa.py
-	$(BIN)/python benchmarks/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
-	$(BIN)/python benchmarks/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 2
-	$(BIN)/python benchmarks/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python
-	$(BIN)/python benchmarks/bounds.py --data $(MATH_DATA) --count 100000
-	$(BIN)/python benchmarks/batch.py --rows 1000000 --kills 3
-	$(BIN)/python benchmarks/faults.py 200
-	$(BIN)/python benchmarks/steps.py --fuzz 200000
+	$(BIN)/python perf/startup.py
+	$(BIN)/python perf/qa.py
+	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
+	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 2
+	$(BIN)/python perf/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python
+	$(BIN)/python perf/bounds.py --data $(MATH_DATA) --count 100000
+	$(BIN)/python perf/batch.py --rows 1000000 --kills 3
+	$(BIN)/python perf/faults.py 200
+	$(BIN)/python perf/steps.py --fuzz 200000
 	$(BIN)/python -m tools.live
-	$(BIN)/python benchmarks/ledger.py --attempts 20000 --index 100000 --folders 1000
-	$(BIN)/python benchmarks/kills.py --kills 20
-	$(BIN)/python benchmarks/browser.py --peer-python $(PEERS)/browsergym/bin/python
-	$(BIN)/python benchmarks/miniwob.py
-	$(BIN)/python benchmarks/planted.py build runs/planted --seed 8
-	$(BIN)/python benchmarks/planted.py judge runs/planted
-	$(BIN)/python benchmarks/report.py
-	$(BIN)/python benchmarks/server.py --requests 10000 --examples 50
-	$(BIN)/python benchmarks/viewer.py
-	$(BIN)/python benchmarks/scale.py --rows 200000
-	$(BIN)/python benchmarks/audit.py --zoo
-	$(BIN)/python benchmarks/worlds.py
+	$(BIN)/python perf/ledger.py --attempts 20000 --index 100000 --folders 1000
+	$(BIN)/python perf/kills.py --kills 20
+	$(BIN)/python perf/browser.py --peer-python $(PEERS)/browsergym/bin/python
+	$(BIN)/python perf/miniwob.py
+	$(BIN)/python perf/planted.py build runs/planted --seed 8
+	$(BIN)/python perf/planted.py check runs/planted
+	$(BIN)/python perf/report.py
+	$(BIN)/python perf/server.py --requests 10000 --examples 50
+	$(BIN)/python perf/viewer.py
+	$(BIN)/python perf/scale.py --rows 200000
+	$(BIN)/python perf/audit.py --zoo
+	$(BIN)/python perf/worlds.py
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
 	@$(BIN)/python -m pip install --quiet uv

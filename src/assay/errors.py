@@ -23,6 +23,16 @@ the value, and says what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+
+def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
+    """The question "did you mean 'x'?" for the known name nearest to `name`, and then `then`."""
+    import difflib
+
+    near = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}? {then}".rstrip() if near else then
+
 
 class AssayError(Exception):
     """Root of the tree; catching it catches everything that Assay raises on purpose."""

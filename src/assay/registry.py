@@ -7,7 +7,6 @@ under one name and version are an error, never a silent replacement.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import threading
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
-from assay.errors import BadParameter, NameCollision, UnknownName
+from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -150,10 +149,9 @@ class Registry(Generic[T]):
         return {point.name: point.value for point in points}
 
     def _unknown(self, name: str) -> str:
-        near = difflib.get_close_matches(name, self.names(), n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
         command = f"assay list {self.kind.replace(' ', '-')}s"
-        return f"no {self.kind} named {name!r}{hint} `{command}` shows all"
+        hint = did_you_mean(name, self.names(), f"`{command}` shows all")
+        return f"no {self.kind} named {name!r}; {hint}"
 
 
 def _check_name(kind: str, name: str) -> None:

@@ -19,7 +19,7 @@ from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.message import Message
 from assay.schema.score import Abstained, Scored
 from assay.schema.task import Task
-from benchmarks.planted import PLANTS
+from perf.planted import PLANTS
 from tests.report.ledgers import SCORER, Told, config, write_run, write_told
 
 PLANTED = Path(__file__).parents[1] / "data/report/planted.tar.xz"

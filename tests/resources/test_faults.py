@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(scope="module")
 def faults() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("faults", ROOT / "benchmarks" / "faults.py")
+    spec = importlib.util.spec_from_file_location("faults", ROOT / "perf" / "faults.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

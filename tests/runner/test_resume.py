@@ -18,7 +18,7 @@ from assay.runner.progress import Progress
 from assay.runner.rescore import rescore
 from assay.schema.observation import Observation
 from assay.scoring.scorer import Scorer
-from benchmarks.kills import prove
+from perf.kills import prove
 from tests.runner.corridor import BENCHMARK, Corridor
 
 WALK = {"actions": ["north", "north", "north"]}

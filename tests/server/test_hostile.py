@@ -3,7 +3,7 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 
-from benchmarks.hostility import ask_by_document, hostile_request, send
+from perf.hostility import ask_by_document, hostile_request, send
 from tests.server.running import Running, until
 
 REQUESTS = 400

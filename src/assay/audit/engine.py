@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, Checked, checked, ranked
 from assay.audit.session import Session
 from assay.audit.target import TargetSpec
-from assay.errors import BadParameter, BadRecord
+from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.runner.blocks import plan_blocks, read_rows
 
 BUILT_IN: Final = "built in"
@@ -179,6 +178,5 @@ def _known_checks(accept: Mapping[str, str]) -> None:
     names = [check.name for check in all_checks()]
     for name in accept:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise BadParameter(f"there is no check {name!r} to accept{hint}")
+            hint = did_you_mean(name, names) or f"the checks are {', '.join(names)}"
+            raise BadParameter(f"there is no check {name!r} to accept; {hint}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.agents.protocol import Limits
-from assay.errors import BadParameter, UnknownName
+from assay.errors import BadParameter, UnknownName, did_you_mean
 
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
@@ -108,10 +107,9 @@ def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) 
         return read_benchmark(_file(path), where=str(path), settings=settings)
     shipped = shipped_benchmarks()
     if str(name) not in shipped:
-        near = difflib.get_close_matches(str(name), shipped, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        hint = did_you_mean(str(name), shipped, "`assay list benchmarks` shows all")
         raise UnknownName(
-            f"no benchmark named {str(name)!r}{hint} `assay list benchmarks` shows all, "
+            f"no benchmark named {str(name)!r}; {hint}, "
             "and a path that ends in .toml names a file of your own"
         )
     document = tomllib.loads(shipped[str(name)])
@@ -229,8 +227,7 @@ class _Table:
 
     def finish(self) -> None:
         for key in self._values:
-            near = difflib.get_close_matches(key, self._known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(self._known)}"
+            hint = did_you_mean(key, self._known) or f"it has {', '.join(self._known)}"
             raise BadParameter(f"{self._where}: {self._path}there is no key {key!r}; {hint}")
 
     def wrong(self, key: str, value: Any, wanted: str) -> BadParameter:

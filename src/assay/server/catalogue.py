@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from assay.errors import BadParameter, UnknownName, UsageError
+from assay.errors import BadParameter, UnknownName, UsageError, did_you_mean
 from assay.registry import REWARDS, RewardSpec, find_reward
 from assay.server.jobs import Ask
 from assay.server.settings import Settings
@@ -69,11 +68,8 @@ class Catalogue:
         """The name by which every process finds what is served under this one."""
         plain = name.partition("@")[0]
         if plain not in self._specs:
-            near = difflib.get_close_matches(plain[:100], self._specs, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise UnknownName(
-                f"no reward {name!r:.100} is served here; {hint}GET /v1/rewards shows all"
-            )
+            hint = did_you_mean(plain, self._specs, "GET /v1/rewards shows all")
+            raise UnknownName(f"no reward {name!r:.100} is served here; {hint}")
         pinned = self._pins.get(plain)
         if pinned is None:
             return name

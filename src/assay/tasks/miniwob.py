@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, did_you_mean
 from assay.resources.miniwob import PAGES
 from assay.schema.task import Task
 
@@ -21,9 +20,8 @@ def tasks(*, pages: Sequence[str] = (), seed: int = 0, episodes: int = 1) -> lis
         raise BadParameter(f"seed counts from 0 and episodes from 1, not {seed!r} and {episodes!r}")
     for page in pages:
         if page not in PAGES:
-            near = difflib.get_close_matches(str(page), PAGES, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise BadParameter(f"MiniWoB++ has no page {page!r}{hint}")
+            hint = did_you_mean(str(page), PAGES) or f"it has {len(PAGES)}, such as {PAGES[0]!r}"
+            raise BadParameter(f"MiniWoB++ has no page {page!r}; {hint}")
     return [
         Task(
             id=f"{page}/{number}",

@@ -19,7 +19,7 @@ from assay.envs.text.webshop.purchase import (
     write_receipt,
 )
 from assay.envs.text.webshop.shop import open_shop
-from benchmarks.world_rows.webshop import golden_receipt
+from perf.world_rows.webshop import golden_receipt
 
 GOLDEN = Path(__file__).parents[2] / "data" / "webshop" / "reward_golden.jsonl.xz"
 

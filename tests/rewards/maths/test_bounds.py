@@ -13,7 +13,7 @@ def test_hostile_and_fuzzed_answers_get_one_verdict_in_four_contexts() -> None:
     done = subprocess.run(
         [
             sys.executable,
-            str(ROOT / "benchmarks" / "bounds.py"),
+            str(ROOT / "perf" / "bounds.py"),
             "--data",
             str(ROOT / "tests" / "data" / "math"),
             "--count",

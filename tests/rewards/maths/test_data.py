@@ -1,4 +1,4 @@
-"""Labelled answers from other projects' tests and from benchmarks keep their verdicts."""
+"""Labelled answers from other projects' tests and from perf keep their verdicts."""
 
 from __future__ import annotations
 

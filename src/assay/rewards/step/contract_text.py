@@ -17,13 +17,12 @@ Beside these: `screenshot = { hash = "9f…", max_distance = 8 }` and
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast, get_args
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, did_you_mean
 from assay.rewards.step.checks import (
     Check,
     ConsoleCheck,
@@ -130,8 +129,7 @@ def _unknown(key: str, known: tuple[str, ...]) -> str:
             "regular expressions are not offered, because page text is hostile; "
             "use contains, prefix, suffix or glob"
         )
-    close = difflib.get_close_matches(key[:100], known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(known)}"
+    hint = did_you_mean(key, known) or f"known here: {', '.join(known)}"
     return f"unknown key {key[:100]!r}; {hint}"
 
 

@@ -6,7 +6,6 @@ only for what is not shipped, such as the split `train`.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections import defaultdict
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from assay.envs.text.alfworld.archive import Archive, Entry
 from assay.envs.text.alfworld.reader import MAX_FILE_CHARS, GameFile, read_game
-from assay.errors import BadParameter, BadRecord
+from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.schema.task import Task
 
 FOLDER_VARIABLE = "ALFWORLD_DATA"
@@ -103,10 +102,7 @@ class Library:
 
     def _advice(self, task_id: str) -> str:
         known = [*shipped().entries, *shipped().ids, *map(_id, self._files())]
-        close = difflib.get_close_matches(task_id, known, n=1)
-        if close:
-            return f"did you mean {close[0]!r}?"
-        return (
+        return did_you_mean(task_id, known) or (
             f"splits at hand: {', '.join(self.splits())}; name a data folder with `folder` or "
             f"{FOLDER_VARIABLE} for others"
         )

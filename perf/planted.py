@@ -1,8 +1,8 @@
 """Runs with one planted cause each, and how often the diagnosis names it.
 
-    python benchmarks/planted.py build FOLDER [--seed 7] [--only NAME]   real runs in Chromium
-    python benchmarks/planted.py judge FOLDER                            the confusion table
-    python benchmarks/planted.py pack FOLDER --out FILE.tar.xz           the fixture of the tests
+    python perf/planted.py build FOLDER [--seed 7] [--only NAME]   real runs in Chromium
+    python perf/planted.py check FOLDER                            the confusion table
+    python perf/planted.py pack FOLDER --out FILE.tar.xz           the fixture of the tests
 
 Every plant changes one thing of a run that otherwise scores 1.0 on every task of the town. The
 rules of the diagnosis were written with seed 7 in view; the table in the documentation is of
@@ -218,7 +218,7 @@ def _chosen(plant: Plant, seed: int) -> Iterator[Task]:
             yield task
 
 
-def judge(folder: Path) -> float:
+def check(folder: Path) -> float:
     """The share of planted attempts whose class is the planted cause, and the table of all."""
     causes = {plant.name: plant.cause for plant in PLANTS}
     table: dict[str, Counter[str]] = {}
@@ -277,7 +277,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("verb", choices=["build", "judge", "pack"])
+    parser.add_argument("verb", choices=["build", "check", "pack"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--only", action="append", default=[])
@@ -290,7 +290,7 @@ def main() -> int:
     if options.verb == "pack":
         pack(options.folder, options.out)
         return 0
-    return 0 if judge(options.folder) >= 0.9 else 1
+    return 0 if check(options.folder) >= 0.9 else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What `import assay` and `assay --help` cost over bare Python: time and memory.
 
-python benchmarks/startup.py
+python perf/startup.py
 """
 
 from __future__ import annotations

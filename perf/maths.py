@@ -1,6 +1,6 @@
 """The maths reward on labelled pairs, beside Math-Verify: errors, every miss, and speed.
 
-    python benchmarks/maths.py --data DIR [--peer-python PATH]
+    python perf/maths.py --data DIR [--peer-python PATH]
 
 DIR holds JSON-lines files of pairs (`gold`, `pred`, `label`, `kind`). Rows of kind `answer` are put
 in a box, for both graders; rows of kind `response` are graded as they are. Math-Verify needs a

@@ -1,6 +1,6 @@
 """Kills the runner with SIGKILL at random points, resumes, and checks that nothing shows it.
 
-    python benchmarks/kills.py [--kills 20] [--seed 1] [--repeats 20]
+    python perf/kills.py [--kills 20] [--seed 1] [--repeats 20]
 
 A small benchmark in a text world is run once undisturbed, and once by processes that are killed
 one after the other, each at a point drawn from the seed: after so many lines of progress, and

@@ -1,6 +1,6 @@
 """The reward server under load, asked by a second process on loopback.
 
-    python benchmarks/server.py [--seconds 10] [--requests 10000] [--examples 50] [--data DIR]
+    python perf/server.py [--seconds 10] [--requests 10000] [--examples 50] [--data DIR]
 
 Starts `assay serve --workers 2`, and measures rows per second in batches of 64, the latency of
 `/healthz` while pathological maths is scored, hostile requests (disconnects, oversize bodies, bad
@@ -202,7 +202,7 @@ def health_ms(server: Server, body: bytes, seconds: float) -> list[float]:
 
 def pathological_body(data: Path) -> bytes:
     """The hostile maths inputs as one batch."""
-    from benchmarks.bounds import hostile_pairs
+    from perf.bounds import hostile_pairs
 
     pairs = hostile_pairs(data, tempfile.gettempdir() + "/assay-canary")
     rows = [{"final_response": pair.response, "answer": pair.gold} for pair in pairs]
@@ -211,7 +211,7 @@ def pathological_body(data: Path) -> bytes:
 
 def hostile_statuses(server: Server, count: int) -> Counter[int | None]:
     """How hostile requests were answered, from several senders at once."""
-    from benchmarks.hostility import hostile_request, send
+    from perf.hostility import hostile_request, send
 
     dice = random.Random(5)
 
@@ -250,7 +250,7 @@ def hostile_lines(server: Server, count: int) -> list[Line]:
 
 def document_line(server: Server, examples: int) -> Line:
     """What schemathesis found."""
-    from benchmarks.hostility import ask_by_document
+    from perf.hostility import ask_by_document
 
     statuses = ask_by_document(server.url, examples)
     faults = sum(status >= 500 for status in statuses)

@@ -26,7 +26,7 @@ import psutil
 from assay.envs.text.scienceworld.catalogue import TOPICS
 from assay.envs.text.scienceworld.world import ScienceWorld
 from assay.schema.task import Task
-from benchmarks.world_rows.row import Row
+from perf.world_rows.row import Row
 
 GOLD = Path(__file__).parents[2] / "tests" / "data" / "scienceworld" / "gold_paths.json.gz"
 FAMILIES = tuple(topic.name for topic in TOPICS if topic.id.endswith("-1"))

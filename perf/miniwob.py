@@ -1,6 +1,6 @@
 """Every MiniWoB++ page resets, steps and repeats itself; every oracle is paid in full.
 
-    python benchmarks/miniwob.py [--seeds 3] [--pages click-link,enter-text]
+    python perf/miniwob.py [--seeds 3] [--pages click-link,enter-text]
 
 Exits with 1 when a page fails, when a problem differs between two resets with one seed, when fewer
 than twenty oracles reach 1.0 on all seeds, or when one that is listed does not.

@@ -1,4 +1,4 @@
-"""The other half of benchmarks/browser.py: the same walk in browsergym-core, under its interpreter.
+"""The other half of perf/browser.py: the same walk in browsergym-core, under its interpreter.
 
 Reads one word a line, answers with one line of JSON: `open` N makes N environments, `walk` plays an
 episode in each, `close` ends them. Needs browsergym-core and the standard library.

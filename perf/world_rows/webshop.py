@@ -18,7 +18,7 @@ from assay.envs.text.webshop.goals import Goal
 from assay.envs.text.webshop.purchase import Receipt, write_receipt
 from assay.envs.text.webshop.session import Session
 from assay.envs.text.webshop.shop import Shop, open_shop
-from benchmarks.world_rows.row import Row
+from perf.world_rows.row import Row
 
 GOLDEN = Path(__file__).parents[2] / "tests" / "data" / "webshop"
 EPISODES = 600

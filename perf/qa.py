@@ -1,6 +1,6 @@
 """`qa_f1_reward` against the plain SQuAD 1.1 script: the same numbers, sooner.
 
-    python benchmarks/qa.py --rows 2000 --seed 1 --repeat 15
+    python perf/qa.py --rows 2000 --seed 1 --repeat 15
 
 The script is restated here: it normalises answer and reference, for exact match and for F1, at
 every question. Ours is the reward itself, called with keywords, and includes making the score and

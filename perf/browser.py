@@ -1,6 +1,6 @@
 """Our browser world beside browsergym-core: the same walk on the same local pages, in one run.
 
-    python benchmarks/browser.py --peer-python PATH [--episodes 10] [--environments 3]
+    python perf/browser.py --peer-python PATH [--episodes 10] [--environments 3]
 
 Episodes alternate between the two, so that both meet the same load of the machine. BrowserGym runs
 twice: as an agent gets it (half a second before every look) and at its fastest (no delay), both

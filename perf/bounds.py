@@ -1,6 +1,6 @@
 """Proof that the maths reward is bounded: hostile and fuzzed answers, in every kind of caller.
 
-    python benchmarks/bounds.py [--data DIR] [--count 100000] [--seed 0]
+    python perf/bounds.py [--data DIR] [--count 100000] [--seed 0]
 
 Every input is scored on the main thread, in a worker thread, on an event loop and in a spawned
 process. Each call has to end within a second, no context may grow by 150 MB, the event loop may

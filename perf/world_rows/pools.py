@@ -16,7 +16,7 @@ from assay.resources.protocol import Scope
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
-from benchmarks.world_rows.row import Row
+from perf.world_rows.row import Row
 
 ROUNDS = 20_000
 WANTED_PER_S = 20_000

@@ -1,6 +1,6 @@
 """`assistantbench_reward` against the scorer that BrowserGym ships: the same values, sooner.
 
-    python benchmarks/answers.py --peer-python PATH --cases 50000 --seed 1
+    python perf/answers.py --peer-python PATH --cases 50000 --seed 1
 
 PATH is the Python of a virtual environment with browsergym-assistantbench 0.14.3, which is not
 installed beside Assay. Random cases of every kind go to both; the first table counts where they

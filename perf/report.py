@@ -1,6 +1,6 @@
 """How often a comparison cries wolf, what it can find, and how long reports take.
 
-    python benchmarks/report.py [--simulations 1500] [--attempts 10000]
+    python perf/report.py [--simulations 1500] [--attempts 10000]
 
 The agent is simulated: half of the tasks are hopeless, 15 % reliable, 35 % flaky. An A/A pair runs
 it twice without a change; the power is for an agent that passes each flaky task with 0.30 more.

@@ -1,6 +1,6 @@
 """The ledger: attempts appended with fsync, the index rebuilt, BrowserGym folders imported.
 
-python benchmarks/ledger.py [--attempts 5000] [--index 20000] [--folders 200]
+python perf/ledger.py [--attempts 5000] [--index 20000] [--folders 200]
 
 The full counts are --index 100000 --folders 1000. Exits with 1 when a floor is missed: 2,000
 attempts a second by 64 concurrent workers, the index in 30 s for every 100,000 attempts.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from assay.envs.text.alfworld import AlfWorld, Game, House
 from assay.envs.text.alfworld.data import shipped
-from benchmarks.world_rows.row import Row
+from perf.world_rows.row import Row
 
 OFFICIAL = Path(__file__).parents[2] / "tests" / "data" / "alfworld" / "official_games.tar.xz"
 PEER_GAMES = 3

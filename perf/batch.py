@@ -1,6 +1,6 @@
 """Scoring a file of QA rows: memory, two workers against one, kill and resume.
 
-python benchmarks/batch.py [--rows 1000000] [--kills 1]
+python perf/batch.py [--rows 1000000] [--kills 1]
 """
 
 from __future__ import annotations

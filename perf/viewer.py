@@ -1,6 +1,6 @@
 """How fast the viewer is on a large ledger, seen from a real browser, and how much it holds.
 
-    python benchmarks/viewer.py [--visits 5] [--attempts 2500] [--steps 18] [--long 10000]
+    python perf/viewer.py [--visits 5] [--attempts 2500] [--steps 18] [--long 10000]
 
 Makes a ledger of 100,000 steps (two runs of 2,500 attempts, and an episode of 10,000 steps),
 starts `assay view` over it in a process of its own, and opens each page in Chromium. A visit is

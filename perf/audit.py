@@ -1,6 +1,6 @@
 """The audit of every predefined reward, of the zoo, and of the peers, in one run.
 
-    python benchmarks/audit.py [--budget fast|full] [--zoo] [--peer NAME=PYTHON ...]
+    python perf/audit.py [--budget fast|full] [--zoo] [--peer NAME=PYTHON ...]
 
 Without options: every predefined reward with both budgets, with the time each takes; exits 1 when a
 reward does not pass at medium severity, or the maths reward takes longer than its limit. `--zoo`

@@ -1,6 +1,6 @@
 """What the text worlds and their pools cost, beside the target for each number.
 
-python benchmarks/worlds.py [--peer-python PYTHON] [--only WORLD]
+python perf/worlds.py [--peer-python PYTHON] [--only WORLD]
 
 One process on one core; times are CPU time. `--peer-python` is a Python that has the reference
 ALFWorld installed (`pip install alfworld`), which is then measured too. Exit code 1 when a target
@@ -18,8 +18,8 @@ from pathlib import Path
 
 def main() -> int:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from benchmarks.world_rows import alfworld, pools, scienceworld, webshop
-    from benchmarks.world_rows.row import HEADER, Row
+    from perf.world_rows import alfworld, pools, scienceworld, webshop
+    from perf.world_rows.row import HEADER, Row
 
     worlds: dict[str, Callable[[], list[Row]]] = {
         "alfworld": lambda: alfworld.run(options.peer_python),

@@ -1,7 +1,7 @@
 """Step rewards: speed, size and guarantees, side by side with an older rule set.
 
-    python benchmarks/steps.py                  # everything, with a short fuzz
-    python benchmarks/steps.py --fuzz 200000    # the full count
+    python perf/steps.py                  # everything, with a short fuzz
+    python perf/steps.py --fuzz 200000    # the full count
 
 The older rules are restated here from their published behaviour: booleans and substrings in, a sum
 with thresholds out. Exits with 1 if a generated input raises or breaks a guarantee. Times are of
@@ -300,7 +300,7 @@ def main() -> int:
     measure_digests()
     # A script has its own folder on the path, not the one above it.
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from benchmarks.step_fuzz import fuzz
+    from perf.step_fuzz import fuzz
 
     print(f"\nfuzz: {arguments.fuzz:,} generated inputs, seed {arguments.seed}")
     start = time.perf_counter()

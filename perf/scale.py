@@ -1,6 +1,6 @@
 """The same rows here, on one Ray node, on two, and on two that lose a worker and then a node.
 
-    python benchmarks/scale.py [--rows 200000]
+    python perf/scale.py [--rows 200000]
 
 The nodes are processes of this machine with a core each. Every part, tally and summary has to be
 the same, byte for byte, and no process may be left behind; else the exit code is 1.

@@ -1,1 +1,0 @@
-"""What `benchmarks/worlds.py` measures: one module for each world, and one for the pools."""
