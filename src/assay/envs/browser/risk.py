@@ -84,9 +84,9 @@ def effect_of(action: ActionName, *, role: str = "", name: str = "", key: str = 
     if _harmless(words):
         return Effect.BROWSER
     for effect, phrases in RISKY.items():
-        said = {phrase for phrase in phrases if _says(words, phrase)}
+        matches = {phrase for phrase in phrases if _says(words, phrase)}
         # A link that says "send" or "checkout" leads to where that is done.
-        if said and not (role == "link" and (effect == Effect.EXTERNAL or said <= LEADING)):
+        if matches and not (role == "link" and (effect == Effect.EXTERNAL or matches <= LEADING)):
             return effect
     return Effect.BROWSER
 
@@ -100,8 +100,8 @@ def _harmless(words: tuple[str, ...]) -> bool:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    found = _WORD.findall(name[:400].casefold().replace("’", "'"))
-    return tuple(found[:_WORDS_READ])
+    words = _WORD.findall(name[:400].casefold().replace("’", "'"))
+    return tuple(words[:_WORDS_READ])
 
 
 def _says(words: tuple[str, ...], phrase: str) -> bool:
