@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
-from assay.envs.browser.actions import BadCall, Call, parse_action
+from assay.envs.browser.actions import parse_action
 from assay.envs.browser.digest import call_signature, info_digest
 from assay.envs.browser.isolated import ActionFailed
 from assay.envs.browser.outcomes import classify_error, detect_block
@@ -26,6 +26,7 @@ from assay.envs.browser.snapshot import (
 from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
 from assay.resources.browser import Browser, shared_browser
 from assay.resources.pool import PoolLimits
+from assay.schema.action import ActionCall, BadAction
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.outcome import BlockCode, Effect, Gate, ToolOutcome
@@ -133,7 +134,7 @@ class BrowserEnvironment:
         self._context, self._launch = tab.context, self._browser.launches
         self._task, self._steps, self._targets = task, 0, {}
         await self._watch(tab)
-        observation = await self._act(Call("goto", (start,)))
+        observation = await self._act(ActionCall("goto", (start,)))
         if observation.outcome is not None and observation.outcome.error == "nav_error":
             self._dead = f"the start page {start[:200]!r} did not load: {observation.text[:300]}"
             raise DeadResource(self._dead)
@@ -166,13 +167,13 @@ class BrowserEnvironment:
         self._steps += 1
         self._tab().traffic.begin(self._steps)
         call = parse_action(action)
-        if isinstance(call, BadCall):
+        if isinstance(call, BadAction):
             signature = call_signature("none", {"action": action[:1_000]})
             outcome = ToolOutcome("none", signature, None, Effect.READ, "not_required", ok=False)
             return await self._observe(outcome._replace(error="other"), f"error: {call.problem}")
         return await self._act(call)
 
-    async def _act(self, call: Call) -> Observation:
+    async def _act(self, call: ActionCall) -> Observation:
         from playwright.async_api import Error
 
         page = self._tab()
@@ -196,7 +197,7 @@ class BrowserEnvironment:
         return await self._observe(outcome, message, requested=requested)
 
     def _outcome(
-        self, call: Call, target: ActionTarget | None, problem: str, payload: str
+        self, call: ActionCall, target: ActionTarget | None, problem: str, payload: str
     ) -> ToolOutcome:
         """What the call was and how it ended, but for what the page shows afterwards."""
         arguments: dict[str, Any] = {str(n): text for n, text in enumerate(call.arguments)}
@@ -227,7 +228,7 @@ class BrowserEnvironment:
         confirmed = name.strip().casefold() in {str(one).strip().casefold() for one in names}
         return "satisfied" if confirmed else "missing"
 
-    async def _target(self, call: Call) -> ActionTarget | None:
+    async def _target(self, call: ActionCall) -> ActionTarget | None:
         """What the call is after: the element of its number, or what a key would activate."""
         from playwright.async_api import Error
 
@@ -244,7 +245,7 @@ class BrowserEnvironment:
         role, name = focus["sends"] if enter and focus["sends"] else focus["element"]
         return ActionTarget(str(role), str(name))
 
-    async def _box(self, call: Call) -> tuple[float, float, float, float] | None:
+    async def _box(self, call: ActionCall) -> tuple[float, float, float, float] | None:
         """Where the element of the call is on the picture that the agent saw last."""
         from playwright.async_api import Error
 

@@ -15,12 +15,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
-from assay.envs.browser.actions import Call
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.envs.browser.loading import Loading
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
 from assay.envs.browser.traffic import Traffic
+from assay.schema.action import ActionCall
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, ViewportSize
@@ -157,7 +157,7 @@ class BrowserPage:
         with suppress(Error):
             await window.close()
 
-    async def do(self, call: Call) -> str:
+    async def do(self, call: ActionCall) -> str:
         """Carry out a call; what it returned as text (only `fetch_json` returns any).
 
         Raises `ActionFailed`, `PageLost` or Playwright's own error.

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from assay.envs.browser.actions import ActionName
 from assay.schema.outcome import Effect
 
 READS: Final = frozenset(("noop", "scroll", "fetch_json"))
@@ -66,7 +65,7 @@ _LINK_WORDS: Final = 4
 """A longer link is a title: an article about how firms delete data deletes nothing."""
 
 
-def effect_of(action: ActionName, *, role: str = "", name: str = "", key: str = "") -> Effect:
+def effect_of(action: str, *, role: str = "", name: str = "", key: str = "") -> Effect:
     """The worst that the action can do to the element with this role and name.
 
     `press` counts only for keys that activate (`key`); its element is what would be activated.
