@@ -230,14 +230,14 @@ def test_rllm_gives_signals_and_the_older_protocol_works_too() -> None:
         assert (older.reward, older.is_correct) == (0.0, False)
 
 
-def test_openenv_rubric_keeps_the_verdict_behind_its_number() -> None:
+def test_openenv_rubric_keeps_the_score_behind_its_number() -> None:
     with stand_in():
         rubric = adapter("openenv").RewardRubric(
             "math_equal_reward", final_response="action.text", answer="observation.gold"
         )
         action, seen = SimpleNamespace(text="2"), SimpleNamespace(gold=None)
         assert rubric(action, seen) is None
-        assert rubric.last_score.reason == "missing_reference"
+        assert rubric.last_result.reason == "missing_reference"
         assert rubric.state_dict() == {"scorer": "math_equal_reward@1", "params": {}}
 
 

@@ -27,7 +27,7 @@ else:
 class RewardRubric(Rubric):
     """A reward of an action and the observation that followed it.
 
-    The columns are dotted paths into the two; `last_score` is the score behind the last number.
+    The columns are dotted paths into the two; `last_result` is the score behind the last number.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class RewardRubric(Rubric):
     ) -> None:
         super().__init__()
         self._binding: Binding = bind(which, params=params, columns=columns)
-        self.last_score: Score | None = None
+        self.last_result: Score | None = None
 
     def forward(self, action: Any, observation: Any) -> float | None:
-        self.last_score = self._binding.score({"action": action, "observation": observation})
-        value: float | None = self.last_score["reward"]
+        self.last_result = self._binding.score({"action": action, "observation": observation})
+        value: float | None = self.last_result["reward"]
         return value
 
     def state_dict(self) -> dict[str, Any]:
