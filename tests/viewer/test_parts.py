@@ -28,7 +28,7 @@ from assay.viewer.archive import Archive
 from assay.viewer.links import part
 from assay.viewer.looks import Segment, bars, overview, reward_shade, shade, signed
 from assay.viewer.memory import Memory
-from assay.viewer.pages.rewards import Bench
+from assay.viewer.pages.rewards import RewardTryout
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.pages.step import Box, is_on
 from assay.viewer.pictures import Size, picture_kind, picture_size
@@ -299,22 +299,22 @@ def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path
 
 
 def test_a_reward_that_hangs_is_given_up_and_the_next_is_told() -> None:
-    bench, stuck = Bench(places=1, limit_s=0.05), threading.Event()
+    tryout, stuck = RewardTryout(places=1, limit_s=0.05), threading.Event()
     with pytest.raises(BadParameter, match=r"no result within 0\.05 s"):
-        bench.run(stuck.wait)
+        tryout.run(stuck.wait)
     with pytest.raises(BadParameter, match="tried before hang"):
-        bench.run(lambda: 1.0)
+        tryout.run(lambda: 1.0)
     stuck.set()
-    patient = Bench()
+    patient = RewardTryout()
     assert patient.run(lambda: 1.0) == 1.0
     with pytest.raises(BadParameter, match="as it is"):
         patient.run(_refuse)
 
 
 def test_a_trial_that_breaks_is_told_at_once() -> None:
-    bench, outcome = Bench(places=1), Future[float]()
+    tryout, outcome = RewardTryout(places=1), Future[float]()
     with pytest.raises(ZeroDivisionError):
-        bench._work(lambda: 1 / 0, outcome)
+        tryout._work(lambda: 1 / 0, outcome)
     with pytest.raises(BadParameter, match="the trial broke"):
         outcome.result(timeout=0)
 

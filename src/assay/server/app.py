@@ -19,7 +19,7 @@ from assay.server.logs import log
 from assay.server.metrics import Metrics
 from assay.server.observed import observed
 from assay.server.openapi import document
-from assay.server.pool import Loss, Pool
+from assay.server.pool import LossCause, WorkerPool
 from assay.server.reading import write_json
 from assay.server.refusal import Refusal, refusal_of
 from assay.server.routes import score, service, steps, trainers
@@ -41,13 +41,13 @@ def build_app(settings: Settings) -> FastAPI:
     metrics = Metrics()
     standing = Standing()
 
-    def restarted(loss: Loss) -> None:
+    def restarted(loss: LossCause) -> None:
         metrics.worker_restarts.labels(loss).inc()
         log("worker_replaced", level=logging.WARNING, cause=loss)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        pool = Pool(
+        pool = WorkerPool(
             settings.workers,
             imports=settings.imports,
             rewards=catalogue.names,

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from assay.errors import BadRecord
 from assay.server import jobs
 from assay.server.jobs import Unreadable
-from assay.server.pool import Lost
+from assay.server.pool import WorkerLost
 from assay.server.reading import read_json
 from assay.server.refusal import Refusal, bad_shape
 from assay.server.scoring import Bench
@@ -44,7 +44,7 @@ async def json_body(request: Request) -> Any:
         return await bench.run(jobs.read_body, body, bench.deadline())
     except BadRecord as error:
         raise Refusal(400, "bad_json", f"the body {error}") from error
-    except Lost as lost:
+    except WorkerLost as lost:
         raise lost_work(lost, "the body") from lost
 
 
@@ -80,7 +80,7 @@ def check_rows(bench: Bench, rows: int) -> None:
         )
 
 
-def lost_work(lost: Lost, what: str) -> Refusal:
+def lost_work(lost: WorkerLost, what: str) -> Refusal:
     """The answer when no worker brought it back."""
     if lost.loss == "deadline":
         return Refusal(408, "deadline", f"{what} took longer than the deadline allows")

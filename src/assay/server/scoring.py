@@ -14,7 +14,7 @@ from assay.server import jobs
 from assay.server.admission import Admission
 from assay.server.jobs import Ask, Chunk, Done
 from assay.server.metrics import Metrics
-from assay.server.pool import Lost, Pool
+from assay.server.pool import WorkerLost, WorkerPool
 from assay.server.settings import Settings
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ LATE = "no worker brought it back before the deadline"
 class Bench:
     """Where chunks are scored: queue, workers and counts."""
 
-    def __init__(self, settings: Settings, pool: Pool, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, pool: WorkerPool, metrics: Metrics) -> None:
         self.settings = settings
         self.pool = pool
         self.metrics = metrics
@@ -107,7 +107,7 @@ class Bench:
         """What the work returns in a worker; if that one dies, it is tried once more."""
         try:
             return await self.pool.run(work, argument, deadline)
-        except Lost as lost:
+        except WorkerLost as lost:
             if lost.loss == "deadline":
                 raise
         return await self.pool.run(work, argument, deadline)
@@ -120,7 +120,7 @@ class Bench:
         """
         try:
             done = await self.pool.run(jobs.score_chunk, chunk, deadline)
-        except Lost as lost:
+        except WorkerLost as lost:
             if lost.loss == "deadline":
                 done = jobs.not_scored(chunk, "deadline", LATE)
             else:
@@ -132,7 +132,7 @@ class Bench:
     async def _score_alone(self, chunk: Chunk, deadline: float) -> Done:
         try:
             return await self.pool.run(jobs.score_chunk, chunk, deadline)
-        except Lost as lost:
+        except WorkerLost as lost:
             reasons = {"deadline": ("deadline", LATE), "died": ("grader_error", DIED)}
             return jobs.not_scored(chunk, *reasons[lost.loss])
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from assay.server.intake import admitted, lost_work, read_body, unless_gone
 from assay.server.models import StepsRequest, StepsResponse
 from assay.server.openapi import body_of, refusals
-from assay.server.pool import Lost
+from assay.server.pool import WorkerLost
 from assay.server.scoring import Bench
 from assay.server.step_jobs import score_steps
 
@@ -36,8 +36,8 @@ async def steps(request: Request) -> Response:
         work = bench.run(score_steps, body.steps, deadline)
         try:
             answer = await unless_gone(request, work)
-        except Lost as lost:
+        except WorkerLost as lost:
             raise lost_work(lost, "the steps") from lost
     if answer is None:
-        raise lost_work(Lost("deadline"), "the steps")
+        raise lost_work(WorkerLost("deadline"), "the steps")
     return Response(answer, media_type="application/json")
