@@ -14,7 +14,7 @@ from assay.audit.checks import CHECKS
 from assay.audit.checks.frames import Frame, measure, say
 from assay.audit.data import built_in, from_row
 from assay.audit.findings import Budget, Check, Family, Finding, Kind, Sample
-from assay.audit.isolation import Limits
+from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, Checked, checked, ranked
 from assay.audit.session import Session
@@ -60,7 +60,7 @@ def audit(
     seed: int = 0,
     accept: Mapping[str, str] | None = None,
     families: Sequence[Family] = (),
-    limits: Limits | None = None,
+    limits: ProcessLimits | None = None,
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
@@ -72,7 +72,9 @@ def audit(
     """
     _known_checks(accept or {})
     started = time.monotonic()
-    with Session(spec, limits or Limits(call_s=CALL_S[budget]), environment=environment) as session:
+    with Session(
+        spec, limits or ProcessLimits(call_s=CALL_S[budget]), environment=environment
+    ) as session:
         chosen = kind or find_kind(session)
         samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
         session.settle_shape(chosen, samples)

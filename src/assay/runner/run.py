@@ -14,11 +14,11 @@ from assay.errors import BadParameter
 from assay.ledger.layout import find_run
 from assay.ledger.provenance import (
     RepositoryState,
+    installed_versions,
     new_run_id,
     repository_state,
     task_set_hash,
     utc_now,
-    versions,
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
@@ -160,7 +160,7 @@ def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:
         benchmark=plan.benchmark.name,
         agent=plan.agent.name,
         config=plan.config(),
-        versions=versions(PACKAGES),
+        versions=installed_versions(PACKAGES),
         rewards=tuple(scorer.spec.id for scorer in plan.scorers),
         task_set=task_set_hash(plan.tasks),
         n_tasks=len(plan.tasks),

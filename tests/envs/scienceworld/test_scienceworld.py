@@ -21,13 +21,12 @@ import psutil
 import pytest
 
 from assay.envs.text.scienceworld.catalogue import TOPICS, Split, read_task, tasks
-from assay.envs.text.scienceworld.game import Game
-from assay.envs.text.scienceworld.java import find_java
+from assay.envs.text.scienceworld.environment import ScienceWorld
+from assay.envs.text.scienceworld.game import ScienceGame
 from assay.envs.text.scienceworld.quicker import CHANGES, quicker_classes
-from assay.envs.text.scienceworld.simulator import Simulator
+from assay.envs.text.scienceworld.simulator import Simulator, find_java
 from assay.envs.text.scienceworld.tools import scienceworld_step, scienceworld_valid_actions
 from assay.envs.text.scienceworld.wire import WireError
-from assay.envs.text.scienceworld.world import ScienceWorld
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
@@ -72,7 +71,7 @@ def _replay(names: list[str], java: str) -> Replay:
     try:
         for name in names:
             path = GOLD[name]
-            game = Game(simulator, step_limit=10_000)
+            game = ScienceGame(simulator, step_limit=10_000)
             turns = [game.load(read_task(Task(id=f"{name}/{path['var']}")))]
             turns += [game.step(action) for action in path["actions"]]
             scores[name] = [turn.standing.score for turn in turns[1:]]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld.world import AlfWorld
+from assay.envs.text.alfworld.environment import AlfWorld
 from assay.errors import DeadResource, NotReset, ResourceError
 from assay.registry import find_reward
 from assay.resources.context import Context

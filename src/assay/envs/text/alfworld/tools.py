@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from assay.envs.text.alfworld.environment import AlfWorld
 from assay.envs.text.alfworld.game import NOTHING_HAPPENS
-from assay.envs.text.alfworld.world import AlfWorld
 from assay.envs.tool import tool
 from assay.errors import BadParameter
 from assay.resources.context import Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from assay.envs.text.scienceworld.world import ScienceWorld
+from assay.envs.text.scienceworld.environment import ScienceWorld
 from assay.envs.tool import tool
 from assay.errors import ResourceError
 from assay.resources.context import Context
