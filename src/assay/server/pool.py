@@ -19,7 +19,7 @@ from assay.server.logs import log
 
 T = TypeVar("T")
 
-Loss: TypeAlias = Literal["deadline", "died"]
+LossCause: TypeAlias = Literal["deadline", "died"]
 """Why a worker did not bring back what it was given."""
 
 START_S = 60.0
@@ -37,12 +37,12 @@ def _budget_s(left_s: float) -> float:
     return left_s - min(0.1 * left_s, 1.0)
 
 
-class Lost(Exception):
+class WorkerLost(Exception):
     """A worker was ended at the deadline, or died."""
 
-    def __init__(self, loss: Loss) -> None:
+    def __init__(self, loss: LossCause) -> None:
         super().__init__(loss)
-        self.loss: Loss = loss
+        self.loss: LossCause = loss
 
 
 class _Gone(Exception):
@@ -59,7 +59,7 @@ class _Job(Generic[T]):
         self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
 
 
-class Pool:
+class WorkerPool:
     """A fixed number of worker processes, replaced when they die or hang."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Pool:
         *,
         imports: Sequence[str],
         rewards: Sequence[str],
-        on_restart: Callable[[Loss], None],
+        on_restart: Callable[[LossCause], None],
     ) -> None:
         self._prepared = (tuple(imports), tuple(rewards))
         self._on_restart = on_restart
@@ -91,7 +91,7 @@ class Pool:
         self._loops = [asyncio.create_task(self._work(worker)) for worker in self._workers]
 
     async def run(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
-        """What `work(argument, seconds left)` returns in a worker, or `Lost`.
+        """What `work(argument, seconds left)` returns in a worker, or `WorkerLost`.
 
         `deadline` is on the monotonic clock. What the work raises is raised here. If this is
         cancelled, work that has not begun never does.
@@ -102,7 +102,7 @@ class Pool:
             async with asyncio.timeout(deadline - time.monotonic() + LATE_S):
                 return await job.result
         except TimeoutError:
-            raise Lost("deadline") from None
+            raise WorkerLost("deadline") from None
 
     async def close(self) -> None:
         """No process is left: those that still work are ended."""
@@ -119,14 +119,14 @@ class Pool:
                 continue
             job = await self._jobs.get()
             if job.deadline <= time.monotonic():
-                _settle(job.result, error=Lost("deadline"))
+                _settle(job.result, error=WorkerLost("deadline"))
             elif not job.result.done():
                 await self._do(worker, job)
 
     async def _do(self, worker: _Worker, job: _Job[Any]) -> None:
         try:
             result = await worker.do(job.work, job.argument, job.deadline)
-        except Lost as lost:
+        except WorkerLost as lost:
             self._on_restart(lost.loss)
             _settle(job.result, error=lost)
             await worker.end()
@@ -182,7 +182,7 @@ class _Worker:
         return True
 
     async def do(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
-        """What the work returns; `Lost` if the process dies, or takes longer than it may.
+        """What the work returns; `WorkerLost` if the process dies, or takes longer than it may.
 
         `_Gone` if there was no process any more.
         """
@@ -197,11 +197,11 @@ class _Worker:
         try:
             await asyncio.wait([waiting], timeout=left_s)
             if not waiting.done():
-                raise Lost("deadline")
+                raise WorkerLost("deadline")
             self._busy = False
             return waiting.result()
         except BrokenProcessPool:
-            raise Lost("died") from None
+            raise WorkerLost("died") from None
         finally:
             waiting.cancel()
 
