@@ -24,7 +24,7 @@ from typing import Any
 import psutil
 
 from assay.envs.text.scienceworld.catalogue import TOPICS
-from assay.envs.text.scienceworld.world import ScienceWorld
+from assay.envs.text.scienceworld.environment import ScienceWorld
 from assay.schema.task import Task
 from perf.world_rows.row import Row
 

@@ -183,12 +183,12 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
 ENVIRONMENTS: Registry[Callable[..., Any]] = Registry(
     "environment",
     {
-        "scienceworld": "assay.envs.text.scienceworld.world:ScienceWorld",
-        "alfworld": "assay.envs.text.alfworld.world:AlfWorld",
-        "webshop": "assay.envs.text.webshop.world:WebShop",
-        "browser": "assay.envs.browser.world:BrowserWorld",
-        "miniwob": "assay.envs.browser.miniwob.world:MiniWob",
-        "browsergym": "assay.envs.browser.browsergym.world:BrowserGym",
+        "scienceworld": "assay.envs.text.scienceworld.environment:ScienceWorld",
+        "alfworld": "assay.envs.text.alfworld.environment:AlfWorld",
+        "webshop": "assay.envs.text.webshop.environment:WebShop",
+        "browser": "assay.envs.browser.environment:BrowserEnvironment",
+        "miniwob": "assay.envs.browser.miniwob.environment:MiniWob",
+        "browsergym": "assay.envs.browser.browsergym.environment:BrowserGym",
     },
 )
 

@@ -17,7 +17,7 @@ import assay
 from assay.errors import BadParameter, BadRecord, ServerError
 from assay.schema.score import Abstained
 from assay.server.client import AsyncClient, Client
-from assay.server.exchange import Retries, batches
+from assay.server.client_protocol import Retries, batches
 from tests.server.running import TOKEN, Running
 
 ROWS: list[dict[str, Any]] = [{"final_response": f"{n}/2", "answer": str(n / 2)} for n in range(60)]
@@ -173,7 +173,7 @@ def test_what_may_pass_is_asked_again_after_a_while(
 
     pauses: list[float] = []
     with replying(reply) as (url, asked):
-        with Client(url, sleep=pauses.append, dice=random.Random(1)) as client:
+        with Client(url, sleep=pauses.append, rng=random.Random(1)) as client:
             assert float(client.score("a")) == 1.0, why
         assert asked == [1, 2, 3]
     wished = float(first[1].get("retry-after", 0))

@@ -40,9 +40,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def runs(runs_dir: Path, as_json: bool) -> None:
     """Show every run: how far it is, what it scored, and what it was meant to show."""
-    from assay.ledger.index import Index
+    from assay.ledger.index import LedgerIndex
 
-    rows = Index(runs_dir).runs() if runs_dir.is_dir() else []
+    rows = LedgerIndex(runs_dir).runs() if runs_dir.is_dir() else []
     if as_json:
         _print_json([asdict(row) for row in rows])
         return

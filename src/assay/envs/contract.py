@@ -56,7 +56,7 @@ WALKS: Mapping[str, Sequence[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ContractProblem:
     """One promise, and whether the world keeps it."""
 
     check: str
@@ -84,7 +84,7 @@ def check_environment(
     actions: Sequence[str] = (),
     steps: int = 6,
     seed: int = 0,
-) -> list[Finding]:
+) -> list[ContractProblem]:
     """A finding for every promise, for a world by its registry name.
 
     `tasks` are two or more of the world's own (by default its first and last), `actions` what to
@@ -100,7 +100,7 @@ def check_environment(
 
 async def _check(
     spec: ResourceSpec, tasks: Sequence[Task], steps: int, seed: int, walk: Sequence[str]
-) -> list[Finding]:
+) -> list[ContractProblem]:
     build = spec.builder()
     async with AsyncExitStack() as stack:
 
@@ -119,11 +119,11 @@ async def _check(
 Check = Callable[[_Trial], Awaitable[str]]
 
 
-async def _judge(check: Check, trial: _Trial) -> Finding:
+async def _judge(check: Check, trial: _Trial) -> ContractProblem:
     name = check.__name__.removeprefix("_").replace("_", " ")
     problem = await _attempt(lambda: check(trial))
     promise = (inspect.getdoc(check) or "").partition("\n")[0]
-    return Finding(name, not problem, problem or promise)
+    return ContractProblem(name, not problem, problem or promise)
 
 
 async def _attempt(act: Callable[[], Awaitable[str | None]]) -> str:

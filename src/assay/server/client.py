@@ -33,13 +33,13 @@ from assay.errors import ServerError
 from assay.schema.episode import Step
 from assay.schema.score import Score
 from assay.schema.step_score import StepScore
-from assay.server.exchange import (
-    AGAIN,
+from assay.server.client_protocol import (
+    RETRY_STATUSES,
     Batch,
     Retries,
+    auth_headers,
     batches,
-    checked_url,
-    headers_with,
+    check_url,
     read_rewards,
     read_scores,
     read_steps,
@@ -52,18 +52,18 @@ BATCH_ROWS = 512
 JSON = {"content-type": "application/json"}
 
 
-class _Asking:
+class _Connection:
     """What both clients know of the server, and how they take its answers."""
 
     def __init__(
-        self, url: str, token: str | None, timeout_s: float, retries: int, dice: random.Random
+        self, url: str, token: str | None, timeout_s: float, retries: int, rng: random.Random
     ) -> None:
-        self.url = checked_url(url)
+        self.url = check_url(url)
         self._retries = Retries(retries)
-        self._dice = dice
+        self._dice = rng
         self._options: dict[str, Any] = {
             "base_url": self.url,
-            "headers": headers_with(token),
+            "headers": auth_headers(token),
             "timeout": httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
         }
 
@@ -76,7 +76,7 @@ class _Asking:
             return outcome.content
         else:
             error = refusal(outcome.status_code, outcome.content)
-            if outcome.status_code not in AGAIN:
+            if outcome.status_code not in RETRY_STATUSES:
                 raise error
             after = outcome.headers.get("retry-after")
             pause_s = self._retries.pause_s(sent, after, self._dice)
@@ -85,7 +85,7 @@ class _Asking:
         return pause_s
 
 
-class Client(_Asking):
+class Client(_Connection):
     """A reward server, asked and waited for."""
 
     def __init__(
@@ -96,9 +96,9 @@ class Client(_Asking):
         timeout_s: float = 120.0,
         retries: int = 5,
         sleep: Callable[[float], None] = time.sleep,
-        dice: random.Random | None = None,
+        rng: random.Random | None = None,
     ) -> None:
-        super().__init__(url, token, timeout_s, retries, dice or random.Random())
+        super().__init__(url, token, timeout_s, retries, rng or random.Random())
         self._sleep = sleep
         self._http = httpx.Client(**self._options)
 
@@ -168,7 +168,7 @@ class Client(_Asking):
             self._sleep(taken)
 
 
-class AsyncClient(_Asking):
+class AsyncClient(_Connection):
     """A reward server, asked from an event loop."""
 
     def __init__(
@@ -179,9 +179,9 @@ class AsyncClient(_Asking):
         timeout_s: float = 120.0,
         retries: int = 5,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        dice: random.Random | None = None,
+        rng: random.Random | None = None,
     ) -> None:
-        super().__init__(url, token, timeout_s, retries, dice or random.Random())
+        super().__init__(url, token, timeout_s, retries, rng or random.Random())
         self._sleep = sleep
         self._http = httpx.AsyncClient(**self._options)
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from assay.envs.browser.browsergym.world import BrowserGym
+from assay.envs.browser.browsergym.environment import BrowserGym
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.schema.task import Task
 
@@ -26,7 +26,7 @@ FAKE = Path(__file__).parent / "fake"
 OBEY = Task(id="fake.obey/7")
 HANDS_OVER = """
 import asyncio, sys
-from assay.envs.browser.browsergym.world import BrowserGym
+from assay.envs.browser.browsergym.environment import BrowserGym
 from assay.schema.task import Task
 
 async def main():

@@ -9,7 +9,7 @@ import re
 import psutil
 import pytest
 
-from assay.envs.browser.browsergym.world import VARIABLE, BrowserGym
+from assay.envs.browser.browsergym.environment import VARIABLE, BrowserGym
 from assay.errors import BadParameter, DeadResource
 from assay.schema.observation import Observation
 from assay.schema.task import Task

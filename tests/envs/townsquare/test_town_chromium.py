@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from assay.envs.browser.world import BrowserWorld
+from assay.envs.browser.environment import BrowserEnvironment
 from assay.resources.browser import close_shared_browsers
 from assay.resources.town.server import Town
 from assay.schema.task import Task
@@ -12,7 +12,7 @@ from assay.schema.task import Task
 
 async def visit() -> tuple[str, str]:
     """What the directory shows once its script has drawn it, and what the API answers."""
-    world = BrowserWorld()
+    world = BrowserEnvironment()
     try:
         async with Town(7) as town:
             start = town.url("directory", "/category/cafes")

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
 from assay.envs.browser.actions import Call
-from assay.envs.browser.isolated import ActionFailed, IsolatedWorld, WorldLost
+from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.envs.browser.loading import Loading
-from assay.envs.browser.look import Look, read_look
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
+from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
 from assay.envs.browser.traffic import Traffic
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class PageLost(Exception):
     """The tab crashed, or does not answer any more; only a fresh one helps."""
 
 
-class Page:
+class BrowserPage:
     """A tab of a browser context; to be used on the browser's own event loop."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Page:
         self.next_ref = first_ref
         self._loading = Loading(tab, session, traffic, frame_id=frame_id)
         self._answer_s = min(ANSWER_S, timeout_s)
-        self._world = IsolatedWorld(session, frame_id=frame_id, timeout_s=self._answer_s)
+        self._world = IsolatedScripts(session, frame_id=frame_id, timeout_s=self._answer_s)
         self._lost = ""
         self._dialogs = 0
         self._limit: asyncio.Timeout | None = None
@@ -87,7 +87,7 @@ class Page:
         noop_s: float = NOOP_S,
         traffic: Traffic | None = None,
         first_ref: int = 1,
-    ) -> Page:
+    ) -> BrowserPage:
         """A fresh tab, watched from its first request on."""
         session = await tab.context.new_cdp_session(tab)
         await session.send("Page.enable")
@@ -214,7 +214,7 @@ class Page:
         from playwright.async_api import Error
 
         # It ends early when the document does, and that is what it waits for.
-        with suppress(Error, WorldLost):
+        with suppress(Error, DocumentLost):
             await self._ask(promise, None, wait=True)
 
     async def stop_scripts(self) -> None:
@@ -332,7 +332,9 @@ class Page:
             raise ActionFailed(f"Navigation failed: {url[:200]} answered with status {status}")
         return text
 
-    async def look(self, *, every_text: bool = False, selectors: Sequence[str] = ()) -> Look:
+    async def look(
+        self, *, every_text: bool = False, selectors: Sequence[str] = ()
+    ) -> PageSnapshot:
         """The page as it is now; `selectors` are counted, and their first element's text taken."""
         options = {
             "chars": LOOK_CHARS,
@@ -343,7 +345,7 @@ class Page:
             "texts": list(selectors),
         }
         answer = await self._evaluate("look", options)
-        look, self.next_ref = read_look(answer, notes=self.traffic.take_notes())
+        look, self.next_ref = read_snapshot(answer, notes=self.traffic.take_notes())
         return look
 
     async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
@@ -380,7 +382,7 @@ class Page:
                 stopped = True
                 self.traffic.note("the page did not respond; its script was stopped")
                 await self.stop_scripts()
-            except WorldLost:
+            except DocumentLost:
                 await self._arrive()
         raise PageLost(self._lost or "the page does not respond")
 

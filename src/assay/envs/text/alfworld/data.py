@@ -12,7 +12,7 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-from assay.envs.text.alfworld.archive import Archive, Entry
+from assay.envs.text.alfworld.archive import AlfWorldArchive, ArchiveEntry
 from assay.envs.text.alfworld.reader import MAX_FILE_CHARS, GameFile, read_game
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.schema.task import Task
@@ -30,11 +30,11 @@ class Shipped:
     """The games that come with Assay, by id and by trial."""
 
     def __init__(self) -> None:
-        self.archive = Archive.shipped()
-        self.entries: dict[str, Entry] = {entry.id: entry for entry in self.archive.entries}
+        self.archive = AlfWorldArchive.shipped()
+        self.entries: dict[str, ArchiveEntry] = {entry.id: entry for entry in self.archive.entries}
         self.ids: dict[str, list[str]] = defaultdict(list)
         """By trial."""
-        self.splits: dict[str, list[Entry]] = defaultdict(list)
+        self.splits: dict[str, list[ArchiveEntry]] = defaultdict(list)
         for entry in self.archive.entries:
             self.ids[entry.id.partition("/")[2]].append(entry.id)
             self.splits[entry.split].append(entry)

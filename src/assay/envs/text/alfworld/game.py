@@ -60,7 +60,7 @@ Move: TypeAlias = tuple[Callable[..., str], tuple[str, ...]]
 """The method that does a command and says what happened, and the things it is done with."""
 
 
-class Turn(NamedTuple):
+class AlfWorldTurn(NamedTuple):
     """What one command brought."""
 
     feedback: str
@@ -70,7 +70,7 @@ class Turn(NamedTuple):
     admissible_commands: list[str]
 
 
-class Game:
+class AlfWorldGame:
     """A game in play, from its first moment.
 
     Nothing stops at the end: as in the raw reference engine, a goal that was reached can be undone
@@ -98,11 +98,11 @@ class Game:
             ]
         )
 
-    def step(self, command: str) -> Turn:
+    def step(self, command: str) -> AlfWorldTurn:
         """Do what the command says, if that can be done now."""
-        act, things = self._moves.get(command.strip(), (Game._nothing, ()))
+        act, things = self._moves.get(command.strip(), (AlfWorldGame._nothing, ()))
         feedback = act(self, *things)
-        return Turn(feedback, int(self.won), self.won, self.admissible_commands)
+        return AlfWorldTurn(feedback, int(self.won), self.won, self.admissible_commands)
 
     @property
     def admissible_commands(self) -> list[str]:
@@ -144,13 +144,13 @@ class Game:
         return self.house.names[thing]
 
     def _possible_moves(self) -> Iterator[tuple[str, Move]]:
-        yield "look", (Game._look, ())
-        yield "inventory", (Game._inventory, ())
-        yield "help", (Game._help, ())
+        yield "look", (AlfWorldGame._look, ())
+        yield "inventory", (AlfWorldGame._inventory, ())
+        yield "help", (AlfWorldGame._help, ())
         for receptacle, location in self.house.location_of.items():
             # One cannot go to another receptacle at the same location: one faces it already.
             if location != self._location:
-                yield f"go to {self._name(receptacle)}", (Game._go, (receptacle,))
+                yield f"go to {self._name(receptacle)}", (AlfWorldGame._go, (receptacle,))
         for receptacle in self._here():
             yield from self._moves_at(receptacle)
         if self._held is not None:
@@ -158,40 +158,46 @@ class Game:
 
     def _moves_at(self, receptacle: str) -> Iterator[tuple[str, Move]]:
         there = self._name(receptacle)
-        yield f"examine {there}", (Game._examine_receptacle, (receptacle,))
+        yield f"examine {there}", (AlfWorldGame._examine_receptacle, (receptacle,))
         if self._is("openable", receptacle):
             if self._is("opened", receptacle):
-                yield f"close {there}", (Game._close, (receptacle,))
+                yield f"close {there}", (AlfWorldGame._close, (receptacle,))
             else:
-                yield f"open {there}", (Game._open, (receptacle,))
+                yield f"open {there}", (AlfWorldGame._open, (receptacle,))
         hand_is_free = not self._is("holdsany", self.house.agent)
         takeable = hand_is_free and self._is_accessible(receptacle)
         for thing in self._inside.get(receptacle, ()):
             if takeable and self._is("pickupable", thing):
-                yield f"take {self._name(thing)} from {there}", (Game._take, (thing, receptacle))
+                yield (
+                    f"take {self._name(thing)} from {there}",
+                    (AlfWorldGame._take, (thing, receptacle)),
+                )
             # Even in a closed receptacle, as the domain has it.
             if self._is("toggleable", thing):
-                yield f"use {self._name(thing)}", (Game._use, (thing,))
+                yield f"use {self._name(thing)}", (AlfWorldGame._use, (thing,))
 
     def _moves_with(self, held: str) -> Iterator[tuple[str, Move]]:
         name = self._name(held)
         # Only in the hand: a stray comma in the domain rules out what lies in a receptacle.
-        yield f"examine {name}", (Game._examine_held, (held,))
+        yield f"examine {name}", (AlfWorldGame._examine_held, (held,))
         for receptacle in self._here():
             there = self._name(receptacle)
             if self._is_accessible(receptacle) and self.house.fits(held, receptacle):
-                yield f"move {name} to {there}", (Game._put, (held, receptacle))
+                yield f"move {name} to {there}", (AlfWorldGame._put, (held, receptacle))
             # Doors may be closed for these three.
             if self._is("cleanable", held) and self._is_a(receptacle, SINKS):
-                yield f"clean {name} with {there}", (Game._clean, (held, receptacle))
+                yield f"clean {name} with {there}", (AlfWorldGame._clean, (held, receptacle))
             if self._is("heatable", held) and self._is_a(receptacle, MICROWAVES):
-                yield f"heat {name} with {there}", (Game._heat, (held, receptacle))
+                yield f"heat {name} with {there}", (AlfWorldGame._heat, (held, receptacle))
             if self._is("coolable", held) and self._is_a(receptacle, FRIDGES):
-                yield f"cool {name} with {there}", (Game._cool, (held, receptacle))
+                yield f"cool {name} with {there}", (AlfWorldGame._cool, (held, receptacle))
         if self._is_a(held, KNIVES):
             for thing in self.house.sliceable:
                 if ("objectatlocation", thing, self._location) in self._facts:
-                    yield f"slice {self._name(thing)} with {name}", (Game._slice, (thing, held))
+                    yield (
+                        f"slice {self._name(thing)} with {name}",
+                        (AlfWorldGame._slice, (thing, held)),
+                    )
 
     def _is_a(self, thing: str, types: frozenset[str]) -> bool:
         return not types.isdisjoint(self.house.types_of.get(thing, ()))

@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 from assay.envs.text.alfworld.reader import (
     PREDICATES,
+    AlfWorldProblem,
     Expression,
     Fact,
-    Problem,
     read_typed_names,
 )
 from assay.errors import BadRecord
@@ -87,7 +87,7 @@ FALSE = AnyOf()
 Formula: TypeAlias = AllOf | AnyOf
 
 
-def ground_goal(problem: Problem) -> Formula:
+def ground_goal(problem: AlfWorldProblem) -> Formula:
     """The problem's goal without variables; a formula that makes no sense is a `BadRecord`."""
     return _Grounding(problem).ground(problem.goal, {}, wanted=True)
 
@@ -131,7 +131,7 @@ class _Quantifier:
 
 
 class _Grounding:
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: AlfWorldProblem) -> None:
         self.problem = problem
         self.steps = 0
         self.by_type: dict[str, set[str]] = defaultdict(set)

@@ -71,7 +71,7 @@ _TASK = re.compile(r'"Your task is to: ([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class AlfWorldProblem:
     """What exists, what is true at the start, and what is wanted."""
 
     objects: Mapping[str, str]
@@ -86,7 +86,7 @@ class Problem:
 class GameFile:
     """One game, read and checked."""
 
-    problem: Problem
+    problem: AlfWorldProblem
     goal: str
     """The task sentence, without "Your task is to: "."""
     walkthrough: tuple[str, ...]
@@ -126,7 +126,7 @@ def read_walkthrough(commands: object, *, source: str) -> tuple[str, ...]:
     return tuple(commands)
 
 
-def read_problem(text: str, *, source: str) -> Problem:
+def read_problem(text: str, *, source: str) -> AlfWorldProblem:
     """The PDDL problem in `text`, its facts checked against the domain's predicates."""
     sections: dict[str, list[Expression]] = {}
     for part in read_expression(text, source=source)[1:]:
@@ -139,7 +139,7 @@ def read_problem(text: str, *, source: str) -> Problem:
         raise BadRecord(f"{source}: ':goal' must hold one formula")
     objects = read_typed_names(sections[":objects"], source=source)
     facts = _read_facts(sections[":init"], objects, source)
-    return Problem(objects=objects, facts=facts, goal=sections[":goal"][0], source=source)
+    return AlfWorldProblem(objects=objects, facts=facts, goal=sections[":goal"][0], source=source)
 
 
 def read_expression(text: str, *, source: str) -> list[Expression]:

@@ -32,7 +32,7 @@ _SIZES: Final = {
 """Bytes of a constant after its tag; a text says its own length."""
 
 
-class Call(NamedTuple):
+class MethodCall(NamedTuple):
     """A method that is called."""
 
     owner: str
@@ -70,7 +70,7 @@ class ClassFile:
         head = struct.pack(">HHH", _PUBLIC, self._text(name), self._text(signature))
         self._methods.append(head + self._body(code, size))
 
-    def redirect(self, name: str, signature: str, call: Call, to: Call) -> None:
+    def redirect(self, name: str, signature: str, call: MethodCall, to: MethodCall) -> None:
         """The method's one call of an object's method is a call of a static one instead.
 
         The static one takes the object first.

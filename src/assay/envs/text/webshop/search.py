@@ -63,7 +63,7 @@ def _collect(texts: Iterable[str]) -> _Postings:
     )
 
 
-class Index:
+class ProductIndex:
     """A searchable, immutable set of documents, each known by its id."""
 
     def __init__(self, documents: Mapping[str, str]) -> None:

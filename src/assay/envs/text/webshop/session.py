@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.envs.text.webshop.goals import Goal, GoalKind
-from assay.envs.text.webshop.pages import Page
+from assay.envs.text.webshop.pages import ShopPage
 from assay.envs.text.webshop.purchase import Receipt
 from assay.envs.text.webshop.shop import Shop
-from assay.envs.text.webshop.trip import Trip
+from assay.envs.text.webshop.trip import ShopTrip
 from assay.errors import BadParameter, NotReset
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -29,10 +29,10 @@ class _Binding:
     task_id: str
     kind: GoalKind
     shuffle: bool
-    trip: Trip
+    trip: ShopTrip
 
 
-class Session:
+class ShopSession:
     """A shopper in a shop; cheap to make, for the shop is shared.
 
     An action is `search[keywords]`, which works on every page, or `click[target]`; `choose` means
@@ -60,7 +60,7 @@ class Session:
                 f"no {kind} WebShop goal {_shown(str(task_id))}; "
                 f"this catalogue has {len(goals)}, counted from 0"
             )
-        trip = Trip(self.shop, goals[number])
+        trip = ShopTrip(self.shop, goals[number])
         self._binding = _Binding(str(number), kind, shuffle, trip)
         return self._observe()
 
@@ -73,7 +73,7 @@ class Session:
         return self._bound().trip.goal
 
     @property
-    def page(self) -> Page:
+    def page(self) -> ShopPage:
         """The page that the shopper looks at."""
         return self._bound().trip.page
 

@@ -19,7 +19,7 @@ from assay.envs.text.webshop.catalogue import Product, draw_prices, read_product
 from assay.envs.text.webshop.goals import Goal, GoalKind, build_goals, shuffled
 from assay.envs.text.webshop.nouns import NounSource, TitleNouns, title_nouns
 from assay.envs.text.webshop.purchase import Item
-from assay.envs.text.webshop.search import Index
+from assay.envs.text.webshop.search import ProductIndex
 from assay.errors import BadParameter, BadRecord
 
 DEFAULT_SEED = 0
@@ -35,7 +35,7 @@ class Stock:
 
     products: Mapping[str, Product]
     """By ASIN, in the order of the catalogue."""
-    index: Index
+    index: ProductIndex
     nouns: TitleNouns
 
     def item(self, asin: str) -> Item:
@@ -101,7 +101,7 @@ class _Goods:
     """What a folder holds: the large part of a shop, whatever its seed and its nouns."""
 
     products: Mapping[str, Product]
-    index: Index
+    index: ProductIndex
     listed_nouns: Mapping[str, Sequence[str]] | None
 
 
@@ -115,7 +115,7 @@ def _goods(folder: str | None) -> _Goods:
     )
     return _Goods(
         products={product.asin: product for product in products},
-        index=Index({product.asin: product.search_text for product in products}),
+        index=ProductIndex({product.asin: product.search_text for product in products}),
         listed_nouns=_read(source, "title_nouns", needed=False),
     )
 

@@ -6,7 +6,7 @@ from assay.envs.text.webshop.catalogue import Product
 from assay.envs.text.webshop.goals import Goal
 from assay.envs.text.webshop.pages import (
     Button,
-    Page,
+    ShopPage,
     done_page,
     index_page,
     item_page,
@@ -20,7 +20,7 @@ RESULTS_PER_PAGE = 10
 MOST_RESULTS = 50
 
 
-class Trip:
+class ShopTrip:
     """The state of one episode, from the empty search box to the first purchase.
 
     As in the original, options are lost by paging, by searching and by leaving the item, and
@@ -34,7 +34,7 @@ class Trip:
         self._hits: tuple[Product, ...] = ()
         self._number = 1
         self.goal = goal
-        self.page: Page = index_page(goal.instruction)
+        self.page: ShopPage = index_page(goal.instruction)
         self.product: Product | None = None
         self.options: dict[str, str] = {}
         self.receipt: Receipt | None = None

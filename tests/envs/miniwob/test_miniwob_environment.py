@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.envs.browser.miniwob.oracle import POLICIES, Oracle
-from assay.envs.browser.miniwob.view import read_view
-from assay.envs.browser.miniwob.world import MiniWob
+from assay.envs.browser.miniwob.environment import MiniWob
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.resources.browser import close_shared_browsers
 from assay.schema.evidence import PageEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from tests.envs.miniwob.oracle import POLICIES, Oracle, read_view
 
 
 @pytest.fixture(scope="module")

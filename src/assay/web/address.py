@@ -48,7 +48,7 @@ def fits_header(token: str) -> bool:
     return token.isascii() and token.isprintable() and " " not in token
 
 
-def checked_binding(host: str, port: int, token: str | None) -> Address:
+def check_address(host: str, port: int, token: str | None) -> Address:
     """The address, if it is one that a door may listen on."""
     if not 0 <= port <= 65535:
         raise UsageError(f"port {port!r} is not between 0 and 65535")

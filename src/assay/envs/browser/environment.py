@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get
 from assay.envs.browser.actions import BadCall, Call, parse_action
 from assay.envs.browser.digest import call_signature, info_digest
 from assay.envs.browser.isolated import ActionFailed
-from assay.envs.browser.look import Look
 from assay.envs.browser.outcomes import classify_error, detect_block
-from assay.envs.browser.page import NOOP_S, Page, PageLost
+from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.shot import HEIGHT, WIDTH, shot_hash
-from assay.envs.browser.view import evidence_of, facts_of, informed, render, render_payload
+from assay.envs.browser.snapshot import (
+    PageSnapshot,
+    evidence_of,
+    facts_of,
+    informed,
+    render,
+    render_payload,
+)
 from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
 from assay.resources.browser import Browser, shared_browser
 from assay.resources.pool import PoolLimits
@@ -40,7 +46,7 @@ KNOWN_REFS: Final = 20_000
 """Elements of an episode whose names are remembered, also when they are gone."""
 
 
-class Aim(NamedTuple):
+class ActionTarget(NamedTuple):
     """What an action is done to; the same for another number of the same element."""
 
     role: str
@@ -49,7 +55,7 @@ class Aim(NamedTuple):
     """Which of the elements with this role and name on the page."""
 
 
-class BrowserWorld:
+class BrowserEnvironment:
     """One tab in a context of its own, in a browser that all rollouts of the process share.
 
     Its task says `start_url`, and may say `search_url`, `selectors` (whose counts and texts an
@@ -96,11 +102,11 @@ class BrowserWorld:
         self._browser: Browser | None = None
         self._context: BrowserContext | None = None
         self._launch = 0
-        self._page: Page | None = None
+        self._page: BrowserPage | None = None
         self._task: Task | None = None
         self._steps = 0
         self._url = ""
-        self._aims: dict[str, Aim] = {}
+        self._aims: dict[str, ActionTarget] = {}
         self._dead = ""
         self._closed = False
 
@@ -133,13 +139,13 @@ class BrowserWorld:
             raise DeadResource(self._dead)
         return observation
 
-    async def _watch(self, tab: Tab, old: Page | None = None) -> None:
+    async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
         """The episode goes on in this tab, with the record and the numbers of the `old` one."""
         from playwright.async_api import Error
 
         assert self._task is not None
         try:
-            self._page = await Page.open(
+            self._page = await BrowserPage.open(
                 tab,
                 timeout_s=self._timeout_s,
                 search_url=str(self._task.metadata.get("search_url", self._search_url)),
@@ -189,7 +195,9 @@ class BrowserWorld:
             requested = words if call.name == "goto" else page.search_address(words)
         return await self._observe(outcome, told, requested=requested)
 
-    def _outcome(self, call: Call, aim: Aim | None, problem: str, payload: str) -> ToolOutcome:
+    def _outcome(
+        self, call: Call, aim: ActionTarget | None, problem: str, payload: str
+    ) -> ToolOutcome:
         """What the call was and how it ended, but for what the page shows afterwards."""
         arguments: dict[str, Any] = {str(n): text for n, text in enumerate(call.arguments)}
         if aim is not None and call.name != "press":
@@ -219,7 +227,7 @@ class BrowserWorld:
         known = {str(word).strip().casefold() for word in given}
         return "satisfied" if name.strip().casefold() in known else "missing"
 
-    async def _aim(self, call: Call) -> Aim | None:
+    async def _aim(self, call: Call) -> ActionTarget | None:
         """What the call is after: the element of its number, or what a key would activate."""
         from playwright.async_api import Error
 
@@ -234,7 +242,7 @@ class BrowserWorld:
             return None
         enter = call.arguments[0].rpartition("+")[2].lower() in ("enter", "numpadenter")
         role, name = found["sends"] if enter and found["sends"] else found["element"]
-        return Aim(str(role), str(name))
+        return ActionTarget(str(role), str(name))
 
     async def _box(self, call: Call) -> tuple[float, float, float, float] | None:
         """Where the element of the call is on the picture that the agent saw last."""
@@ -277,7 +285,7 @@ class BrowserWorld:
             screenshot=picture,
         )
 
-    async def _look(self) -> Look:
+    async def _look(self) -> PageSnapshot:
         assert self._task is not None
         wanted = self._task.metadata.get("selectors", ())
         selectors = (*self._selectors, *(str(selector) for selector in wanted))[:50]
@@ -307,21 +315,21 @@ class BrowserWorld:
         evidence = evidence_of(None, sent=old.traffic.sent, shot=None)
         return Observation(f"url: about:blank\n{told}", evidence=evidence, outcome=outcome)
 
-    def _close_later(self, page: Page) -> None:
+    def _close_later(self, page: BrowserPage) -> None:
         assert self._browser is not None
         self._browser.submit(_close_quietly(page.tab.close()))
 
-    def _remember(self, look: Look) -> None:
+    def _remember(self, look: PageSnapshot) -> None:
         self._url = look.url
         count: dict[tuple[str, str], int] = {}
         for number, role, name in look.refs:
             nth = count.get((role, name), 0)
             count[role, name] = nth + 1
-            self._aims[str(number)] = Aim(role, name, nth)
+            self._aims[str(number)] = ActionTarget(role, name, nth)
         while len(self._aims) > KNOWN_REFS:
             del self._aims[next(iter(self._aims))]
 
-    def _tab(self) -> Page:
+    def _tab(self) -> BrowserPage:
         assert self._page is not None
         return self._page
 

@@ -15,13 +15,13 @@ from assay.schema.episode import Step
 from assay.schema.score import Score, score_from_record
 from assay.schema.step_score import StepScore, step_score_from_record
 from assay.server.models import RewardRecord, RewardsResponse
-from assay.server.reading import read_json, write_json
-from assay.web.binding import fits_header
+from assay.server.strict_json import read_json, write_json
+from assay.web.address import fits_header
 
-AGAIN = frozenset({429, 502, 503, 504})
+RETRY_STATUSES = frozenset({429, 502, 503, 504})
 """Answers that say nothing about the request itself: it may be sent again."""
 BATCH_BYTES = 4 * 1024 * 1024
-NOT_OURS = (BadRecord, AttributeError, KeyError, TypeError, ValueError)
+READ_ERRORS = (BadRecord, AttributeError, KeyError, TypeError, ValueError)
 """What reading an answer of another shape raises."""
 
 
@@ -34,7 +34,7 @@ class Retries:
     """Before the first; each further one waits up to twice as long."""
     most_s: float = 30.0
 
-    def pause_s(self, sent: int, retry_after: str | None, dice: random.Random) -> float | None:
+    def pause_s(self, sent: int, retry_after: str | None, rng: random.Random) -> float | None:
         """How long to wait after so many were sent; `None`: no longer.
 
         The server's own wish is a lower bound. The rest is chance, so that clients which were
@@ -44,7 +44,7 @@ class Retries:
             return None
         longest_s = min(self.most_s, self.first_s * 2.0 ** (sent - 1))
         wished_s = _seconds(retry_after)
-        return min(self.most_s, wished_s) + longest_s * dice.uniform(0.5, 1.0)
+        return min(self.most_s, wished_s) + longest_s * rng.uniform(0.5, 1.0)
 
 
 def _seconds(retry_after: str | None) -> float:
@@ -75,7 +75,7 @@ def batches(rows: Iterable[Mapping[str, Any]], most_rows: int) -> Iterator[Batch
     held: list[orjson.Fragment] = []
     first, size = 1, 0
     for number, row in enumerate(rows, start=1):
-        encoded = _encoded(row, number)
+        encoded = _encode(row, number)
         if held and (len(held) >= most_rows or size + len(encoded) > BATCH_BYTES):
             yield Batch(first, held)
             held, first, size = [], number, 0
@@ -85,7 +85,7 @@ def batches(rows: Iterable[Mapping[str, Any]], most_rows: int) -> Iterator[Batch
         yield Batch(first, held)
 
 
-def _encoded(row: Mapping[str, Any], number: int) -> bytes:
+def _encode(row: Mapping[str, Any], number: int) -> bytes:
     try:
         return write_json(dict(row), default=None)
     except (TypeError, ValueError) as error:
@@ -96,7 +96,7 @@ def read_scores(body: bytes, rows: int) -> list[Score]:
     """The scores of an answer, one for each row."""
     try:
         scores = [_only_score(result) for result in read_json(body)["results"]]
-    except NOT_OURS as error:
+    except READ_ERRORS as error:
         raise _foreign(error) from error
     if len(scores) != rows:
         raise ServerError(f"the answer has {len(scores)} results for {rows} rows")
@@ -119,7 +119,7 @@ def read_steps(body: bytes) -> list[StepScore | None]:
     try:
         found = [step["score"] for step in read_json(body)["steps"]]
         return [None if record is None else step_score_from_record(record) for record in found]
-    except NOT_OURS as error:
+    except READ_ERRORS as error:
         raise _foreign(error) from error
 
 
@@ -127,7 +127,7 @@ def read_rewards(body: bytes) -> list[RewardRecord]:
     """The rewards of an answer."""
     try:
         return RewardsResponse.model_validate_json(body).rewards
-    except NOT_OURS as error:
+    except READ_ERRORS as error:
         raise _foreign(error) from error
 
 
@@ -145,14 +145,14 @@ def refusal(status: int, body: bytes) -> ServerError:
     return ServerError(f"{status} {code}: {message}", status=status, code=code)
 
 
-def checked_url(url: str) -> str:
+def check_url(url: str) -> str:
     """The address without a slash at its end."""
     if not url.startswith(("http://", "https://")):
         raise BadParameter(f"{url!r} is no address of a server; it begins with http:// or https://")
     return url.rstrip("/")
 
 
-def headers_with(token: str | None) -> dict[str, str]:
+def auth_headers(token: str | None) -> dict[str, str]:
     """The headers of every request; a token that no header can hold is refused, and not shown."""
     if token is None:
         return {}

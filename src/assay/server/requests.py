@@ -12,16 +12,16 @@ from starlette.requests import Request
 
 from assay.errors import BadRecord
 from assay.server import jobs
-from assay.server.jobs import Unreadable
+from assay.server.jobs import UnreadableRow
 from assay.server.pool import WorkerLost
-from assay.server.reading import read_json
-from assay.server.refusal import Refusal, bad_shape
-from assay.server.scoring import Bench
+from assay.server.refusal import Refusal, shape_refusal
+from assay.server.scoring import ScoringService
+from assay.server.strict_json import read_json
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
-HERE_BYTES = 1024 * 1024
+INLINE_BYTES = 1024 * 1024
 """A larger body is read by a worker: the event loop has a few milliseconds for each, not more."""
 
 
@@ -32,20 +32,20 @@ async def json_body(request: Request) -> Any:
         raise Refusal(
             415, "wrong_content_type", "send JSON, with the header `Content-Type: application/json`"
         )
-    bench: Bench = request.app.state.bench
+    scoring: ScoringService = request.app.state.scoring
     try:
-        async with asyncio.timeout(bench.settings.deadline_s):
+        async with asyncio.timeout(scoring.settings.deadline_s):
             body = await request.body()
     except TimeoutError as error:
         raise Refusal(408, "slow_body", "the body did not arrive before the deadline") from error
     try:
-        if len(body) <= HERE_BYTES:
+        if len(body) <= INLINE_BYTES:
             return read_json(body)
-        return await bench.run(jobs.read_body, body, bench.deadline())
+        return await scoring.run(jobs.read_body, body, scoring.deadline())
     except BadRecord as error:
         raise Refusal(400, "bad_json", f"the body {error}") from error
     except WorkerLost as lost:
-        raise lost_work(lost, "the body") from lost
+        raise lost_worker(lost, "the body") from lost
 
 
 async def read_body(request: Request, model: type[M]) -> M:
@@ -53,25 +53,25 @@ async def read_body(request: Request, model: type[M]) -> M:
     try:
         return model.model_validate(await json_body(request))
     except ValidationError as error:
-        raise bad_shape(error) from error
+        raise shape_refusal(error) from error
 
 
 @contextmanager
-def admitted(bench: Bench, request: Request, rows: int) -> Iterator[None]:
+def admit(scoring: ScoringService, request: Request, rows: int) -> Iterator[None]:
     """The rows are in the queue for as long as the block lasts."""
-    check_rows(bench, rows)
+    check_rows(scoring, rows)
     request.scope["assay.rows"] = rows
-    if not bench.admission.try_enter(rows):
-        raise queue_full(bench)
+    if not scoring.admission.try_enter(rows):
+        raise queue_full(scoring)
     try:
         yield
     finally:
-        bench.admission.leave(rows)
+        scoring.admission.leave(rows)
 
 
-def check_rows(bench: Bench, rows: int) -> None:
+def check_rows(scoring: ScoringService, rows: int) -> None:
     """A request may have as many rows."""
-    most = bench.settings.max_rows
+    most = scoring.settings.max_rows
     if rows > most:
         raise Refusal(
             413,
@@ -80,25 +80,25 @@ def check_rows(bench: Bench, rows: int) -> None:
         )
 
 
-def lost_work(lost: WorkerLost, what: str) -> Refusal:
+def lost_worker(lost: WorkerLost, what: str) -> Refusal:
     """The answer when no worker brought it back."""
     if lost.loss == "deadline":
         return Refusal(408, "deadline", f"{what} took longer than the deadline allows")
     return Refusal(503, "worker_died", f"two workers died over {what}", {"Retry-After": "1"})
 
 
-def queue_full(bench: Bench) -> Refusal:
+def queue_full(scoring: ScoringService) -> Refusal:
     """The answer when there is no room."""
-    after_s = bench.admission.retry_after_s()
+    after_s = scoring.admission.retry_after_s()
     return Refusal(
         429,
         "queue_full",
-        f"{bench.admission.rows:,} rows are waiting already; try again in {after_s} s",
+        f"{scoring.admission.rows:,} rows are waiting already; try again in {after_s} s",
         {"Retry-After": str(after_s)},
     )
 
 
-async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What the work returns; it is given up when the client goes away."""
     working = asyncio.create_task(work)
     leaving = asyncio.create_task(_gone(request))
@@ -123,7 +123,7 @@ async def read_lines(
 ) -> AsyncIterator[list[tuple[int, Any]]]:
     """The lines of a body as they arrive, numbered, a few at a time; blank ones are passed over.
 
-    A line longer than `most` bytes is given as `Unreadable`; its rest is dropped as it comes. A
+    A line longer than `most` bytes is given as `UnreadableRow`; its rest is dropped as it comes. A
     sender that falls silent for `stall_s` is refused: it may be gone without a word.
     """
     number = 0
@@ -163,4 +163,4 @@ async def _pieces(request: Request, stall_s: float) -> AsyncIterator[bytes]:
 
 
 def _line(line: bytes, most: int) -> Any:
-    return line if len(line) <= most else Unreadable(f"is longer than {most:,} bytes")
+    return line if len(line) <= most else UnreadableRow(f"is longer than {most:,} bytes")

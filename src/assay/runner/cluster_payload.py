@@ -43,20 +43,20 @@ def pack(contents: Any, cloudpickle: Any) -> bytes:
             packed = cloudpickle.dumps((registered, contents))
         except UNPICKLABLE as error:
             raise BadParameter(
-                f"{_culprit(registered, cloudpickle)} cannot be sent to a worker: {error}; "
+                f"{_unpicklable(registered, cloudpickle)} cannot be sent to a worker: {error}; "
                 "what it refers to must be picklable, or be made when it is called"
             ) from error
     return pickle.dumps((_versions(), packed))
 
 
-def unpack(luggage: bytes) -> Any:
+def unpack(payload: bytes) -> Any:
     """The contents; whatever came with them is registered in this process too."""
-    versions, packed = pickle.loads(luggage)  # noqa: S301 - it comes from the job's own driver
-    for package, wanted in versions.items():
+    versions, packed = pickle.loads(payload)  # noqa: S301 - it comes from the job's own driver
+    for package, expected in versions.items():
         here = _versions().get(package, "none")
-        if here != wanted:
+        if here != expected:
             raise ResourceError(
-                f"a worker has {package} {here}, and the job was started with {wanted}; scores "
+                f"a worker has {package} {here}, and the job was started with {expected}; scores "
                 "of a mixture mean nothing: install the same on every node"
             )
     registered, contents = pickle.loads(packed)  # noqa: S301 - it comes from the job's own driver
@@ -67,7 +67,7 @@ def unpack(luggage: bytes) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    """Of what decides the bytes of a result."""
+    """The versions of the packages that decide the bytes of a result."""
     try:
         arrow = version("pyarrow")
     except PackageNotFoundError:
@@ -75,7 +75,8 @@ def _versions() -> dict[str, str]:
     return {"assay": __version__, "pyarrow": arrow}
 
 
-def _culprit(registered: list[tuple[str, str, int, Any]], cloudpickle: Any) -> str:
+def _unpicklable(registered: list[tuple[str, str, int, Any]], cloudpickle: Any) -> str:
+    """What cannot be pickled, for an error message."""
     for kind, name, _, item in registered:
         try:
             cloudpickle.dumps(item)

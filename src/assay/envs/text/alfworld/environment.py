@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from assay.envs.text.alfworld.data import Library
-from assay.envs.text.alfworld.game import Game
+from assay.envs.text.alfworld.game import AlfWorldGame
 from assay.envs.text.alfworld.house import House
 from assay.errors import DeadResource, NotReset
 from assay.resources.pool import PoolLimits
@@ -19,7 +19,7 @@ from assay.schema.task import Task
 @dataclass(slots=True)
 class _Episode:
     task_id: str
-    game: Game
+    game: AlfWorldGame
     last: Observation = field(default_factory=lambda: Observation(""))
     steps: int = 0
 
@@ -48,7 +48,7 @@ class AlfWorld:
         if self._closed:
             raise DeadResource("this ALFWorld was closed; open another")
         self._episode = None
-        game = Game(House.build(self._library.load(task.id)))
+        game = AlfWorldGame(House.build(self._library.load(task.id)))
         episode = _Episode(task.id, game)
         episode.last = _observe(episode, game.reset())
         self._episode = episode

@@ -1,4 +1,4 @@
-"""What an episode is worth: every reward of a plan asked once, at the scoring boundary."""
+"""The scores of one episode, from every reward of a plan."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ async def score_episode(
 ) -> tuple[Score, ...]:
     """A score of every reward, in their order; none of them can end the run.
 
-    An episode that its environment ended is not judged: whatever the agent had done by then, the
-    rest was not in its hands.
+    Every reward abstains from an episode that its environment ended: whatever the agent had done
+    by then, the rest was not in its hands.
     """
     if episode.stop_reason == "env_error":
         because = episode.failure.message if episode.failure else "the environment failed"
@@ -26,10 +26,10 @@ async def score_episode(
     context.trajectory = episode.trajectory.messages
     context.steps = episode.trajectory.steps
     columns = {**episode.columns(), "context": context}
-    return tuple([await _ask(scorer, columns, limit_s) for scorer in scorers])
+    return tuple([await _score_within(limit_s, scorer, columns) for scorer in scorers])
 
 
-async def _ask(scorer: Scorer, columns: dict[str, object], limit_s: float) -> Score:
+async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, object]) -> Score:
     try:
         async with asyncio.timeout(limit_s):
             return await scorer.score_async(columns)

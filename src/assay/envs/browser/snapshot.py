@@ -1,13 +1,14 @@
-"""What one look gives to whom: text to the agent, digests to the scorer, facts to a contract."""
+"""One snapshot of a page, and what is made of it: text, digests, facts for a contract."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from assay.envs.browser.digest import page_evidence
-from assay.envs.browser.look import Look
 from assay.envs.browser.traffic import Traffic
 from assay.schema.evidence import PageEvidence, PageFacts
 from assay.schema.outcome import BlockCode, ToolOutcome
@@ -15,7 +16,58 @@ from assay.schema.outcome import BlockCode, ToolOutcome
 _NUMBER: Final = re.compile(r"\[\d+\] ")
 
 
-def evidence_of(look: Look | None, *, sent: Mapping[str, int], shot: int | None) -> PageEvidence:
+@dataclass(frozen=True, slots=True)
+class PageSnapshot:
+    """What `snapshot.js` read from a page at one moment."""
+
+    url: str
+    title: str
+    text: str
+    """What an agent reads: lines, with numbered elements."""
+    plain: str
+    """The visible text alone."""
+    omitted: int
+    """Characters that did not fit into the budget."""
+    short: bool
+    """Whether the page is too large to have been visited to its end."""
+    refs: tuple[tuple[int, str, str], ...]
+    """Number, role and name of every element that can be acted on."""
+    skeleton: tuple[str, ...]
+    forms: int
+    """A hash of everything typed into the page."""
+    counts: dict[str, int]
+    texts: dict[str, str]
+    scroll: tuple[int, int, int]
+    """Where the window is, how high the page is, how high the window is."""
+    notes: tuple[str, ...]
+    """Dialogs, new windows and downloads since the last snapshot."""
+
+
+def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> tuple[PageSnapshot, int]:
+    """The look that the script's answer tells of, and the next number for an element."""
+    seen = json.loads(answer)
+    position, height, window = seen["scroll"]
+    look = PageSnapshot(
+        url=seen["url"],
+        title=seen["title"],
+        text=seen["text"],
+        plain=seen["plain"],
+        omitted=int(seen["omitted"]),
+        short=bool(seen["short"]),
+        refs=tuple((int(i), str(role), str(name)) for i, role, name in seen["refs"]),
+        skeleton=tuple(seen["skeleton"]),
+        forms=int(seen["forms"]),
+        counts={key: int(value) for key, value in seen["counts"].items()},
+        texts=dict(seen["texts"]),
+        scroll=(int(position), int(height), int(window)),
+        notes=notes,
+    )
+    return look, int(seen["next"])
+
+
+def evidence_of(
+    look: PageSnapshot | None, *, sent: Mapping[str, int], shot: int | None
+) -> PageEvidence:
     """Digests of what was seen; without a look, of the requests alone.
 
     The numbers of elements are left out: they say when an element was first seen, not what it is.
@@ -44,7 +96,7 @@ def informed(outcome: ToolOutcome, evidence: PageEvidence) -> ToolOutcome:
     return outcome._replace(info=evidence.text)
 
 
-def facts_of(look: Look, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:
+def facts_of(look: PageSnapshot, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:
     """What an outcome contract can ask about; dialogs are dismissed, so none is open."""
     cut = set(traffic.cut)
     if look.omitted or look.short:
@@ -65,7 +117,7 @@ def facts_of(look: Look, traffic: Traffic, *, step: int, shot: int | None) -> Pa
     )
 
 
-def render(look: Look, told: str, block: BlockCode | None, *, chars: int) -> str:
+def render(look: PageSnapshot, told: str, block: BlockCode | None, *, chars: int) -> str:
     """The page as text, in lines, with at most `chars` characters of it."""
     position, height, window = look.scroll
     lines = [f"url: {look.url}", f"title: {look.title}"]

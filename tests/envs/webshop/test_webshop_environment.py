@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import pytest
 
+from assay.envs.text.webshop.environment import WebShop, tasks
 from assay.envs.text.webshop.tools import webshop_action, webshop_click, webshop_search
-from assay.envs.text.webshop.world import WebShop, tasks
 from assay.errors import BadParameter, DeadResource, NotReset
 from assay.resources.context import Context
 from assay.resources.protocol import Environment, Startable

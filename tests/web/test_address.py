@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from assay.errors import UsageError
-from assay.web.binding import Address, allowed_hosts, checked_binding, is_loopback, listen
+from assay.web.address import Address, allowed_hosts, check_address, is_loopback, listen
 
 LONG = "a-token-of-some-length"
 
@@ -45,12 +45,12 @@ def test_a_binding_that_may_not_be_is_one_sentence(
     host: str, port: int, token: str | None, part: str
 ) -> None:
     with pytest.raises(UsageError, match=part):
-        checked_binding(host, port, token)
+        check_address(host, port, token)
 
 
 def test_loopback_needs_no_token_and_the_network_a_long_one() -> None:
-    assert checked_binding("127.0.0.1", 0, None) == Address("127.0.0.1", 0, None)
-    assert checked_binding("0.0.0.0", 80, LONG) == Address("0.0.0.0", 80, LONG)
+    assert check_address("127.0.0.1", 0, None) == Address("127.0.0.1", 0, None)
+    assert check_address("0.0.0.0", 80, LONG) == Address("0.0.0.0", 80, LONG)
 
 
 def test_the_address_of_a_wildcard_is_called_on_this_machine() -> None:
@@ -68,12 +68,12 @@ def test_names_are_known_on_loopback_and_given_elsewhere() -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost", "[::1]"])
 @pytest.mark.parametrize("names", [[], ["rewards.svc"]])
 def test_the_address_that_is_told_is_one_that_is_answered(host: str, names: list[str]) -> None:
-    url = checked_binding(host, 8700, LONG).url
+    url = check_address(host, 8700, LONG).url
     assert urlsplit(url).hostname in allowed_hosts(host, names)
 
 
 def test_a_wildcard_with_names_answers_under_the_address_that_is_told() -> None:
-    url = checked_binding("0.0.0.0", 8700, LONG).url
+    url = check_address("0.0.0.0", 8700, LONG).url
     assert urlsplit(url).hostname in allowed_hosts("0.0.0.0", ["rewards.svc"])
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from assay.envs.text.webshop.goals import GoalKind
 from assay.envs.text.webshop.nouns import NounSource
-from assay.envs.text.webshop.session import WORLD, Session
+from assay.envs.text.webshop.session import WORLD, ShopSession
 from assay.envs.text.webshop.shop import DEFAULT_SEED, Shop, open_shop
 from assay.errors import BadParameter, DeadResource, NotReset
 from assay.schema.evidence import WorldEvidence
@@ -41,7 +41,7 @@ class WebShop:
         self._clickables = clickables
         self._nouns = _checked("nouns", nouns, get_args(NounSource))
         self._shop: Shop | None = None
-        self._session: Session | None = None
+        self._session: ShopSession | None = None
         self._closed = False
         self._bound = object()
         """Another one whenever the instance is unbound: a reset that was overtaken can tell."""
@@ -64,7 +64,7 @@ class WebShop:
                 f"shuffled, not {seed!r} and {shuffle!r}"
             )
         kind = _checked("goals", said.get("goals", self._goals), get_args(GoalKind))
-        session = Session(await self._open(seed), clickables=self._clickables)
+        session = ShopSession(await self._open(seed), clickables=self._clickables)
         observation = session.reset(task.id, kind=kind, shuffle=shuffle)
         if bound is not self._bound:
             raise NotReset(f"this WebShop was given back while it was reset to task {task.id!r}")
@@ -89,7 +89,7 @@ class WebShop:
         self.forget()
 
     @property
-    def session(self) -> Session:
+    def session(self) -> ShopSession:
         """The engine of the current task."""
         if self._closed:
             raise DeadResource("this WebShop was closed; open another")

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from assay.errors import BadRecord
-from assay.server.reading import read_json
 from assay.server.refusal import Refusal
+from assay.server.strict_json import read_json
 
 RewardNames = Annotated[
     list[str],
@@ -18,7 +18,7 @@ RewardNames = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryParams:
     """The query parameters that several routes share, read."""
 
     rewards: list[str]
@@ -27,7 +27,7 @@ class Asked:
     deadline_s: float | None
 
 
-def asked(
+def query_params(
     reward: RewardNames = [],  # noqa: B006 - FastAPI copies it, and takes no factory here
     params: Annotated[
         str, Query(description='The reward\'s options as JSON: `{"mode": "hotpot"}`.')
@@ -38,12 +38,12 @@ def asked(
     deadline_s: Annotated[
         float | None, Query(gt=0, description="Less than the server's own deadline.")
     ] = None,
-) -> Asked:
+) -> QueryParams:
     """The query parameters, as a dependency of a route."""
     named = _object(columns, "columns")
     if not all(isinstance(column, str) for column in named.values()):
         raise Refusal(422, "bad_request", "columns: every value is the name of a column")
-    return Asked(reward, _object(params, "params"), named, deadline_s)
+    return QueryParams(reward, _object(params, "params"), named, deadline_s)
 
 
 def _object(text: str, name: str) -> dict[str, Any]:

@@ -10,14 +10,14 @@ from uuid import uuid4
 
 from assay.server.logs import log
 from assay.server.metrics import Metrics
-from assay.web.asgi import App, Message, Receive, Scope, Send, answer_error, header_values
+from assay.web.asgi import App, Message, Receive, Scope, Send, header_values, send_error
 
 SAFE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 GONE = 499
 """What is logged for a request whose client went away before it was answered."""
 
 
-def observed(app: App, metrics: Metrics, clock: Callable[[], float] = time.perf_counter) -> App:
+def instrument(app: App, metrics: Metrics, clock: Callable[[], float] = time.perf_counter) -> App:
     """The application, with each request under an id, in the log and in the metrics."""
 
     async def observe(scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,7 +41,7 @@ def observed(app: App, metrics: Metrics, clock: Callable[[], float] = time.perf_
             # The server stops, and the time to finish is over: the client is told, if it can be.
             if status == GONE:
                 message = "the server was stopped before this was finished; ask again"
-                await answer_error(send_noted, 503, "stopped", message)
+                await send_error(send_noted, 503, "stopped", message)
         finally:
             took_s = clock() - started
             route = getattr(scope.get("route"), "path", None) or "-"

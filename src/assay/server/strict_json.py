@@ -16,7 +16,7 @@ import orjson
 
 from assay.errors import BadRecord
 
-MOST_VALUES = 500_000
+MAX_VALUES = 500_000
 """Separators in a body: a few megabytes of `{},{},…` would become gigabytes of objects."""
 
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.?)*+(?:"|\Z)', re.DOTALL)
@@ -36,8 +36,8 @@ def read_json(body: bytes) -> Any:
     """The value that the bytes hold; anything doubtful is a `BadRecord` that says what."""
     marks = body.translate(_MARKS)
     # Texts may hold as many commas as they like, so only what is left without them counts.
-    if marks.count(b",") > MOST_VALUES and _TEXT.sub(b"", marks).count(b",") > MOST_VALUES:
-        raise BadRecord(f"holds more than {MOST_VALUES:,} values; send less at a time")
+    if marks.count(b",") > MAX_VALUES and _TEXT.sub(b"", marks).count(b",") > MAX_VALUES:
+        raise BadRecord(f"holds more than {MAX_VALUES:,} values; send less at a time")
     if not _holds_long_integer(body, marks):
         try:
             return orjson.loads(body)
