@@ -10,7 +10,7 @@ from assay.ledger.provenance import installed_versions, new_run_id, utc_now
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.context import Context
-from assay.runner.verdict import score_episode
+from assay.runner.score_episode import score_episode
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import Scorer

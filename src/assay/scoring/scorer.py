@@ -134,12 +134,12 @@ class Scorer:
         )
 
     def _failed(self, error: Exception) -> Abstained:
-        story = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
+        recorder = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
         return Abstained(
             "grader_error",
             f"{self.spec.name} raised {type(error).__name__}: {str(error)[:300]}",
             self.spec.parts or (),
-            {"traceback": story},
+            {"traceback": recorder},
             self.spec.id,
             self.params,
         )
