@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from assay.rewards.step.inputs import Progress
 from assay.rewards.step.telemetry import RECORD_LIMIT_BYTES, to_json_line, to_record
 from assay.schema.evidence import PageEvidence, PageFacts
 from assay.schema.outcome import BlockCode, ErrorCode, Gate
-from assay.schema.step_score import BANDS, StepScore, step_score_to_json
+from assay.schema.step_score import BANDS, StepScore, step_score_to_record
 
 EXAMPLES = 5
 LAPS = 9
@@ -154,7 +155,8 @@ def _problems(step: StepInput, rng: random.Random) -> Iterator[str]:
     low, high = BANDS[score.classification]
     if not low <= score.milli <= high or not 0 <= score.confidence_milli <= 1000:
         yield "score outside the band of its class"
-    if step_score_to_json(score) != step_score_to_json(scorer.score(StepInput(*step))):
+    again = scorer.score(StepInput(*step))
+    if json.dumps(step_score_to_record(score)) != json.dumps(step_score_to_record(again)):
         yield "other bytes for the same input"
     if scorer.score(_relabelled(step)) != score:
         yield "more than the equality of digests matters"

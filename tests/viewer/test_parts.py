@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import BadParameter, BadRecord
-from assay.ledger.index import Index
-from assay.ledger.liveness import being_written
+from assay.ledger.index import LedgerIndex
+from assay.ledger.lock import is_being_written
 from assay.ledger.run import Run
 from assay.ledger.steps import StepsWriter
 from assay.ledger.windows import read_gists, read_window
@@ -238,12 +238,12 @@ def test_a_steps_file_that_grows_is_read_on_and_one_that_was_replaced_anew(
 def test_a_run_is_live_while_its_writer_holds_it(tmp_path: Path) -> None:
     elsewhere = tmp_path / "no list of locks"
     with RunWriter.create(tmp_path, manifest("live")) as writer:
-        assert being_written(writer.path)
-        assert being_written(writer.path, locks=elsewhere), "the process that is named is alive"
-    assert not being_written(writer.path)
-    assert not being_written(tmp_path / "nowhere")
+        assert is_being_written(writer.path)
+        assert is_being_written(writer.path, locks=elsewhere), "the process that is named is alive"
+    assert not is_being_written(writer.path)
+    assert not is_being_written(tmp_path / "nowhere")
     (writer.path / "writer.lock").write_text("process 7 on another-machine\n")
-    assert not being_written(writer.path, locks=elsewhere)
+    assert not is_being_written(writer.path, locks=elsewhere)
 
 
 def finish(writer: RunWriter, task: str, reward: float, usage: Usage, repeat: int = 0) -> None:
@@ -271,7 +271,7 @@ def test_the_index_adds_up_time_and_cost_and_makes_up_no_price(tmp_path: Path) -
         finish(writer, "b", 1.0, Usage(1, 1, None, 1))
     with RunWriter.create(tmp_path, manifest("no-model")) as writer:
         finish(writer, "a", 1.0, Usage())
-    index = Index(tmp_path)
+    index = LedgerIndex(tmp_path)
     rows = {row.run_id: row for row in index.runs()}
     assert rows["priced"].cost_usd == 0.75
     assert rows["priced"].elapsed_s == 6.0

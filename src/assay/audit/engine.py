@@ -20,7 +20,7 @@ from assay.audit.result import Audit, Checked, checked, ranked
 from assay.audit.session import Session
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, BadRecord, did_you_mean
-from assay.runner.blocks import plan_blocks, read_rows
+from assay.runner.shard_rows import plan_shards, read_rows
 
 BUILT_IN: Final = "built in"
 ROWS: Final[Mapping[Budget, int]] = {"fast": 40, "full": 200}
@@ -136,8 +136,8 @@ def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sam
     if not file.is_file():
         raise BadParameter(f"there is no file {str(file)!r} to take golds from")
     rows: list[Mapping[str, Any]] = []
-    for block in plan_blocks(file):
-        for row in read_rows(file, block):
+    for shard in plan_shards(file):
+        for row in read_rows(file, shard):
             if not isinstance(row.value, Mapping):
                 raise BadRecord(
                     f"{file.name}: {row.problem or f'row {row.number} is not an object'}"

@@ -3,7 +3,7 @@
     @tool
     async def alfworld_step(context: Context, action: Annotated[str, "A command"]) -> Observation:
         \"""Carry out one command in the household.\"""
-        return await (await context.world("alfworld")).step(action)
+        return await (await context.environment("alfworld")).step(action)
 
 What the model writes is untrusted: arguments that do not fit become an observation that says what
 is possible. Only a world that died, or a task that does not exist, raises.

@@ -1,8 +1,8 @@
 """An SQLite index over all runs of a folder: fast to ask, safe to delete.
 
 The run folders are the truth. `update` reads what was appended since the last time, by the byte
-offset that it keeps for each run; an index that is missing, damaged or of another version is made
-anew.
+offset that it keeps for each run; an index that is missing, damaged or of another version is
+built again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay.errors import BadRecord
 from assay.ledger.layout import INDEX, RunLayout, list_runs
 from assay.ledger.records import RawLine, episode_from_record, read_raw
 from assay.ledger.run import read_manifest
-from assay.ledger.summary import domain_of, primary, reward_of
+from assay.ledger.summary import domain_of, primary_score, reward_of
 from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
@@ -140,7 +140,7 @@ class AttemptRow:
     """Whether it is the one that counts for its task and repeat."""
 
 
-class Index:
+class LedgerIndex:
     """The index of one folder of runs; where nothing can be written it lives in memory."""
 
     def __init__(self, runs_dir: str | Path) -> None:
@@ -156,7 +156,7 @@ class Index:
                 return self._update(database)
 
     def rebuild(self) -> int:
-        """The index is made anew from the run folders; returns how many lines there are."""
+        """The index is built again from the run folders; returns how many lines there are."""
         self._delete()
         return self.update()
 
@@ -175,8 +175,8 @@ class Index:
             "WHERE (?1 IS NULL OR run_id = CAST(?1 AS TEXT)) "
             "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT))) ORDER BY run_id, line"
         )
-        wanted = (None if name is None else _text(name) for name in (run_id, task_id))
-        rows = self._rows(query, tuple(wanted))
+        names = (None if name is None else _text(name) for name in (run_id, task_id))
+        rows = self._rows(query, tuple(names))
         return [AttemptRow(*(*row[:-3], bool(row[-3]), row[-2], bool(row[-1]))) for row in rows]
 
     def task_means(self, run_id: str) -> list[float]:
@@ -218,12 +218,12 @@ class Index:
     def _update(self, database: sqlite3.Connection) -> int:
         folders = {folder.name: folder for folder in list_runs(self.runs_dir)}
         states = database.execute("SELECT run_id, offset, lines, head FROM runs")
-        known = {run_id: _State(*state) for run_id, *state in states}
-        for run_id in known.keys() - folders.keys():
+        indexed = {run_id: _State(*state) for run_id, *state in states}
+        for run_id in indexed.keys() - folders.keys():
             _forget(database, run_id)
         new = 0
         for run_id, folder in folders.items():
-            new += _update_run(database, run_id, RunLayout(folder), known.get(run_id))
+            new += _update_run(database, run_id, RunLayout(folder), indexed.get(run_id))
         return new
 
 
@@ -287,7 +287,7 @@ class _Tail:
 
 
 def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
-    score = primary(episode)
+    score = primary_score(episode)
     return (
         _text(run_id),
         number,
@@ -344,7 +344,7 @@ def _open(path: Path | None) -> sqlite3.Connection:
     )
     try:
         database.text_factory = lambda data: data.decode("utf-8", "surrogatepass")
-        # What a power cut destroys is made anew; there is nothing to wait for.
+        # What a power cut destroys is built again; there is nothing to wait for.
         database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN IMMEDIATE")
         (version,) = database.execute("PRAGMA user_version").fetchone()

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.ledger.lines import Line, load_record, read_lines
+from assay.ledger.lines import FileLine, load_record, read_lines
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
 from assay.schema.episode import Episode
 from assay.schema.manifest import RUN_SCHEMA
@@ -46,7 +46,7 @@ class StoredEpisode:
 class RawLine:
     """A line of `episodes.jsonl` and the record in it, or why there is none."""
 
-    line: Line
+    line: FileLine
     record: dict[str, Any] | None
     problem: str = ""
 

@@ -94,8 +94,8 @@ class Run:
         self._scan()
         chosen: dict[tuple[str, int], _Place] = {}
         for place in self._catalogue.places.values():
-            held = chosen.get(place.key)
-            if held is None or held.env_error or not place.env_error:
+            previous = chosen.get(place.key)
+            if previous is None or previous.env_error or not place.env_error:
                 chosen[place.key] = place
         for place in chosen.values():
             episode = self._episode_of(self._read(place), full=full)
@@ -237,11 +237,11 @@ class Run:
             return ()
         path = self._layout.steps_of(stored.episode.attempt)
         try:
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
+            actual = hashlib.sha256(path.read_bytes()).hexdigest()
         except FileNotFoundError as error:
             raise BadRecord(f"there is no {str(path)!r}") from error
-        if found != stored.steps.sha256:
-            raise BadRecord(f"{str(path)!r} is not what was recorded: its hash is {found}")
+        if actual != stored.steps.sha256:
+            raise BadRecord(f"{str(path)!r} is not what was recorded: its hash is {actual}")
         return self.steps(stored.episode.attempt)
 
     def _report(self, number: int, problem: str) -> None:

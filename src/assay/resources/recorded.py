@@ -11,7 +11,7 @@ from assay.schema.observation import Observation
 from assay.schema.task import Task
 
 
-class RecordedWorld:
+class RecordedEnvironment:
     """A read-only `Environment`: it testifies as the live one did after the last recorded step."""
 
     def __init__(self, name: str, episode: Episode) -> None:

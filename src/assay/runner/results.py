@@ -1,4 +1,4 @@
-"""The rows that scoring a file writes: JSONL or Parquet, piece by piece, in order."""
+"""The rows that scoring a file writes: JSONL or Parquet, shard by shard, in order."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def whole_or_nothing(path: Path, drafts: Path | None = None) -> Iterator[Path]:
 
     It is in `drafts`, a folder of the same disk, or beside `path`.
     """
-    # A name of its own: on a shared disk, writers of several machines may be at the same piece.
+    # A name of its own: on a shared disk, writers of several machines may be at the same shard.
     draft = (drafts or path.parent) / f".{path.name}.{uuid.uuid4().hex}.tmp"
     try:
         yield draft
@@ -57,14 +57,14 @@ def whole_or_nothing(path: Path, drafts: Path | None = None) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def write_piece(
+def write_shard(
     path: Path,
     results: Iterator[dict[str, Any]],
     scorers: Sequence[Scorer],
     keep: Sequence[str],
     drafts: Path | None = None,
 ) -> None:
-    """The results of one block, whole or not at all."""
+    """The results of one shard, complete or not at all."""
     with whole_or_nothing(path, drafts) as draft:
         if parquet.is_parquet(path):
             parquet.write(draft, results, scorers, (*IDENTITY, *keep))
@@ -74,13 +74,13 @@ def write_piece(
                     stream.write(encode(result))
 
 
-def join_pieces(pieces: Sequence[Path], out: Path) -> None:
-    """One file from all pieces, in order."""
+def join_shards(shards: Sequence[Path], out: Path) -> None:
+    """One file from all shards, in order."""
     with whole_or_nothing(out) as draft:
         if parquet.is_parquet(out):
-            parquet.join(pieces, draft)
+            parquet.join(shards, draft)
         else:
             with draft.open("wb") as stream:
-                for piece in pieces:
-                    with piece.open("rb") as source:
+                for shard in shards:
+                    with shard.open("rb") as source:
                         shutil.copyfileobj(source, stream, 1024 * 1024)

@@ -115,7 +115,7 @@ class Scorer:
             return self.abstain("grader_error", f"{self.spec.name} {error}")
         if self.spec.parts is not None:
             score = self._with_fixed_parts(score)
-        return score.signed(self.spec.id, self.params)
+        return score.sign(self.spec.id, self.params)
 
     def _with_fixed_parts(self, score: Score) -> Score:
         declared = self.spec.parts or ()
@@ -134,12 +134,12 @@ class Scorer:
         )
 
     def _failed(self, error: Exception) -> Abstained:
-        story = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
+        recorder = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
         return Abstained(
             "grader_error",
             f"{self.spec.name} raised {type(error).__name__}: {str(error)[:300]}",
             self.spec.parts or (),
-            {"traceback": story},
+            {"traceback": recorder},
             self.spec.id,
             self.params,
         )

@@ -31,7 +31,7 @@ from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.rendering import Templates, to_json
 from assay.viewer.security import RAW_POLICY, artifact_type, secured
 from assay.web.asgi import App, Receive, Scope, Send, error_body
-from assay.web.guards import Guards, guarded
+from assay.web.guards import Guards, guard
 
 STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 64 * 1024
@@ -43,7 +43,7 @@ MAX_HEAD_BYTES = 1024 * 1024
 
 def build_app(runs_dir: Path, guards: Guards) -> App:
     """The viewer of one folder of runs, behind its guards."""
-    return secured(guarded(_with_twins(_pages(Archive(runs_dir))), guards))
+    return secured(guard(_with_twins(_pages(Archive(runs_dir))), guards))
 
 
 def _with_twins(app: App) -> App:

@@ -174,7 +174,7 @@ def test_tools_reset_lazily_and_answer_what_does_not_fit() -> None:
     async def main() -> None:
         task = Task(id="melt", metadata={"task_name": "melt", "variation_idx": 0})
         spec = ResourceSpec("scienceworld", {"step_limit": 3, "simplifications": "easy"})
-        async with Context.open(task=task, worlds={"scienceworld": spec}) as context:
+        async with Context.open(task=task, environments={"scienceworld": spec}) as context:
             assert "Your task is to melt" in await scienceworld_step(context, action="task")
             assert "was not called" in await scienceworld_step(context, acton="look around")
             assert await scienceworld_step(context, action="fly") == (
@@ -194,7 +194,7 @@ def test_tools_reset_lazily_and_answer_what_does_not_fit() -> None:
 def test_a_killed_simulator_is_an_abstention_and_not_a_zero() -> None:
     async def main() -> None:
         async with Context.open(task=Task(id="boil/21")) as context:
-            world = await context.world("scienceworld")
+            world = await context.environment("scienceworld")
             assert isinstance(world, ScienceWorld)
             assert world.pid is not None
             folder = Path(psutil.Process(world.pid).cwd())
@@ -266,7 +266,7 @@ def test_cancelling_a_start_leaves_no_process() -> None:
 
     async def _hold() -> None:
         async with Context.open(task=Task(id="boil/21")) as context:
-            await context.world("scienceworld")
+            await context.environment("scienceworld")
             await asyncio.Event().wait()
 
     asyncio.run(main())
@@ -389,7 +389,7 @@ def test_without_the_extra_it_says_what_to_install(
     async def main() -> None:
         async with Context.open(task=Task(id="boil/21")) as context:
             with pytest.raises(MissingExtra, match=message):
-                await context.world("scienceworld")
+                await context.environment("scienceworld")
             score = await score_async("scienceworld_reward", final_response="", context=context)
             assert score["abstained"] == "env_error"
 

@@ -15,8 +15,7 @@ from assay.envs.text.alfworld.environment import AlfWorld
 from assay.errors import DeadResource, NotReset, ResourceError
 from assay.registry import find_reward
 from assay.resources.context import Context
-from assay.resources.pool import PoolLimits
-from assay.resources.pools import Pools
+from assay.resources.pool import PoolLimits, Pools
 from assay.schema.episode import Episode, Failure, Step, Trajectory
 from assay.schema.evidence import WorldEvidence
 from assay.schema.message import Message
@@ -246,7 +245,7 @@ def test_a_purchase_is_scored_live_and_the_next_rollout_starts_from_nothing() ->
         task = Task(id="3")
         async with Pools({"webshop": PoolLimits(cap=1)}) as pools:
             async with Context.open(task=task, pools=pools) as buyer:
-                shop = await buyer.world("webshop", "global")
+                shop = await buyer.environment("webshop", "global")
                 results = await shop.step("search[hair serum roller]")
                 item = re.search(r"B0[0-9A-Z]{8}", results.text)
                 assert item is not None

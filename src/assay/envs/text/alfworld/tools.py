@@ -44,7 +44,7 @@ TOOLS = (alfworld_step, alfworld_admissible_commands, alfworld_objective)
 
 
 async def _household(context: Context) -> AlfWorld:
-    world = await context.world(AlfWorld.name)
+    world = await context.environment(AlfWorld.name)
     if not isinstance(world, AlfWorld):
         raise BadParameter(f"these tools play ALFWorld live; this rollout holds {world!r}")
     return world

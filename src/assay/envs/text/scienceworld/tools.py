@@ -23,7 +23,7 @@ async def scienceworld_step(
 
     'task' repeats the goal, 'look around' and 'inventory' are free, 'wait1' lets time pass.
     """
-    return await (await context.world("scienceworld")).step(action)
+    return await (await context.environment("scienceworld")).step(action)
 
 
 @tool
@@ -32,7 +32,7 @@ async def scienceworld_valid_actions(
     containing: Annotated[str, "List only actions that contain this text; empty for all."] = "",
 ) -> str:
     """List actions that are possible now in the science world."""
-    world = await context.world("scienceworld")
+    world = await context.environment("scienceworld")
     if not isinstance(world, ScienceWorld):
         raise ResourceError("valid actions can be listed in a live ScienceWorld only")
     actions = [action for action in await world.valid_actions() if containing in action]

@@ -9,7 +9,6 @@ is our parsed tree, never text, so nothing that a model wrote is evaluated.
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import json
 import os
@@ -47,21 +46,16 @@ def require_sympy() -> None:
         raise MissingExtra("second_opinion=True needs sympy; run `pip install 'assay[maths]'`")
 
 
-def second_opinion(prediction: str, gold: str, *, cpu_s: float = CPU_S) -> Opinion:
+def second_opinion(prediction: str, reference: str, *, cpu_s: float = CPU_S) -> Opinion:
     """Whether sympy proves the two answers equal, asked from any thread.
 
     Blocks for at most a small multiple of `cpu_s`. Raises `MissingExtra` without sympy.
     """
     require_sympy()
-    trees = to_trees(prediction, gold)
+    trees = to_trees(prediction, reference)
     if trees is None:
         return Opinion(None, "sympy is asked about expressions only")
     return shared_process().ask(*trees, cpu_s=cpu_s)
-
-
-async def second_opinion_async(prediction: str, gold: str, *, cpu_s: float = CPU_S) -> Opinion:
-    """As `second_opinion`, without blocking the event loop."""
-    return await asyncio.to_thread(second_opinion, prediction, gold, cpu_s=cpu_s)
 
 
 class SympyProcess:
@@ -92,8 +86,8 @@ class SympyProcess:
         if answer is None:
             return Opinion(None, f"sympy did not finish within {cpu_s:g} s of processor time")
         equal: bool | None = answer["equal"]
-        verdict = {True: "proves them equal", False: "says they differ", None: "cannot say"}
-        return Opinion(equal, f"sympy {verdict[equal]}")
+        result = {True: "proves them equal", False: "says they differ", None: "cannot say"}
+        return Opinion(equal, f"sympy {result[equal]}")
 
     def close(self) -> None:
         """End the process; the next question starts another."""

@@ -73,7 +73,7 @@ def main() -> None:
     threading.Thread(target=_read, args=(questions,), daemon=True).start()
     import sympy  # type: ignore[import-untyped, unused-ignore]
 
-    _say({"ready": sympy.__version__})
+    _write({"ready": sympy.__version__})
     while True:
         question = json.loads(questions.get())
         # The kernel ends the process when the processor time is spent, whatever it is doing.
@@ -83,7 +83,7 @@ def main() -> None:
         except CANNOT_SAY:
             equal = None
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _say({"equal": equal})
+        _write({"equal": equal})
 
 
 def _read(questions: queue.SimpleQueue[bytes]) -> None:
@@ -92,7 +92,7 @@ def _read(questions: queue.SimpleQueue[bytes]) -> None:
     os._exit(0)
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _write(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 
@@ -147,8 +147,8 @@ def _equal(left: Any, right: Any) -> bool | None:
     difference = left - right
     if difference == 0 or sympy.simplify(difference) == 0:
         return True
-    verdict: bool | None = difference.equals(0)
-    return verdict
+    equal: bool | None = difference.equals(0)
+    return equal
 
 
 if __name__ == "__main__":
