@@ -142,7 +142,7 @@ async def _reset_binds_the_task(run: _CheckRun) -> str:
     """After reset, testimony names the environment and the task, as the observation does."""
     for task in run.tasks:
         observation = await run.environment.reset(task)
-        evidence = run.environment.testimony()
+        evidence = run.environment.evidence()
         if (evidence.world, evidence.task_id) != (run.environment.name, task.id):
             return f"reset to {task.id!r}, and the testimony is {evidence!r}"
         if observation.evidence != evidence:
@@ -164,8 +164,8 @@ async def _unknown_task_is_refused(run: _CheckRun) -> str:
 async def _testimony_is_read_only(run: _CheckRun) -> str:
     """Reading the testimony changes nothing and is plain JSON."""
     await run.environment.reset(run.tasks[0])
-    before = run.environment.testimony()
-    if any(run.environment.testimony() != before for _ in range(20)):
+    before = run.environment.evidence()
+    if any(run.environment.evidence() != before for _ in range(20)):
         return "reading it twice gives two testimonies"
     record = json.loads(json.dumps(asdict(before), allow_nan=False))
     if WorldEvidence(**record) != before:
@@ -254,7 +254,7 @@ CHECKS: tuple[Check, ...] = (
 async def _has_no_episode(environment: Environment, *, closed: bool = False) -> str:
     refusals = (NotReset, DeadResource) if closed else (NotReset,)
     try:
-        return f"it testifies without an episode: {environment.testimony()!r}"
+        return f"it testifies without an episode: {environment.evidence()!r}"
     except refusals:
         pass
     try:
@@ -295,7 +295,7 @@ def _deterministic(environment: Environment, task: Task) -> bool:
 
 
 def _state(environment: Environment) -> WorldEvidence:
-    evidence = environment.testimony()
+    evidence = environment.evidence()
     progress = {key: value for key, value in evidence.progress.items() if key not in COUNTERS}
     return WorldEvidence(
         evidence.world, evidence.task_id, evidence.score, evidence.done, evidence.won, progress

@@ -184,7 +184,7 @@ class MiniWob(BrowserEnvironment):
             done=state.done,
         )
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """The page's own word: `score` is its raw reward; `progress` holds the reward of 0 or 1."""
         state = self._state
         if self._task is None or state is None or not state.done:
