@@ -32,8 +32,8 @@ import psutil
 
 from assay.envs.browser.environment import BrowserEnvironment
 from assay.resources.browser import FLAGS, close_shared_browsers, find_chromium
-from assay.resources.town.server import Town
 from assay.schema.task import Task
+from townsquare.server import Town
 
 WALK = (
     ("fill", "Search the web", "museum"),

@@ -12,6 +12,7 @@ import inspect
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean
@@ -198,7 +199,6 @@ AGENTS: Registry[Callable[..., Any]] = Registry(
         "scripted": "assay.agents.scripted:ScriptedAgent",
         "replay": "assay.agents.replay:ReplayAgent",
         "web_research": "assay.agents.research.agent:WebResearchAgent",
-        "rules": "assay.agents.research.agent:RulesAgent",
     },
 )
 
@@ -208,7 +208,6 @@ MODELS: Registry[Callable[..., Any]] = Registry(
         "openai": "assay.agents.models.openai:OpenAIModel",
         "anthropic": "assay.agents.models.anthropic:AnthropicModel",
         "cli": "assay.agents.models.cli:CliModel",
-        "rules": "assay.agents.models.rules.model:RulesModel",
     },
 )
 
@@ -216,7 +215,6 @@ TASKS: Registry[Callable[..., Any]] = Registry(
     "task source",
     {
         "jsonl": "assay.tasks.jsonl:tasks",
-        "townsquare": "assay.tasks.townsquare:tasks",
         "assistantbench": "assay.tasks.assistantbench:tasks",
         "alfworld": "assay.tasks.worlds:alfworld",
         "scienceworld": "assay.tasks.worlds:scienceworld",
@@ -225,12 +223,19 @@ TASKS: Registry[Callable[..., Any]] = Registry(
     },
 )
 
-SERVICES: Registry[Callable[..., Any]] = Registry(
-    "service",
+SERVICES: Registry[Callable[..., Any]] = Registry("service", {})
+
+BENCHMARKS: Registry[Traversable] = Registry(
+    "benchmark",
     {
-        "townsquare": "assay.resources.town.server:Town",
+        "alfworld": "assay.runner.benchmarks:ALFWORLD",
+        "assistantbench": "assay.runner.benchmarks:ASSISTANTBENCH",
+        "miniwob": "assay.runner.benchmarks:MINIWOB",
+        "scienceworld": "assay.runner.benchmarks:SCIENCEWORLD",
+        "webshop": "assay.runner.benchmarks:WEBSHOP",
     },
 )
+"""The TOML file of each benchmark: a `pathlib.Path`, or a file of `importlib.resources`."""
 
 
 @overload

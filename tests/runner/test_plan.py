@@ -8,8 +8,9 @@ import pytest
 
 import assay
 from assay.errors import BadParameter, MissingParameter, UnknownName
+from assay.registry import BENCHMARKS
 from assay.runner.agents import choose_agent
-from assay.runner.benchmark import Benchmark, find_benchmark, read_benchmark, shipped_benchmarks
+from assay.runner.benchmark import Benchmark, find_benchmark, read_benchmark
 from assay.runner.plan import Plan, make_plan, select_tasks
 from assay.runner.services import fill_base_url
 from assay.schema.task import Task
@@ -163,7 +164,7 @@ def test_an_address_reaches_every_text_and_nothing_else() -> None:
     assert (live.id, live.answer) == (task.id, task.answer)
 
 
-@pytest.mark.parametrize("name", sorted(shipped_benchmarks()))
+@pytest.mark.parametrize("name", BENCHMARKS.names())
 def test_every_shipped_benchmark_can_be_read(name: str) -> None:
     benchmark = find_benchmark(name)
     assert benchmark.name == name

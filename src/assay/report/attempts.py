@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from assay.errors import BadRecord
+from assay.ledger.counting import AttemptSelection
 from assay.ledger.layout import RunLayout, find_run
-from assay.ledger.records import read_raw
+from assay.ledger.records import check_episode_keys, read_raw
 from assay.ledger.run import Run
 from assay.schema.manifest import RunManifest
 
@@ -90,36 +91,26 @@ def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> Attempts:
     ended only where there is no other.
     """
     opened = open_run(run, runs_dir)
-    chosen: dict[tuple[str, int], Attempt] = {}
-    seen: set[str] = set()
+    selection: AttemptSelection[Attempt] = AttemptSelection()
     problems: list[str] = []
-    n = 0
     for raw in read_raw(RunLayout(opened.path).episodes):
+        where = f"line {raw.line.number} of {opened.path.name}"
         attempt = None if raw.record is None else _attempt(raw.record)
         if attempt is None:
-            why = raw.problem or "not an episode"
-            problems.append(f"line {raw.line.number} of {opened.path.name}: {why:.200}")
-            continue
-        if attempt.attempt in seen:
-            problems.append(
-                f"line {raw.line.number} of {opened.path.name} repeats attempt {attempt.attempt!r}"
-            )
-            continue
-        seen.add(attempt.attempt)
-        n += 1
-        key = (attempt.task_id, attempt.repeat)
-        held = chosen.get(key)
-        if held is None or held.stop_reason == "env_error" or attempt.stop_reason != "env_error":
-            chosen[key] = attempt
+            problems.append(f"{where}: {raw.problem or 'not an episode':.200}")
+        elif not selection.add(attempt):
+            problems.append(f"{where} repeats attempt {attempt.attempt!r}")
     if opened.strict and problems:
         raise BadRecord(problems[0])
-    final = tuple(chosen.values())
-    return Attempts(opened.manifest, opened.path, final, n - len(final), tuple(problems))
+    final = tuple(selection.final.values())
+    retried = len(selection.attempts) - len(final)
+    return Attempts(opened.manifest, opened.path, final, retried, tuple(problems))
 
 
 def _attempt(record: Mapping[str, Any]) -> Attempt | None:
     """The numbers of one line; `None` for a line that does not have them."""
     try:
+        check_episode_keys(record)
         ended = str(record["stop_reason"])
         score = next(iter(record["scores"]), None) or {}
         value = score.get("value")

@@ -13,8 +13,8 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterator
-from contextlib import ExitStack
-from importlib.metadata import PackageNotFoundError, version
+from contextlib import ExitStack, suppress
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -90,12 +90,21 @@ def _uninstalled_modules() -> Iterator[ModuleType]:
     schemes = (sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib"))
     installed = {Path(folder).resolve() for folder in (*schemes, *site.getsitepackages())}
     installed.add(Path(site.getusersitepackages()).resolve())
-    ours = __name__.partition(".")[0]
+    ours = _packages_of_assay()
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if name in (ours, "__main__", "__mp_main__") or name.startswith(f"{ours}.") or not file:
+        if name.partition(".")[0] in ours | {"__main__", "__mp_main__"} or not file:
             continue
         if sys.modules.get(getattr(module, "__name__", "")) is not module:
             continue
         if not any(folder in Path(file).resolve().parents for folder in installed):
             yield module
+
+
+def _packages_of_assay() -> set[str]:
+    """The packages that every installation of Assay has: its own, and those that it offers."""
+    packages = {__name__.partition(".")[0]}
+    with suppress(PackageNotFoundError):
+        points = distribution("assay").entry_points
+        packages |= {point.module.partition(".")[0] for point in points}
+    return packages

@@ -219,27 +219,6 @@ class WebResearchAgent:
         )
 
 
-def _signature_with_model(model: str) -> inspect.Signature:
-    signature = inspect.signature(WebResearchAgent)
-    parameters = signature.parameters.values()
-    return signature.replace(
-        parameters=[
-            item.replace(default=model) if item.name == "model" else item for item in parameters
-        ]
-    )
-
-
-class RulesAgent(WebResearchAgent):
-    """The research agent with the `rules` model: deterministic, offline, without a key."""
-
-    name = "rules"
-    __signature__ = _signature_with_model("rules")
-    """The knobs are the research agent's; only this default differs."""
-
-    def __init__(self, **knobs: Any) -> None:
-        super().__init__(**{"model": "rules", **knobs})
-
-
 def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
     """The model of that name with these options, or the model itself."""
     if not isinstance(model, str):
