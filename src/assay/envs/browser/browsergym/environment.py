@@ -97,17 +97,11 @@ class BrowserGym:
         return self._observe(task.id, answer, None)
 
     async def step(self, action: str) -> Observation:
-<<<<<<< HEAD
-        evidence = self.testimony()
+        evidence = self.evidence()
         if evidence.done:
             return Observation(
                 "the episode is over", evidence, reward=0.0, raw_reward=0.0, done=True
             )
-=======
-        told = self.evidence()
-        if told.done:
-            return Observation("the episode is over", told, reward=0.0, raw_reward=0.0, done=True)
->>>>>>> main
         self._steps += 1
         question = {"call": "step", "action": action.encode("utf-8", "replace").decode()}
         answer = await self._ask("a step", question, self._step_s)
