@@ -142,7 +142,7 @@ async def _reset_binds_the_task(trial: _Trial) -> str:
     """After reset, testimony names the world and the task, as the observation does."""
     for task in trial.tasks:
         observation = await trial.world.reset(task)
-        evidence = trial.world.testimony()
+        evidence = trial.world.evidence()
         if (evidence.world, evidence.task_id) != (trial.world.name, task.id):
             return f"reset to {task.id!r}, and the testimony is {evidence!r}"
         if observation.evidence != evidence:
@@ -164,8 +164,8 @@ async def _unknown_task_is_refused(trial: _Trial) -> str:
 async def _testimony_is_read_only(trial: _Trial) -> str:
     """Reading the testimony changes nothing and is plain JSON."""
     await trial.world.reset(trial.tasks[0])
-    before = trial.world.testimony()
-    if any(trial.world.testimony() != before for _ in range(20)):
+    before = trial.world.evidence()
+    if any(trial.world.evidence() != before for _ in range(20)):
         return "reading it twice gives two testimonies"
     record = json.loads(json.dumps(asdict(before), allow_nan=False))
     if WorldEvidence(**record) != before:
@@ -254,7 +254,7 @@ CHECKS: tuple[Check, ...] = (
 async def _has_no_episode(world: Environment, *, closed: bool = False) -> str:
     refusals = (NotReset, DeadResource) if closed else (NotReset,)
     try:
-        return f"it testifies without an episode: {world.testimony()!r}"
+        return f"it testifies without an episode: {world.evidence()!r}"
     except refusals:
         pass
     try:
@@ -295,7 +295,7 @@ def _deterministic(world: Environment, task: Task) -> bool:
 
 
 def _standing(world: Environment) -> WorldEvidence:
-    evidence = world.testimony()
+    evidence = world.evidence()
     progress = {key: value for key, value in evidence.progress.items() if key not in COUNTERS}
     return WorldEvidence(
         evidence.world, evidence.task_id, evidence.score, evidence.done, evidence.won, progress

@@ -357,7 +357,7 @@ class BrowserEnvironment:
             raise NotReset("the browser was not reset to a task by this rollout")
         self._check_alive("it does not run any more")
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """Where the browser is; the page's own digests are on the steps."""
         self._require_episode()
         assert self._task is not None

@@ -97,7 +97,7 @@ class BrowserGym:
         return self._observe(task.id, answer, None)
 
     async def step(self, action: str) -> Observation:
-        told = self.testimony()
+        told = self.evidence()
         if told.done:
             return Observation("the episode is over", told, reward=0.0, raw_reward=0.0, done=True)
         self._steps += 1
@@ -147,7 +147,7 @@ class BrowserGym:
             truncated=answer["page_chars"] > len(answer["page"]),
         )
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         evidence = self._evidence
         if self._broken:
             raise DeadResource(self._broken)

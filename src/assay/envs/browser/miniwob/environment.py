@@ -184,7 +184,7 @@ class MiniWob(BrowserEnvironment):
             done=standing.done,
         )
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """The page's own word: `score` is its raw reward; `progress` holds the reward of 0 or 1."""
         standing = self._standing
         if self._task is None or standing is None or not standing.done:

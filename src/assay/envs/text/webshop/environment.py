@@ -74,8 +74,8 @@ class WebShop:
     async def step(self, action: str) -> Observation:
         return self.session.step(action)
 
-    def testimony(self) -> WorldEvidence:
-        return self.session.testimony()
+    def evidence(self) -> WorldEvidence:
+        return self.session.evidence()
 
     def forget(self) -> None:
         self._session = None

@@ -105,7 +105,7 @@ class ShopSession:
             return self._refuse(f"this page has no {_shown(target)} to click")
         return self._observe()
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """What happened so far; once bought, with all that the score is made of."""
         bound = self._bound()
         trip, receipt = bound.trip, bound.trip.receipt
@@ -131,12 +131,12 @@ class ShopSession:
         return self._binding
 
     def _observe(self) -> Observation:
-        evidence = self.testimony()
+        evidence = self.evidence()
         reward = evidence.score or 0.0
         return Observation(self._text(), evidence, reward=reward, done=evidence.done)
 
     def _refuse(self, reason: str) -> Observation:
-        evidence = self.testimony()
+        evidence = self.evidence()
         text = self._text()
         if self._clickables:
             advice = "No action has an effect any more." if evidence.done else _POSSIBLE
