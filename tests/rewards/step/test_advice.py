@@ -17,7 +17,6 @@ from assay.rewards.step.advice import (
     Candidate,
     FailureKey,
     Patterns,
-    ReadAction,
     ScoredCall,
     Tally,
     attempts_in,
@@ -28,8 +27,9 @@ from assay.rewards.step.advice import (
     patterns_to_json,
     rank_recoveries,
 )
+from assay.schema.blocking import BlockCode, ReadAction
 from assay.schema.evidence import PageEvidence
-from assay.schema.outcome import BlockCode, ErrorCode
+from assay.schema.outcome import ErrorCode
 from assay.schema.step_score import StepScore
 
 scorer = RecoveryRewardScorer()
