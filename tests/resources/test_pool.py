@@ -83,8 +83,8 @@ class Shop:
         self.made.append(Toy(len(self.made), start))
         return self.made[-1]
 
-    def pool(self, cap: int = 2, warm: int = 0, idle_limit_s: float = 300.0) -> ResourcePool:
-        limits = PoolLimits(cap=cap, warm=warm, idle_limit_s=idle_limit_s, acquire_timeout_s=30.0)
+    def pool(self, cap: int = 2, idle_limit_s: float = 300.0) -> ResourcePool:
+        limits = PoolLimits(cap=cap, idle_limit_s=idle_limit_s, acquire_timeout_s=30.0)
         return ResourcePool("toy{}", self.build, limits)
 
 
@@ -261,43 +261,22 @@ async def test_an_instance_that_breaks_on_release_still_frees_its_slot(fault: st
 
 
 @in_a_loop
-async def test_the_idle_limit_spares_the_warm_minimum() -> None:
+async def test_what_is_idle_for_too_long_is_closed() -> None:
     now = [0.0]
     shop = Shop()
-    limits = PoolLimits(cap=3, warm=1, idle_limit_s=10.0)
+    limits = PoolLimits(cap=3, idle_limit_s=10.0)
     pool = ResourcePool("toy{}", shop.build, limits, clock=lambda: now[0])
     leases = [await pool.acquire(f"r{number}") for number in range(3)]
-    for lease in leases:
+    for lease in leases[:2]:
         await pool.release(lease, "global")
     now[0] = 9.0
+    await pool.release(leases[2], "global")
     await pool.sweep()
     assert pool.status().idle == 3
     now[0] = 11.0
     await pool.sweep()
     assert pool.status().idle == 1
     assert [made.open for made in shop.made] == [False, False, True]
-
-
-@in_a_loop
-async def test_warming_starts_the_minimum_and_an_ended_instance_is_replaced() -> None:
-    pool = Shop().pool(cap=3, warm=2)
-    await pool.warm()
-    assert pool.status().idle == 2
-    lease = await pool.acquire("a")
-    await pool.release(lease, "rollout")
-    await asyncio.sleep(0)
-    assert pool.status().idle == 2
-    await pool.close()
-
-
-@in_a_loop
-async def test_a_warm_start_that_fails_half_way_loses_no_slot() -> None:
-    pool = Shop(script=[None, fail, fail]).pool(cap=3, warm=3)
-    with pytest.raises(OSError, match="no such program"):
-        await pool.warm()
-    assert (pool.status().idle, pool.status().moving) == (1, 0)
-    for number in range(3):
-        await pool.acquire(f"r{number}", timeout_s=0.0)
 
 
 @in_a_loop
@@ -493,7 +472,7 @@ async def test_any_order_of_acquiring_cancelling_and_releasing_keeps_the_books(
     assert (pool.status().held, pool.status().moving, pool.status().waiting) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(("cap", "warm"), [(0, 0), (2, 3), (1, -1)])
-def test_limits_that_mean_nothing_are_refused(cap: int, warm: int) -> None:
+@pytest.mark.parametrize("cap", [0, -1])
+def test_a_pool_for_nothing_is_refused(cap: int) -> None:
     with pytest.raises(BadParameter, match="cap >= 1"):
-        PoolLimits(cap=cap, warm=warm)
+        PoolLimits(cap=cap)

@@ -20,25 +20,21 @@ HOLDERS_SHOWN = 8
 """Holders that an `AcquireTimeout` names; the rest are counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PoolLimits:
     """How many instances a pool may have, and for how long."""
 
     cap: int = 8
     """Instances at one time, those that are starting or closing included."""
-    warm: int = 0
-    """Instances that are kept ready; the idle limit leaves so many alone."""
     idle_limit_s: float = 300.0
-    """An instance above the warm minimum that nobody used for so long is closed."""
+    """An instance that nobody used for so long is closed."""
     acquire_timeout_s: float = 600.0
     """The deadline for waiting and starting together, where the caller names none."""
     close_timeout_s: float = 20.0
 
     def __post_init__(self) -> None:
-        if self.cap < 1 or not 0 <= self.warm <= self.cap:
-            raise BadParameter(
-                f"a pool needs cap >= 1 and 0 <= warm <= cap, not cap={self.cap}, warm={self.warm}"
-            )
+        if self.cap < 1:
+            raise BadParameter(f"a pool needs cap >= 1, not cap={self.cap}")
 
 
 class ResourcePool:
@@ -94,31 +90,22 @@ class ResourcePool:
         """
         if not self._slots.drop(lease):
             return
-        kept = False
+        idle = False
         try:
             if scope == "global":
                 lease.instance.forget()
-                kept = lease.instance.alive() and self._slots.shelve(lease.instance, self._clock())
+                idle = lease.instance.alive() and self._slots.shelve(lease.instance, self._clock())
         finally:
-            if not kept:
+            if not idle:
                 await self._end(lease.instance)
-        if kept:
+        if idle:
             self._sweep_later()
-        elif self.limits.warm:
-            self._spawn(self._start_spare())
-
-    async def warm(self) -> None:
-        """As many instances as the warm minimum are alive; the first failure to start is raised."""
-        spares = [self._start_spare() for _ in range(self.limits.warm)]
-        for result in await asyncio.gather(*spares, return_exceptions=True):
-            if isinstance(result, BaseException):
-                raise result
 
     async def sweep(self) -> None:
-        """What has been idle for longer than the limit is closed, down to the warm minimum."""
+        """Close what has been idle for longer than the limit."""
         since = self._clock() - self.limits.idle_limit_s
         async with AsyncExitStack() as stack:
-            for instance in self._slots.expired(since, self.limits.warm):
+            for instance in self._slots.take_idle(since):
                 stack.push_async_callback(self._end, instance)
         if self._slots.status().idle:
             self._sweep_later()
@@ -190,14 +177,6 @@ class ResourcePool:
                 self._slots.free()
         return instance
 
-    async def _start_spare(self) -> None:
-        if not self._slots.reserve(self.limits.warm):
-            return
-        limit_s = self.limits.acquire_timeout_s
-        instance = await self._start(self._clock() + limit_s, limit_s)
-        if not self._slots.shelve(instance, self._clock()):
-            await self._end(instance)
-
     async def _end(self, instance: Environment) -> None:
         """Close the instance of a moving slot, and free the slot whatever that does."""
         try:
@@ -266,10 +245,6 @@ class Pools:
                 limits = self._limits.get(spec.name, own)
                 self._pools[spec.key] = ResourcePool(spec.key, build, limits)
             return self._pools[spec.key]
-
-    async def warm(self, spec: str | ResourceSpec) -> None:
-        """The warm minimum of this world is started."""
-        await self.pool(ResourceSpec(spec) if isinstance(spec, str) else spec).warm()
 
     def status(self) -> dict[str, PoolStatus]:
         """The state of every pool, by its key."""

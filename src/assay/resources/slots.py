@@ -94,13 +94,6 @@ class Slots:
                 return lease
             return "slot" if self._open_slot() else None
 
-    def reserve(self, up_to: int) -> bool:
-        """Whether a slot was set moving because fewer than `up_to` are in use."""
-        self._check_process()
-        with self._lock:
-            wanted = not self._closed and self._size() < up_to
-            return wanted and self._open_slot()
-
     def enqueue(self, holder: str) -> Waiter:
         """A place at the end of the queue, for the running event loop."""
         self._check_process()
@@ -170,18 +163,15 @@ class Slots:
                     return
             self._moving -= 1
 
-    def expired(self, since: float, keep: int) -> list[Environment]:
-        """Instances idle since before `since`, now moving; `keep` slots in all are left in use."""
+    def take_idle(self, since: float) -> list[Environment]:
+        """The instances that have been idle since before `since`; their slots are changing."""
         if self._inherited():
             return []
         with self._lock:
-            surplus = self._size() - keep
-            old = sum(1 for _, shelved in self._idle if shelved < since)
-            count = max(0, min(surplus, old))
-            # The list is in the order of shelving, so the oldest come first.
-            gone, self._idle = self._idle[:count], self._idle[count:]
-            self._moving += count
-            return [instance for instance, _ in gone]
+            instances = [instance for instance, shelved in self._idle if shelved < since]
+            self._idle = [entry for entry in self._idle if entry[1] >= since]
+            self._moving += len(instances)
+            return instances
 
     def close(self) -> list[Environment]:
         """Refuse everyone from now on; every instance there is, its slot moving."""
