@@ -320,7 +320,7 @@ async def _all(rig: Rig, plans: Sequence[Plan], cap: int) -> Report:
                 loop.call_later(plan.delay_s, rollout.cancel)
         endings = await asyncio.gather(*rollouts, return_exceptions=True)
         status = pools.pool(rig.spec).status()
-        report.slots_lost = status.held + status.waiting + status.moving
+        report.slots_lost = status.leased + status.waiting + status.changing
         holders = [f"after-{number}" for number in range(cap)]
         pool = pools.pool(rig.spec)
         leases = [await pool.acquire(holder, timeout_s=60.0) for holder in holders]

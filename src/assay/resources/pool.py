@@ -58,10 +58,10 @@ class ResourcePool:
         self._clock = clock
         self._slots = Slots(name, limits.cap)
         self._sweep_at = float("-inf")
-        self._chores: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def status(self) -> PoolStatus:
-        """How many instances are idle, held and moving, and who holds them."""
+        """How many slots are idle, leased and changing, and who has the leases."""
         return self._slots.status()
 
     async def acquire(self, holder: str, timeout_s: float | None = None) -> Lease:
@@ -83,10 +83,10 @@ class ResourcePool:
         return lease
 
     async def release(self, lease: Lease, scope: Scope) -> None:
-        """The lease has ended: its instance waits for the next holder, or is closed.
+        """End the lease: its instance waits for the next holder, or is closed.
 
-        An instance of scope `global` in good health is unbound and kept; this path never suspends.
-        Releasing a lease again does nothing.
+        An instance of scope `global` in good health is unbound and stays idle; this path never
+        suspends. Releasing a lease again does nothing.
         """
         if not self._slots.drop(lease):
             return
@@ -111,16 +111,16 @@ class ResourcePool:
             self._sweep_later()
 
     async def close(self) -> None:
-        """Every instance is closed, held ones too; new holders are refused."""
+        """Close every instance, leased ones too, and refuse new holders."""
         loop = asyncio.get_running_loop()
         # Copied first: another loop may add to the set meanwhile.
-        chores = [task for task in list(self._chores) if task.get_loop() is loop]
+        tasks = [task for task in list(self._tasks) if task.get_loop() is loop]
         async with AsyncExitStack() as stack:
             for instance in self._slots.close():
                 stack.push_async_callback(self._end, instance)
-            for task in chores:
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*chores, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _wait(self, holder: str, limit_s: float) -> Grant:
         waiter = self._slots.enqueue(holder)
@@ -132,7 +132,7 @@ class ResourcePool:
             raise
         grant = self._slots.leave(waiter)
         if grant is None:
-            raise AcquireTimeout(self._crowded(holder, limit_s))
+            raise AcquireTimeout(self._timeout_message(holder, limit_s))
         if grant == "closed":
             raise ResourceError(f"pool {self.name!r} was closed while {holder!r} waited for it")
         return grant
@@ -145,18 +145,16 @@ class ResourcePool:
             self._slots.free()
 
     async def _replace(self, lease: Lease) -> None:
-        """The dead instance is closed; its slot is the caller's, to start another one in."""
+        """Close the dead instance; its slot stays the caller's, to start another one in."""
         self._slots.drop(lease)
-        closed = False
         try:
             await self._close(lease.instance)
-            closed = True
-        finally:
-            if not closed:
-                self._slots.free()
+        except BaseException:
+            self._slots.free()
+            raise
 
     async def _start(self, deadline: float, limit_s: float) -> Environment:
-        """A started instance for the caller's moving slot; a failed start frees the slot."""
+        """A started instance for the caller's changing slot; a failed start frees the slot."""
         instance: Environment | None = None
         ready = False
         try:
@@ -178,7 +176,7 @@ class ResourcePool:
         return instance
 
     async def _end(self, instance: Environment) -> None:
-        """Close the instance of a moving slot, and free the slot whatever that does."""
+        """Close the instance of a changing slot, and free the slot even if that fails."""
         try:
             await self._close(instance)
         finally:
@@ -202,18 +200,18 @@ class ResourcePool:
         loop = asyncio.get_running_loop()
         loop.call_later(self.limits.idle_limit_s, lambda: self._spawn(self.sweep()))
 
-    def _spawn(self, chore: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(chore)
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    def _crowded(self, holder: str, limit_s: float) -> str:
+    def _timeout_message(self, holder: str, limit_s: float) -> str:
         holders = self._slots.status().holders
-        shown = ", ".join(holders[:HOLDERS_SHOWN]) or "nobody (they are starting or closing)"
+        names = ", ".join(holders[:HOLDERS_SHOWN]) or "nobody (they are starting or closing)"
         more = f" and {len(holders) - HOLDERS_SHOWN} more" if len(holders) > HOLDERS_SHOWN else ""
         return (
             f"pool {self.name!r} had no instance for {holder!r} within {limit_s:g} s: "
-            f"{len(holders)} of {self.limits.cap} are held, by {shown}{more}; "
+            f"{len(holders)} of {self.limits.cap} are leased, by {names}{more}; "
             "raise the cap or timeout_s, or release earlier"
         )
 
@@ -221,8 +219,8 @@ class ResourcePool:
 class Pools:
     """The pools that rollouts share; `async with Pools() as pools` closes every instance.
 
-    `limits` says, by world name, what differs from the `limits` attribute of the world's class.
-    A limit holds for each configuration of a world by itself.
+    `limits` replaces, by the environment's name, the `limits` attribute of its class. A limit
+    holds for each configuration of an environment by itself.
     """
 
     def __init__(self, limits: Mapping[str, PoolLimits] | None = None) -> None:
@@ -232,7 +230,7 @@ class Pools:
         self._closed = False
 
     def pool(self, spec: ResourceSpec) -> ResourcePool:
-        """The pool of exactly this world and configuration."""
+        """The pool of exactly this environment and configuration."""
         pool = self._pools.get(spec.key)
         if pool is not None:
             return pool
@@ -253,7 +251,7 @@ class Pools:
         return {key: pool.status() for key, pool in pools.items()}
 
     async def close(self) -> None:
-        """Every instance of every pool is closed; calling it again does nothing."""
+        """Close every instance of every pool; calling it again does nothing."""
         with self._lock:
             self._closed = True
             pools = list(self._pools.values())

@@ -151,7 +151,7 @@ def test_a_thousand_rollouts_may_each_have_a_shop_at_once() -> None:
         async with Pools() as pools:
             pool = pools.pool(ResourceSpec("webshop"))
             leases = [await pool.acquire(f"rollout {n}", timeout_s=10.0) for n in range(1_024)]
-            assert pool.status().held == len({id(lease.instance) for lease in leases}) == 1_024
+            assert pool.status().leased == len({id(lease.instance) for lease in leases}) == 1_024
             with pytest.raises(AcquireTimeout, match="1024 of 1024"):
                 await pool.acquire("one too many", timeout_s=0.0)
 
