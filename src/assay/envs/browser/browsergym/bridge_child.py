@@ -71,11 +71,11 @@ class Gym:
         if self._env is None:
             raise Failed("step", "there is no episode; reset first")
         try:
-            told = self._env.step(request["action"])
+            result = self._env.step(request["action"])
         except Exception as error:
             # Errors of the action are in the observation: this is the task's own check.
             raise Failed("step", f"{type(error).__name__}: {error}") from error
-        observation, reward, terminated, truncated, info = told
+        observation, reward, terminated, truncated, info = result
         return self._answer(
             observation,
             info,
@@ -122,8 +122,8 @@ def _registered(task: str, imports: list[str]) -> Any:
     except ImportError as error:
         raise Failed("missing", f"{sys.executable}: {error}") from error
     if f"browsergym/{task}" not in gymnasium.registry:
-        known = sum(str(name).startswith("browsergym/") for name in gymnasium.registry)
-        raise Failed("unknown_task", f"none of the {known} registered tasks is called {task!r}")
+        count = sum(str(name).startswith("browsergym/") for name in gymnasium.registry)
+        raise Failed("unknown_task", f"none of the {count} registered tasks is called {task!r}")
     return gymnasium.make
 
 

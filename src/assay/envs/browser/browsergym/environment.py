@@ -97,22 +97,24 @@ class BrowserGym:
         return self._observe(task.id, answer, None)
 
     async def step(self, action: str) -> Observation:
-        told = self.evidence()
-        if told.done:
-            return Observation("the episode is over", told, reward=0.0, raw_reward=0.0, done=True)
+        evidence = self.evidence()
+        if evidence.done:
+            return Observation(
+                "the episode is over", evidence, reward=0.0, raw_reward=0.0, done=True
+            )
         self._steps += 1
         question = {"call": "step", "action": action.encode("utf-8", "replace").decode()}
         answer = await self._ask("a step", question, self._step_s)
         if not answer["ok"]:
             self._broken = f"the task's own check failed: {answer['message']}"
-            raise DeadResource(f"{told.task_id!r}: {self._broken}\n{answer.get('trace', '')}")
+            raise DeadResource(f"{evidence.task_id!r}: {self._broken}\n{answer.get('trace', '')}")
         problem = str(answer["last_action_error"])
         outcome = ToolOutcome(
             tool=action.partition("(")[0].strip()[:40] or "none",
             ok=not problem,
             error=classify_error(problem) if problem else None,
         )
-        return self._observe(told.task_id, answer, outcome)
+        return self._observe(evidence.task_id, answer, outcome)
 
     def _observe(
         self, task_id: str, answer: Mapping[str, Any], outcome: ToolOutcome | None
@@ -174,8 +176,8 @@ class BrowserGym:
             raise DeadResource(f"this BrowserGym is dead: {self._cause()}")
         try:
             async with asyncio.timeout(limit_s):
-                asked = self._worker.submit(self._child.ask, question)
-                return await asyncio.wrap_future(asked)
+                future = self._worker.submit(self._child.ask, question)
+                return await asyncio.wrap_future(future)
         except TimeoutError as error:
             self._die(f"{what} took longer than {limit_s:g} s")
             raise DeadResource(f"this BrowserGym is dead: {self._cause()}") from error
@@ -194,15 +196,15 @@ class BrowserGym:
         return self._cause_of_death or f"its process {self.pid} has ended"
 
 
-def find_python(named: str = "") -> str:
+def find_python(path: str = "") -> str:
     """The interpreter that has BrowserGym: the one given, or ASSAY_BROWSERGYM_PYTHON."""
-    wanted = named or os.environ.get(VARIABLE, "")
-    if not wanted:
+    choice = path or os.environ.get(VARIABLE, "")
+    if not choice:
         raise MissingExtra(INSTALL)
-    found = shutil.which(wanted)
-    if found is None:
-        raise MissingExtra(f"{wanted!r} is not a program. {INSTALL}")
-    return found
+    program = shutil.which(choice)
+    if program is None:
+        raise MissingExtra(f"{choice!r} is not a program. {INSTALL}")
+    return program
 
 
 def _read_task(task: Task) -> tuple[str, int]:
