@@ -19,7 +19,7 @@ from hashlib import sha256
 from types import NoneType
 from typing import Any, Final, NamedTuple, cast
 
-from assay.envs.browser.actions import BadCall, parse_action
+from assay.envs.browser.actions import arguments_by_name, parse_action
 from assay.errors import BadRecord
 from assay.rewards.step import (
     Contract,
@@ -34,6 +34,7 @@ from assay.rewards.step import (
 )
 from assay.rewards.step.inputs import Progress
 from assay.rewards.step.telemetry import redact
+from assay.schema.action import BadAction
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence
 from assay.schema.observation import Observation
@@ -280,15 +281,15 @@ def _grounds(
 
 def _arguments(action: str) -> dict[str, Any] | None:
     call = parse_action(action)
-    return None if isinstance(call, BadCall) else dict(call.named())
+    return None if isinstance(call, BadAction) else arguments_by_name(call)
 
 
 def _redacted_action(action: str) -> str:
     """The action with what was typed and asked taken out, as far as it can be understood."""
     call = parse_action(action)
-    if isinstance(call, BadCall):
+    if isinstance(call, BadAction):
         return _ascii(action)
-    values = [json.dumps(value) for value in redact(call.named()).values()]
+    values = [json.dumps(value) for value in redact(arguments_by_name(call)).values()]
     return _ascii(f"{call.name}({', '.join(values)})")
 
 
