@@ -86,11 +86,11 @@ class Clerk:
         return Observation("ready", self._evidence)
 
     async def step(self, action: str) -> Observation:
-        told = self.testimony()
+        told = self.evidence()
         self._evidence = WorldEvidence(self.name, told.task_id, float(await self._say(action)))
         return Observation(action, self._evidence)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if not self.alive():
             raise DeadResource(f"clerk {self.pid} is gone")
         if self._evidence is None:
@@ -137,7 +137,7 @@ class Clerk:
 async def planted_reward(context: Context) -> Score:
     """The score that this rollout planted."""
     try:
-        return Scored(context.testimony(Clerk.name).score or 0.0)
+        return Scored(context.evidence(Clerk.name).score or 0.0)
     except NotReset as error:
         return Abstained("not_reset", str(error))
     except ResourceError as error:

@@ -53,7 +53,7 @@ class Toy:
     async def step(self, action: str) -> Observation:
         return Observation(action)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         raise NotReset("a toy has no episode")
 
     def forget(self) -> None:

@@ -119,7 +119,7 @@ class Context:
             await self._once(self._spec(spec).key, lambda: self._reset(instance))
         return instance
 
-    def testimony(self, spec: str | ResourceSpec) -> WorldEvidence:
+    def evidence(self, spec: str | ResourceSpec) -> WorldEvidence:
         """What the world says of this rollout's episode, without touching the world.
 
         Raises `NotReset` when this rollout never reset it (a world that it never held is not
@@ -128,7 +128,7 @@ class Context:
         wanted = self._spec(spec)
         held = self._held.get(wanted.key)
         if held is not None:
-            return held.lease.instance.testimony()
+            return held.lease.instance.evidence()
         if wanted.key in self._failures:
             raise self._failures[wanted.key]
         if self._released:
@@ -244,8 +244,8 @@ class RecordedContext(Context):
             raise BadParameter(f"scope {scope!r} is neither 'rollout' nor 'global'")
         return self._view(spec)
 
-    def testimony(self, spec: str | ResourceSpec) -> WorldEvidence:
-        return self._view(spec).testimony()
+    def evidence(self, spec: str | ResourceSpec) -> WorldEvidence:
+        return self._view(spec).evidence()
 
     def _view(self, spec: str | ResourceSpec) -> RecordedEnvironment:
         wanted = self._spec(spec)
@@ -254,7 +254,7 @@ class RecordedContext(Context):
 
 def _is_reset(instance: Environment) -> bool:
     try:
-        instance.testimony()
+        instance.evidence()
     except NotReset:
         return False
     return True

@@ -19,7 +19,7 @@ class RecordedEnvironment:
         self._episode = episode
         self._evidence = _last_evidence(name, episode)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """The last recorded evidence of this world.
 
         Raises `DeadResource` for an episode that the world's failure cut short, `NotReset` when

@@ -1,12 +1,10 @@
-"""What a client says and understands, apart from how it is sent: bodies, batches, retries."""
+"""What the clients send and how they read the answers, apart from how it is sent."""
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
@@ -14,45 +12,36 @@ from assay.errors import BadParameter, BadRecord, ServerError
 from assay.schema.episode import Step
 from assay.schema.score import Score, score_from_record
 from assay.schema.step_score import StepScore, step_score_from_record
-from assay.server.models import RewardRecord, RewardsResponse
+from assay.server.models import Readiness, RewardRecord, RewardsResponse, Status
 from assay.server.strict_json import read_json, write_json
 from assay.web.address import fits_header
 
+T = TypeVar("T")
+
 RETRY_STATUSES = frozenset({429, 502, 503, 504})
-"""Answers that say nothing about the request itself: it may be sent again."""
+"""These say nothing about the request itself, so it may be sent again."""
 BATCH_BYTES = 4 * 1024 * 1024
 READ_ERRORS = (BadRecord, AttributeError, KeyError, TypeError, ValueError)
 """What reading an answer of another shape raises."""
 
 
 @dataclass(frozen=True, slots=True)
-class Retries:
-    """How often a request is sent again, and after how long."""
+class ServerCall(Generic[T]):
+    """A request, and how to read its answer; a reader raises one of `READ_ERRORS`."""
 
-    count: int = 5
-    first_s: float = 0.25
-    """Before the first; each further one waits up to twice as long."""
-    most_s: float = 30.0
+    method: str
+    path: str
+    reader: Callable[[bytes], T]
+    body: bytes | None = None
 
-    def pause_s(self, sent: int, retry_after: str | None, rng: random.Random) -> float | None:
-        """How long to wait after so many were sent; `None`: no longer.
-
-        The server's own wish is a lower bound. The rest is chance, so that clients which were
-        refused together do not come back together.
-        """
-        if sent > self.count:
-            return None
-        longest_s = min(self.most_s, self.first_s * 2.0 ** (sent - 1))
-        wished_s = _seconds(retry_after)
-        return min(self.most_s, wished_s) + longest_s * rng.uniform(0.5, 1.0)
-
-
-def _seconds(retry_after: str | None) -> float:
-    try:
-        seconds = float(retry_after or 0)
-    except ValueError:
-        return 0.0
-    return seconds if math.isfinite(seconds) and seconds > 0 else 0.0
+    def read(self, body: bytes) -> T:
+        """What the server answered; raises `ServerError` if this is no answer of one."""
+        try:
+            return self.reader(body)
+        except READ_ERRORS as error:
+            raise ServerError(
+                f"the answer is not one of a reward server: {error!r:.200}"
+            ) from error
 
 
 class Batch(NamedTuple):
@@ -62,27 +51,20 @@ class Batch(NamedTuple):
     """The number of the first row among all."""
     rows: list[orjson.Fragment]
 
-    def body(
-        self, reward: str, params: Mapping[str, Any] | None, columns: Mapping[str, str] | None
-    ) -> bytes:
-        """The request that asks for their scores."""
-        wanted = {"reward": reward, "params": dict(params or {}), "columns": dict(columns or {})}
-        return orjson.dumps({**wanted, "first": self.first, "rows": self.rows})
 
-
-def batches(rows: Iterable[Mapping[str, Any]], most_rows: int) -> Iterator[Batch]:
+def batches(rows: Iterable[Mapping[str, Any]], max_rows: int) -> Iterator[Batch]:
     """The rows in order, cut where a request would become too large."""
-    held: list[orjson.Fragment] = []
+    fragments: list[orjson.Fragment] = []
     first, size = 1, 0
     for number, row in enumerate(rows, start=1):
         encoded = _encode(row, number)
-        if held and (len(held) >= most_rows or size + len(encoded) > BATCH_BYTES):
-            yield Batch(first, held)
-            held, first, size = [], number, 0
-        held.append(orjson.Fragment(encoded))
+        if fragments and (len(fragments) >= max_rows or size + len(encoded) > BATCH_BYTES):
+            yield Batch(first, fragments)
+            fragments, first, size = [], number, 0
+        fragments.append(orjson.Fragment(encoded))
         size += len(encoded)
-    if held:
-        yield Batch(first, held)
+    if fragments:
+        yield Batch(first, fragments)
 
 
 def _encode(row: Mapping[str, Any], number: int) -> bytes:
@@ -92,15 +74,23 @@ def _encode(row: Mapping[str, Any], number: int) -> bytes:
         raise BadRecord(f"row {number} cannot be sent as JSON: {error}") from error
 
 
-def read_scores(body: bytes, rows: int) -> list[Score]:
-    """The scores of an answer, one for each row."""
-    try:
-        scores = [_only_score(result) for result in read_json(body)["results"]]
-    except READ_ERRORS as error:
-        raise _foreign(error) from error
-    if len(scores) != rows:
-        raise ServerError(f"the answer has {len(scores)} results for {rows} rows")
-    return scores
+def score_call(
+    batch: Batch,
+    reward: str,
+    params: Mapping[str, Any] | None,
+    columns: Mapping[str, str] | None,
+) -> ServerCall[list[Score]]:
+    """Asks for the score of each row of the batch."""
+    options = {"reward": reward, "params": dict(params or {}), "columns": dict(columns or {})}
+    body = orjson.dumps({**options, "first": batch.first, "rows": batch.rows})
+
+    def read(answer: bytes) -> list[Score]:
+        scores = [_only_score(result) for result in read_json(answer)["results"]]
+        if len(scores) != len(batch.rows):
+            raise ServerError(f"the answer has {len(scores)} results for {len(batch.rows)} rows")
+        return scores
+
+    return ServerCall("POST", "/v1/score", read, body)
 
 
 def _only_score(result: Mapping[str, Any]) -> Score:
@@ -108,34 +98,33 @@ def _only_score(result: Mapping[str, Any]) -> Score:
     return score_from_record(record)
 
 
-def steps_body(steps: Sequence[Step | Mapping[str, Any]]) -> bytes:
-    """The request that asks for the worth of steps."""
+def steps_call(steps: Sequence[Step | Mapping[str, Any]]) -> ServerCall[list[StepScore | None]]:
+    """Asks for the score of each step; `None` for the reset and for a step without an outcome."""
     records = [step.model_dump() if isinstance(step, Step) else dict(step) for step in steps]
-    return write_json({"steps": records})
+    return ServerCall("POST", "/v1/steps", _read_steps, write_json({"steps": records}))
 
 
-def read_steps(body: bytes) -> list[StepScore | None]:
-    """The worth of each step; `None` for the reset and for a step without an outcome."""
+def _read_steps(answer: bytes) -> list[StepScore | None]:
+    records = [step["score"] for step in read_json(answer)["steps"]]
+    return [None if record is None else step_score_from_record(record) for record in records]
+
+
+def _read_rewards(answer: bytes) -> list[RewardRecord]:
+    return RewardsResponse.model_validate_json(answer).rewards
+
+
+REWARDS_CALL = ServerCall("GET", "/v1/rewards", _read_rewards)
+
+
+def read_status(status: int, body: bytes) -> Status:
+    """What `/readyz` answered, with 200 or 503."""
     try:
-        found = [step["score"] for step in read_json(body)["steps"]]
-        return [None if record is None else step_score_from_record(record) for record in found]
-    except READ_ERRORS as error:
-        raise _foreign(error) from error
+        return Readiness.model_validate_json(body).status
+    except ValueError as error:
+        raise server_error(status, body) from error
 
 
-def read_rewards(body: bytes) -> list[RewardRecord]:
-    """The rewards of an answer."""
-    try:
-        return RewardsResponse.model_validate_json(body).rewards
-    except READ_ERRORS as error:
-        raise _foreign(error) from error
-
-
-def _foreign(error: Exception) -> ServerError:
-    return ServerError(f"the answer is not one of a reward server: {error!r:.200}")
-
-
-def refusal(status: int, body: bytes) -> ServerError:
+def server_error(status: int, body: bytes) -> ServerError:
     """The error that an answer stands for."""
     try:
         error = read_json(body)["error"]
@@ -146,7 +135,7 @@ def refusal(status: int, body: bytes) -> ServerError:
 
 
 def check_url(url: str) -> str:
-    """The address without a slash at its end."""
+    """The address without a slash at its end; raises `BadParameter` if it is none."""
     if not url.startswith(("http://", "https://")):
         raise BadParameter(f"{url!r} is no address of a server; it begins with http:// or https://")
     return url.rstrip("/")

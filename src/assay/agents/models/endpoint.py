@@ -7,14 +7,14 @@ import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.errors import BadParameter, ModelError
+from assay.resources.backoff import Backoff, retry_after_s
 
 T = TypeVar("T")
 
@@ -27,19 +27,11 @@ EXCERPT_CHARS = 300
 class RetryPolicy:
     """How often and how long to wait for a server that is busy, failing or not there."""
 
-    attempts: int = 6
-    first_wait_s: float = 0.5
-    """Doubled after every attempt, unless the server says how long to wait."""
-    longest_wait_s: float = 30.0
+    backoff: Backoff = field(default_factory=Backoff)
+    """The waits, unless the server says how long to wait."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    jitter: Callable[[], float] = random.random
-    """A number from 0 to 1: how much of the second half of a wait to wait."""
-
-    def wait_s(self, attempt: int) -> float:
-        """How long to wait after the attempt with this number, counted from 0."""
-        full = min(self.longest_wait_s, self.first_wait_s * 2.0 ** min(attempt, 30))
-        return full * (0.5 + 0.5 * self.jitter())
+    rng: random.Random = field(default_factory=random.Random)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +79,10 @@ class Endpoint:
         429, 408, 5xx and failed connections are tried again while attempts and time last.
         """
         retry = self._retry
+        attempts = retry.backoff.attempts
         deadline = retry.clock() + timeout_s
         content = orjson.dumps(body)
-        for attempt in range(retry.attempts):
+        for attempt in range(1, attempts + 1):
             remaining_s = deadline - retry.clock()
             try:
                 async with asyncio.timeout(max(remaining_s, 0.001)):
@@ -101,13 +94,13 @@ class Endpoint:
             problem = response if isinstance(response, str) else _describe(response)
             if isinstance(response, _Response) and not _is_temporary(response.status):
                 self.fail(problem)
-            wait = retry.wait_s(attempt)
-            if isinstance(response, _Response):
-                wait = retry_after_s(response.headers, wait)
-            if attempt + 1 == retry.attempts or retry.clock() + wait >= deadline:
-                self.fail(f"{problem} (gave up after {_times(attempt + 1)})")
+            wait = retry_after_s(response.headers) if isinstance(response, _Response) else None
+            if wait is None:
+                wait = retry.backoff.wait_s(attempt, retry.rng)
+            if attempt == attempts or retry.clock() + wait >= deadline:
+                self.fail(f"{problem} (gave up after {_times(attempt)})")
             await retry.sleep(wait)
-        raise BadParameter(f"a RetryPolicy with attempts={retry.attempts!r} never sends a request")
+        raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 
     def fail(self, problem: str) -> NoReturn:
         """Raise a `ModelError` with the URL and the problem, without the key."""
@@ -155,19 +148,6 @@ def _is_temporary(status: int) -> bool:
 
 def _times(count: int) -> str:
     return "1 attempt" if count == 1 else f"{count} attempts"
-
-
-def retry_after_s(headers: Mapping[str, str], default: float) -> float:
-    """How long the server asks to wait: seconds, or a date, read against the server's own clock."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdecimal() and len(value) < 10:
-        return float(value)
-    try:
-        until = parsedate_to_datetime(value)
-        now = parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):
-        return default
 
 
 def read_key(variable: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from assay.agents.calls import Call, read_call
+from assay.schema.action import ActionCall, read_call
 
 THINK_CHARS = 20_000
 """Longer thoughts are cut; the whole reply is in the messages."""
@@ -64,7 +64,7 @@ ACTIONS: Mapping[str, ActionKind] = MappingProxyType(
 class Decision:
     """A reply that names one action."""
 
-    call: Call
+    call: ActionCall
     think: str
 
 
@@ -95,7 +95,7 @@ def read_reply(text: str) -> Decision | UnreadableReply:
     return Decision(call, text[:start].strip().strip("`").strip()[:THINK_CHARS])
 
 
-def _call_from_lines(text: str, action: re.Match[str]) -> Call | UnreadableReply:
+def _call_from_lines(text: str, action: re.Match[str]) -> ActionCall | UnreadableReply:
     name = action[1].lower()
     kind = ACTIONS.get(name)
     if kind is None:
@@ -103,7 +103,7 @@ def _call_from_lines(text: str, action: re.Match[str]) -> Call | UnreadableReply
     head = _PARAMS_LINE.search(text, action.end())
     if head is None:
         if not kind.parameters:
-            return Call(name)
+            return ActionCall(name)
         return UnreadableReply(f"the line `PARAMS: {kind.example}` is missing after ACTION: {name}")
     fence = _FENCE.match(text, head.end())
     try:
@@ -113,11 +113,11 @@ def _call_from_lines(text: str, action: re.Match[str]) -> Call | UnreadableReply
     return _make_call(name, kind, values)
 
 
-def _make_call(name: str, kind: ActionKind, values: object) -> Call | UnreadableReply:
+def _make_call(name: str, kind: ActionKind, values: object) -> ActionCall | UnreadableReply:
     if isinstance(values, dict) and set(values) == set(kind.parameters):
-        return Call(name, tuple(_as_text(values[parameter]) for parameter in kind.parameters))
+        return ActionCall(name, tuple(_as_text(values[parameter]) for parameter in kind.parameters))
     if isinstance(values, list) and len(values) == len(kind.parameters):
-        return Call(name, tuple(map(_as_text, values)))
+        return ActionCall(name, tuple(map(_as_text, values)))
     return UnreadableReply(f"the PARAMS of {name} look like {kind.example}")
 
 
@@ -131,7 +131,7 @@ def _as_text(value: Any) -> str:
         return ""
 
 
-def _last_call(text: str) -> tuple[Call | UnreadableReply, int]:
+def _last_call(text: str) -> tuple[ActionCall | UnreadableReply, int]:
     starts = [match.end() for match in _CALL_LINE.finditer(text)][-_CANDIDATES:]
     for start in reversed(starts):
         parsed = read_call(text[start:])

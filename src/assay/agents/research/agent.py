@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from assay.agents.calls import Call
 from assay.agents.models.protocol import Model, Reply
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.research.actions import ACTIONS, Decision, read_reply
@@ -32,12 +31,13 @@ from assay.agents.research.prompt import messages_for_model, system_prompt, turn
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter
 from assay.registry import MODELS
+from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
 STEP_SHARE = 0.9
 """The share of a step's time that the model may take, so that its time-out comes first."""
-NOOP = Call("noop")
+NOOP = ActionCall("noop")
 URL_ACTIONS = ("goto", "fetch_json")
 """Actions whose parameter is an address; models copy relative ones from links."""
 
@@ -162,7 +162,7 @@ class WebResearchAgent:
         turn is spent on waiting.
         """
         scrolls = can_scroll(text) and "scroll" in self._options.actions
-        self._last_call = Call("scroll", ("down",)) if scrolls else NOOP
+        self._last_call = ActionCall("scroll", ("down",)) if scrolls else NOOP
         self._scrolls[url] += 1
         think = (
             f"the page shows fewer than {self._options.sparse_chars} characters; "
@@ -173,7 +173,7 @@ class WebResearchAgent:
         self._transcript.add_call(self._last_call.text, parameters=parameters, reply=f"({think})")
         return Action(self._last_call.text, think=think, messages=self._transcript.take_new())
 
-    def _objection(self, call: Call, page: str, *, must_answer: bool) -> str:
+    def _objection(self, call: ActionCall, page: str, *, must_answer: bool) -> str:
         """Why the agent does not do the call; empty when it does."""
         if must_answer and call.name != "answer":
             return f"{call.name} was not done: only the action answer is taken now"
@@ -203,7 +203,7 @@ class WebResearchAgent:
             usage=reply.usage,
         )
 
-    def _do(self, call: Call, think: str, reply: Reply) -> Action:
+    def _do(self, call: ActionCall, think: str, reply: Reply) -> Action:
         self._refusals = 0
         self._last_call = call
         answer = call.arguments[0] if call.name == "answer" else None
@@ -239,11 +239,11 @@ def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
     return instance
 
 
-def _with_absolute_url(call: Call, base: str) -> Call:
+def _with_absolute_url(call: ActionCall, base: str) -> ActionCall:
     if call.name not in URL_ACTIONS:
         return call
     try:
-        return Call(call.name, (urljoin(base, call.arguments[0].strip()),))
+        return ActionCall(call.name, (urljoin(base, call.arguments[0].strip()),))
     except ValueError:
         return call
 
