@@ -27,7 +27,7 @@ from typing import Any
 from assay import __version__
 from assay.audit.engine import KINDS_OF, audit
 from assay.audit.findings import SEVERITIES, Budget, Kind, at_least
-from assay.audit.isolation import Limits
+from assay.audit.isolation import ProcessLimits
 from assay.audit.result import Audit, Ruling
 from assay.audit.snippets import expression
 from assay.audit.target import parse_target
@@ -36,8 +36,8 @@ HERE = Path(__file__).parent
 ZOO = HERE.parent / "tests/audit/zoo"
 LIMITS_S: dict[Budget, float] = {"fast": 60.0, "full": 600.0}
 """What an audit of the maths reward may take on two cores."""
-ZOO_LIMITS = Limits(call_s=2.0, memory_mb=1024)
-PEER_LIMITS = Limits(call_s=10.0, memory_mb=16_384)
+ZOO_LIMITS = ProcessLimits(call_s=2.0, memory_mb=1024)
+PEER_LIMITS = ProcessLimits(call_s=10.0, memory_mb=16_384)
 
 
 @dataclass(frozen=True, slots=True)

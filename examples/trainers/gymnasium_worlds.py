@@ -12,7 +12,7 @@ import warnings
 import gymnasium
 from gymnasium.utils.env_checker import check_env
 
-from assay.adapters.gymnasium import register_worlds
+from assay.adapters.gymnasium import register_environments
 
 ACTIONS = {
     "alfworld": ["look", "inventory", "go to drawer 1"],
@@ -22,7 +22,7 @@ ACTIONS = {
 
 
 def main(worlds: list[str]) -> int:
-    register_worlds()
+    register_environments()
     differing = 0
     for name in worlds or list(ACTIONS):
         env = gymnasium.make(f"assay/{name}-v0", step_limit=20, render_mode="ansi").unwrapped

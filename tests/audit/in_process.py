@@ -12,7 +12,7 @@ from assay.audit.child.assay_audit_child.loading import detect
 from assay.audit.child.assay_audit_child.places import Desk
 from assay.audit.data import built_in
 from assay.audit.findings import Budget, Call, Finding, Kind, Sample, Verdict
-from assay.audit.isolation import Answer, Place
+from assay.audit.isolation import MeasuredResult, Place
 from assay.audit.session import Apart, Session
 from assay.registry import find_reward
 
@@ -30,8 +30,8 @@ class InProcess(Session):
 
     def answers(
         self, calls: Sequence[Call], *, place: Place = "main", measure: bool = False
-    ) -> list[Answer]:
-        return [Answer(self._verdict(call)) for call in calls]
+    ) -> list[MeasuredResult]:
+        return [MeasuredResult(self._verdict(call)) for call in calls]
 
     @contextmanager
     def apart(self, *, hash_seed: int = 0) -> Iterator[Apart]:

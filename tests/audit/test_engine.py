@@ -15,7 +15,7 @@ from assay.audit.bench import Bench
 from assay.audit.data import built_in
 from assay.audit.engine import KINDS_OF, all_checks, audit, find_kind, read_samples
 from assay.audit.findings import KINDS, Call, Verdict, wilson
-from assay.audit.isolation import Limits
+from assay.audit.isolation import ProcessLimits
 from assay.audit.session import Session
 from assay.audit.shrinking import shrink
 from assay.audit.target import parse_target
@@ -113,7 +113,7 @@ def test_the_same_call_is_asked_once_unless_it_has_to_be_fresh(tmp_path: Path) -
         "calls = 0\ndef f(final_response, answer):\n"
         "    global calls\n    calls += 1\n    return float(calls)\n"
     )
-    with Session(parse_target("counting.py:f", folder=tmp_path), Limits()) as session:
+    with Session(parse_target("counting.py:f", folder=tmp_path), ProcessLimits()) as session:
         bench = Bench.over(session, "qa", built_in("qa")[:1], "fast")
         call = Call("a", {"answer": "a"})
         assert bench.ask([call]) == bench.ask([call])

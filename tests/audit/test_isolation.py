@@ -9,7 +9,7 @@ import pytest
 
 from assay.audit import processes
 from assay.audit.findings import Call
-from assay.audit.isolation import Isolated, Limits
+from assay.audit.isolation import IsolatedTarget, ProcessLimits
 from assay.audit.target import parse_target
 from assay.errors import UnknownName
 
@@ -58,17 +58,17 @@ def leaves_quietly(final_response, answer):
     sys.exit(3)
 """
 
-Ask = Callable[..., tuple[list[str], Isolated]]
+Ask = Callable[..., tuple[list[str], IsolatedTarget]]
 
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Ask:
     (tmp_path / "guest.py").write_text(BODY)
 
-    def run(name: str, *texts: str) -> tuple[list[str], Isolated]:
+    def run(name: str, *texts: str) -> tuple[list[str], IsolatedTarget]:
         spec = parse_target(f"guest.py:{name}", folder=tmp_path)
-        limits = Limits(call_s=0.5, memory_mb=1024)
-        with Isolated(spec, limits) as isolated:
+        limits = ProcessLimits(call_s=0.5, memory_mb=1024)
+        with IsolatedTarget(spec, limits) as isolated:
             calls = [Call(text, {"answer": "1"}) for text in texts]
             answers = isolated.ask(calls, shape="assay")
             isolated.traces.seen.update({("left", name): None for name in isolated.files()})
@@ -125,7 +125,9 @@ def test_secrets_and_stdin_stay_outside(
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "s3cret")
     (tmp_path / "guest.py").write_text(BODY)
-    with Isolated(parse_target(f"guest.py:{name}", folder=tmp_path), Limits()) as isolated:
+    with IsolatedTarget(
+        parse_target(f"guest.py:{name}", folder=tmp_path), ProcessLimits()
+    ) as isolated:
         (answer,) = isolated.ask([Call("a", {"answer": "1"})], shape="assay")
     assert answer.verdict.value == value
 
@@ -134,7 +136,9 @@ def test_no_file_descriptor_is_kept(tmp_path: Path) -> None:
     (tmp_path / "guest.py").write_text(BODY)
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(2):
-        with Isolated(parse_target("guest.py:writes", folder=tmp_path), Limits()) as isolated:
+        with IsolatedTarget(
+            parse_target("guest.py:writes", folder=tmp_path), ProcessLimits()
+        ) as isolated:
             isolated.ask([Call("a", {"answer": "1"})], shape="assay")
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
@@ -155,7 +159,7 @@ def test_a_target_that_cannot_be_loaded_is_one_sentence(
     (tmp_path / "broken.py").write_text("def f(:")
     (tmp_path / "raising.py").write_text("1 / 0")
     with (
-        Isolated(parse_target(text, folder=tmp_path), Limits()) as isolated,
+        IsolatedTarget(parse_target(text, folder=tmp_path), ProcessLimits()) as isolated,
         pytest.raises(UnknownName, match=because),
     ):
         isolated.start()

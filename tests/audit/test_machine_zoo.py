@@ -9,7 +9,7 @@ import pytest
 from assay.audit.bench import Bench
 from assay.audit.data import built_in
 from assay.audit.findings import Finding, at_least
-from assay.audit.isolation import Limits
+from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.session import Session
 from assay.audit.target import parse_target
@@ -21,7 +21,7 @@ CHECKS = {check.name: check for check in MACHINE_CHECKS}
 
 def _found(name: str, *checks: str, rows: int = 4) -> list[Finding]:
     # A limit that only what never ends can reach; memory is measured on calls that end.
-    limits = Limits(call_s=1.0 if "time_bound" in checks else 10.0, memory_mb=1024)
+    limits = ProcessLimits(call_s=1.0 if "time_bound" in checks else 10.0, memory_mb=1024)
     with Session(parse_target(f"{ZOO}:{name}"), limits) as session:
         bench = Bench.over(session, "maths", built_in("maths")[:rows], "fast")
         return [

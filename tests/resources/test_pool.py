@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import AcquireTimeout, BadParameter, NotReset, ResourceError
-from assay.resources.pool import Pool, PoolLimits
+from assay.resources.pool import PoolLimits, ResourcePool
 from assay.resources.protocol import Scope
 from assay.resources.slots import Lease
 from assay.schema.evidence import WorldEvidence
@@ -53,7 +53,7 @@ class Toy:
     async def step(self, action: str) -> Observation:
         return Observation(action)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         raise NotReset("a toy has no episode")
 
     def forget(self) -> None:
@@ -83,9 +83,9 @@ class Shop:
         self.made.append(Toy(len(self.made), start))
         return self.made[-1]
 
-    def pool(self, cap: int = 2, warm: int = 0, idle_limit_s: float = 300.0) -> Pool:
+    def pool(self, cap: int = 2, warm: int = 0, idle_limit_s: float = 300.0) -> ResourcePool:
         limits = PoolLimits(cap=cap, warm=warm, idle_limit_s=idle_limit_s, acquire_timeout_s=30.0)
-        return Pool("toy{}", self.build, limits)
+        return ResourcePool("toy{}", self.build, limits)
 
 
 def in_a_loop(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
@@ -265,7 +265,7 @@ async def test_the_idle_limit_spares_the_warm_minimum() -> None:
     now = [0.0]
     shop = Shop()
     limits = PoolLimits(cap=3, warm=1, idle_limit_s=10.0)
-    pool = Pool("toy{}", shop.build, limits, clock=lambda: now[0])
+    pool = ResourcePool("toy{}", shop.build, limits, clock=lambda: now[0])
     leases = [await pool.acquire(f"r{number}") for number in range(3)]
     for lease in leases:
         await pool.release(lease, "global")
@@ -374,10 +374,10 @@ async def test_cancelling_the_replacement_of_a_dead_instance_frees_the_slot() ->
 FORK = """
 import asyncio, os
 from assay.errors import ResourceError
-from assay.resources.pool import Pool, PoolLimits
+from assay.resources.pool import ResourcePool, PoolLimits
 from tests.resources.test_pool import Toy
 
-pool = Pool("toy{}", lambda: Toy(0), PoolLimits(cap=2))
+pool = ResourcePool("toy{}", lambda: Toy(0), PoolLimits(cap=2))
 idle, held = asyncio.run(pool.acquire("a")), asyncio.run(pool.acquire("b"))
 asyncio.run(pool.release(idle, "global"))
 pool._slots._lock.acquire()  # as another thread of the parent may at that moment

@@ -14,7 +14,7 @@ from assay.agents.protocol import Action
 from assay.agents.scripted import ScriptedAgent
 from assay.errors import BadParameter, BadRecord
 from assay.ledger.run import Run
-from assay.runner.progress import Progress
+from assay.runner.execute import RunProgress
 from assay.runner.rescore import rescore
 from assay.schema.observation import Observation
 from assay.scoring.scorer import Scorer
@@ -38,7 +38,7 @@ def mended() -> None:
 
 
 def stop_after(n: int) -> Any:
-    def tell(progress: Progress) -> None:
+    def tell(progress: RunProgress) -> None:
         if progress.done == n:
             signal.raise_signal(signal.SIGINT)
 
@@ -70,7 +70,7 @@ def test_a_finished_run_owes_nothing(corridor: Path) -> None:
     runs = corridor.parent / "runs"
     done = assay.run(corridor, agent="scripted", settings=WALK, runs_dir=runs)
     before = (done.path / "episodes.jsonl").read_bytes()
-    told: list[Progress] = []
+    told: list[RunProgress] = []
     assay.run(resume=done.id[:13], runs_dir=runs, progress=told.append)
     assert (done.path / "episodes.jsonl").read_bytes() == before
     assert [progress.done for progress in told] == [3]

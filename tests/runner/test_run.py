@@ -14,7 +14,7 @@ from assay.agents.scripted import ScriptedAgent
 from assay.errors import BadParameter, MissingExtra, UnknownName
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
-from assay.runner.progress import Progress
+from assay.runner.execute import RunProgress
 from assay.schema.observation import Observation
 from assay.schema.score import score_to_record
 from tests.runner.corridor import BENCHMARK, Corridor
@@ -97,7 +97,7 @@ def test_what_is_missing_on_the_machine_is_said_once(corridor: Path) -> None:
 
 
 def test_progress_counts_to_the_end(corridor: Path) -> None:
-    told: list[Progress] = []
+    told: list[RunProgress] = []
     run(corridor, progress=told.append)
     assert [progress.done for progress in told] == [0, 1, 2, 3]
     assert (told[0].mean, told[0].left_s) == (None, None)

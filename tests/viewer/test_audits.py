@@ -14,7 +14,7 @@ from assay.audit.engine import audit
 from assay.audit.target import parse_target
 from assay.viewer.audits import LARGEST_BYTES, TEXT_CHARS, Audits
 from assay.viewer.links import ServerLinks
-from assay.viewer.pages.rewards import Bench, reward_page, rewards_page
+from assay.viewer.pages.rewards import RewardTryout, reward_page, rewards_page
 from assay.viewer.rendering import Templates, to_json
 from tests.viewer.ledgers import SCRIPT, audit_record
 
@@ -34,7 +34,7 @@ def templates() -> Templates:
 
 
 def html(audits: Audits) -> str:
-    page = reward_page(NAME, {}, bench=Bench(), audits=audits)
+    page = reward_page(NAME, {}, tryout=RewardTryout(), audits=audits)
     return templates().render("reward.html", page, ServerLinks(), twin="", poll="")
 
 
@@ -50,7 +50,7 @@ def test_the_latest_audit_is_beside_its_reward_as_text(tmp_path: Path) -> None:
     listed = next(i for i in rewards_page(audits).rewards if i.reward.name == NAME)
     assert listed.audit is not None
     assert listed.audit.worst == "high"
-    twin = json.loads(to_json(reward_page(NAME, {}, bench=Bench(), audits=audits)))
+    twin = json.loads(to_json(reward_page(NAME, {}, tryout=RewardTryout(), audits=audits)))
     assert twin["audit"]["report"]["findings"][0]["severity"] == "high"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.binding import Binding, Reward, bind, reward_call
 from assay.errors import BadRecord
 from assay.schema.score import Score
 
@@ -36,7 +36,7 @@ def reward(
     """
     binding = bind(which, params=params, columns=columns)
     title = name or binding.name
-    return named(_reward_func, binding, tuple(end_tokens), name=title)
+    return reward_call(_reward_func, binding, tuple(end_tokens), name=title)
 
 
 def _reward_func(

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.agents.calls import quoted
 from assay.agents.protocol import Action, Limits
 from assay.agents.scripted import spoken
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, BadRecord
+from assay.schema.action import quote
 from assay.schema.episode import Episode, Step
 from assay.schema.evidence import PageEvidence
 from assay.schema.observation import Observation
@@ -74,7 +74,7 @@ class ReplayAgent:
             return spoken(actions[self._played - 1], self._transcript, think=think)
         answer = self._recording.answer
         if answer is not None:
-            return spoken(f"answer({quoted(answer)})", self._transcript, think=think)
+            return spoken(f"answer({quote(answer)})", self._transcript, think=think)
         return Action("", gave_up=True, think=think, messages=self._transcript.added())
 
     async def close(self) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.agents.calls import answer_in
 from assay.agents.protocol import Action, Limits
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter
+from assay.schema.action import answer_in
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 

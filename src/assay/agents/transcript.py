@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.agents.calls import Call, parse_call, quoted
+from assay.schema.action import ActionCall, parse_call, quote
 
 Message = dict[str, Any]
 
@@ -51,7 +51,7 @@ class Transcript:
         self._calls += 1
         call = parse_call(action)
         function = (
-            {"name": "act", "arguments": f'{{"action": {quoted(action)}}}'}
+            {"name": "act", "arguments": f'{{"action": {quote(action)}}}'}
             if call is None
             else {"name": call.name, "arguments": _arguments(call, parameters)}
         )
@@ -68,7 +68,7 @@ class Transcript:
         self.messages.append(message)
 
 
-def _arguments(call: Call, parameters: tuple[str, ...]) -> str:
+def _arguments(call: ActionCall, parameters: tuple[str, ...]) -> str:
     names = [*parameters, *(f"argument_{n}" for n in range(len(parameters), len(call.arguments)))]
     pairs = zip(names, call.arguments, strict=False)
-    return "{" + ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in pairs) + "}"
+    return "{" + ", ".join(f"{quote(name)}: {quote(value)}" for name, value in pairs) + "}"

@@ -14,13 +14,13 @@ from assay.audit.checks import CHECKS
 from assay.audit.checks.frames import Frame, measure, say
 from assay.audit.data import built_in, from_row
 from assay.audit.findings import Budget, Check, Family, Finding, Kind, Sample
-from assay.audit.isolation import Limits
+from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, Checked, checked, ranked
 from assay.audit.session import Session
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, BadRecord, did_you_mean
-from assay.runner.blocks import plan_blocks, read_rows
+from assay.runner.shard_rows import plan_shards, read_rows
 
 BUILT_IN: Final = "built in"
 ROWS: Final[Mapping[Budget, int]] = {"fast": 40, "full": 200}
@@ -60,7 +60,7 @@ def audit(
     seed: int = 0,
     accept: Mapping[str, str] | None = None,
     families: Sequence[Family] = (),
-    limits: Limits | None = None,
+    limits: ProcessLimits | None = None,
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
@@ -72,7 +72,9 @@ def audit(
     """
     _known_checks(accept or {})
     started = time.monotonic()
-    with Session(spec, limits or Limits(call_s=CALL_S[budget]), environment=environment) as session:
+    with Session(
+        spec, limits or ProcessLimits(call_s=CALL_S[budget]), environment=environment
+    ) as session:
         chosen = kind or find_kind(session)
         samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
         session.settle_shape(chosen, samples)
@@ -134,8 +136,8 @@ def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sam
     if not file.is_file():
         raise BadParameter(f"there is no file {str(file)!r} to take golds from")
     rows: list[Mapping[str, Any]] = []
-    for block in plan_blocks(file):
-        for row in read_rows(file, block):
+    for shard in plan_shards(file):
+        for row in read_rows(file, shard):
             if not isinstance(row.value, Mapping):
                 raise BadRecord(
                     f"{file.name}: {row.problem or f'row {row.number} is not an object'}"

@@ -45,7 +45,7 @@ MARKER = "assay_canary"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """What the target's process may use."""
 
     call_s: float = 5.0
@@ -57,7 +57,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MeasuredResult:
     """A verdict with what was measured beside it."""
 
     verdict: Verdict
@@ -81,13 +81,13 @@ class Traces:
     """Processes of the target that had to be killed or ended by themselves."""
 
 
-class Isolated:
+class IsolatedTarget:
     """The target's process: started when asked, started again when it dies."""
 
     def __init__(
         self,
         spec: TargetSpec,
-        limits: Limits,
+        limits: ProcessLimits,
         *,
         hash_seed: int = 0,
         environment: Mapping[str, str] | None = None,
@@ -186,14 +186,14 @@ class Isolated:
         place: Place = "main",
         measure: bool = False,
         call_s: float | None = None,
-    ) -> list[Answer]:
+    ) -> list[MeasuredResult]:
         """An answer for every call, in order; one that hangs or kills costs only itself."""
         limit = self.limits.call_s if call_s is None else call_s
         request = {
             "op": "ask", "place": place, "shape": shape, "measure": measure,
             "gold_column": self.spec.gold_column,
         }  # fmt: skip
-        answers: list[Answer] = []
+        answers: list[MeasuredResult] = []
         for batch in _batches(calls):
             pending = list(batch)
             while pending:
@@ -213,10 +213,10 @@ class Isolated:
 
     def _ask(
         self, wire_calls: list[dict[str, Any]], request: dict[str, Any], limit: float
-    ) -> list[Answer]:
+    ) -> list[MeasuredResult]:
         """Answers to the first calls: to all of them, or up to one that ended the process."""
         self.start()
-        replies: dict[int, Answer] = {}
+        replies: dict[int, MeasuredResult] = {}
         begun: set[int] = set()
         try:
             self._pipe.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
@@ -238,8 +238,8 @@ class Isolated:
         self._kill()
         answered = [replies[n] for n in range(len(wire_calls)) if n in replies]
         if request["place"] == "crowd":
-            return [replies.get(n, Answer(ended)) for n in range(len(wire_calls))]
-        return [*answered, Answer(ended)]
+            return [replies.get(n, MeasuredResult(ended)) for n in range(len(wire_calls))]
+        return [*answered, MeasuredResult(ended)]
 
     def _slack(self, request: dict[str, Any]) -> float:
         """Time that starting another process may take before its first call."""
@@ -367,7 +367,7 @@ def call_key(call: Call) -> str:
     return json.dumps(to_wire(call), sort_keys=True)
 
 
-def _to_answer(reply: Mapping[str, Any]) -> Answer:
+def _to_answer(reply: Mapping[str, Any]) -> MeasuredResult:
     """What the child said, which the target may have said in its place."""
     if reply["status"] not in get_args(Status):
         raise wire.BadFrame(f"a verdict of status {reply['status']!r}")
@@ -379,4 +379,4 @@ def _to_answer(reply: Mapping[str, Any]) -> Answer:
         seconds=reply["seconds"],
         raw_type=reply["raw_type"],
     )
-    return Answer(verdict, reply.get("growth_mb", 0.0), reply.get("lag", 0.0))
+    return MeasuredResult(verdict, reply.get("growth_mb", 0.0), reply.get("lag", 0.0))

@@ -9,7 +9,14 @@ from typing import Self, TypeVar, cast
 
 from assay.audit.checks.frames import Measured, measure
 from assay.audit.findings import Call, Kind, Sample, Verdict
-from assay.audit.isolation import Answer, Isolated, Limits, Place, Traces, call_key
+from assay.audit.isolation import (
+    IsolatedTarget,
+    MeasuredResult,
+    Place,
+    ProcessLimits,
+    Traces,
+    call_key,
+)
 from assay.audit.target import VARIANTS, Shape, Target, TargetSpec, to_target
 
 T = TypeVar("T")
@@ -26,12 +33,12 @@ class Session:
     def __init__(
         self,
         spec: TargetSpec,
-        limits: Limits | None = None,
+        limits: ProcessLimits | None = None,
         *,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.spec = spec
-        self.limits = limits or Limits()
+        self.limits = limits or ProcessLimits()
         self.asked = 0
         """Calls made, those that only confirm a measurement aside."""
         self.traces = Traces()
@@ -100,7 +107,7 @@ class Session:
 
     def answers(
         self, calls: Sequence[Call], *, place: Place = "main", measure: bool = False
-    ) -> list[Answer]:
+    ) -> list[MeasuredResult]:
         """As `ask`, never from memory, in a place of one's choice."""
         return self._ask(self._isolated, calls, place, measure=measure)
 
@@ -128,8 +135,8 @@ class Session:
         self._keep(self._isolated.traces)
 
     def _ask(
-        self, isolated: Isolated, calls: Sequence[Call], place: Place, *, measure: bool
-    ) -> list[Answer]:
+        self, isolated: IsolatedTarget, calls: Sequence[Call], place: Place, *, measure: bool
+    ) -> list[MeasuredResult]:
         if not calls:
             return []
         self.asked += len(calls)
@@ -140,8 +147,10 @@ class Session:
         self._timeouts += sum(answer.verdict.status == "timeout" for answer in answers)
         return answers
 
-    def _open(self, hash_seed: int = 0) -> Isolated:
-        return Isolated(self.spec, self.limits, hash_seed=hash_seed, environment=self._environment)
+    def _open(self, hash_seed: int = 0) -> IsolatedTarget:
+        return IsolatedTarget(
+            self.spec, self.limits, hash_seed=hash_seed, environment=self._environment
+        )
 
     def _keep(self, traces: Traces) -> None:
         self.traces.seen.update(traces.seen)
@@ -153,19 +162,19 @@ class Session:
 class Apart:
     """One more process of a session's target."""
 
-    def __init__(self, session: Session, isolated: Isolated) -> None:
+    def __init__(self, session: Session, isolated: IsolatedTarget) -> None:
         self._session = session
         self._isolated = isolated
 
     def answers(
         self, calls: Sequence[Call], *, place: Place = "main", measure: bool = False
-    ) -> list[Answer]:
+    ) -> list[MeasuredResult]:
         """Answers of this process alone."""
         return self._session._ask(  # noqa: SLF001 - the same session, through another process
             self._isolated, calls, place, measure=measure
         )
 
-    def confirmed(self, call: Call) -> Answer:
+    def confirmed(self, call: Call) -> MeasuredResult:
         """A measurement taken again; it is no new probe, and so not counted as one."""
         answer = self.answers([call], measure=True)[0]
         self._session.asked -= 1

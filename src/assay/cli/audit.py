@@ -17,7 +17,7 @@ from assay.audit import stored
 from assay.audit.comparison import Comparison, compare
 from assay.audit.engine import CALL_S, audit
 from assay.audit.findings import FAMILIES, KINDS, SEVERITIES, Budget, Family, Kind, Severity
-from assay.audit.isolation import Limits
+from assay.audit.isolation import ProcessLimits
 from assay.audit.page import to_html
 from assay.audit.result import Audit
 from assay.audit.target import SHAPES, TargetSpec, parse_target
@@ -115,7 +115,7 @@ def command(
         seed=seed,
         accept=dict(_reason(text) for text in accept),
         families=families,
-        limits=Limits(call_s=CALL_S[budget], memory_mb=memory_mb),
+        limits=ProcessLimits(call_s=CALL_S[budget], memory_mb=memory_mb),
         environment={name: os.environ[name] for name in passed if name in os.environ},
     )
     found = [_watched(ask, specs[0], kind)]

@@ -13,10 +13,9 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias, get_args
 
 from assay.errors import BadParameter, NotReset, ResourceError
-from assay.resources.pool import Pool
-from assay.resources.pools import Pools
+from assay.resources.pool import Pools, ResourcePool
 from assay.resources.protocol import Environment, Scope
-from assay.resources.recorded import RecordedWorld
+from assay.resources.recorded import RecordedEnvironment
 from assay.resources.slots import Lease
 from assay.resources.spec import ResourceSpec
 from assay.schema.episode import Episode, Step
@@ -30,7 +29,7 @@ ChatMessage: TypeAlias = Message | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Holding:
-    pool: Pool
+    pool: ResourcePool
     lease: Lease
     scope: Scope
 
@@ -50,7 +49,7 @@ class Context:
         metadata: Mapping[str, Any] | None = None,
         *,
         pools: Pools | None = None,
-        worlds: Mapping[str, ResourceSpec] | None = None,
+        environments: Mapping[str, ResourceSpec] | None = None,
     ) -> None:
         self.rollout_id = rollout_id or uuid.uuid4().hex
         self.task = task
@@ -58,7 +57,7 @@ class Context:
         self.metadata = dict(metadata or {})
         self.steps: Sequence[Step] = ()
         """What the agent did and what the world paid for it; complete when a reward is asked."""
-        self._worlds = dict(worlds or {})
+        self._environments = dict(environments or {})
         """What a bare name means in this rollout, where it is not the default configuration."""
         self._own_pools = pools is None
         self._pools = Pools() if pools is None else pools
@@ -77,10 +76,10 @@ class Context:
         trajectory: Sequence[ChatMessage] = (),
         metadata: Mapping[str, Any] | None = None,
         pools: Pools | None = None,
-        worlds: Mapping[str, ResourceSpec] | None = None,
+        environments: Mapping[str, ResourceSpec] | None = None,
     ) -> Self:
         """A rollout for an `async with` block."""
-        return cls(rollout_id, task, trajectory, metadata, pools=pools, worlds=worlds)
+        return cls(rollout_id, task, trajectory, metadata, pools=pools, environments=environments)
 
     @staticmethod
     def recorded(episode: Episode) -> RecordedContext:
@@ -108,7 +107,7 @@ class Context:
                 return held.lease.instance
             await self._once(wanted.key, lambda: self._acquire(wanted, scope, timeout_s))
 
-    async def world(
+    async def environment(
         self,
         spec: str | ResourceSpec,
         scope: Scope = "rollout",
@@ -120,7 +119,7 @@ class Context:
             await self._once(self._spec(spec).key, lambda: self._reset(instance))
         return instance
 
-    def testimony(self, spec: str | ResourceSpec) -> WorldEvidence:
+    def evidence(self, spec: str | ResourceSpec) -> WorldEvidence:
         """What the world says of this rollout's episode, without touching the world.
 
         Raises `NotReset` when this rollout never reset it (a world that it never held is not
@@ -129,7 +128,7 @@ class Context:
         wanted = self._spec(spec)
         held = self._held.get(wanted.key)
         if held is not None:
-            return held.lease.instance.testimony()
+            return held.lease.instance.evidence()
         if wanted.key in self._failures:
             raise self._failures[wanted.key]
         if self._released:
@@ -165,9 +164,9 @@ class Context:
     def _spec(self, spec: str | ResourceSpec) -> ResourceSpec:
         if isinstance(spec, ResourceSpec):
             return spec
-        known = self._worlds.get(spec)
+        known = self._environments.get(spec)
         if known is None:
-            known = self._worlds[spec] = ResourceSpec(spec)
+            known = self._environments[spec] = ResourceSpec(spec)
         return known
 
     async def _acquire(self, spec: ResourceSpec, scope: Scope, timeout_s: float | None) -> None:
@@ -233,7 +232,7 @@ class RecordedContext(Context):
         )
         self.steps = episode.trajectory.steps
         self._episode = episode
-        self._views: dict[str, RecordedWorld] = {}
+        self._views: dict[str, RecordedEnvironment] = {}
 
     async def acquire_resource(
         self,
@@ -245,17 +244,17 @@ class RecordedContext(Context):
             raise BadParameter(f"scope {scope!r} is neither 'rollout' nor 'global'")
         return self._view(spec)
 
-    def testimony(self, spec: str | ResourceSpec) -> WorldEvidence:
-        return self._view(spec).testimony()
+    def evidence(self, spec: str | ResourceSpec) -> WorldEvidence:
+        return self._view(spec).evidence()
 
-    def _view(self, spec: str | ResourceSpec) -> RecordedWorld:
+    def _view(self, spec: str | ResourceSpec) -> RecordedEnvironment:
         wanted = self._spec(spec)
-        return self._views.setdefault(wanted.key, RecordedWorld(wanted.name, self._episode))
+        return self._views.setdefault(wanted.key, RecordedEnvironment(wanted.name, self._episode))
 
 
 def _is_reset(instance: Environment) -> bool:
     try:
-        instance.testimony()
+        instance.evidence()
     except NotReset:
         return False
     return True

@@ -35,7 +35,7 @@ class Environment(Protocol):
         Raises `NotReset` before the first reset, `DeadResource` when the world died.
         """
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """What the world says of the episode so far; reading it changes nothing.
 
         Raises `NotReset` before the first reset and after `forget`, `DeadResource` when the world

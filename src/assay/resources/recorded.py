@@ -11,7 +11,7 @@ from assay.schema.observation import Observation
 from assay.schema.task import Task
 
 
-class RecordedWorld:
+class RecordedEnvironment:
     """A read-only `Environment`: it testifies as the live one did after the last recorded step."""
 
     def __init__(self, name: str, episode: Episode) -> None:
@@ -19,7 +19,7 @@ class RecordedWorld:
         self._episode = episode
         self._evidence = _last_evidence(name, episode)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """The last recorded evidence of this world.
 
         Raises `DeadResource` for an episode that the world's failure cut short, `NotReset` when

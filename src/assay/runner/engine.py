@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from assay.errors import BadParameter
-from assay.runner.processes import worker_pool
+from assay.resources.processes import worker_pool
 
 EngineName: TypeAlias = Literal["local", "ray"]
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeAlias
 
 from assay.errors import AssayError, BadParameter, MissingParameter
 from assay.ledger.provenance import resolved_config
@@ -18,17 +18,19 @@ from assay.schema.task import Task
 from assay.scoring.scorer import Scorer
 
 DIRECTIONS = ("up", "down")
+AttemptKey: TypeAlias = tuple[str, int]
+"""A task's id and the number of its repeat: what identifies an episode of a run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class PlannedAttempt:
     """One task to be attempted once; repeats count from 0."""
 
     task: Task
     repeat: int
 
     @property
-    def key(self) -> tuple[str, int]:
+    def key(self) -> AttemptKey:
         return self.task.id, self.repeat
 
 
@@ -47,11 +49,11 @@ class Plan:
     expect: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Ids of the tasks whose reward the caller expects to go `up` or `down`."""
 
-    def assignments(self) -> Iterator[Assignment]:
+    def attempts(self) -> Iterator[PlannedAttempt]:
         """Every episode, all tasks once before any of them a second time."""
         for repeat in range(self.repeats):
             for task in self.tasks:
-                yield Assignment(task, repeat)
+                yield PlannedAttempt(task, repeat)
 
     def config(self) -> dict[str, Any]:
         """The resolved configuration as the manifest keeps it, nulls included."""
@@ -60,6 +62,11 @@ class Plan:
         world = ENVIRONMENTS.get(self.benchmark.environment.name)
         benchmark["tasks"] = with_defaults(source, benchmark["tasks"])
         benchmark["environment"] = with_defaults(world, benchmark["environment"])
+        benchmark["rewards"]["options"] = {
+            reward.name: scorer.params
+            for reward, scorer in zip(self.benchmark.rewards, self.scorers, strict=True)
+            if scorer.params
+        }
         return resolved_config(
             {
                 "benchmark": benchmark,

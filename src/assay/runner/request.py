@@ -19,7 +19,7 @@ SHOWN_CHANGES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """The arguments of a run; `None` is "not said"."""
 
     benchmark: str | Path | None = None
@@ -39,7 +39,7 @@ class Request:
         }
 
 
-def plan_new(request: Request) -> Plan:
+def plan_new(request: RunRequest) -> Plan:
     """The plan of a run that begins."""
     if request.benchmark is None or request.agent is None:
         raise BadParameter("name a benchmark and an agent, or a run to resume")
@@ -52,7 +52,7 @@ def plan_new(request: Request) -> Plan:
     )
 
 
-def plan_resumed(request: Request, manifest: RunManifest) -> Plan:
+def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
     """The plan that the run was started with; a request for another one is refused.
 
     What the request does not say is taken from the manifest.
@@ -84,7 +84,7 @@ def plan_resumed(request: Request, manifest: RunManifest) -> Plan:
     return plan
 
 
-def _benchmark(request: Request, manifest: RunManifest) -> Benchmark:
+def _benchmark(request: RunRequest, manifest: RunManifest) -> Benchmark:
     settings = request.settings_of(benchmark=True)
     if request.benchmark is not None:
         return find_benchmark(request.benchmark, settings)

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assay.ledger.provenance import new_run_id, utc_now, versions
+from assay.ledger.provenance import installed_versions, new_run_id, utc_now
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.context import Context
-from assay.runner.verdict import score_episode
+from assay.runner.score_episode import score_episode
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import Scorer
@@ -73,4 +73,4 @@ def _manifest(run: Run, scorers: Sequence[Scorer], focus: str) -> RunManifest:
 
 
 def _scoring_versions() -> dict[str, str]:
-    return {f"rescoring.{name}": version for name, version in versions().items()}
+    return {f"rescoring.{name}": version for name, version in installed_versions().items()}

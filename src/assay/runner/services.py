@@ -41,7 +41,7 @@ async def running_service(benchmark: Benchmark) -> AsyncIterator[str]:
         yield str(service.base_url)
 
 
-def addressed(value: T, base_url: str) -> T:
+def fill_base_url(value: T, base_url: str) -> T:
     """The same value with the service's address in every text that asks for it."""
     filled: Any = value
     if isinstance(value, str):
@@ -49,12 +49,12 @@ def addressed(value: T, base_url: str) -> T:
     elif isinstance(value, Task):
         filled = value.model_copy(
             update={
-                "goal": addressed(value.goal, base_url),
-                "metadata": addressed(value.metadata, base_url),
+                "goal": fill_base_url(value.goal, base_url),
+                "metadata": fill_base_url(value.metadata, base_url),
             }
         )
     elif isinstance(value, dict):
-        filled = {key: addressed(item, base_url) for key, item in value.items()}
+        filled = {key: fill_base_url(item, base_url) for key, item in value.items()}
     elif isinstance(value, (list, tuple)):
-        filled = type(value)(addressed(item, base_url) for item in value)
+        filled = type(value)(fill_base_url(item, base_url) for item in value)
     return filled  # type: ignore[no-any-return]  # every branch keeps the type of its value

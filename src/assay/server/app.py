@@ -1,4 +1,4 @@
-"""The application: routes over a bench of workers, and one shape for every error."""
+"""The application: routes over a pool of workers, and one shape for every error."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from assay.errors import AssayError
-from assay.server.catalogue import catalogue_of
+from assay.server.catalogue import load_catalogue
+from assay.server.instrumented import instrument
 from assay.server.logs import log
 from assay.server.metrics import Metrics
-from assay.server.observed import observed
 from assay.server.openapi import document
-from assay.server.pool import Loss, Pool
-from assay.server.reading import write_json
+from assay.server.pool import LossCause, WorkerPool
 from assay.server.refusal import Refusal, refusal_of
 from assay.server.routes import score, service, steps, trainers
-from assay.server.scoring import Bench
+from assay.server.scoring import ScoringService
 from assay.server.settings import Settings
-from assay.server.state import Standing
+from assay.server.state import ServerState
+from assay.server.strict_json import write_json
 from assay.web.asgi import App, error_body
-from assay.web.guards import Guards, guarded
+from assay.web.guards import Guards, guard
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 
@@ -37,31 +37,31 @@ def build_app(settings: Settings) -> FastAPI:
 
     A reward that is unknown or needs a live world is a `UsageError`, here and now.
     """
-    catalogue = catalogue_of(settings)
+    catalogue = load_catalogue(settings)
     metrics = Metrics()
-    standing = Standing()
+    server_state = ServerState()
 
-    def restarted(loss: Loss) -> None:
+    def restarted(loss: LossCause) -> None:
         metrics.worker_restarts.labels(loss).inc()
         log("worker_replaced", level=logging.WARNING, cause=loss)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        pool = Pool(
+        pool = WorkerPool(
             settings.workers,
             imports=settings.imports,
             rewards=catalogue.names,
             on_restart=restarted,
         )
-        bench = Bench(settings, pool, metrics)
-        metrics.watch(lambda: bench.admission.rows, lambda: len(pool.pids))
-        app.state.bench = bench
-        standing.follow(lambda: pool.ready)
+        scoring = ScoringService(settings, pool, metrics)
+        metrics.watch(lambda: scoring.admission.rows, lambda: len(pool.pids))
+        app.state.scoring = scoring
+        server_state.follow(lambda: pool.ready)
         pool.start()
         try:
             yield
         finally:
-            standing.drain()
+            server_state.drain()
             await pool.close()
 
     app = FastAPI(
@@ -69,16 +69,16 @@ def build_app(settings: Settings) -> FastAPI:
     )
     app.state.catalogue = catalogue
     app.state.metrics = metrics
-    app.state.standing = standing
+    app.state.server_state = server_state
     for routes in (score, steps, trainers, service):
         app.include_router(routes.router)
     _document_once(app)
     return app
 
 
-def door(app: FastAPI, guards: Guards) -> App:
+def asgi_app(app: FastAPI, guards: Guards) -> App:
     """The application as it is served: guarded, counted and logged."""
-    return observed(guarded(app, guards), app.state.metrics)
+    return instrument(guard(app, guards), app.state.metrics)
 
 
 def _document_once(app: FastAPI) -> None:

@@ -19,20 +19,20 @@ from assay.registry import find_reward
 from assay.runner.batch import score_row
 from assay.runner.results import result_of
 from assay.schema.score import Score
-from assay.server.reading import read_json, write_json
+from assay.server.strict_json import read_json, write_json
 
 NICE = 5
 """By how much a worker gives way to the processes around it."""
 
 
-class Ask(NamedTuple):
+class ScorerSpec(NamedTuple):
     """One reward with its configuration, by name: what a worker needs to find it again."""
 
     reward: str
     params: dict[str, Any]
 
 
-class Unreadable(NamedTuple):
+class UnreadableRow(NamedTuple):
     """A line that cannot be read, and why."""
 
     problem: str
@@ -41,7 +41,7 @@ class Unreadable(NamedTuple):
 class Chunk(NamedTuple):
     """Rows for one worker, and what to ask about each."""
 
-    asks: tuple[Ask, ...]
+    scorers: tuple[ScorerSpec, ...]
     columns: dict[str, str]
     """Where a parameter of the reward is found."""
     unit: Literal["row", "line"]
@@ -53,7 +53,7 @@ class Chunk(NamedTuple):
         return [self._replace(items=[item]) for item in self.items]
 
 
-class Done(NamedTuple):
+class ChunkResult(NamedTuple):
     """What became of a chunk."""
 
     results: list[bytes]
@@ -94,12 +94,12 @@ def read_body(body: bytes, budget_s: float) -> Any:  # noqa: ARG001 - it cannot 
     return read_json(body)
 
 
-def score_chunk(chunk: Chunk, budget_s: float) -> Done:
+def score_chunk(chunk: Chunk, budget_s: float) -> ChunkResult:
     """Every row of the chunk scored; those that the time did not suffice for abstain."""
-    bindings = bound(chunk.asks, chunk.columns)
+    bindings = bind_all(chunk.scorers, chunk.columns)
     started = time.monotonic()
     results = []
-    tally = Tally()
+    counts = RequestCounts()
     for number, item in chunk.items:
         row, problem = _row(item)
         scores = {}
@@ -107,39 +107,39 @@ def score_chunk(chunk: Chunk, budget_s: float) -> Done:
             left_s = budget_s - (time.monotonic() - started)
             score = _score(binding, row, problem, f"{chunk.unit} {number}", left_s)
             scores[binding.name] = score
-            tally.add(binding.name, score)
+            counts.add(binding.name, score)
         results.append(_result(number, row, scores))
-    return Done(results, tally.scored, tally.abstained, time.monotonic() - started)
+    return ChunkResult(results, counts.scored, counts.abstained, time.monotonic() - started)
 
 
-def not_scored(chunk: Chunk, reason: str, because: str) -> Done:
+def abstain_all(chunk: Chunk, reason: str, because: str) -> ChunkResult:
     """The chunk with every row abstained: its worker did not bring it back."""
-    bindings = bound(chunk.asks, chunk.columns)
-    tally = Tally()
+    bindings = bind_all(chunk.scorers, chunk.columns)
+    counts = RequestCounts()
     results = []
     for number, item in chunk.items:
         scores: dict[str, Score] = {}
         for binding in bindings:
             scores[binding.name] = binding.scorer.abstain(reason, because)
-            tally.add(binding.name, scores[binding.name])
-        row = None if isinstance(item, (bytes, Unreadable)) else item
+            counts.add(binding.name, scores[binding.name])
+        row = None if isinstance(item, (bytes, UnreadableRow)) else item
         results.append(_result(number, row, scores))
-    return Done(results, tally.scored, tally.abstained, 0.0)
+    return ChunkResult(results, counts.scored, counts.abstained, 0.0)
 
 
-def joined(parts: Iterable[Done]) -> Done:
+def join_results(parts: Iterable[ChunkResult]) -> ChunkResult:
     """Several as one, in order."""
     results: list[bytes] = []
-    tally = Tally()
+    counts = RequestCounts()
     elapsed_s = 0.0
     for part in parts:
         results += part.results
-        tally.merge(part)
+        counts.merge(part)
         elapsed_s += part.elapsed_s
-    return Done(results, tally.scored, tally.abstained, elapsed_s)
+    return ChunkResult(results, counts.scored, counts.abstained, elapsed_s)
 
 
-class Tally:
+class RequestCounts:
     """Rows counted for each reward."""
 
     def __init__(self) -> None:
@@ -150,15 +150,15 @@ class Tally:
         counts = self.abstained if score.abstained else self.scored
         counts[name] = counts.get(name, 0) + 1
 
-    def merge(self, done: Done) -> None:
+    def merge(self, done: ChunkResult) -> None:
         for mine, theirs in ((self.scored, done.scored), (self.abstained, done.abstained)):
             for name, count in theirs.items():
                 mine[name] = mine.get(name, 0) + count
 
 
-def bound(asks: Sequence[Ask], columns: Mapping[str, str]) -> list[Binding]:
+def bind_all(scorers: Sequence[ScorerSpec], columns: Mapping[str, str]) -> list[Binding]:
     """The rewards, found by name and configured."""
-    return [bind(ask.reward, params=ask.params, columns=columns) for ask in asks]
+    return [bind(ask.reward, params=ask.params, columns=columns) for ask in scorers]
 
 
 def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
@@ -171,7 +171,7 @@ def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
 
 def _row(item: Any) -> tuple[Any, str]:
     """The row, and why there is none."""
-    if isinstance(item, Unreadable):
+    if isinstance(item, UnreadableRow):
         return None, item.problem
     if not isinstance(item, bytes):
         return item, ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from assay.server.jobs import Done
+from assay.server.jobs import ChunkResult
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -51,7 +51,7 @@ class Metrics:
         self.queue_rows.set_function(queue_rows)
         self.workers.set_function(workers)
 
-    def count_rows(self, done: Done) -> None:
+    def count_rows(self, done: ChunkResult) -> None:
         """A chunk came back, or was given up."""
         for name, count in done.scored.items():
             self.rows.labels(name, "scored").inc(count)

@@ -5,7 +5,7 @@ Requests are checked against these; answers are written by the workers and descr
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
@@ -23,7 +23,10 @@ RESULT: JsonValue = {
 }
 
 
-MOST_FIRST = 2**53
+Status: TypeAlias = Literal["ready", "starting", "draining"]
+"""Whether a server takes requests."""
+
+MAX_FIRST = 2**53
 """Beyond it other languages lose digits."""
 
 
@@ -61,7 +64,7 @@ class ScoreRequest(Body):
     """Where a parameter is found if not under its own name: `{"answer": "extra.solution"}`."""
     deadline_s: Annotated[float, Field(gt=0)] | None = None
     """Less than the server's own. Rows that are not finished by then abstain (`deadline`)."""
-    first: Annotated[int, Field(ge=1, le=MOST_FIRST)] = 1
+    first: Annotated[int, Field(ge=1, le=MAX_FIRST)] = 1
     """The number of the first row, for one of several requests with the rows of one file."""
 
     @model_validator(mode="after")
@@ -278,4 +281,4 @@ class Health(BaseModel):
 class Readiness(BaseModel):
     """Whether requests are welcome."""
 
-    status: Literal["ready", "starting", "draining"]
+    status: Status

@@ -14,7 +14,7 @@ from assay import __version__
 from assay.server import models
 from assay.server.models import ErrorResponse
 
-MEANINGS = {
+STATUS_MEANINGS = {
     400: "The body is not JSON.",
     404: "No such reward is served here; the message names the nearest.",
     408: "Not read or finished by the deadline.",
@@ -44,7 +44,8 @@ is `{"error": {"code", "message"}}`.
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The `responses=` of a route that may answer with these."""
     return {
-        status: {"model": ErrorResponse, "description": MEANINGS[status]} for status in statuses
+        status: {"model": ErrorResponse, "description": STATUS_MEANINGS[status]}
+        for status in statuses
     }
 
 

@@ -33,7 +33,7 @@ def refusal_of(error: AssayError) -> Refusal:
     return Refusal(500, "internal", type(error).__name__)
 
 
-def bad_shape(error: ValidationError) -> Refusal:
+def shape_refusal(error: ValidationError) -> Refusal:
     """The first things that are wrong with a body, by their place; its values are not repeated."""
     told = []
     for found in error.errors(include_input=False, include_url=False, include_context=False)[:3]:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 Status: TypeAlias = Literal["starting", "ready", "draining"]
 
 
-class Standing:
+class ServerState:
     """What `/readyz` tells."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from assay.runner.scored_steps import rescore
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
 from assay.server.jobs import OutOfTime, alarm
-from assay.server.reading import write_json
+from assay.server.strict_json import write_json
 
 
 def score_steps(records: Sequence[dict[str, Any]], budget_s: float) -> bytes | None:

@@ -26,7 +26,7 @@ from assay.viewer.links import (
 from assay.viewer.pages.compare import ComparePage, CompareQuery, compare_page
 from assay.viewer.pages.episode import EpisodePage, window_page
 from assay.viewer.pages.pair import PairQuery, pair_page
-from assay.viewer.pages.rewards import Bench, reward_page, rewards_page
+from assay.viewer.pages.rewards import RewardTryout, reward_page, rewards_page
 from assay.viewer.pages.run import RunQuery, run_before, run_page
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.rendering import Templates, to_json
@@ -80,12 +80,12 @@ def _files(
         yield from _run_files(archive, row.run_id)
     for base, cand in sorted(compared):
         yield from _comparison_files(archive, base, cand)
-    bench, audits = Bench(), Audits(archive.runs_dir)
+    tryout, audits = RewardTryout(), Audits(archive.runs_dir)
     listed = rewards_page(audits)
     yield _File("rewards.html", "rewards.html", listed)
     for item in listed.rewards:
         name = item.reward.name
-        shown = reward_page(name, {}, bench=bench, audits=audits)
+        shown = reward_page(name, {}, tryout=tryout, audits=audits)
         yield _File(f"rewards/{name}.html", "reward.html", shown)
 
 

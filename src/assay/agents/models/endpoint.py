@@ -1,4 +1,4 @@
-"""An HTTP endpoint that answers JSON requests: patience, bounds, and errors that hold no key."""
+"""An HTTP endpoint that answers JSON requests: retries, bounds, and errors that hold no key."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.errors import BadParameter, ModelError
+from assay.resources.backoff import Backoff, retry_after_s
 
 T = TypeVar("T")
 
@@ -24,22 +24,14 @@ EXCERPT_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often and how long to wait for a server that is busy, failing or not there."""
 
-    attempts: int = 6
-    first_wait_s: float = 0.5
-    """Doubled after every attempt, unless the server says how long to wait."""
-    longest_wait_s: float = 30.0
+    backoff: Backoff = field(default_factory=Backoff)
+    """The waits, unless the server says how long to wait."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    jitter: Callable[[], float] = random.random
-    """A number from 0 to 1: how much of the second half of a wait to wait."""
-
-    def wait_s(self, attempt: int) -> float:
-        """How long to wait after the attempt with this number, counted from 0."""
-        full = min(self.longest_wait_s, self.first_wait_s * 2.0 ** min(attempt, 30))
-        return full * (0.5 + 0.5 * self.jitter())
+    rng: random.Random = field(default_factory=random.Random)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +50,12 @@ class Endpoint:
         *,
         headers: Mapping[str, str],
         secret: str = "",
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
         self._url = httpx.URL(url)
         self._headers = dict(headers)
         self._secret = secret
-        self._patience = patience or Patience()
+        self._retry = retry or RetryPolicy()
         self._client: httpx.AsyncClient | None = None
 
     @property
@@ -86,11 +78,12 @@ class Endpoint:
 
         429, 408, 5xx and failed connections are tried again while attempts and time last.
         """
-        patience = self._patience
-        deadline = patience.clock() + timeout_s
+        retry = self._retry
+        attempts = retry.backoff.attempts
+        deadline = retry.clock() + timeout_s
         content = orjson.dumps(body)
-        for attempt in range(patience.attempts):
-            left = deadline - patience.clock()
+        for sent in range(1, attempts + 1):
+            left = deadline - retry.clock()
             try:
                 async with asyncio.timeout(max(left, 0.001)):
                     answer = await self._once(content)
@@ -101,13 +94,13 @@ class Endpoint:
             problem = answer if isinstance(answer, str) else self._problem(answer)
             if isinstance(answer, _Answer) and not _passing(answer.status):
                 self.fail(problem)
-            wait = patience.wait_s(attempt)
-            if isinstance(answer, _Answer):
-                wait = retry_after_s(answer.headers, wait)
-            if attempt + 1 == patience.attempts or patience.clock() + wait >= deadline:
-                self.fail(f"{problem} (gave up after {_times(attempt + 1)})")
-            await patience.sleep(wait)
-        raise BadParameter(f"patience with attempts={patience.attempts!r} never asks at all")
+            wait = retry_after_s(answer.headers) if isinstance(answer, _Answer) else None
+            if wait is None:
+                wait = retry.backoff.wait_s(sent, retry.rng)
+            if sent == attempts or retry.clock() + wait >= deadline:
+                self.fail(f"{problem} (gave up after {_times(sent)})")
+            await retry.sleep(wait)
+        raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 
     def fail(self, problem: str) -> NoReturn:
         """Raise, naming the place and the problem, with the key blotted out."""
@@ -154,19 +147,6 @@ def _passing(status: int) -> bool:
 
 def _times(count: int) -> str:
     return "1 attempt" if count == 1 else f"{count} attempts"
-
-
-def retry_after_s(headers: Mapping[str, str], default: float) -> float:
-    """How long the server asks to wait: seconds, or a date, read against the server's own clock."""
-    asked = headers.get("retry-after", "").strip()
-    if asked.isdecimal() and len(asked) < 10:
-        return float(asked)
-    try:
-        until = parsedate_to_datetime(asked)
-        now = parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):
-        return default
 
 
 def secret_from(variable: str) -> str:

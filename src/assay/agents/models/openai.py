@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from assay.agents.models.endpoint import (
     Endpoint,
-    Patience,
+    RetryPolicy,
     count_in,
     object_in,
     secret_from,
@@ -43,7 +43,7 @@ class OpenAIModel:
         extra: Mapping[str, Any] | None = None,
         input_usd_per_mtok: float | None = None,
         output_usd_per_mtok: float | None = None,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
         key = secret_from(api_key_env)
         if not key and base_url == BASE_URL:
@@ -66,7 +66,7 @@ class OpenAIModel:
             f"{base_url.rstrip('/')}/chat/completions",
             headers={"authorization": f"Bearer {key}"} if key else {},
             secret=key,
-            patience=patience,
+            retry=retry,
         )
 
     async def complete(

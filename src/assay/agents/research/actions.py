@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from assay.agents.calls import Call, read_call
+from assay.schema.action import ActionCall, read_call
 
 THINK_CHARS = 20_000
 """Longer thoughts are cut; the whole reply is in the messages."""
@@ -64,7 +64,7 @@ ACTIONS: Mapping[str, ActionKind] = MappingProxyType(
 class Decision:
     """A reply that names one action."""
 
-    call: Call
+    call: ActionCall
     think: str
 
 
@@ -95,7 +95,7 @@ def read_reply(text: str) -> Decision | Unreadable:
     return Decision(call, text[:start].strip().strip("`").strip()[:THINK_CHARS])
 
 
-def _named_call(text: str, named: re.Match[str]) -> Call | Unreadable:
+def _named_call(text: str, named: re.Match[str]) -> ActionCall | Unreadable:
     name = named[1].lower()
     kind = ACTIONS.get(name)
     if kind is None:
@@ -103,7 +103,7 @@ def _named_call(text: str, named: re.Match[str]) -> Call | Unreadable:
     head = _PARAMS.search(text, named.end())
     if head is None:
         if not kind.parameters:
-            return Call(name)
+            return ActionCall(name)
         return Unreadable(f"the line `PARAMS: {kind.example}` is missing after ACTION: {name}")
     fence = _FENCE.match(text, head.end())
     try:
@@ -113,11 +113,11 @@ def _named_call(text: str, named: re.Match[str]) -> Call | Unreadable:
     return _with_parameters(name, kind, given)
 
 
-def _with_parameters(name: str, kind: ActionKind, given: object) -> Call | Unreadable:
+def _with_parameters(name: str, kind: ActionKind, given: object) -> ActionCall | Unreadable:
     if isinstance(given, dict) and set(given) == set(kind.parameters):
-        return Call(name, tuple(_as_text(given[parameter]) for parameter in kind.parameters))
+        return ActionCall(name, tuple(_as_text(given[parameter]) for parameter in kind.parameters))
     if isinstance(given, list) and len(given) == len(kind.parameters):
-        return Call(name, tuple(map(_as_text, given)))
+        return ActionCall(name, tuple(map(_as_text, given)))
     return Unreadable(f"the PARAMS of {name} look like {kind.example}")
 
 
@@ -131,7 +131,7 @@ def _as_text(value: Any) -> str:
         return ""
 
 
-def _last_call(text: str) -> tuple[Call | Unreadable, int]:
+def _last_call(text: str) -> tuple[ActionCall | Unreadable, int]:
     starts = [found.end() for found in _CALL_LINE.finditer(text)][-_CANDIDATES:]
     for start in reversed(starts):
         found = read_call(text[start:])

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from assay.agents.calls import Call
 from assay.agents.models.protocol import Model, Reply
 from assay.agents.protocol import Action, Limits
 from assay.agents.research.actions import ACTIONS, Decision, read_reply
@@ -32,12 +31,13 @@ from assay.agents.research.prompt import sent_messages, system_prompt, turn_prom
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter
 from assay.registry import MODELS
+from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
 STEP_SHARE = 0.9
 """The part of a step's time that the model may take, so that its time-out comes first."""
-NOTHING = Call("noop")
+NOTHING = ActionCall("noop")
 ADDRESSED = ("goto", "fetch_json")
 """Actions whose parameter is an address; models copy relative ones from links."""
 
@@ -162,7 +162,7 @@ class WebResearchAgent:
         turn is spent on waiting.
         """
         scrolls = can_scroll(text) and "scroll" in self._knobs.actions
-        self._last = Call("scroll", ("down",)) if scrolls else NOTHING
+        self._last = ActionCall("scroll", ("down",)) if scrolls else NOTHING
         self._scrolls[url] += 1
         think = (
             f"the page shows fewer than {self._knobs.sparse_chars} characters; "
@@ -173,7 +173,7 @@ class WebResearchAgent:
         self._transcript.called(self._last.text, parameters=parameters, said=f"({think})")
         return Action(self._last.text, think=think, messages=self._transcript.added())
 
-    def _objection(self, call: Call, page: str, *, must_answer: bool) -> str:
+    def _objection(self, call: ActionCall, page: str, *, must_answer: bool) -> str:
         """Why the agent does not do what the model says; empty when it does."""
         if must_answer and call.name != "answer":
             return f"{call.name} was not done: only the action answer is taken now"
@@ -201,7 +201,7 @@ class WebResearchAgent:
             usage=reply.usage,
         )
 
-    def _do(self, call: Call, think: str, reply: Reply) -> Action:
+    def _do(self, call: ActionCall, think: str, reply: Reply) -> Action:
         self._bad = 0
         self._last = call
         answer = call.arguments[0] if call.name == "answer" else None
@@ -217,27 +217,6 @@ class WebResearchAgent:
             messages=self._transcript.added(),
             usage=reply.usage,
         )
-
-
-def _signature_with_model(model: str) -> inspect.Signature:
-    signature = inspect.signature(WebResearchAgent)
-    parameters = signature.parameters.values()
-    return signature.replace(
-        parameters=[
-            item.replace(default=model) if item.name == "model" else item for item in parameters
-        ]
-    )
-
-
-class RulesAgent(WebResearchAgent):
-    """The research agent with the `rules` model: deterministic, offline, without a key."""
-
-    name = "rules"
-    __signature__ = _signature_with_model("rules")
-    """The knobs are the research agent's; only this default differs."""
-
-    def __init__(self, **knobs: Any) -> None:
-        super().__init__(**{"model": "rules", **knobs})
 
 
 def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
@@ -258,11 +237,11 @@ def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
     return made
 
 
-def _whole_address(call: Call, base: str) -> Call:
+def _whole_address(call: ActionCall, base: str) -> ActionCall:
     if call.name not in ADDRESSED:
         return call
     try:
-        return Call(call.name, (urljoin(base, call.arguments[0].strip()),))
+        return ActionCall(call.name, (urljoin(base, call.arguments[0].strip()),))
     except ValueError:
         return call
 

@@ -9,7 +9,7 @@ from typing import Final
 from assay.audit.bench import Bench
 from assay.audit.checks.frames import BARE, say
 from assay.audit.findings import Call, CheckResult, Finding, Severity
-from assay.audit.isolation import Answer, call_key
+from assay.audit.isolation import MeasuredResult, call_key
 from assay.audit.machine.asking import finding, in_words, skipped
 from assay.audit.machine.hostile import hostile_for
 
@@ -34,7 +34,7 @@ class Trial:
 
     name: str
     call: Call
-    answer: Answer
+    answer: MeasuredResult
 
 
 def trials(bench: Bench) -> tuple[Trial, ...]:
@@ -176,7 +176,7 @@ def _slow(bench: Bench, tried: Sequence[Trial]) -> list[Trial]:
     return slow if any(_took_long(answer) for answer in again) else []
 
 
-def _took_long(answer: Answer) -> bool:
+def _took_long(answer: MeasuredResult) -> bool:
     ended = answer.verdict.status not in ("timeout", "crashed")
     return ended and answer.verdict.seconds > SLOW_S
 
@@ -187,15 +187,15 @@ def _heavy(bench: Bench, tried: Sequence[Trial]) -> list[Trial]:
     return heavy if any(_memory(answer) > HEAVY_MB for answer in again) else []
 
 
-def _memory(answer: Answer) -> float:
+def _memory(answer: MeasuredResult) -> float:
     """The growth; a refused allocation counts as the limit itself."""
     if answer.verdict.because.startswith("MemoryError"):
         return float("inf")
     return answer.growth_mb
 
 
-def _again(bench: Bench, trial: Trial) -> Answer:
-    def ask() -> Answer:
+def _again(bench: Bench, trial: Trial) -> MeasuredResult:
+    def ask() -> MeasuredResult:
         with bench.session.apart() as apart:
             return apart.confirmed(trial.call)
 

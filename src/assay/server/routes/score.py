@@ -14,14 +14,14 @@ from starlette.types import Receive, Scope, Send
 
 from assay.errors import AssayError, BadParameter
 from assay.server.catalogue import Catalogue
-from assay.server.intake import admitted, queue_full, read_body, read_lines, unless_gone
-from assay.server.jobs import Ask, Chunk, bound
+from assay.server.jobs import Chunk, ScorerSpec, bind_all
 from assay.server.models import ScoreRequest, ScoreResponse
 from assay.server.openapi import body_of, refusals
-from assay.server.reading import write_json
 from assay.server.refusal import Refusal, refusal_of
-from assay.server.routes.asked import Asked, asked
-from assay.server.scoring import Bench
+from assay.server.requests import admit, cancel_on_disconnect, queue_full, read_body, read_lines
+from assay.server.routes.query_params import QueryParams, query_params
+from assay.server.scoring import ScoringService
+from assay.server.strict_json import write_json
 from assay.web.asgi import error_body
 from assay.web.guards import BodyTooLarge, is_ndjson
 
@@ -40,7 +40,7 @@ router = APIRouter(tags=["scores"])
     },
     openapi_extra=body_of(ScoreRequest, lines=True),
 )
-async def score(request: Request, query: Annotated[Asked, Depends(asked)]) -> Response:
+async def score(request: Request, query: Annotated[QueryParams, Depends(query_params)]) -> Response:
     """Each row's score, in order, as `assay score --json` prints it.
 
     A row that lacks a column abstains (`bad_row`), and so does one that is not finished by the
@@ -52,44 +52,50 @@ async def score(request: Request, query: Annotated[Asked, Depends(asked)]) -> Re
     known. A line that is not JSON abstains. Such an answer is complete only when it has as many
     results as lines were sent; its last line is `{"error": …}` if it had to be broken off.
     """
-    bench: Bench = request.app.state.bench
+    scoring: ScoringService = request.app.state.scoring
     catalogue: Catalogue = request.app.state.catalogue
     if is_ndjson(request.scope):
-        return _scored_lines(request, bench, catalogue, query)
+        return _scored_lines(request, scoring, catalogue, query)
     body = await read_body(request, ScoreRequest)
-    asks = catalogue.asks(body.names or query.rewards, body.params or query.params)
+    scorers = catalogue.scorers(body.names or query.rewards, body.params or query.params)
     columns = body.columns or query.columns
-    bound(asks, columns)
+    bind_all(scorers, columns)
     rows = body.all_rows
-    deadline = bench.deadline(body.deadline_s or query.deadline_s)
-    with admitted(bench, request, len(rows)):
-        work = bench.score_rows(asks, rows, columns=columns, deadline=deadline, first=body.first)
-        done = await unless_gone(request, work)
+    deadline = scoring.deadline(body.deadline_s or query.deadline_s)
+    with admit(scoring, request, len(rows)):
+        work = scoring.score_rows(
+            scorers, rows, columns=columns, deadline=deadline, first=body.first
+        )
+        done = await cancel_on_disconnect(request, work)
     answer = b'{"results":[' + b",".join(done.results) + b"]}"
     return Response(answer, media_type="application/json")
 
 
-def _scored_lines(request: Request, bench: Bench, catalogue: Catalogue, query: Asked) -> Response:
-    asks = catalogue.asks(query.rewards, query.params)
-    bound(asks, query.columns)
-    if bench.admission.full:
-        raise queue_full(bench)
-    return LineStream(_results(request, bench, asks, query), stall_s=bench.settings.deadline_s)
+def _scored_lines(
+    request: Request, scoring: ScoringService, catalogue: Catalogue, query: QueryParams
+) -> Response:
+    scorers = catalogue.scorers(query.rewards, query.params)
+    bind_all(scorers, query.columns)
+    if scoring.admission.full:
+        raise queue_full(scoring)
+    return LineStream(
+        _results(request, scoring, scorers, query), stall_s=scoring.settings.deadline_s
+    )
 
 
 async def _results(
-    request: Request, bench: Bench, asks: tuple[Ask, ...], query: Asked
+    request: Request, scoring: ScoringService, scorers: tuple[ScorerSpec, ...], query: QueryParams
 ) -> AsyncGenerator[bytes, None]:
     rows = 0
-    chunks = _chunks(request, bench, asks, query.columns)
+    chunks = _chunks(request, scoring, scorers, query.columns)
     try:
-        async with aclosing(bench.score_stream(chunks, wanted_s=query.deadline_s)) as stream:
+        async with aclosing(scoring.score_stream(chunks, deadline_s=query.deadline_s)) as stream:
             async for done in stream:
                 rows += len(done.results)
                 request.scope["assay.rows"] = rows
                 yield b"\n".join(done.results) + b"\n"
     except BodyTooLarge:
-        message = f"the stream is larger than {bench.settings.max_stream_bytes:,} bytes"
+        message = f"the stream is larger than {scoring.settings.max_stream_bytes:,} bytes"
         yield write_json(error_body("body_too_large", message)) + b"\n"
     except Refusal as error:
         yield write_json(error_body(error.code, error.message)) + b"\n"
@@ -102,14 +108,17 @@ async def _results(
 
 
 async def _chunks(
-    request: Request, bench: Bench, asks: tuple[Ask, ...], columns: dict[str, str]
+    request: Request,
+    scoring: ScoringService,
+    scorers: tuple[ScorerSpec, ...],
+    columns: dict[str, str],
 ) -> AsyncIterator[Chunk]:
-    limits = bench.settings
+    limits = scoring.settings
     size = limits.chunk_rows
     lines = read_lines(request, most=limits.max_body_bytes, stall_s=limits.deadline_s)
     async for items in lines:
         for start in range(0, len(items), size):
-            yield Chunk(asks, columns, "line", items[start : start + size])
+            yield Chunk(scorers, columns, "line", items[start : start + size])
 
 
 class LineStream(StreamingResponse):

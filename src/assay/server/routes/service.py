@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse, Response
 from assay.server.catalogue import Catalogue
 from assay.server.models import Health, Readiness, RewardsResponse
 from assay.server.page import page_of
-from assay.server.reading import write_json
-from assay.server.state import Standing
+from assay.server.state import ServerState
+from assay.server.strict_json import write_json
 
 router = APIRouter(tags=["service"])
 
@@ -32,8 +32,8 @@ async def healthz() -> Response:
 )
 async def readyz(request: Request) -> Response:
     """200 when every worker has started; 503 before that, and once the server is to stop."""
-    standing: Standing = request.app.state.standing
-    status = standing.status
+    server_state: ServerState = request.app.state.server_state
+    status = server_state.status
     return Response(
         write_json({"status": status}),
         200 if status == "ready" else 503,

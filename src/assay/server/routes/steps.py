@@ -6,11 +6,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.server.intake import admitted, lost_work, read_body, unless_gone
 from assay.server.models import StepsRequest, StepsResponse
 from assay.server.openapi import body_of, refusals
-from assay.server.pool import Lost
-from assay.server.scoring import Bench
+from assay.server.pool import WorkerLost
+from assay.server.requests import admit, cancel_on_disconnect, lost_worker, read_body
+from assay.server.scoring import ScoringService
 from assay.server.step_jobs import score_steps
 
 router = APIRouter(tags=["scores"])
@@ -29,15 +29,15 @@ async def steps(request: Request) -> Response:
     The steps of one episode belong together: each is judged by what came before it. They are
     records of `steps/<attempt>.jsonl`; one without a `schema_id` is taken for one of this version.
     """
-    bench: Bench = request.app.state.bench
+    scoring: ScoringService = request.app.state.scoring
     body = await read_body(request, StepsRequest)
-    deadline = bench.deadline(body.deadline_s)
-    with admitted(bench, request, len(body.steps)):
-        work = bench.run(score_steps, body.steps, deadline)
+    deadline = scoring.deadline(body.deadline_s)
+    with admit(scoring, request, len(body.steps)):
+        work = scoring.run(score_steps, body.steps, deadline)
         try:
-            answer = await unless_gone(request, work)
-        except Lost as lost:
-            raise lost_work(lost, "the steps") from lost
+            answer = await cancel_on_disconnect(request, work)
+        except WorkerLost as lost:
+            raise lost_worker(lost, "the steps") from lost
     if answer is None:
-        raise lost_work(Lost("deadline"), "the steps")
+        raise lost_worker(WorkerLost("deadline"), "the steps")
     return Response(answer, media_type="application/json")

@@ -15,8 +15,7 @@ from assay.adapters.binding import Binding
 from assay.errors import BadParameter, BadRecord
 from assay.schema.score import Abstained, Score, score_from_record
 from assay.server.catalogue import Catalogue
-from assay.server.intake import admitted, check_rows, json_body, read_body, unless_gone
-from assay.server.jobs import Ask, bound
+from assay.server.jobs import ScorerSpec, bind_all
 from assay.server.models import (
     NemoGymRequest,
     NemoGymResponse,
@@ -25,14 +24,15 @@ from assay.server.models import (
     SlimeRequest,
 )
 from assay.server.openapi import body_of, refusals
-from assay.server.reading import read_json, write_json
 from assay.server.refusal import Refusal
-from assay.server.routes.asked import Asked, asked
-from assay.server.scoring import Bench
+from assay.server.requests import admit, cancel_on_disconnect, check_rows, json_body, read_body
+from assay.server.routes.query_params import QueryParams, query_params
+from assay.server.scoring import ScoringService
+from assay.server.strict_json import read_json, write_json
 
 router = APIRouter(tags=["trainers"])
 USUAL = refusals(400, 404, 408, 413, 415, 422, 429)
-Query_ = Annotated[Asked, Depends(asked)]
+Query_ = Annotated[QueryParams, Depends(query_params)]
 
 
 @router.post(
@@ -50,7 +50,7 @@ async def openrlhf_rewards(request: Request, query: Query_) -> Response:
     that does not contain its prompt abstains: the prompt's own text is not graded.
     """
     body = await read_body(request, OpenRLHFRequest)
-    check_rows(request.app.state.bench, len(body.query))
+    check_rows(request.app.state.scoring, len(body.query))
     rows = openrlhf.to_rows(body.model_dump())
     binding, ask = _bound(request, query)
     whole = [row for row in rows if "final_response" in row]
@@ -118,22 +118,26 @@ async def slime_rm(
     return Response(write_json(answer), media_type="application/json")
 
 
-def _bound(request: Request, query: Asked) -> tuple[Binding, Ask]:
+def _bound(request: Request, query: QueryParams) -> tuple[Binding, ScorerSpec]:
     catalogue: Catalogue = request.app.state.catalogue
-    asks = catalogue.asks(query.rewards, query.params)
-    if len(asks) != 1:
+    scorers = catalogue.scorers(query.rewards, query.params)
+    if len(scorers) != 1:
         raise BadParameter("a trainer's request asks for one reward")
-    return bound(asks, query.columns)[0], asks[0]
+    return bind_all(scorers, query.columns)[0], scorers[0]
 
 
 async def _score(
-    request: Request, query: Asked, binding: Binding, ask: Ask, rows: Sequence[dict[str, Any]]
+    request: Request,
+    query: QueryParams,
+    binding: Binding,
+    ask: ScorerSpec,
+    rows: Sequence[dict[str, Any]],
 ) -> list[Score]:
-    bench: Bench = request.app.state.bench
-    deadline = bench.deadline(query.deadline_s)
-    with admitted(bench, request, len(rows)):
-        work = bench.score_rows((ask,), rows, columns=query.columns, deadline=deadline)
-        done = await unless_gone(request, work)
+    scoring: ScoringService = request.app.state.scoring
+    deadline = scoring.deadline(query.deadline_s)
+    with admit(scoring, request, len(rows)):
+        work = scoring.score_rows((ask,), rows, columns=query.columns, deadline=deadline)
+        done = await cancel_on_disconnect(request, work)
     return [_read(result, binding.name) for result in done.results]
 
 

@@ -130,7 +130,9 @@ def _audited(audits: Audits, item: RewardItem) -> AuditItem | None:
     return AuditItem(stored.version, stored.report.worst, stored.report.passes_at, readable=True)
 
 
-def reward_page(name: str, form: Mapping[str, str], *, bench: Bench, audits: Audits) -> RewardPage:
+def reward_page(
+    name: str, form: Mapping[str, str], *, tryout: RewardTryout, audits: Audits
+) -> RewardPage:
     """The reward; where the form was sent, with its result or the reason why there is none."""
     spec = find_reward(name)
     trial = _TRIALS.get(form.get("do", ""))
@@ -138,9 +140,9 @@ def reward_page(name: str, form: Mapping[str, str], *, bench: Bench, audits: Aud
     if trial is not None:
         try:
             if trial == "score":
-                score = score_view(bench.run(lambda: _scored(spec, form)))
+                score = score_view(tryout.run(lambda: _scored(spec, form)))
             else:
-                probed = bench.run(lambda: _probed(spec, form))
+                probed = tryout.run(lambda: _probed(spec, form))
         except AssayError as error:
             problem = str(error)
     return RewardPage(
@@ -159,7 +161,7 @@ def reward_page(name: str, form: Mapping[str, str], *, bench: Bench, audits: Aud
     )
 
 
-class Bench:
+class RewardTryout:
     """Runs trials beside the server, a few at a time, each for so long at most.
 
     A thread cannot be stopped: a reward that never ends keeps its place until the process ends,
