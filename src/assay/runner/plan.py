@@ -62,6 +62,11 @@ class Plan:
         environment = ENVIRONMENTS.get(self.benchmark.environment.name)
         benchmark["tasks"] = with_defaults(source, benchmark["tasks"])
         benchmark["environment"] = with_defaults(environment, benchmark["environment"])
+        benchmark["rewards"]["options"] = {
+            reward.name: scorer.params
+            for reward, scorer in zip(self.benchmark.rewards, self.scorers, strict=True)
+            if scorer.params
+        }
         return resolved_config(
             {
                 "benchmark": benchmark,

@@ -19,21 +19,22 @@ from hashlib import sha256
 from types import NoneType
 from typing import Any, Final, NamedTuple, cast
 
-from assay.envs.browser.actions import BadCall, parse_action
+from assay.envs.browser.actions import arguments_by_name, parse_action
 from assay.errors import BadRecord
 from assay.rewards.step import (
     Contract,
+    ContractProgress,
     ContractStatus,
     Effect,
-    History,
     RecoveryRewardScorer,
-    Standing,
+    StepHistory,
     StepInput,
     ToolOutcome,
     follow,
 )
 from assay.rewards.step.inputs import Progress
 from assay.rewards.step.telemetry import redact
+from assay.schema.action import BadAction
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence
 from assay.schema.observation import Observation
@@ -80,20 +81,20 @@ class StepScoring:
         self._contract = contract
         self._verbatim = verbatim
         self._scorer = scorer or RecoveryRewardScorer()
-        self._history = History()
-        self._standing: Standing | None = None
+        self._history = StepHistory()
+        self._contract_progress: ContractProgress | None = None
         self._before: PageEvidence | None = None
         self._steps = 0
         self.score: StepScore | None = None
         """The score of the latest step; `None` for the reset and for a step without an outcome."""
 
     @property
-    def standing(self) -> Standing | None:
+    def contract_progress(self) -> ContractProgress | None:
         """How much of the contract holds, which is the potential that shaping takes."""
-        return self._standing
+        return self._contract_progress
 
     @property
-    def history(self) -> History:
+    def history(self) -> StepHistory:
         return self._history
 
     def record(
@@ -143,8 +144,8 @@ class StepScoring:
     def _follow(self, seen: Observation, index: int, *, due: bool) -> ContractStatus | None:
         if self._contract is None:
             return None
-        self._standing, status = follow(
-            self._contract, seen.facts, step=index, before=self._standing, due=due
+        self._contract_progress, status = follow(
+            self._contract, seen.facts, step=index, before=self._contract_progress, due=due
         )
         return status._replace(id=_compact(status.id) or "")
 
@@ -182,7 +183,7 @@ def rescore(
 ) -> Iterator[Rescored]:
     """Each step with its score by today's rules, from the records alone, in order."""
     scorer = scorer or RecoveryRewardScorer()
-    history, before = History(), None
+    history, before = StepHistory(), None
     for step in steps:
         after = step.evidence if isinstance(step.evidence, PageEvidence) else None
         written = step.scores[0] if step.scores else {}
@@ -280,15 +281,15 @@ def _score_record(
 
 def _arguments(action: str) -> dict[str, Any] | None:
     call = parse_action(action)
-    return None if isinstance(call, BadCall) else dict(call.named())
+    return None if isinstance(call, BadAction) else arguments_by_name(call)
 
 
 def _redacted_action(action: str) -> str:
     """The action without the texts in its arguments, as far as it can be parsed."""
     call = parse_action(action)
-    if isinstance(call, BadCall):
+    if isinstance(call, BadAction):
         return _ascii(action)
-    values = [json.dumps(value) for value in redact(call.named()).values()]
+    values = [json.dumps(value) for value in redact(arguments_by_name(call)).values()]
     return _ascii(f"{call.name}({', '.join(values)})")
 
 

@@ -33,10 +33,11 @@ class Scorer:
         self, reward: str | Callable[..., Any], params: Mapping[str, Any] | None = None
     ) -> None:
         self.spec: RewardSpec = find_reward(reward)
-        self.params: dict[str, Any] = dict(params or {})
         self._required = self.spec.required
         self._optional = self.spec.optional
-        _check_params(self.spec, self.params)
+        _check_params(self.spec, params or {})
+        self.params: dict[str, Any] = without_defaults(self.spec, params or {})
+        """The configuration where it differs from the reward's defaults, as scores record it."""
 
     def __reduce__(self) -> tuple[type[Scorer], tuple[Any, ...]]:
         return Scorer, (self.spec.function, self.params)
@@ -205,6 +206,26 @@ def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
             raise BadParameter(
                 f"{spec.name} needs its option {name!r}; pass params={{{name!r}: …}}"
             )
+
+
+def without_defaults(spec: RewardSpec, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the reward's defaults: what identifies a configuration."""
+    return {
+        name: value
+        for name, value in params.items()
+        if name not in spec.options or not _is_equal(value, spec.options[name].default)
+    }
+
+
+def _is_equal(value: Any, default: Any) -> bool:
+    """Whether two options mean the same, as JSON knows them: a list is a tuple, true is not 1."""
+    if isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)):
+        return len(value) == len(default) and all(map(_is_equal, value, default))
+    if isinstance(value, bool) or isinstance(default, bool):
+        return value is default
+    if isinstance(value, (str, int, float, dict)):
+        return bool(value == default)
+    return value is default
 
 
 def _is_text_for_context(name: str, columns: Mapping[str, Any]) -> bool:
