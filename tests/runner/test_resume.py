@@ -115,7 +115,7 @@ def test_the_same_call_with_resume_is_welcome(corridor: Path) -> None:
 
 
 def test_a_manifest_that_names_a_default_option_can_be_resumed(corridor: Path) -> None:
-    option = "[rewards.options.qa_f1_reward]\nmode = "squad2"\n[limits]"
+    option = '[rewards.options.qa_f1_reward]\nmode = "squad2"\n[limits]'
     corridor.write_text(corridor.read_text().replace("[limits]", option))
     run = interrupted(corridor)
     path = run.path / "manifest.json"
