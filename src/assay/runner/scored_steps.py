@@ -23,11 +23,11 @@ from assay.envs.browser.actions import arguments_by_name, parse_action
 from assay.errors import BadRecord
 from assay.rewards.step import (
     Contract,
+    ContractProgress,
     ContractStatus,
     Effect,
-    History,
     RecoveryRewardScorer,
-    Standing,
+    StepHistory,
     StepInput,
     ToolOutcome,
     follow,
@@ -81,20 +81,20 @@ class StepScoring:
         self._contract = contract
         self._verbatim = verbatim
         self._scorer = scorer or RecoveryRewardScorer()
-        self._history = History()
-        self._standing: Standing | None = None
+        self._history = StepHistory()
+        self._contract_progress: ContractProgress | None = None
         self._before: PageEvidence | None = None
         self._steps = 0
         self.score: StepScore | None = None
         """The worth of the latest step; `None` for the reset and for a step without an outcome."""
 
     @property
-    def standing(self) -> Standing | None:
+    def contract_progress(self) -> ContractProgress | None:
         """How much of the contract holds, which is the potential that shaping takes."""
-        return self._standing
+        return self._contract_progress
 
     @property
-    def history(self) -> History:
+    def history(self) -> StepHistory:
         return self._history
 
     def record(
@@ -144,8 +144,8 @@ class StepScoring:
     def _follow(self, seen: Observation, index: int, *, due: bool) -> ContractStatus | None:
         if self._contract is None:
             return None
-        self._standing, status = follow(
-            self._contract, seen.facts, step=index, before=self._standing, due=due
+        self._contract_progress, status = follow(
+            self._contract, seen.facts, step=index, before=self._contract_progress, due=due
         )
         return status._replace(id=_compact(status.id) or "")
 
@@ -183,7 +183,7 @@ def rescore(
 ) -> Iterator[Rescored]:
     """Each step with its worth by today's rules, from the records alone, in order."""
     scorer = scorer or RecoveryRewardScorer()
-    history, before = History(), None
+    history, before = StepHistory(), None
     for step in steps:
         after = step.evidence if isinstance(step.evidence, PageEvidence) else None
         written = step.scores[0] if step.scores else {}
