@@ -14,6 +14,7 @@ from assay.runner.agents import choose_agent
 from assay.runner.benchmark import SECTIONS, Benchmark, find_benchmark, read_benchmark
 from assay.runner.plan import Plan, make_plan
 from assay.schema.manifest import RunManifest
+from assay.scoring.scorer import without_defaults
 
 LISTED_CHANGES = 5
 
@@ -94,7 +95,7 @@ def _benchmark(request: RunRequest, manifest: RunManifest) -> Benchmark:
 
 def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
     """Each difference between what was planned and what would be done now, as a sentence."""
-    yield from differences(manifest.config, plan.config())
+    yield from differences(_without_default_options(manifest.config, plan), plan.config())
     rewards = tuple(scorer.spec.id for scorer in plan.scorers)
     if rewards != manifest.rewards:
         yield f"rewards were {list(manifest.rewards)} and are {list(rewards)} now"
@@ -102,6 +103,18 @@ def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[s
         yield "the tasks have other contents now"
     if focus is not None and focus != manifest.focus:
         yield f"focus was {manifest.focus!r} and is {focus!r} now"
+
+
+def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """The configuration of a manifest; older ones name options also where they are the default."""
+    benchmark = dict(config["benchmark"])
+    rewards = dict(benchmark.get("rewards") or {})
+    options = dict(rewards.get("options") or {})
+    for reward, scorer in zip(plan.benchmark.rewards, plan.scorers, strict=True):
+        params = without_defaults(scorer.spec, options.pop(reward.name, {}))
+        if params:
+            options[reward.name] = params
+    return {**config, "benchmark": {**benchmark, "rewards": {**rewards, "options": options}}}
 
 
 def differences(then: Any, now: Any, path: str = "") -> Iterator[str]:
