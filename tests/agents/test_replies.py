@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.agents.research.actions import ACTIONS, Decision, Unreadable, read_reply
+from assay.agents.research.actions import ACTIONS, Decision, UnreadableReply, read_reply
 from assay.schema.action import ActionCall
 
 
@@ -58,7 +58,7 @@ def test_an_action_is_found_however_the_model_writes_it(reply: str, call: Action
 )
 def test_a_reply_without_an_action_says_what_is_wrong(reply: str, says: str) -> None:
     read = read_reply(reply)
-    assert isinstance(read, Unreadable)
+    assert isinstance(read, UnreadableReply)
     assert says in read.because
 
 
@@ -86,4 +86,4 @@ def test_reading_never_raises(text: str, name: str) -> None:
     ],
 )
 def test_a_megabyte_of_nonsense_is_read_in_one_go(reply: str) -> None:
-    assert isinstance(read_reply(reply), Unreadable)
+    assert isinstance(read_reply(reply), UnreadableReply)

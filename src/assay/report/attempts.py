@@ -7,17 +7,20 @@ need their conversations, nor the records to be validated field by field.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from assay.errors import BadRecord
+from assay.errors import BadRecord, UnknownName
 from assay.ledger.counting import AttemptSelection
 from assay.ledger.layout import RunLayout, find_run
 from assay.ledger.records import check_episode_keys, read_raw
 from assay.ledger.run import Run
+from assay.registry import find_reward
 from assay.schema.manifest import RunManifest
+from assay.scoring.scorer import without_defaults
 
 RunLike: TypeAlias = str | Path | Run
 ERRORS = ("agent_error", "env_error")
@@ -115,7 +118,6 @@ def _attempt(record: Mapping[str, Any]) -> Attempt | None:
         score = next(iter(record["scores"]), None) or {}
         value = score.get("value")
         cost = record["usage"].get("cost_usd")
-        params = score.get("params") or {}
         return Attempt(
             attempt=str(record["attempt"]),
             task_id=str(record["task"]["id"]),
@@ -124,13 +126,25 @@ def _attempt(record: Mapping[str, Any]) -> Attempt | None:
             reward=None if value is None or ended == "env_error" else float(value),
             abstained=str(score.get("abstained") or ""),
             scorer=str(score.get("scorer", "")),
-            params=", ".join(f"{key}={params[key]!r}" for key in sorted(params)),
+            params=_describe_params(str(score.get("scorer", "")), score.get("params")),
             n_steps=int(record["n_steps"]),
             cost_usd=None if cost is None else float(cost),
             elapsed_s=float(record["elapsed_s"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _describe_params(scorer: str, params: Any) -> str:
+    """The options of a score in words, without those that are the defaults of a known reward.
+
+    Scores that were recorded before defaults were left out compare with those recorded after.
+    """
+    if not params:
+        return ""
+    with suppress(UnknownName):
+        params = without_defaults(find_reward(scorer), params)
+    return ", ".join(f"{key}={params[key]!r}" for key in sorted(params))
 
 
 def mean(values: Iterable[float]) -> float:

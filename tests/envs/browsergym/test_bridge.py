@@ -192,7 +192,7 @@ def test_an_exception_in_the_tasks_own_check_is_the_episodes_death_and_not_a_sco
     play(check)
 
 
-def test_a_process_that_dies_leaves_its_last_words() -> None:
+def test_a_process_that_dies_is_reported_with_the_end_of_its_error_output() -> None:
     async def die(world: BrowserGym) -> None:
         await world.reset(OBEY)
         with pytest.raises(DeadResource, match="the gym burned down"):
