@@ -13,9 +13,9 @@ from assay.envs.browser.outcomes import classify_error, detect_block
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    History,
     Recent,
     RecoveryRewardScorer,
+    StepHistory,
     StepInput,
     ToolOutcome,
     history_from_json,
@@ -126,7 +126,7 @@ class Findings:
 
 def fuzz(count: int, seed: int) -> Findings:
     """How many of `count` generated inputs raise or break a guarantee, with examples."""
-    generator, found, history = Generator(seed), Findings(), History()
+    generator, found, history = Generator(seed), Findings(), StepHistory()
     for index in range(count):
         step = generator.step()
         try:
@@ -244,7 +244,7 @@ def _less_evidence(step: StepInput, score: StepScore, rng: random.Random) -> Ite
 
 
 def _loop_that_pays(loop: list[StepInput]) -> list[str]:
-    history, laps = History(), []
+    history, laps = StepHistory(), []
     for _ in range(LAPS):
         lap = 0
         for step in loop:

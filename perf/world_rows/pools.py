@@ -35,9 +35,9 @@ class Trivial:
         return Observation("", self._evidence)
 
     async def step(self, action: str) -> Observation:
-        return Observation(action, self.testimony())
+        return Observation(action, self.evidence())
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if self._evidence is None:
             raise NotReset("no episode")
         return self._evidence

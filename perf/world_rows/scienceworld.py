@@ -76,7 +76,7 @@ def _ours(paths: dict[str, Any]) -> Passes:
 
         def step(action: str) -> tuple[bool, float]:
             observation = runner.run(world.step(action))
-            return observation.done, world.testimony().score or 0.0
+            return observation.done, world.evidence().score or 0.0
 
         passes = _walk(paths, psutil.Process(world.pid), reset, step)
         runner.run(world.close())

@@ -13,7 +13,7 @@ from assay.agents.models.anthropic import AnthropicModel
 from assay.agents.models.endpoint import RetryPolicy, server_events
 from assay.agents.models.openai import OpenAIModel
 from assay.agents.models.protocol import Model, Reply
-from assay.agents.protocol import Action, Limits
+from assay.agents.protocol import Action, EpisodeLimits
 from assay.errors import BadParameter, ModelError
 from assay.registry import AGENTS
 from assay.resources.backoff import Backoff
@@ -266,7 +266,7 @@ def test_the_research_agent_asks_an_endpoint_by_name() -> None:
     async def episode(url: str) -> Action:
         options = {"model": "m", "base_url": f"{url}/v1"}
         agent = AGENTS.get("web_research")(model="openai", model_options=options)
-        await agent.start(Task(id="t", goal="How many?"), limits=Limits())
+        await agent.start(Task(id="t", goal="How many?"), limits=EpisodeLimits())
         try:
             action: Action = await agent.act(Observation(f"url: x\n\n{'word ' * 100}"), step=1)
             return action

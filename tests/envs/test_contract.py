@@ -62,7 +62,7 @@ class Model:
 
     async def step(self, action: str) -> Observation:
         self._turns += 1
-        told = self.testimony()
+        told = self.evidence()
         if self._fault == "raises on control characters" and "\x00" in action:
             raise ValueError("embedded null byte")
         score = told.score or 0.0
@@ -71,7 +71,7 @@ class Model:
         text = action if self._fault == "echoes" else action[:10]
         return Observation(text * (3 if self._fault == "echoes" else 1), self._evidence)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if self._evidence is None:
             if self._fault == "testifies unasked":
                 return WorldEvidence(self.name, "", 1.0)

@@ -50,11 +50,11 @@ class Counter:
         return Observation(task.goal, self._evidence)
 
     async def step(self, action: str) -> Observation:
-        score = (self.testimony().score or 0.0) + self.size
-        self._evidence = WorldEvidence(self.name, self.testimony().task_id, score=score)
+        score = (self.evidence().score or 0.0) + self.size
+        self._evidence = WorldEvidence(self.name, self.evidence().task_id, score=score)
         return Observation(action, self._evidence)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if self.closed:
             raise DeadResource("closed")
         if self._evidence is None:
@@ -209,7 +209,7 @@ def test_every_ending_gives_everything_back(ending: str, scope: Scope) -> None:
                 await asyncio.gather(task, return_exceptions=True)
             idle = 1 if scope == "global" else 0
             for status in pools.status().values():
-                assert (status.held, status.moving, status.idle) == (0, 0, idle)
+                assert (status.leased, status.changing, status.idle) == (0, 0, idle)
         assert all(world.closed for world in Counter.made)
         assert len(Counter.made) == 2
 
@@ -233,13 +233,13 @@ def test_a_rollout_never_sees_the_episode_of_the_one_before() -> None:
             async with Context.open(task=TASK, pools=pools) as first:
                 world = await first.environment(Counter.name, "global")
                 await world.step("up")
-                assert first.testimony(Counter.name).score == 1
+                assert first.evidence(Counter.name).score == 1
             async with Context.open(task=TASK, pools=pools) as second:
                 assert await second.acquire_resource(Counter.name, "global") is world
                 with pytest.raises(NotReset):
-                    second.testimony(Counter.name)
+                    second.evidence(Counter.name)
                 await second.environment(Counter.name)
-                assert second.testimony(Counter.name).score == 0
+                assert second.evidence(Counter.name).score == 0
 
     asyncio.run(main())
 
@@ -248,7 +248,7 @@ def test_asking_for_testimony_starts_no_world() -> None:
     async def main() -> None:
         async with Context.open(task=TASK) as context:
             with pytest.raises(NotReset, match="never used test-counter"):
-                context.testimony(Counter.name)
+                context.evidence(Counter.name)
         assert Counter.made == []
 
     asyncio.run(main())
@@ -265,7 +265,7 @@ def test_a_failed_acquisition_is_the_testimony_of_the_rollout() -> None:
             with pytest.raises(AcquireTimeout, match="greedy"):
                 await late.environment(Counter.name, timeout_s=0.0)
             with pytest.raises(AcquireTimeout, match="greedy"):
-                late.testimony(Counter.name)
+                late.evidence(Counter.name)
 
     asyncio.run(main())
 
@@ -280,7 +280,7 @@ def test_a_world_that_cannot_start_is_a_failure_and_not_an_unused_world() -> Non
             with pytest.raises(OSError, match="disk full"):
                 await context.environment("test-broken")
             with pytest.raises(ResourceError, match="could not start: disk full") as caught:
-                context.testimony("test-broken")
+                context.evidence("test-broken")
             assert not isinstance(caught.value, NotReset)
 
     asyncio.run(main())
@@ -299,7 +299,7 @@ def test_a_rollout_that_ends_while_it_acquires_keeps_nothing() -> None:
             with pytest.raises(ResourceError, match="is over"):
                 await acquiring
             (status,) = pools.status().values()
-            assert (status.held, status.idle) == (0, 1)
+            assert (status.leased, status.idle) == (0, 1)
 
     asyncio.run(main())
 
@@ -340,7 +340,7 @@ def test_a_recorded_rollout_shows_the_last_evidence_and_refuses_to_change_it() -
         context = Context.recorded(read_back)
         world = await context.acquire_resource(Counter.name, "global", 1.0)
         assert world is await context.acquire_resource(Counter.name)
-        assert world.testimony().score == context.testimony(Counter.name).score == 2
+        assert world.evidence().score == context.evidence(Counter.name).score == 2
         assert (context.task, len(context.trajectory)) == (TASK, 1)
         assert await context.environment(Counter.name) is world
         for change in (world.reset(TASK), world.step("up")):
@@ -357,13 +357,13 @@ def test_a_recorded_rollout_shows_the_last_evidence_and_refuses_to_change_it() -
 
 def test_a_recording_without_this_world_was_never_reset() -> None:
     with pytest.raises(NotReset, match="holds no evidence"):
-        Context.recorded(episode(seen(1, world="other"))).testimony(Counter.name)
+        Context.recorded(episode(seen(1, world="other"))).evidence(Counter.name)
 
 
 def test_a_recorded_env_error_is_a_dead_world_unless_the_episode_was_over() -> None:
     failure = Failure(kind="env_error", message="the process was killed")
     broken = episode(seen(1), stop_reason="env_error", failure=failure)
     with pytest.raises(DeadResource, match="the process was killed"):
-        Context.recorded(broken).testimony(Counter.name)
+        Context.recorded(broken).evidence(Counter.name)
     over = episode(seen(1, done=True), stop_reason="env_error", failure=failure)
-    assert Context.recorded(over).testimony(Counter.name).score == 1
+    assert Context.recorded(over).evidence(Counter.name).score == 1

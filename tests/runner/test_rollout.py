@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.agents.protocol import Action, Limits
+from assay.agents.protocol import Action, EpisodeLimits
 from assay.errors import MissingExtra
 from assay.ledger.writer import RunWriter
 from assay.resources.pool import Pools
@@ -41,7 +41,7 @@ class Doing:
         self._act = act
         self.closed = False
 
-    async def start(self, task: Task, *, limits: Limits) -> None:
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
         pass
 
     async def act(self, observation: Observation, *, step: int) -> Action:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import quote_plus, urlencode, urljoin, urlsplit
 
-from assay.agents.calls import parse_call
+from assay.schema.action import parse_call
 from assay.schema.observation import Observation
 
 LANDMARK = {"nav": "navigation", "main": "main", "header": "banner", "form": "form"} | {

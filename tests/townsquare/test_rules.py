@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.agents.protocol import Limits
+from assay.agents.protocol import EpisodeLimits
 from assay.registry import AGENTS
 from assay.rewards.outcome.answers.reward import assistantbench_reward
 from assay.schema.score import Scored
@@ -33,7 +33,7 @@ def answers(town: Town, chosen: list[Task], **knobs: Any) -> dict[str, str | Non
     """The agent's answer to each task, by the task's id."""
 
     async def episode(task: Task) -> str | None:
-        agent, limits = AGENTS.get("rules")(**knobs), Limits()
+        agent, limits = AGENTS.get("rules")(**knobs), EpisodeLimits()
         world = TownDouble(town.base_url)
         await agent.start(task, limits=limits)
         shown = world.reset(task.metadata["start_url"])

@@ -163,7 +163,7 @@ class TextEnvironment(Env):
             "task_id": self._task.id,
             "goal": self._task.goal,
             "steps": self._steps,
-            "testimony": asdict(self._world.testimony()),
+            "testimony": asdict(self._world.evidence()),
         }
 
     def _run(self, pending: Coroutine[Any, Any, T]) -> T:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from assay.audit.result import SCHEMA, Audit
 from assay.errors import BadRecord
+from assay.resources.files import atomic_write
 
 FOLDER: Final = Path("runs/audits")
 
@@ -17,9 +18,8 @@ def save(audit: Audit, folder: Path = FOLDER) -> Path:
     """The audit is in the folder, whole, in the place of an older one of the same target."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{_slug(_title(audit))}.json"
-    draft = file.with_suffix(".draft")
-    draft.write_text(to_json(audit.to_record(timings=True)), encoding="ascii")
-    draft.replace(file)
+    with atomic_write(file) as draft:
+        draft.write_text(to_json(audit.to_record(timings=True)), encoding="ascii")
     return file
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.errors import ResourceError
-from assay.ledger.files import sync, sync_all
+from assay.resources.files import sync, sync_all
 
 BATCH_LINES = 4_096
 BATCH_BYTES = 64 * 2**20

@@ -16,13 +16,13 @@ from typing import Self
 from assay.errors import BadRecord
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.commit import GroupCommit
-from assay.ledger.files import sync, whole_or_nothing
 from assay.ledger.layout import RunLayout, attempt_number, attempt_stem, safe_name
 from assay.ledger.lines import dump_json, dump_line, load_record
 from assay.ledger.lock import lock_run
 from assay.ledger.records import StoredMessages, StoredSteps, episode_to_record, read_raw
 from assay.ledger.run import read_manifest
 from assay.ledger.steps import StepsWriter
+from assay.resources.files import atomic_write, sync
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 from assay.schema.task import Task
@@ -74,7 +74,7 @@ class RunWriter:
         with ExitStack() as undo:
             undo.callback(writer.close)
             fields = load_record(dump_json(manifest.model_dump()))
-            with whole_or_nothing(writer._layout.manifest) as draft:
+            with atomic_write(writer._layout.manifest) as draft:
                 draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
             sync(folder.parent)
             undo.pop_all()
@@ -218,7 +218,7 @@ def _move_torn_line_aside(layout: RunLayout) -> Path | None:
     end = layout.episodes.stat().st_size - len(content)
     name = f"episodes.torn-{end}-{hashlib.sha256(content).hexdigest()[:8]}"
     aside = layout.folder / name
-    with whole_or_nothing(aside) as draft:
+    with atomic_write(aside) as draft:
         draft.write_bytes(content)
     os.truncate(layout.episodes, end)
     sync(layout.episodes)

@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from assay.agents.protocol import Limits
+from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, UnknownName, did_you_mean
 from assay.registry import BENCHMARKS
 
@@ -50,8 +50,8 @@ class RunLimits:
     attempts: int = 3
     """How often a task is tried when its world fails; every try stays in the ledger."""
 
-    def for_agent(self) -> Limits:
-        return Limits(steps=self.steps, step_s=self.step_s, episode_s=self.episode_s)
+    def for_agent(self) -> EpisodeLimits:
+        return EpisodeLimits(steps=self.steps, step_s=self.step_s, episode_s=self.episode_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from assay.resources.files import atomic_write
 from assay.runner import parquet
 from assay.schema.score import Score, score_to_record
 from assay.scoring.scorer import Scorer
@@ -40,23 +38,6 @@ def encode(result: dict[str, Any]) -> bytes:
         return json.dumps(result, default=repr).encode() + b"\n"
 
 
-@contextmanager
-def whole_or_nothing(path: Path, drafts: Path | None = None) -> Iterator[Path]:
-    """A path to write to; it becomes `path` only when the block ends well, and survives a crash.
-
-    It is in `drafts`, a folder of the same disk, or beside `path`.
-    """
-    # A name of its own: on a shared disk, writers of several machines may be at the same shard.
-    draft = (drafts or path.parent) / f".{path.name}.{uuid.uuid4().hex}.tmp"
-    try:
-        yield draft
-        with draft.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 def write_shard(
     path: Path,
     results: Iterator[dict[str, Any]],
@@ -65,7 +46,7 @@ def write_shard(
     drafts: Path | None = None,
 ) -> None:
     """The results of one shard, complete or not at all."""
-    with whole_or_nothing(path, drafts) as draft:
+    with atomic_write(path, drafts) as draft:
         if parquet.is_parquet(path):
             parquet.write(draft, results, scorers, (*IDENTITY, *keep))
         else:
@@ -76,7 +57,7 @@ def write_shard(
 
 def join_shards(shards: Sequence[Path], out: Path) -> None:
     """One file from all shards, in order."""
-    with whole_or_nothing(out) as draft:
+    with atomic_write(out) as draft:
         if parquet.is_parquet(out):
             parquet.join(shards, draft)
         else:

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 import orjson
 
 from assay.errors import BadParameter, BadRecord
+from assay.resources.files import atomic_write
 from assay.runner.batch import score_row
-from assay.runner.results import result_of, whole_or_nothing, write_shard
+from assay.runner.results import result_of, write_shard
 from assay.runner.shard_rows import read_rows
 from assay.runner.shards import InputRow, RewardCounts, ShardCounts, ShardJob
 from assay.schema.score import Score
@@ -58,7 +59,7 @@ class ShardScoring:
             "rows": rows,
             "rewards": {name: asdict(each) for name, each in counts.items()},
         }
-        with whole_or_nothing(job.tally, job.drafts) as draft:
+        with atomic_write(job.tally, job.drafts) as draft:
             draft.write_bytes(orjson.dumps(record))
         return ShardCounts(job.number, rows, counts)
 
@@ -119,7 +120,7 @@ def merge_counts(
 
 def write_plan(path: Path, plan: dict[str, Any]) -> None:
     """Write the plan, complete or not at all."""
-    with whole_or_nothing(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_bytes(orjson.dumps(plan, option=orjson.OPT_INDENT_2, default=repr))
 
 

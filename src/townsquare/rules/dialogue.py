@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.agents.calls import Call
 from assay.agents.research.actions import Decision, read_reply
 from assay.agents.research.prompt import PAGE, QUESTION
+from assay.schema.action import ActionCall
 from townsquare.rules.view import Page, read_page
 
 _ACTION = re.compile(r"^- ([a-z_]+) \{", re.MULTILINE)
@@ -32,7 +32,7 @@ class Turn:
     """What was shown, and what was done about it."""
 
     page: Page
-    call: Call | None
+    call: ActionCall | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Dialogue:
         return self.turns[-1].page
 
     @property
-    def last_call(self) -> Call | None:
+    def last_call(self) -> ActionCall | None:
         return self.turns[-2].call if len(self.turns) > 1 else None
 
     def visited(self) -> frozenset[str]:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from assay.agents.calls import Call
 from assay.agents.models.protocol import Reply
 from assay.agents.research.actions import ACTIONS
+from assay.schema.action import ActionCall
 from assay.schema.usage import Usage
 from townsquare.rules import civic, trade, weather
 from townsquare.rules.dialogue import Dialogue, read_dialogue
@@ -51,7 +51,7 @@ class RulesModel:
 def reply_to(dialogue: Dialogue) -> str:
     """What the model says: a thought, and the action in the form that the prompt asks for."""
     move = plan_for(dialogue.question).move(dialogue)
-    call = move.call or Call("answer", (_answer(move, dialogue),))
+    call = move.call or ActionCall("answer", (_answer(move, dialogue),))
     named = zip(ACTIONS[call.name].parameters, call.arguments, strict=True)
     params = json.dumps(dict(named), ensure_ascii=False)
     return f"{move.think}\nACTION: {call.name}\nPARAMS: {params}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from assay.agents.calls import Call
+from assay.schema.action import ActionCall
 from townsquare.rules.dialogue import Dialogue
 from townsquare.rules.view import Element, Page, Table
 
@@ -93,7 +93,7 @@ class Move:
     """The next action and the thought behind it, or the answer."""
 
     think: str
-    call: Call | None = None
+    call: ActionCall | None = None
     answer: Value | None = None
 
 
@@ -106,11 +106,11 @@ def next_move(plan: Plan, dialogue: Dialogue) -> Move:
     if page.obstacle or page.error:
         return _leave(plan, dialogue)
     if page.loading and _waits(dialogue) < PATIENCE:
-        return Move("The page is still loading.", Call("noop"))
+        return Move("The page is still loading.", ActionCall("noop"))
     if not _filling(dialogue) and plan.read(page) is not None and _form_done(plan, page):
         following = page.link(NEXT)
         if following is not None and following.target not in dialogue.visited():
-            return Move("The list goes on.", Call("click", (following.id,)))
+            return Move("The list goes on.", ActionCall("click", (following.id,)))
         value = plan.conclude(rows)
         if value is not None:
             return Move(f"The page {page.title!r} answers the question.", answer=value)
@@ -121,7 +121,7 @@ def _approach(plan: Plan, dialogue: Dialogue) -> Move:
     """Get nearer: a form, a link, a search result, a search."""
     result = _best_result(dialogue)
     if result is not None:
-        return Move(f"{result.name!r} fits best.", Call("click", (result.id,)))
+        return Move(f"{result.name!r} fits best.", ActionCall("click", (result.id,)))
     return (
         _fill_in(plan, dialogue)
         or _follow(plan, dialogue)
@@ -135,7 +135,7 @@ def _follow(plan: Plan, dialogue: Dialogue) -> Move | None:
     for name in plan.links:
         link = dialogue.page.link(name)
         if link is not None and link.target not in visited:
-            return Move(f"{link.name!r} leads on.", Call("click", (link.id,)))
+            return Move(f"{link.name!r} leads on.", ActionCall("click", (link.id,)))
     return None
 
 
@@ -143,7 +143,7 @@ def _search(plan: Plan, dialogue: Dialogue) -> Move:
     asked = {arguments[0] for arguments in dialogue.said("search")}
     for words in (plan.query, dialogue.question[:200]):
         if words and words not in asked and "search" in dialogue.instructions.actions:
-            return Move("I look for the page.", Call("search", (words,)))
+            return Move("I look for the page.", ActionCall("search", (words,)))
     value = plan.conclude(_collected(plan, dialogue))
     return Move("I find no better page than those I saw.", answer=value)
 
@@ -154,7 +154,7 @@ def _leave(plan: Plan, dialogue: Dialogue) -> Move:
     if page.obstacle and "back" in dialogue.instructions.actions:
         last = dialogue.last_call
         if last is None or last.name != "back":
-            return Move(f"{page.title!r} leads nowhere.", Call("back"))
+            return Move(f"{page.title!r} leads nowhere.", ActionCall("back"))
     if _results(page):
         return _approach(plan, dialogue)
     return _search(plan, dialogue)
@@ -211,7 +211,7 @@ def _fill_in(plan: Plan, dialogue: Dialogue) -> Move | None:
             verb = "select" if field.role == "combobox" else "fill"
             if (field.id, value) in dialogue.said(verb)[-1:]:
                 return None
-            return Move(f"{field.name!r} has to be {value!r}.", Call(verb, (field.id, value)))
+            return Move(f"{field.name!r} has to be {value!r}.", ActionCall(verb, (field.id, value)))
     return _submit(plan, dialogue) if _filling(dialogue) else None
 
 
@@ -220,7 +220,7 @@ def _submit(plan: Plan, dialogue: Dialogue) -> Move | None:
     button = dialogue.page.button_after(form[-1][0]) if form else None
     if button is None or (not _filling(dialogue) and _submitted(dialogue)):
         return None
-    return Move("The form is complete.", Call("click", (button.id,)))
+    return Move("The form is complete.", ActionCall("click", (button.id,)))
 
 
 def _submitted(dialogue: Dialogue) -> bool:
@@ -272,7 +272,7 @@ def fit(result: Element, question: str, *, official: bool) -> int:
     """
     text = f"{result.name} {result.about}"
     lower = text.lower()
-    names = {quoted or plain for quoted, plain in _NAME.findall(question)}
+    names = {quote or plain for quote, plain in _NAME.findall(question)}
     score = 4 * sum(1 for name in names if name.lower() in lower)
     score += len(set(_WORD.findall(lower)) & set(_WORD.findall(question.lower())))
     if official:

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from assay.agents.calls import Call
+from assay.schema.action import ActionCall
 from townsquare.rules.dialogue import Dialogue
 from townsquare.rules.payload import dated_numbers
 from townsquare.rules.plan import Move, Plan, Row, Strategy, Value, columns, kind
@@ -73,7 +73,7 @@ class RainyDays:
         for start, end in self._ranges(whole=dialogue.instructions.whole_range):
             url = _address(example.target, manual, self.station, start, end)
             if url not in asked:
-                return Move(f"Readings from {start} to {end}.", Call("fetch_json", (url,)))
+                return Move(f"Readings from {start} to {end}.", ActionCall("fetch_json", (url,)))
         cut = any("characters not shown" in turn.page.payload for turn in dialogue.turns)
         return self._answer(
             dialogue, "Part of the data was cut." if cut else "All the data is there."
@@ -96,7 +96,7 @@ class RainyDays:
             and not page.error
             and "goto" in (dialogue.instructions.actions)
         ):
-            return Move("The next month.", Call("goto", (_with_month(page.url, missing[0]),)))
+            return Move("The next month.", ActionCall("goto", (_with_month(page.url, missing[0]),)))
         return _month_plan(self.station, missing[0], lambda _: None).move(dialogue)
 
 

@@ -39,7 +39,7 @@ def test_it_is_an_environment() -> None:
 def test_an_episode_is_won_by_its_walkthrough_and_testifies_so() -> None:
     world = AlfWorld()
     observation = asyncio.run(win(world))
-    evidence = world.testimony()
+    evidence = world.evidence()
     assert (observation.reward, observation.raw_reward, observation.done) == (1.0, 1.0, True)
     assert observation.evidence is evidence
     assert (evidence.world, evidence.task_id) == ("alfworld", TASK.id)
@@ -57,7 +57,7 @@ def test_after_the_end_nothing_changes_any_more() -> None:
         for action in ["", "look", *commands]:
             assert await world.step(action) is last
         assert world.admissible_commands() == commands
-        assert world.testimony() is last.evidence
+        assert world.evidence() is last.evidence
 
     asyncio.run(scenario())
 
@@ -68,7 +68,7 @@ def test_a_step_that_does_nothing_is_still_a_step() -> None:
         await world.reset(TASK)
         observation = await world.step("")
         assert (observation.text, observation.reward) == (NOTHING_HAPPENS, 0.0)
-        assert world.testimony().progress["steps"] == 1
+        assert world.evidence().progress["steps"] == 1
 
     asyncio.run(scenario())
 
@@ -91,7 +91,7 @@ def test_a_reset_to_an_unknown_task_leaves_no_episode() -> None:
         with pytest.raises(BadParameter):
             await world.reset(Task(id="unknown"))
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         assert world.alive()
 
     asyncio.run(scenario())
@@ -102,7 +102,7 @@ def test_before_a_reset_and_after_forgetting_there_is_no_episode() -> None:
         world = AlfWorld()
         for _ in range(2):
             with pytest.raises(NotReset):
-                world.testimony()
+                world.evidence()
             with pytest.raises(NotReset):
                 await world.step("look")
             with pytest.raises(NotReset):

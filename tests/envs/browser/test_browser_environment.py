@@ -244,14 +244,14 @@ def test_going_back_and_scrolling(driver: Driver) -> None:
 def test_the_world_keeps_the_promises_of_an_environment(site: Site) -> None:
     async def live() -> None:
         world = BrowserEnvironment(start_url=site.base)
-        for refused in (world.testimony, lambda: asyncio.run(world.step("noop()"))):
+        for refused in (world.evidence, lambda: asyncio.run(world.step("noop()"))):
             with pytest.raises(NotReset):
                 await asyncio.to_thread(refused)
         assert world.alive()
         with pytest.raises(BadParameter, match="start_url"):
             await world.reset(Task(id="x", metadata={"start_url": "file:///etc/passwd"}))
         seen = await world.reset(Task(id="one"))
-        told = world.testimony()
+        told = world.evidence()
         assert told == WorldEvidence(
             "browser", "one", progress={"steps": 0, "url": f"{site.base}/"}
         )
@@ -261,7 +261,7 @@ def test_the_world_keeps_the_promises_of_an_environment(site: Site) -> None:
         world.forget()
         world.forget()
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         with pytest.raises(NotReset):
             await world.step("noop()")
         await world.reset(Task(id="two"))
@@ -272,7 +272,7 @@ def test_the_world_keeps_the_promises_of_an_environment(site: Site) -> None:
             with pytest.raises(DeadResource):
                 await late
         with pytest.raises(DeadResource):
-            world.testimony()
+            world.evidence()
 
     asyncio.run(live())
 

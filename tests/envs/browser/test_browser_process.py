@@ -64,7 +64,7 @@ def test_a_killed_browser_is_a_dead_world_and_the_next_reset_starts_another(
         driver.do("noop()")
     assert not driver.world.alive()
     with pytest.raises(DeadResource):
-        driver.world.testimony()
+        driver.world.evidence()
     assert "Start" in driver.begin("/").text
     driver.close()
 

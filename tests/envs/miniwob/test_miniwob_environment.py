@@ -54,7 +54,7 @@ def test_an_oracle_that_reads_the_observation_is_paid_in_full(
             break
     assert (observation.reward, observation.raw_reward, observation.done) == (1.0, 1.0, True)
     assert isinstance(observation.evidence, PageEvidence)
-    told = world.testimony()
+    told = world.evidence()
     assert (told.world, told.task_id, told.won) == ("miniwob", f"{page}/3", True)
     assert (told.score, told.progress["reward"]) == (1.0, 1.0)
 
@@ -64,13 +64,13 @@ def test_a_wrong_click_pays_nothing_and_keeps_the_pages_own_minus_one(world: Min
     wrong = next(e for e in view.elements if e.name not in view.goal)
     observation = step(world, f'click("{wrong.ref}")')
     assert (observation.reward, observation.raw_reward, observation.done) == (0.0, -1.0, True)
-    assert (world.testimony().won, world.testimony().score) == (False, -1.0)
+    assert (world.evidence().won, world.evidence().score) == (False, -1.0)
 
-    told = world.testimony()
+    told = world.evidence()
     right = view.named(view.quoted()[0])
     assert right is not None
     late = step(world, f'click("{right.ref}")')
-    assert (late.reward, late.done, world.testimony()) == (0.0, True, told)
+    assert (late.reward, late.done, world.evidence()) == (0.0, True, told)
 
 
 def test_the_seed_draws_the_problem(world: MiniWob) -> None:
@@ -102,15 +102,15 @@ def test_leaving_the_page_ends_the_episode_unpaid(world: MiniWob, action: str, w
     reset(world, "enter-text/0")
     observation = step(world, action)
     assert (observation.done, observation.reward) == (True, 0.0)
-    assert world.testimony().won is False
-    assert world.testimony().progress["reason"] == "the agent left the page"
+    assert world.evidence().won is False
+    assert world.evidence().progress["reason"] == "the agent left the page"
 
 
 def test_an_action_that_means_nothing_changes_nothing(world: MiniWob) -> None:
     reset(world, "enter-text/0")
     observation = step(world, 'core.endEpisode(1)\n");')
     assert "error: " in observation.text
-    told = world.testimony()
+    told = world.evidence()
     assert (told.score, told.done, told.won, told.progress["steps"]) == (0.0, False, None, 1)
 
 
@@ -119,7 +119,7 @@ def test_the_pages_own_clock_can_be_set() -> None:
         world = MiniWob(episode_s=0.2)
         await world.reset(Task(id="click-test/0"))
         observation = await world.step("noop()")
-        told = world.testimony()
+        told = world.evidence()
         await world.close()
         return observation, told.progress["reason"]
 
@@ -141,7 +141,7 @@ def test_a_task_that_is_not_there_is_refused_and_leaves_no_episode(world: MiniWo
         with pytest.raises(BadParameter, match="MiniWoB"):
             reset(world, bad)
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         with pytest.raises(NotReset):
             step(world, "noop()")
 
@@ -150,11 +150,11 @@ def test_forgetting_unbinds_and_closing_ends() -> None:
     async def live() -> None:
         world = MiniWob()
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         await world.reset(Task(id="click-test/0"))
         world.forget()
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         await world.close()
         with pytest.raises(DeadResource):
             await world.reset(Task(id="click-test/0"))

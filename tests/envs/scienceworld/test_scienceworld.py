@@ -150,10 +150,10 @@ def test_an_episode_is_played_scored_and_over() -> None:
                 rewards.append(observation.reward)
             assert observation.done
             assert sum(reward or 0.0 for reward in rewards) == pytest.approx(1.0)
-            before = world.testimony()
+            before = world.evidence()
             assert (before.score, before.won, before.progress["max_score"]) == (100, True, 100)
             assert (await world.step("look around")).text == "The episode is over."
-            assert world.testimony() == before
+            assert world.evidence() == before
             score = await score_async("scienceworld_reward", final_response="", context=context)
             assert (score["reward"], score["completed"], score["output"]) == (
                 1.0,
@@ -186,7 +186,7 @@ def test_tools_reset_lazily_and_answer_what_does_not_fit() -> None:
                 await scienceworld_step.observe(context, {"action": "wait1"}) for _ in range(2)
             ]
             assert [step.done for step in observed] == [False, True]  # wait1 costs two moves
-            assert context.testimony("scienceworld").progress["completed"] is False
+            assert context.evidence("scienceworld").progress["completed"] is False
 
     asyncio.run(main())
 
@@ -248,7 +248,7 @@ def test_an_instance_given_back_in_the_middle_of_a_step_is_not_handed_on() -> No
         with pytest.raises(DeadResource, match="given back in the middle of a call"):
             await late
         with pytest.raises(DeadResource):
-            world.testimony()
+            world.evidence()
         await world.close()
 
     asyncio.run(main())
@@ -304,7 +304,7 @@ def test_an_instance_that_was_never_started_closes_and_testifies_nothing() -> No
     async def main() -> None:
         world = ScienceWorld()
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         with pytest.raises(NotReset):
             await world.step("look around")
         await world.close()

@@ -60,8 +60,8 @@ def test_a_folder_of_files_in_the_original_format_is_a_shop(tmp_path: Path) -> N
     for action in ("search[cotton]", "click[b000000001]", "click[red | white]", "click[buy now]"):
         bought = session.step(action)
     assert bought.evidence is not None
-    assert session.testimony().progress["options"] == {"color": "red | white"}
-    assert session.testimony().progress["nouns"] == "words"
+    assert session.evidence().progress["options"] == {"color": "red | white"}
+    assert session.evidence().progress["nouns"] == "words"
     assert bought.done
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from assay.envs.text.webshop.environment import WebShop, tasks
 from assay.envs.text.webshop.tools import webshop_action, webshop_click, webshop_search
-from assay.errors import BadParameter, DeadResource, NotReset
+from assay.errors import AcquireTimeout, BadParameter, DeadResource, NotReset
 from assay.resources.context import Context
+from assay.resources.pool import Pools
 from assay.resources.protocol import Environment, Startable
 from assay.resources.spec import ResourceSpec
 from assay.schema.task import Task
@@ -42,8 +43,8 @@ def test_a_task_is_played_to_its_end() -> None:
         await world.step("click[1pcs]")
         last = await world.step("click[buy now]")
         assert (last.reward, last.done) == (1.0, True)
-        assert last.evidence == world.testimony()
-        assert (world.testimony().task_id, world.testimony().won) == ("3", True)
+        assert last.evidence == world.evidence()
+        assert (world.evidence().task_id, world.evidence().won) == ("3", True)
 
     run(act)
 
@@ -52,11 +53,11 @@ def test_before_a_reset_and_after_forgetting_it_has_nothing_to_say() -> None:
     async def act() -> None:
         world = WebShop()
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         await world.reset(Task(id="0"))
         world.forget()
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         with pytest.raises(NotReset):
             await world.step("search[x]")
         await world.close()
@@ -73,7 +74,7 @@ def test_a_closed_instance_is_dead() -> None:
         with pytest.raises(DeadResource):
             await world.reset(Task(id="0"))
         with pytest.raises(DeadResource):
-            world.testimony()
+            world.evidence()
 
     run(act)
 
@@ -88,7 +89,7 @@ def test_a_reset_that_its_holder_did_not_wait_for_binds_nothing() -> None:
         with pytest.raises(NotReset, match="given back"):
             await late
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
 
     run(act)
 
@@ -100,7 +101,7 @@ def test_a_failed_reset_leaves_no_old_episode_behind() -> None:
         with pytest.raises(BadParameter, match="13"):
             await world.reset(Task(id="99"))
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
 
     run(act)
 
@@ -110,7 +111,7 @@ def test_what_the_task_says_comes_before_the_settings_of_the_instance() -> None:
         world = WebShop(goals="human", seed=5)
         for task in (tasks("synthetic", seed=2)[6909], tasks(seed=4, shuffle=True)[1]):
             assert task.goal in (await world.reset(task)).text
-            progress = world.testimony().progress
+            progress = world.evidence().progress
             assert {key: progress[key] for key in task.metadata} == task.metadata
         assert tasks(seed=5)[1].goal in (await world.reset(Task(id="1"))).text
 
@@ -140,7 +141,19 @@ def test_instances_share_the_shop_and_nothing_else() -> None:
         await two.reset(Task(id="1"))
         await one.step("search[shoes]")
         assert one.session.shop is two.session.shop
-        assert two.testimony().progress["page"] == "index"
+        assert two.evidence().progress["page"] == "index"
+
+    run(act)
+
+
+def test_a_thousand_rollouts_may_each_have_a_shop_at_once() -> None:
+    async def act() -> None:
+        async with Pools() as pools:
+            pool = pools.pool(ResourceSpec("webshop"))
+            leases = [await pool.acquire(f"rollout {n}", timeout_s=10.0) for n in range(1_024)]
+            assert pool.status().leased == len({id(lease.instance) for lease in leases}) == 1_024
+            with pytest.raises(AcquireTimeout, match="1024 of 1024"):
+                await pool.acquire("one too many", timeout_s=0.0)
 
     run(act)
 
@@ -153,7 +166,7 @@ def test_tools_reset_the_world_to_the_task_and_share_it() -> None:
             assert "1pcs" in await webshop_click(context, target="B09PY89B1S")
             await webshop_click(context, target="1pcs")
             await webshop_click(context, target="buy now")
-            assert context.testimony("webshop").score == 1.0
+            assert context.evidence("webshop").score == 1.0
 
     run(act)
 
@@ -166,7 +179,7 @@ def test_a_bad_tool_call_is_told_what_is_possible() -> None:
             assert "keywords" in await webshop_search(context, query="hair")
             assert "action" in await webshop_action(context)
             assert "target" in await webshop_click(context, target=5)
-            assert context.testimony("webshop").progress["page"] == "index"
+            assert context.evidence("webshop").progress["page"] == "index"
 
     run(act)
 

@@ -241,7 +241,7 @@ def test_any_walk_leaves_consistent_json_evidence(actions: list[str]) -> None:
         after = session.step(action)
         seen = evidence(after)
         json.dumps(dict(seen.progress))
-        assert seen == session.testimony()
+        assert seen == session.evidence()
         assert after.done == seen.done == (seen.progress["page"] == "done")
         assert (seen.score is not None) == seen.done
         assert seen.won == (seen.score == 1.0 if seen.done else None)
@@ -271,7 +271,7 @@ def test_a_reset_starts_a_complete_fresh_episode() -> None:
     open_item(session)
     walk(session, "click[3pcs]", "click[buy now]")
     assert session.reset(HAIR_SERUM) == other.reset(str(HAIR_SERUM))
-    assert session.testimony().score is None
+    assert session.evidence().score is None
 
 
 @pytest.mark.parametrize("number", [13, -1, "13", "-1", "x", "", "1.0", "٣", "9" * 5000, True])
@@ -283,10 +283,10 @@ def test_a_goal_that_does_not_exist_is_refused(number: int | str) -> None:
 
 def test_a_session_without_a_task_does_nothing() -> None:
     session = ShopSession(open_shop())
-    for act in (session.testimony, lambda: session.step("search[x]"), lambda: session.click("x")):
+    for act in (session.evidence, lambda: session.step("search[x]"), lambda: session.click("x")):
         with pytest.raises(NotReset):
             act()
     session.reset(0)
     session.forget()
     with pytest.raises(NotReset):
-        session.testimony()
+        session.evidence()

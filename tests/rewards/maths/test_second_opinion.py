@@ -62,7 +62,7 @@ def test_what_sympy_does_not_prove_is_not_equal(
     assert second_opinion(prediction, reference).equal is not True, reason
 
 
-def test_the_process_is_reused_and_ends_when_told() -> None:
+def test_the_process_is_reused_and_ends_when_closed() -> None:
     process = SympyProcess()
     assert process.ask(["symbol", "x"], ["symbol", "x"]).equal
     first = process.pid
@@ -201,7 +201,7 @@ def _python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def _ends(pid: int) -> bool:
-    """Whether the process is gone, or goes without being told."""
+    """Whether the process is gone, or will be within a minute."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:

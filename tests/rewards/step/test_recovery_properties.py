@@ -308,7 +308,7 @@ import json
 from assay.rewards.step import *
 from assay.schema.evidence import PageEvidence
 from assay.schema.step_score import step_score_to_record
-scorer, history = RecoveryRewardScorer(), History()
+scorer, history = RecoveryRewardScorer(), StepHistory()
 for n in range(60):
     a, b = (PageEvidence(f"u{m % 7}", f"d{m % 3}", refs=f"r{m}", shot=m) for m in (n, n + 1))
     error = None if n % 4 else "stale_ref"

@@ -188,7 +188,7 @@ class Foreign:
     async def acquire_resource(self, spec: str) -> Foreign:
         return self
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if isinstance(self._told, ResourceError):
             raise self._told
         return self._told
@@ -230,9 +230,9 @@ def test_a_played_episode_and_its_recording_score_alike() -> None:
                 seen = await world.step(action)
                 steps.append(Step(index=number, action=action, evidence=seen.evidence))
             live = await score_async("alfworld_episode_reward", context=context)
-            before = world.testimony()
+            before = world.evidence()
             await score_async("alfworld_episode_reward", context=context)
-            assert world.testimony() == before
+            assert world.evidence() == before
         episode = Episode(task=task, trajectory=Trajectory(steps=tuple(steps)))
         context = Context.recorded(Episode.model_validate_json(episode.model_dump_json()))
         assert await score_async("alfworld_episode_reward", context=context) == live

@@ -35,7 +35,7 @@ class RetryPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Response:
     status: int
     headers: httpx.Headers
     content: bytes
@@ -59,14 +59,14 @@ class Endpoint:
         self._client: httpx.AsyncClient | None = None
 
     @property
-    def place(self) -> str:
+    def public_url(self) -> str:
         """The URL as messages may show it: without user, password and query."""
         return f"{self._url.scheme}://{self._url.netloc.decode('ascii')}{self._url.path}"
 
-    async def ask(
+    async def post_and_read(
         self, body: Mapping[str, Any], read: Callable[[bytes], T], *, timeout_s: float
     ) -> T:
-        """What `read` makes of the response; what it cannot read is told with the place."""
+        """What `read` makes of the response; a `ModelError` of it gets the URL added."""
         content = await self.post(body, timeout_s=timeout_s)
         try:
             return read(content)
@@ -82,29 +82,29 @@ class Endpoint:
         attempts = retry.backoff.attempts
         deadline = retry.clock() + timeout_s
         content = orjson.dumps(body)
-        for sent in range(1, attempts + 1):
-            left = deadline - retry.clock()
+        for attempt in range(1, attempts + 1):
+            remaining_s = deadline - retry.clock()
             try:
-                async with asyncio.timeout(max(left, 0.001)):
-                    answer = await self._once(content)
+                async with asyncio.timeout(max(remaining_s, 0.001)):
+                    response = await self._send(content)
             except TimeoutError:
                 self.fail(f"no complete reply within {timeout_s:g} s")
-            if isinstance(answer, _Answer) and answer.status == 200:
-                return answer.content
-            problem = answer if isinstance(answer, str) else self._problem(answer)
-            if isinstance(answer, _Answer) and not _passing(answer.status):
+            if isinstance(response, _Response) and response.status == 200:
+                return response.content
+            problem = response if isinstance(response, str) else _describe(response)
+            if isinstance(response, _Response) and not _is_temporary(response.status):
                 self.fail(problem)
-            wait = retry_after_s(answer.headers) if isinstance(answer, _Answer) else None
+            wait = retry_after_s(response.headers) if isinstance(response, _Response) else None
             if wait is None:
-                wait = retry.backoff.wait_s(sent, retry.rng)
-            if sent == attempts or retry.clock() + wait >= deadline:
-                self.fail(f"{problem} (gave up after {_times(sent)})")
+                wait = retry.backoff.wait_s(attempt, retry.rng)
+            if attempt == attempts or retry.clock() + wait >= deadline:
+                self.fail(f"{problem} (gave up after {_times(attempt)})")
             await retry.sleep(wait)
         raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 
     def fail(self, problem: str) -> NoReturn:
-        """Raise, naming the place and the problem, with the key blotted out."""
-        text = f"{self.place}: {problem}"
+        """Raise a `ModelError` with the URL and the problem, without the key."""
+        text = f"{self.public_url}: {problem}"
         raise ModelError(text.replace(self._secret, "[key]") if self._secret else text) from None
 
     async def close(self) -> None:
@@ -113,8 +113,8 @@ class Endpoint:
         if client is not None:
             await client.aclose()
 
-    async def _once(self, body: bytes) -> _Answer | str:
-        """One request; text says why it did not come to a response."""
+    async def _send(self, body: bytes) -> _Response | str:
+        """The response to one request, or as text why there is none."""
         if self._client is None:
             # The deadline of `post` covers connecting, sending and reading. Certificates are
             # not loaded where there is nothing to verify: redirects are not followed.
@@ -133,15 +133,16 @@ class Endpoint:
                 if self._secret:
                     # Before anything is cut or quoted: half a key would not be recognised.
                     content = content.replace(self._secret.encode(), b"[key]")
-                return _Answer(response.status_code, response.headers, content)
+                return _Response(response.status_code, response.headers, content)
         except (httpx.TransportError, httpx.DecodingError) as error:
             return f"{type(error).__name__}: {error}"
 
-    def _problem(self, answer: _Answer) -> str:
-        return f"status {answer.status}: {shown(answer.content)}"
+
+def _describe(response: _Response) -> str:
+    return f"status {response.status}: {excerpt(response.content)}"
 
 
-def _passing(status: int) -> bool:
+def _is_temporary(status: int) -> bool:
     return status in (408, 429) or status >= 500
 
 
@@ -149,7 +150,7 @@ def _times(count: int) -> str:
     return "1 attempt" if count == 1 else f"{count} attempts"
 
 
-def secret_from(variable: str) -> str:
+def read_key(variable: str) -> str:
     """The key that an environment variable holds; empty when it is not set."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and (key.isprintable() or not key)):
@@ -169,20 +170,20 @@ def server_events(content: bytes) -> Iterator[str]:
             data.append(text[5:].removeprefix(" "))
 
 
-def object_in(content: str | bytes, what: str) -> dict[str, Any]:
+def read_object(content: str | bytes, what: str) -> dict[str, Any]:
     """The JSON object that `content` is; an error that it reports is raised as one."""
     try:
         value = orjson.loads(content)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ModelError(f"{what} is not a JSON object: {shown(content)}")
+        raise ModelError(f"{what} is not a JSON object: {excerpt(content)}")
     if value.get("error"):
-        raise ModelError(f"{what} reports an error: {shown(str(value['error']))}")
+        raise ModelError(f"{what} reports an error: {excerpt(str(value['error']))}")
     return value
 
 
-def shown(content: str | bytes) -> str:
+def excerpt(content: str | bytes) -> str:
     """The beginning of the content on one line, without control characters."""
     head = content[:4096]
     text = head if isinstance(head, str) else head.decode("utf-8", "replace")
@@ -190,7 +191,7 @@ def shown(content: str | bytes) -> str:
     return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1] + "…"
 
 
-def count_in(record: object, name: str) -> int:
+def token_count(record: object, name: str) -> int:
     """A count of tokens as a server reports it; 0 for anything else."""
     value = record.get(name) if isinstance(record, dict) else None
     return value if isinstance(value, int) and 0 <= value < 2**53 else 0

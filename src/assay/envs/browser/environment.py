@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
-from assay.envs.browser.actions import BadCall, Call, parse_action
+from assay.envs.browser.actions import parse_action
 from assay.envs.browser.digest import call_signature, info_digest
 from assay.envs.browser.isolated import ActionFailed
 from assay.envs.browser.outcomes import classify_error, detect_block
@@ -19,13 +19,14 @@ from assay.envs.browser.snapshot import (
     PageSnapshot,
     evidence_of,
     facts_of,
-    informed,
     render,
     render_payload,
+    with_info,
 )
 from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
 from assay.resources.browser import Browser, shared_browser
 from assay.resources.pool import PoolLimits
+from assay.schema.action import ActionCall, BadAction
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.outcome import BlockCode, Effect, Gate, ToolOutcome
@@ -106,7 +107,7 @@ class BrowserEnvironment:
         self._task: Task | None = None
         self._steps = 0
         self._url = ""
-        self._aims: dict[str, ActionTarget] = {}
+        self._targets: dict[str, ActionTarget] = {}
         self._dead = ""
         self._closed = False
 
@@ -131,9 +132,9 @@ class BrowserEnvironment:
         assert self._browser is not None
         tab = await self._browser.new_tab(**self._context_options)
         self._context, self._launch = tab.context, self._browser.launches
-        self._task, self._steps, self._aims = task, 0, {}
+        self._task, self._steps, self._targets = task, 0, {}
         await self._watch(tab)
-        observation = await self._act(Call("goto", (start,)))
+        observation = await self._act(ActionCall("goto", (start,)))
         if observation.outcome is not None and observation.outcome.error == "nav_error":
             self._dead = f"the start page {start[:200]!r} did not load: {observation.text[:300]}"
             raise DeadResource(self._dead)
@@ -166,18 +167,18 @@ class BrowserEnvironment:
         self._steps += 1
         self._tab().traffic.begin(self._steps)
         call = parse_action(action)
-        if isinstance(call, BadCall):
+        if isinstance(call, BadAction):
             signature = call_signature("none", {"action": action[:1_000]})
             outcome = ToolOutcome("none", signature, None, Effect.READ, "not_required", ok=False)
             return await self._observe(outcome._replace(error="other"), f"error: {call.problem}")
         return await self._act(call)
 
-    async def _act(self, call: Call) -> Observation:
+    async def _act(self, call: ActionCall) -> Observation:
         from playwright.async_api import Error
 
         page = self._tab()
         problem, payload = "", ""
-        aim, box = await self._aim(call), await self._box(call)
+        target, box = await self._target(call), await self._box(call)
         try:
             payload = await page.do(call)
         except (ActionFailed, PageLost) as error:
@@ -185,30 +186,30 @@ class BrowserEnvironment:
         except Error as error:
             self._check_alive(error.message)
             problem = error.message or "the call failed"
-        outcome = self._outcome(call, aim, problem, payload)._replace(box=box)
-        told = f"error: {_line(problem)}" if problem else ""
+        outcome = self._outcome(call, target, problem, payload)._replace(box=box)
+        message = f"error: {_line(problem)}" if problem else ""
         if payload:
-            told = render_payload(call.arguments[0], payload, chars=self._payload_chars)
+            message = render_payload(call.arguments[0], payload, chars=self._payload_chars)
         requested = None
         if not problem and call.name in ("goto", "search"):
             words = call.arguments[0]
             requested = words if call.name == "goto" else page.search_address(words)
-        return await self._observe(outcome, told, requested=requested)
+        return await self._observe(outcome, message, requested=requested)
 
     def _outcome(
-        self, call: Call, aim: ActionTarget | None, problem: str, payload: str
+        self, call: ActionCall, target: ActionTarget | None, problem: str, payload: str
     ) -> ToolOutcome:
         """What the call was and how it ended, but for what the page shows afterwards."""
         arguments: dict[str, Any] = {str(n): text for n, text in enumerate(call.arguments)}
-        if aim is not None and call.name != "press":
-            arguments["0"] = list(aim)
+        if target is not None and call.name != "press":
+            arguments["0"] = list(target)
         key = call.arguments[0] if call.name == "press" else ""
-        role, name = (aim.role, aim.name) if aim is not None else ("", "")
+        role, name = (target.role, target.name) if target is not None else ("", "")
         effect = effect_of(call.name, role=role, name=name, key=key)
         return ToolOutcome(
             tool=call.name,
             call=call_signature(call.name, arguments),
-            target=None if aim is None else call_signature(call.name, {"on": [role, name]}),
+            target=None if target is None else call_signature(call.name, {"on": [role, name]}),
             effect=effect,
             gate=self._gate(effect, name),
             ok=not problem,
@@ -223,28 +224,28 @@ class BrowserEnvironment:
             return self._gates
         assert self._task is not None
         approved = self._task.metadata.get("approved", ())
-        given = [approved] if isinstance(approved, str) else list(approved)
-        known = {str(word).strip().casefold() for word in given}
-        return "satisfied" if name.strip().casefold() in known else "missing"
+        names = [approved] if isinstance(approved, str) else list(approved)
+        confirmed = name.strip().casefold() in {str(one).strip().casefold() for one in names}
+        return "satisfied" if confirmed else "missing"
 
-    async def _aim(self, call: Call) -> ActionTarget | None:
+    async def _target(self, call: ActionCall) -> ActionTarget | None:
         """What the call is after: the element of its number, or what a key would activate."""
         from playwright.async_api import Error
 
         if call.name in ("click", "fill", "select"):
-            return self._aims.get(call.arguments[0])
+            return self._targets.get(call.arguments[0])
         if call.name != "press":
             return None
-        found = None
+        focus = None
         with suppress(ActionFailed, PageLost, Error):
-            found = await self._tab().focus()
-        if found is None:
+            focus = await self._tab().focus()
+        if focus is None:
             return None
         enter = call.arguments[0].rpartition("+")[2].lower() in ("enter", "numpadenter")
-        role, name = found["sends"] if enter and found["sends"] else found["element"]
+        role, name = focus["sends"] if enter and focus["sends"] else focus["element"]
         return ActionTarget(str(role), str(name))
 
-    async def _box(self, call: Call) -> tuple[float, float, float, float] | None:
+    async def _box(self, call: ActionCall) -> tuple[float, float, float, float] | None:
         """Where the element of the call is on the picture that the agent saw last."""
         from playwright.async_api import Error
 
@@ -254,42 +255,44 @@ class BrowserEnvironment:
         return None
 
     async def _observe(
-        self, outcome: ToolOutcome, told: str, *, requested: str | None = None
+        self, outcome: ToolOutcome, message: str, *, requested: str | None = None
     ) -> Observation:
         from playwright.async_api import Error
 
         try:
-            look = await self._look()
+            snapshot = await self._snapshot()
             picture = await self._tab().screenshot() if self._screenshots else None
             shot = await self._hash_picture()
         except PageLost as error:
-            known = str(error) in told
-            return await self._replace_page(outcome, told if known else f"{told}\nerror: {error}")
+            known = str(error) in message
+            return await self._replace_page(
+                outcome, message if known else f"{message}\nerror: {error}"
+            )
         except (ActionFailed, Error, TimeoutError) as error:
             self._check_alive(str(error))
             if classify_error(str(error)) == "target_closed":
-                return await self._replace_page(outcome, told)
-            told = f"{told}\nerror: the page cannot be read: {_line(str(error))}"
-            return Observation(told.strip(), outcome=outcome)
+                return await self._replace_page(outcome, message)
+            message = f"{message}\nerror: the page cannot be read: {_line(str(error))}"
+            return Observation(message.strip(), outcome=outcome)
         traffic = self._tab().traffic
-        self._remember(look)
-        facts = facts_of(look, traffic, step=self._steps, shot=shot)
+        self._remember(snapshot)
+        facts = facts_of(snapshot, traffic, step=self._steps, shot=shot)
         block: BlockCode | None = detect_block(facts, requested=requested)
-        evidence = evidence_of(look, sent=traffic.sent, shot=shot)
+        evidence = evidence_of(snapshot, sent=traffic.sent, shot=shot)
         return Observation(
-            text=render(look, told, block, chars=self._chars),
+            text=render(snapshot, message, block, chars=self._chars),
             evidence=evidence,
-            outcome=informed(outcome, evidence)._replace(block=block),
-            truncated=bool(look.omitted or look.short or len(look.text) > self._chars),
+            outcome=with_info(outcome, evidence)._replace(block=block),
+            truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self._chars),
             facts=facts,
             screenshot=picture,
         )
 
-    async def _look(self) -> PageSnapshot:
+    async def _snapshot(self) -> PageSnapshot:
         assert self._task is not None
-        wanted = self._task.metadata.get("selectors", ())
-        selectors = (*self._selectors, *(str(selector) for selector in wanted))[:50]
-        return await self._tab().look(every_text=self._every_text, selectors=selectors)
+        extra = self._task.metadata.get("selectors", ())
+        selectors = (*self._selectors, *(str(selector) for selector in extra))[:50]
+        return await self._tab().snapshot(every_text=self._every_text, selectors=selectors)
 
     async def _hash_picture(self) -> int | None:
         if not self._shot_hash:
@@ -298,7 +301,7 @@ class BrowserEnvironment:
             return shot_hash(await self._tab().thumbnail(width=WIDTH, height=HEIGHT))
         return None
 
-    async def _replace_page(self, outcome: ToolOutcome, told: str) -> Observation:
+    async def _replace_page(self, outcome: ToolOutcome, message: str) -> Observation:
         """The episode goes on in an empty tab; the one that was lost is left to itself."""
         from playwright.async_api import Error
 
@@ -308,26 +311,26 @@ class BrowserEnvironment:
             await self._watch(await self._context.new_page(), old)
         except Error as error:
             raise self._died(error.message) from error
-        told = f"{told.strip()}\nnote: the page was closed, and an empty one opened; use goto"
+        message = f"{message.strip()}\nnote: the page was closed, and an empty one opened; use goto"
         self._close_later(old)
         if outcome.ok:
             outcome = outcome._replace(ok=False, error="target_closed", info=None)
         evidence = evidence_of(None, sent=old.traffic.sent, shot=None)
-        return Observation(f"url: about:blank\n{told}", evidence=evidence, outcome=outcome)
+        return Observation(f"url: about:blank\n{message}", evidence=evidence, outcome=outcome)
 
     def _close_later(self, page: BrowserPage) -> None:
         assert self._browser is not None
         self._browser.submit(_close_quietly(page.tab.close()))
 
-    def _remember(self, look: PageSnapshot) -> None:
-        self._url = look.url
+    def _remember(self, snapshot: PageSnapshot) -> None:
+        self._url = snapshot.url
         count: dict[tuple[str, str], int] = {}
-        for number, role, name in look.refs:
+        for number, role, name in snapshot.refs:
             nth = count.get((role, name), 0)
             count[role, name] = nth + 1
-            self._aims[str(number)] = ActionTarget(role, name, nth)
-        while len(self._aims) > KNOWN_REFS:
-            del self._aims[next(iter(self._aims))]
+            self._targets[str(number)] = ActionTarget(role, name, nth)
+        while len(self._targets) > KNOWN_REFS:
+            del self._targets[next(iter(self._targets))]
 
     def _tab(self) -> BrowserPage:
         assert self._page is not None
@@ -357,7 +360,7 @@ class BrowserEnvironment:
             raise NotReset("the browser was not reset to a task by this rollout")
         self._check_alive("it does not run any more")
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """Where the browser is; the page's own digests are on the steps."""
         self._require_episode()
         assert self._task is not None
@@ -386,9 +389,9 @@ class BrowserEnvironment:
     async def close(self) -> None:
         """The context is closed; the browser stays for the other rollouts."""
         self._closed, self._task = True, None
-        leaving = self._leave()
-        if leaving is not None:
-            await asyncio.shield(asyncio.wrap_future(leaving))
+        closing = self._leave()
+        if closing is not None:
+            await asyncio.shield(asyncio.wrap_future(closing))
 
 
 async def _close_quietly(closing: Coroutine[Any, Any, None]) -> None:

@@ -71,10 +71,10 @@ class IsolatedScripts:
         Raises `DocumentLost` when the document went away, `ActionFailed` when the function failed.
         """
         if self._context is None:
-            made = await self._session.send(
+            response = await self._session.send(
                 "Page.createIsolatedWorld", {"frameId": self._frame_id, "worldName": self._key}
             )
-            self._context = int(made["executionContextId"])
+            self._context = int(response["executionContextId"])
         context = self._context
         ours = f"globalThis[{json.dumps(self._key)}].from({first_ref})"
         call = f"{ours}.{function}({json.dumps(argument)})"

@@ -45,70 +45,70 @@ class PageSnapshot:
 
 def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> tuple[PageSnapshot, int]:
     """The look that the script's answer tells of, and the next number for an element."""
-    seen = json.loads(answer)
-    position, height, window = seen["scroll"]
-    look = PageSnapshot(
-        url=seen["url"],
-        title=seen["title"],
-        text=seen["text"],
-        plain=seen["plain"],
-        omitted=int(seen["omitted"]),
-        short=bool(seen["short"]),
-        refs=tuple((int(i), str(role), str(name)) for i, role, name in seen["refs"]),
-        skeleton=tuple(seen["skeleton"]),
-        forms=int(seen["forms"]),
-        counts={key: int(value) for key, value in seen["counts"].items()},
-        texts=dict(seen["texts"]),
+    record = json.loads(answer)
+    position, height, window = record["scroll"]
+    snapshot = PageSnapshot(
+        url=record["url"],
+        title=record["title"],
+        text=record["text"],
+        plain=record["plain"],
+        omitted=int(record["omitted"]),
+        short=bool(record["short"]),
+        refs=tuple((int(i), str(role), str(name)) for i, role, name in record["refs"]),
+        skeleton=tuple(record["skeleton"]),
+        forms=int(record["forms"]),
+        counts={key: int(value) for key, value in record["counts"].items()},
+        texts=dict(record["texts"]),
         scroll=(int(position), int(height), int(window)),
         notes=notes,
     )
-    return look, int(seen["next"])
+    return snapshot, int(record["next"])
 
 
 def evidence_of(
-    look: PageSnapshot | None, *, sent: Mapping[str, int], shot: int | None
+    snapshot: PageSnapshot | None, *, sent: Mapping[str, int], shot: int | None
 ) -> PageEvidence:
     """Digests of what was seen; without a look, of the requests alone.
 
     The numbers of elements are left out: they say when an element was first seen, not what it is.
     What was typed is part of the text.
     """
-    if look is None:
+    if snapshot is None:
         return page_evidence(sent=sent)
     # Written so that the digest does not take it for a running number, which it masks.
-    rest = f"\ntyped-{look.forms:x} omitted-{look.omitted.bit_length()}"
+    rest = f"\ntyped-{snapshot.forms:x} omitted-{snapshot.omitted.bit_length()}"
     return page_evidence(
-        url=look.url,
-        text=_NUMBER.sub("", look.text) + rest,
+        url=snapshot.url,
+        text=_NUMBER.sub("", snapshot.text) + rest,
         counts={},
-        landmarks=look.skeleton,
+        landmarks=snapshot.skeleton,
         sent=sent,
-        refs=[(role, name) for _, role, name in look.refs],
+        refs=[(role, name) for _, role, name in snapshot.refs],
         shot=shot,
         dialog=False,
     )
 
 
-def informed(outcome: ToolOutcome, evidence: PageEvidence) -> ToolOutcome:
+def with_info(outcome: ToolOutcome, evidence: PageEvidence) -> ToolOutcome:
     """The outcome with what the agent was shown; a failed call returned nothing but its error."""
     if outcome.info is not None or not outcome.ok:
         return outcome
     return outcome._replace(info=evidence.text)
 
 
-def facts_of(look: PageSnapshot, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:
+def facts_of(snapshot: PageSnapshot, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:
     """What an outcome contract can ask about; dialogs are dismissed, so none is open."""
     cut = set(traffic.cut)
-    if look.omitted or look.short:
+    if snapshot.omitted or snapshot.short:
         cut.add("text")
     return PageFacts(
         step=step,
-        url=look.url,
-        title=look.title,
+        url=snapshot.url,
+        title=snapshot.title,
         status=traffic.status,
-        text=look.plain,
-        texts=look.texts,
-        counts=look.counts,
+        text=snapshot.plain,
+        texts=snapshot.texts,
+        counts=snapshot.counts,
         network=tuple(traffic.requests),
         console=tuple(traffic.messages),
         dialog=False,
@@ -117,25 +117,25 @@ def facts_of(look: PageSnapshot, traffic: Traffic, *, step: int, shot: int | Non
     )
 
 
-def render(look: PageSnapshot, told: str, block: BlockCode | None, *, chars: int) -> str:
+def render(snapshot: PageSnapshot, message: str, block: BlockCode | None, *, chars: int) -> str:
     """The page as text, in lines, with at most `chars` characters of it."""
-    position, height, window = look.scroll
-    lines = [f"url: {look.url}", f"title: {look.title}"]
+    position, height, window = snapshot.scroll
+    lines = [f"url: {snapshot.url}", f"title: {snapshot.title}"]
     if height > window + 10:
         lines.append(f"scrolled to {position} of {height - window} pixels")
-    lines += [f"note: {note}" for note in look.notes]
+    lines += [f"note: {note}" for note in snapshot.notes]
     if block is not None:
         lines.append(f"note: the page is blocked ({block})")
-    if told:
-        lines.append(told)
-    shown = look.text
-    if len(shown) > chars:
-        shown = shown[: max(shown.rfind("\n", 0, chars + 1), 0)] or shown[:chars]
-    lines += ["", shown]
-    omitted = look.omitted + len(look.text) - len(shown)
+    if message:
+        lines.append(message)
+    text = snapshot.text
+    if len(text) > chars:
+        text = text[: max(text.rfind("\n", 0, chars + 1), 0)] or text[:chars]
+    lines += ["", text]
+    omitted = snapshot.omitted + len(snapshot.text) - len(text)
     if omitted:
         lines.append(f"… {omitted:,} characters not shown; scroll or narrow down")
-    if look.short:
+    if snapshot.short:
         lines.append("… the page is too large to be read to its end")
     return "\n".join(lines)
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from assay.envs.browser.browsergym.process import BridgeError, Child
 from assay.envs.browser.outcomes import classify_error
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.resources.browser import FLAGS, find_chromium
+from assay.resources.child import ChildProcess
+from assay.resources.frames import BadFrame, Closed
 from assay.resources.miniwob import find_pages
 from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
@@ -27,6 +30,8 @@ INSTALL: Final = (
     "browsergym-miniwob` (or `make browsergym` in a clone), then name its interpreter in "
     f"{VARIABLE} or the option `python`"
 )
+BRIDGE: Final = Path(__file__).with_name("bridge_child.py")
+ANSWER_BYTES: Final = 50_000_000
 ACTIONS: Final = ("chat", "infeas", "bid", "coord", "nav", "tab")
 
 
@@ -63,7 +68,11 @@ class BrowserGym:
         self._chars = chars
         self._reset_s = reset_s
         self._step_s = step_s
-        self._child = Child(find_python(python), {**_pages(), **(environment or {})})
+        self._child = ChildProcess(
+            [find_python(python), "-u", str(BRIDGE)],
+            environment={**os.environ, **_pages(), **(environment or {})},
+            longest_frame=ANSWER_BYTES,
+        )
         # One thread: calls that run in parallel take turns.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.name)
         self._cause_of_death = ""
@@ -97,22 +106,24 @@ class BrowserGym:
         return self._observe(task.id, answer, None)
 
     async def step(self, action: str) -> Observation:
-        told = self.testimony()
-        if told.done:
-            return Observation("the episode is over", told, reward=0.0, raw_reward=0.0, done=True)
+        evidence = self.evidence()
+        if evidence.done:
+            return Observation(
+                "the episode is over", evidence, reward=0.0, raw_reward=0.0, done=True
+            )
         self._steps += 1
         question = {"call": "step", "action": action.encode("utf-8", "replace").decode()}
         answer = await self._ask("a step", question, self._step_s)
         if not answer["ok"]:
             self._broken = f"the task's own check failed: {answer['message']}"
-            raise DeadResource(f"{told.task_id!r}: {self._broken}\n{answer.get('trace', '')}")
+            raise DeadResource(f"{evidence.task_id!r}: {self._broken}\n{answer.get('trace', '')}")
         problem = str(answer["last_action_error"])
         outcome = ToolOutcome(
             tool=action.partition("(")[0].strip()[:40] or "none",
             ok=not problem,
             error=classify_error(problem) if problem else None,
         )
-        return self._observe(told.task_id, answer, outcome)
+        return self._observe(evidence.task_id, answer, outcome)
 
     def _observe(
         self, task_id: str, answer: Mapping[str, Any], outcome: ToolOutcome | None
@@ -147,7 +158,7 @@ class BrowserGym:
             truncated=answer["page_chars"] > len(answer["page"]),
         )
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         evidence = self._evidence
         if self._broken:
             raise DeadResource(self._broken)
@@ -161,30 +172,48 @@ class BrowserGym:
         self._evidence, self._broken = None, ""
 
     def alive(self) -> bool:
-        return not self._cause_of_death and (self._child.pid is None or self._child.running())
+        return not self._cause_of_death and (self._child.pid is None or self._child.is_running())
 
     async def close(self) -> None:
         self.forget()
         self._die("it was closed")
         self._worker.shutdown(wait=False, cancel_futures=True)
-        await asyncio.to_thread(self._child.reap)
+        await asyncio.to_thread(self._child.close)
 
     async def _ask(self, what: str, question: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
         if not self.alive():
             raise DeadResource(f"this BrowserGym is dead: {self._cause()}")
+        future = self._worker.submit(self._exchange, question, time.monotonic() + limit_s)
         try:
-            async with asyncio.timeout(limit_s):
-                asked = self._worker.submit(self._child.ask, question)
-                return await asyncio.wrap_future(asked)
+            return await asyncio.wrap_future(future)
         except TimeoutError as error:
             self._die(f"{what} took longer than {limit_s:g} s")
             raise DeadResource(f"this BrowserGym is dead: {self._cause()}") from error
         except asyncio.CancelledError:
             self._die(f"{what} was cancelled half-way")
             raise
-        except BridgeError as error:
-            self._die(f"{what} failed: {error}")
+        except (BadFrame, Closed, OSError) as error:
+            tail = self._child.stderr_tail()
+            output = f"its error output ends with: {tail}" if tail else "it left no message"
+            self._die(f"{what} failed: {error}; {output}")
             raise DeadResource(f"this BrowserGym is dead: {self._cause()}") from error
+
+    def _exchange(self, question: Mapping[str, Any], deadline: float) -> dict[str, Any]:
+        """The answer to a question, blocking; the first question starts the process.
+
+        Raises `TimeoutError`, `Closed`, `BadFrame`, or `OSError` if it cannot be started.
+        """
+        with self._child.lock:
+            self._child.start()
+            if self._cause_of_death:
+                # Closed or cancelled while the process was being started.
+                self._child.close()
+                raise Closed("the process was closed before it started")
+            self._child.send(question, deadline)
+            answer = self._child.receive(deadline)
+        if not isinstance(answer, dict):
+            raise BadFrame(f"the process sent {str(answer)[:200]!r}, which is no answer")
+        return answer
 
     def _die(self, cause: str) -> None:
         self._cause_of_death = self._cause_of_death or cause
@@ -194,15 +223,15 @@ class BrowserGym:
         return self._cause_of_death or f"its process {self.pid} has ended"
 
 
-def find_python(named: str = "") -> str:
+def find_python(path: str = "") -> str:
     """The interpreter that has BrowserGym: the one given, or ASSAY_BROWSERGYM_PYTHON."""
-    wanted = named or os.environ.get(VARIABLE, "")
-    if not wanted:
+    choice = path or os.environ.get(VARIABLE, "")
+    if not choice:
         raise MissingExtra(INSTALL)
-    found = shutil.which(wanted)
-    if found is None:
-        raise MissingExtra(f"{wanted!r} is not a program. {INSTALL}")
-    return found
+    program = shutil.which(choice)
+    if program is None:
+        raise MissingExtra(f"{choice!r} is not a program. {INSTALL}")
+    return program
 
 
 def _read_task(task: Task) -> tuple[str, int]:

@@ -86,7 +86,7 @@ class MiniWob(BrowserEnvironment):
         self._root = find_pages(folder)
         self._limit_ms = episode_s * 1000
         self._seed = 0
-        self._standing: MiniWobState | None = None
+        self._state: MiniWobState | None = None
 
     async def reset(self, task: Task) -> Observation:
         """The page shows the problem that the task's seed gives."""
@@ -117,18 +117,18 @@ class MiniWob(BrowserEnvironment):
 
     async def _begin(self, task: Task, start: str) -> Observation:
         observation = await super()._begin(task, start)
-        if self._standing is None:
+        if self._state is None:
             self._dead = f"the page of {task.id!r} did not load: {observation.text[:300]}"
             raise DeadResource(self._dead)
-        return self._paid(observation)
+        return self._with_reward(observation)
 
     async def _observe(
-        self, outcome: ToolOutcome, told: str, *, requested: str | None = None
+        self, outcome: ToolOutcome, message: str, *, requested: str | None = None
     ) -> Observation:
         # Begun before the first look, so that no look is at a page that waits for its start.
-        if self._standing is None and outcome.ok:
+        if self._state is None and outcome.ok:
             await self._start()
-        return await super()._observe(outcome, told, requested=requested)
+        return await super()._observe(outcome, message, requested=requested)
 
     async def _start(self) -> None:
         from playwright.async_api import Error
@@ -137,71 +137,71 @@ class MiniWob(BrowserEnvironment):
         try:
             async with asyncio.timeout(self._timeout_s):
                 await self._tab().tab.evaluate(_script("start.js"), options)
-                self._standing = await self._ask()
+                self._state = await self._read_state()
         except (Error, TimeoutError) as error:
             self._dead = f"the page did not start: {error}"
             raise DeadResource(self._dead) from error
 
     async def _step(self, action: str) -> Observation:
-        if self._standing is not None and self._standing.done:
+        if self._state is not None and self._state.done:
             return Observation("the episode is over", reward=0.0, raw_reward=0.0, done=True)
         observation = await super()._step(action)
-        self._standing = await self._look_again()
-        return self._paid(observation)
+        self._state = await self._update_state()
+        return self._with_reward(observation)
 
-    async def _look_again(self) -> MiniWobState:
+    async def _update_state(self) -> MiniWobState:
         from playwright.async_api import Error
 
-        assert self._standing is not None
+        assert self._state is not None
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._ask()
+                return await self._read_state()
         except (Error, TimeoutError) as error:
             self._check_alive(str(error))
-            return replace(self._standing, done=True, reason=f"the page does not answer: {error}")
+            return replace(self._state, done=True, reason=f"the page does not answer: {error}")
 
-    async def _ask(self) -> MiniWobState:
-        said: dict[str, Any] | None = await self._tab().tab.evaluate(_script("state.js"))
-        if said is None:
-            goal = "" if self._standing is None else self._standing.goal
+    async def _read_state(self) -> MiniWobState:
+        record: dict[str, Any] | None = await self._tab().tab.evaluate(_script("state.js"))
+        if record is None:
+            goal = "" if self._state is None else self._state.goal
             return MiniWobState(goal, done=True, reason=LEFT)
-        raw = float(said["raw"] or 0.0)
+        raw = float(record["raw"] or 0.0)
         finite = min(1.0, max(-1.0, raw)) if math.isfinite(raw) else 0.0
         return MiniWobState(
-            str(said["goal"]), bool(said["done"]), finite, str(said["reason"])[:500]
+            str(record["goal"]), bool(record["done"]), finite, str(record["reason"])[:500]
         )
 
-    def _paid(self, observation: Observation) -> Observation:
+    def _with_reward(self, observation: Observation) -> Observation:
         """The observation with the goal before it and what the page pays beside it."""
-        standing = self._standing
-        assert standing is not None
-        over = f"the episode is over: {standing.reason or 'the page has judged'}\n"
+        state = self._state
+        assert state is not None
+        over = f"the episode is over: {state.reason or 'the page has judged'}\n"
         return replace(
             observation,
-            text=f"goal: {standing.goal}\n{over if standing.done else ''}{observation.text}",
-            reward=standing.reward if standing.done else 0.0,
-            raw_reward=standing.raw if standing.done else 0.0,
-            done=standing.done,
+            text=f"goal: {state.goal}\n{over if state.done else ''}{observation.text}",
+            reward=state.reward if state.done else 0.0,
+            raw_reward=state.raw if state.done else 0.0,
+            done=state.done,
         )
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """The page's own word: `score` is its raw reward; `progress` holds the reward of 0 or 1."""
-        standing = self._standing
-        if self._task is None or standing is None or not standing.done:
+        state = self._state
+        if self._task is None or state is None or not state.done:
             self._require_episode()
         assert self._task is not None
-        assert standing is not None
+        assert state is not None
         return WorldEvidence(
             world=self.name,
             task_id=self._task.id,
-            score=standing.raw,
-            done=standing.done,
-            won=standing.raw > 0 if standing.done else None,
+            score=state.raw,
+            done=state.done,
+            won=state.raw > 0 if state.done else None,
             progress={
-                "goal": standing.goal,
-                "reward": standing.reward,
-                "raw_reward": standing.raw,
-                "reason": standing.reason,
+                "goal": state.goal,
+                "reward": state.reward,
+                "raw_reward": state.raw,
+                "reason": state.reason,
                 "seed": self._seed,
                 "steps": self._steps,
             },
@@ -209,7 +209,7 @@ class MiniWob(BrowserEnvironment):
 
     def forget(self) -> None:
         super().forget()
-        self._standing = None
+        self._state = None
 
     def deterministic(self, task: Task) -> bool:
         """Whether the same actions give the same observations, however long they take."""

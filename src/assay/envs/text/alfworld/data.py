@@ -50,8 +50,8 @@ class Library:
     """Finds and loads games by id: `<task>/<trial>`, or the trial where only one task has it."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        named = folder or os.environ.get(FOLDER_VARIABLE)
-        self.folder = Path(named) if named else None
+        chosen = folder or os.environ.get(FOLDER_VARIABLE)
+        self.folder = Path(chosen) if chosen else None
         if folder and not Path(folder).is_dir():
             raise BadParameter(f"the ALFWorld data folder {str(folder)!r} does not exist")
 
@@ -101,8 +101,8 @@ class Library:
         return sorted(root.glob(f"*/{task}/{trial}/{GAME_FILE}"))
 
     def _advice(self, task_id: str) -> str:
-        known = [*shipped().entries, *shipped().ids, *map(_id, self._files())]
-        return did_you_mean(task_id, known) or (
+        candidates = [*shipped().entries, *shipped().ids, *map(_id, self._files())]
+        return did_you_mean(task_id, candidates) or (
             f"splits at hand: {', '.join(self.splits())}; name a data folder with `folder` or "
             f"{FOLDER_VARIABLE} for others"
         )

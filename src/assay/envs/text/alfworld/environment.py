@@ -67,7 +67,7 @@ class AlfWorld:
             episode.last = _observe(episode, turn.feedback)
         return episode.last
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """What the last observation testified."""
         evidence = self._current().last.evidence
         assert isinstance(evidence, WorldEvidence)

@@ -173,7 +173,7 @@ def read_typed_names(words: list[Expression], *, source: str) -> dict[str, str]:
     expect_type = False
     for word in words:
         if not isinstance(word, str):
-            raise BadRecord(f"{source}: expected a name, found {_shown(word)}")
+            raise BadRecord(f"{source}: expected a name, found {_excerpt(word)}")
         if expect_type:
             types.update(dict.fromkeys(waiting, word))
             waiting = []
@@ -194,16 +194,16 @@ def _read_facts(
     facts: set[Fact] = set()
     for expression in expressions:
         if not isinstance(expression, list) or list in map(type, expression):
-            raise BadRecord(f"{source}: {_shown(expression)} in ':init' is not a fact")
+            raise BadRecord(f"{source}: {_excerpt(expression)} in ':init' is not a fact")
         # The line above has checked that every element is a word.
         fact: Fact = tuple(expression)  # type: ignore[arg-type]
         if fact in facts:
             continue
         signature = PREDICATES.get(fact[0]) if fact else None
         if signature is None:
-            raise BadRecord(f"{source}: unknown predicate in fact {_shown(expression)}")
+            raise BadRecord(f"{source}: unknown predicate in fact {_excerpt(expression)}")
         if tuple(map(objects.get, fact[1:])) != signature:
-            raise BadRecord(f"{source}: fact {_shown(expression)} does not fit {signature}")
+            raise BadRecord(f"{source}: fact {_excerpt(expression)} does not fit {signature}")
         facts.add(fact)
     return frozenset(facts)
 
@@ -219,7 +219,7 @@ def _sha256(text: str) -> str:
     return hashlib.sha256("".join(text.split()).encode(errors="replace")).hexdigest()
 
 
-def _shown(expression: Expression) -> str:
+def _excerpt(expression: Expression) -> str:
     words: list[str] = []
     waiting: list[Expression] = [expression]
     while waiting and len(words) < 8:

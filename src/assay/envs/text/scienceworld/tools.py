@@ -35,7 +35,7 @@ async def scienceworld_valid_actions(
     world = await context.environment("scienceworld")
     if not isinstance(world, ScienceWorld):
         raise ResourceError("valid actions can be listed in a live ScienceWorld only")
-    found = [action for action in await world.valid_actions() if containing in action]
-    shown = "\n".join(found[:ACTIONS_SHOWN])
-    rest = len(found) - ACTIONS_SHOWN
-    return f"{shown}\n… and {rest} more; narrow them with 'containing'" if rest > 0 else shown
+    actions = [action for action in await world.valid_actions() if containing in action]
+    text = "\n".join(actions[:ACTIONS_SHOWN])
+    rest = len(actions) - ACTIONS_SHOWN
+    return f"{text}\n… and {rest} more; narrow them with 'containing'" if rest > 0 else text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from assay.envs.text.webshop.goals import GoalKind
 from assay.envs.text.webshop.nouns import NounSource
-from assay.envs.text.webshop.session import WORLD, ShopSession
+from assay.envs.text.webshop.session import NAME, ShopSession
 from assay.envs.text.webshop.shop import DEFAULT_SEED, Shop, open_shop
 from assay.errors import BadParameter, DeadResource, NotReset
+from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
@@ -22,7 +23,9 @@ class WebShop:
     `tasks` writes them, come before the settings of the instance; so one instance serves all.
     """
 
-    name = WORLD
+    name = NAME
+    limits: ClassVar[PoolLimits] = PoolLimits(cap=1024)
+    """An instance is a session over the catalogue that all of a process share."""
 
     def __init__(
         self,
@@ -35,15 +38,15 @@ class WebShop:
         nouns: NounSource = "auto",
     ) -> None:
         self._folder = folder
-        self._goals = _checked("goals", goals, get_args(GoalKind))
+        self._goals = _require_choice("goals", goals, get_args(GoalKind))
         self._seed = seed
         self._shuffle = shuffle
         self._clickables = clickables
-        self._nouns = _checked("nouns", nouns, get_args(NounSource))
+        self._nouns = _require_choice("nouns", nouns, get_args(NounSource))
         self._shop: Shop | None = None
         self._session: ShopSession | None = None
         self._closed = False
-        self._bound = object()
+        self._binding = object()
         """Another one whenever the instance is unbound: a reset that was overtaken can tell."""
 
     async def start(self) -> None:
@@ -56,17 +59,17 @@ class WebShop:
 
     async def reset(self, task: Task) -> Observation:
         self.forget()
-        bound, said = self._bound, task.metadata
-        seed, shuffle = said.get("seed", self._seed), said.get("shuffled", self._shuffle)
+        binding, metadata = self._binding, task.metadata
+        seed, shuffle = metadata.get("seed", self._seed), metadata.get("shuffled", self._shuffle)
         if type(seed) is not int or type(shuffle) is not bool:
             raise BadParameter(
                 f"WebShop task {task.id!r} needs a whole number as seed and true or false as "
                 f"shuffled, not {seed!r} and {shuffle!r}"
             )
-        kind = _checked("goals", said.get("goals", self._goals), get_args(GoalKind))
+        kind = _require_choice("goals", metadata.get("goals", self._goals), get_args(GoalKind))
         session = ShopSession(await self._open(seed), clickables=self._clickables)
         observation = session.reset(task.id, kind=kind, shuffle=shuffle)
-        if bound is not self._bound:
+        if binding is not self._binding:
             raise NotReset(f"this WebShop was given back while it was reset to task {task.id!r}")
         self._session = session
         return observation
@@ -74,12 +77,12 @@ class WebShop:
     async def step(self, action: str) -> Observation:
         return self.session.step(action)
 
-    def testimony(self) -> WorldEvidence:
-        return self.session.testimony()
+    def evidence(self) -> WorldEvidence:
+        return self.session.evidence()
 
     def forget(self) -> None:
         self._session = None
-        self._bound = object()
+        self._binding = object()
 
     def alive(self) -> bool:
         return not self._closed
@@ -123,7 +126,7 @@ def tasks(
     )
 
 
-def _checked(name: str, value: Any, allowed: tuple[str, ...]) -> Any:
+def _require_choice(name: str, value: Any, allowed: tuple[str, ...]) -> Any:
     """The value, which comes from configuration or a task, if it is one of those allowed."""
     if value not in allowed:
         raise BadParameter(f"{name} of WebShop must be one of {allowed}, not {value!r}")

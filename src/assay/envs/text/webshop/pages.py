@@ -52,9 +52,9 @@ def results_page(
 ) -> ShopPage:
     """Page `number` of the results; there is always a next one, even if it is empty."""
     previous = ["< Prev"] if number > 1 else []
-    shown = [part for one in products for part in (one.asin, one.title, one.price_tag)]
+    rows = [part for one in products for part in (one.asin, one.title, one.price_tag)]
     head = _head(instruction)
-    text = _join([*head, f"Page {number} (Total results: {total})", *previous, "Next >", *shown])
+    text = _join([*head, f"Page {number} (Total results: {total})", *previous, "Next >", *rows])
     buttons: tuple[Button, ...] = ("back to search", "next >")
     return ShopPage(
         "results",

@@ -94,9 +94,9 @@ class ShopTrip:
         self.product = None
         self.options = {}
         first = (number - 1) * RESULTS_PER_PAGE
-        shown = self._hits[first : first + RESULTS_PER_PAGE]
+        products = self._hits[first : first + RESULTS_PER_PAGE]
         instruction = self.goal.instruction
-        self.page = results_page(instruction, shown, number=number, total=len(self._hits))
+        self.page = results_page(instruction, products, number=number, total=len(self._hits))
 
     def _go_to_item(self, product: Product) -> None:
         self.product = product

@@ -1,4 +1,4 @@
-"""Everything about the research agent that an experiment may want to change."""
+"""The options of the research agent, checked."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ BLOCKED_DOMAINS = ("zillow.com", "trulia.com", "apartments.com")
 
 
 @dataclass(frozen=True, slots=True)
-class Knobs:
-    """The research agent's configuration, checked."""
+class ResearchOptions:
+    """Everything about the research agent that an experiment may want to change."""
 
     observation_chars: int
     json_chars: int
@@ -56,28 +56,27 @@ class Knobs:
                 f"model_timeout_s is {self.model_timeout_s!r}; it is a number of seconds > 0"
             )
 
-    def answer_from(self, steps: int) -> int:
+    def first_answer_step(self, steps: int) -> int:
         """The step from which only an answer is taken, out of `steps`."""
         return steps - self.answer_margin if self.answer_margin else steps + 1
 
 
-def action_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The actions meant, in the order of the prompt: all, those named, or all but `-those`."""
-    if given is None:
+def choose_actions(choice: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The actions in the order of the prompt: all, those named, or all but `-those`."""
+    if choice is None:
         return tuple(ACTIONS)
-    names = listed(given)
+    names = split_names(choice)
     plain = {name.removeprefix("-") for name in names}
     unknown = sorted(plain - set(ACTIONS))
     if unknown:
         raise BadParameter(f"no action named {unknown[0]!r}; there are {', '.join(ACTIONS)}")
     minus = [name for name in names if name.startswith("-")]
     if minus and len(minus) < len(names):
-        raise BadParameter(f"actions is {given!r}; name the actions to have, or `-those` to leave")
-    kept = [name for name in ACTIONS if (name in plain) != bool(minus) or name == "answer"]
-    return tuple(kept)
+        raise BadParameter(f"actions is {choice!r}; name the actions to have, or `-those` to leave")
+    return tuple(name for name in ACTIONS if (name in plain) != bool(minus) or name == "answer")
 
 
-def listed(given: str | Sequence[str]) -> tuple[str, ...]:
+def split_names(names: str | Sequence[str]) -> tuple[str, ...]:
     """Names from a list, or from text with commas between them."""
-    names = given.split(",") if isinstance(given, str) else given
-    return tuple(name.strip() for name in names if name.strip())
+    several = names.split(",") if isinstance(names, str) else names
+    return tuple(name.strip() for name in several if name.strip())
