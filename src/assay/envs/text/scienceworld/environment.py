@@ -1,4 +1,4 @@
-"""ScienceWorld as an Environment: one Java process for each instance, never on the event loop."""
+"""ScienceWorld as an environment: one Java process for each instance, asked from a thread."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class ScienceWorld(OwnProcessEnvironment):
     async def reset(self, task: Task) -> Observation:
         """Load the variation that the task names; see `catalogue.read_task`."""
         self._evidence = None
-        assignment = read_task(task, self._simplifications)
+        variation = read_task(task, self._simplifications)
         await self.start()
-        turn = await self._run("reset", lambda: self._game.load(assignment), self.step_timeout_s)
+        turn = await self._run("reset", lambda: self._game.load(variation), self.step_timeout_s)
         return self._observe(task.id, turn)
 
     async def step(self, action: str) -> Observation:
@@ -84,7 +84,7 @@ class ScienceWorld(OwnProcessEnvironment):
         return await self._run("listing actions", self._game.valid_actions, self.step_timeout_s)
 
     def forget(self) -> None:
-        """As if never reset; a call that still runs for the old holder ends the process."""
+        """Unbind the instance; if a call of the old holder still runs, end the process."""
         self._evidence = None
         if self._calls:
             self._die("it was given back in the middle of a call")
@@ -102,16 +102,16 @@ class ScienceWorld(OwnProcessEnvironment):
         return f" ({error})"
 
     def _observe(self, task_id: str, turn: ScienceTurn) -> Observation:
-        standing = turn.standing
+        progress = turn.progress
         self._evidence = WorldEvidence(
             world=self.name,
             task_id=task_id,
-            score=float(standing.score),
-            done=standing.done,
-            won=standing.completed and standing.score == 100,
+            score=float(progress.score),
+            done=progress.done,
+            won=progress.completed and progress.score == 100,
             progress={
                 name: value
-                for name, value in asdict(standing).items()
+                for name, value in asdict(progress).items()
                 if name not in ("score", "done")
             },
         )
@@ -120,5 +120,5 @@ class ScienceWorld(OwnProcessEnvironment):
             evidence=self._evidence,
             reward=turn.gained / 100,
             raw_reward=float(turn.gained),
-            done=standing.done,
+            done=progress.done,
         )
