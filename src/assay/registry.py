@@ -300,10 +300,10 @@ TASKS: Registry[Callable[..., Any]] = Registry(
     {
         "jsonl": "assay.tasks.jsonl:tasks",
         "assistantbench": "assay.tasks.assistantbench:tasks",
-        "alfworld": "assay.tasks.worlds:alfworld",
-        "scienceworld": "assay.tasks.worlds:scienceworld",
-        "webshop": "assay.tasks.worlds:webshop",
-        "miniwob": "assay.tasks.miniwob:tasks",
+        "alfworld": "assay.tasks.environments:alfworld",
+        "scienceworld": "assay.tasks.environments:scienceworld",
+        "webshop": "assay.tasks.environments:webshop",
+        "miniwob": "assay.tasks.environments:miniwob",
     },
 )
 
