@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
 from assay.report.sensitivity import Sensitivity, probe
+from assay.schema.audit import Severity
 from assay.scoring.scorer import Scorer
-from assay.viewer.audits import Audits, Severity, StoredAudit
+from assay.viewer.audits import Audits, StoredAudit
 from assay.viewer.pages.episode import ScoreView, score_view
 
 T = TypeVar("T")
