@@ -11,11 +11,11 @@ TRAINER_RUNS := $(addprefix trainer-,trl verl verifiers rubric inspect gymnasium
 MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo answers test live check lint types contracts bench prove lock clean \
-	audit audit-peers screenshots browsergym trainers $(TRAINER_RUNS)
+.PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
+	audit audit-peers screenshots browsergym trainers trainers-light $(TRAINER_RUNS)
 
 help: ## Show what can be made.
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 $(STAMP): requirements/dev.txt requirements/miniwob.txt pyproject.toml
 	@echo "Setting up $(VENV) with the pinned packages of requirements/dev.txt (once)"
@@ -56,8 +56,14 @@ answers: $(STAMP) ## Score a shipped file of mixed answers with every reward, an
 	@$(BIN)/assay score examples/mixed_answers.jsonl --table --reward \
 		qa_f1_reward,qa_f1_reward_tool,math_equal_reward,math_equal_reward_tool,assistantbench_reward,fuzzy_answer_reward
 
+# A worker of its own for each core; a machine with many is not filled with browsers.
+PYTEST := $(BIN)/python -m pytest -q --numprocesses logical --maxprocesses 8 --dist worksteal
+
 test: $(CHROMIUM) ## Run every test, with real Chromium and a real Java.
-	@$(BIN)/python -m pytest -q
+	@$(PYTEST)
+
+quick: $(STAMP) ## Run the tests that start no browser, Java, Ray or server, in under a minute.
+	@$(PYTEST) -m "not slow"
 
 live: $(CHROMIUM) ## Drive real Chromium along the paths of the step scorer, and check what it says.
 	@$(BIN)/python -m tools.live
@@ -87,6 +93,8 @@ $(TRAINER_RUNS): trainer-%: $(TRAINERS)/%/.installed
 	@PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$(example).py
 
 trainers: $(TRAINER_RUNS) ## Run our rewards in each trainer's own library.
+
+trainers-light: trainer-gymnasium trainer-inspect ## Run those whose libraries install in seconds.
 
 check: lint types contracts ## Lint, types, import contracts.
 

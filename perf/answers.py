@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.rewards.outcome.answers.assistantbench import judge_answer, read_gold
+from assay.rewards.outcome.answers.assistantbench import read_reference, score_answer
 from assay.rewards.outcome.answers.reward import assistantbench_reward
 from assay.schema.score import Scored
 
@@ -85,22 +85,22 @@ ODDITIES = (
     *('["a", 1]', '["a", ["b"]]', '["a", {"b": 1}]', "[1, 2]", '"{\\"sender\\": \\"x\\"}"', "nan"),
     *("```json\n[1]\n```", "{'sender': 'USPS'}", "I don't know", "1\n2", '{"a": 1}\n', "[" * 50),
 )
-GOLD_ODDITIES = (
+REFERENCE_ODDITIES = (
     *("", "\n \n", '"abc"', "true", "null", "[1, 2]", '["a", "b"]', "1\n2", "{}", "{}\n{}", "nan"),
     *('{"sender": null}', '{"sender": {"a": 1}}', '{"sender": []}', "inf", "-5", "0", "0.0"),
     *("{'sender': 'USPS', 'price (usd)': 41}", '{"days": -5}', '{"days": [1, "a"]}', '"a"\n"b"'),
 )
 
 
-def number_text(dice: random.Random, value: float | None = None) -> str:
+def number_text(rng: random.Random, value: float | None = None) -> str:
     """A number in one of the spellings that models use, some of them unreadable."""
     if value is None:
-        value = dice.choice(
-            (0.0, 45.0, -45.0, 14.2, 1_010_000.0, 850_000.0, 1e-5, dice.uniform(-10, 10))
+        value = rng.choice(
+            (0.0, 45.0, -45.0, 14.2, 1_010_000.0, 850_000.0, 1e-5, rng.uniform(-10, 10))
         )
-        value *= dice.choice((1.0, 1.0, 1.0, 1.01, 1.5, 2.7, 2.8, 1000.0, 1e-3))
-    plain = f"{value:.{dice.choice((0, 1, 2, 4))}f}"
-    spelling: Callable[[], str] = dice.choice(
+        value *= rng.choice((1.0, 1.0, 1.0, 1.01, 1.5, 2.7, 2.8, 1000.0, 1e-3))
+    plain = f"{value:.{rng.choice((0, 1, 2, 4))}f}"
+    spelling: Callable[[], str] = rng.choice(
         (
             lambda: plain,
             lambda: plain,
@@ -125,112 +125,112 @@ def number_text(dice: random.Random, value: float | None = None) -> str:
     return spelling()
 
 
-def phrase(dice: random.Random) -> str:
-    glue = dice.choice((" ", " ", " ", "-", "  ", ", "))
-    return glue.join(dice.choices(WORDS, k=dice.choice((1, 2, 2, 3, 4, 6))))
+def phrase(rng: random.Random) -> str:
+    glue = rng.choice((" ", " ", " ", "-", "  ", ", "))
+    return glue.join(rng.choices(WORDS, k=rng.choice((1, 2, 2, 3, 4, 6))))
 
 
-def field_value(dice: random.Random) -> Any:
-    kind = dice.randrange(12)
+def field_value(rng: random.Random) -> Any:
+    kind = rng.randrange(12)
     if kind < 4:
-        return phrase(dice)
+        return phrase(rng)
     if kind < 6:
-        return number_text(dice)
+        return number_text(rng)
     if kind < 8:
-        return round(dice.uniform(-5, 100), 2)
+        return round(rng.uniform(-5, 100), 2)
     if kind == 8:
-        return dice.randint(-3, 60)
-    return dice.choice((True, False, None, [], ["a b", "c"], [phrase(dice)], {"n": 1}, [1, "a"]))
+        return rng.randint(-3, 60)
+    return rng.choice((True, False, None, [], ["a b", "c"], [phrase(rng)], {"n": 1}, [1, "a"]))
 
 
-def plain_object(dice: random.Random) -> dict[str, Any]:
-    keys = dice.sample(KEYS, k=dice.choice((0, 1, 2, 2, 2, 3)))
-    return {key: field_value(dice) for key in keys}
+def plain_object(rng: random.Random) -> dict[str, Any]:
+    keys = rng.sample(KEYS, k=rng.choice((0, 1, 2, 2, 2, 3)))
+    return {key: field_value(rng) for key in keys}
 
 
-def near_object(dice: random.Random, item: dict[str, Any]) -> dict[str, Any]:
+def near_object(rng: random.Random, item: dict[str, Any]) -> dict[str, Any]:
     near = dict(item)
     for key in list(near):
-        if dice.random() < 0.3:
-            near[key] = field_value(dice)
-        elif dice.random() < 0.2:
+        if rng.random() < 0.3:
+            near[key] = field_value(rng)
+        elif rng.random() < 0.2:
             del near[key]
-    if dice.random() < 0.2:
-        near[dice.choice(KEYS)] = field_value(dice)
+    if rng.random() < 0.2:
+        near[rng.choice(KEYS)] = field_value(rng)
     return near
 
 
-def near_text(dice: random.Random, text: str) -> str:
+def near_text(rng: random.Random, text: str) -> str:
     words = text.split(" ")
-    if dice.random() < 0.4:
-        dice.shuffle(words)
-    if dice.random() < 0.4:
-        words.insert(dice.randrange(len(words) + 1), dice.choice(WORDS))
-    if dice.random() < 0.3:
-        del words[dice.randrange(len(words))]
+    if rng.random() < 0.4:
+        rng.shuffle(words)
+    if rng.random() < 0.4:
+        words.insert(rng.randrange(len(words) + 1), rng.choice(WORDS))
+    if rng.random() < 0.3:
+        del words[rng.randrange(len(words))]
     near = " ".join(words)
-    change: Callable[[str], str] = dice.choice((str, str, str.upper, str.title, lambda t: f"{t}."))
+    change: Callable[[str], str] = rng.choice((str, str, str.upper, str.title, lambda t: f"{t}."))
     return change(near)
 
 
-def number_case(dice: random.Random) -> Case:
-    gold = number_text(dice)
-    choice = dice.random()
+def number_case(rng: random.Random) -> Case:
+    reference = number_text(rng)
+    choice = rng.random()
     if choice < 0.3:
-        return near_text(dice, gold), gold
-    return (number_text(dice) if choice < 0.9 else phrase(dice)), gold
+        return near_text(rng, reference), reference
+    return (number_text(rng) if choice < 0.9 else phrase(rng)), reference
 
 
-def string_case(dice: random.Random) -> Case:
-    gold = phrase(dice)
-    choice = dice.random()
+def string_case(rng: random.Random) -> Case:
+    reference = phrase(rng)
+    choice = rng.random()
     if choice < 0.6:
-        return near_text(dice, gold), gold
+        return near_text(rng, reference), reference
     if choice < 0.75:
-        return json.dumps([near_text(dice, gold) for _ in range(dice.randint(1, 3))]), gold
-    return (phrase(dice) if choice < 0.9 else number_text(dice)), gold
+        return json.dumps([near_text(rng, reference) for _ in range(rng.randint(1, 3))]), reference
+    return (phrase(rng) if choice < 0.9 else number_text(rng)), reference
 
 
-def list_case(dice: random.Random) -> Case:
-    items = [phrase(dice) for _ in range(dice.choice((2, 2, 3, 5, 9)))]
-    gold = "\n".join(items)
-    near = [near_text(dice, item) if dice.random() < 0.6 else item for item in items]
-    dice.shuffle(near)
-    near = near[: dice.randint(1, len(near))] + [phrase(dice)] * dice.choice((0, 0, 1, 3))
-    spell: Callable[[list[str]], str] = dice.choice(
+def list_case(rng: random.Random) -> Case:
+    items = [phrase(rng) for _ in range(rng.choice((2, 2, 3, 5, 9)))]
+    reference = "\n".join(items)
+    near = [near_text(rng, item) if rng.random() < 0.6 else item for item in items]
+    rng.shuffle(near)
+    near = near[: rng.randint(1, len(near))] + [phrase(rng)] * rng.choice((0, 0, 1, 3))
+    spell: Callable[[list[str]], str] = rng.choice(
         (json.dumps, json.dumps, json.dumps, "\n".join, ", ".join, str)
     )
-    return spell(near), gold
+    return spell(near), reference
 
 
-def json_case(dice: random.Random) -> Case:
-    items = [plain_object(dice) for _ in range(dice.choice((1, 1, 2, 3, 5)))]
-    gold = "\n".join(map(json.dumps, items))
-    near = [near_object(dice, item) for item in items]
-    dice.shuffle(near)
-    if dice.random() < 0.2:
-        near.append(plain_object(dice))
-    if dice.random() < 0.3:
-        return json.dumps(near), gold
-    return "\n".join(map(json.dumps, near)), gold
+def json_case(rng: random.Random) -> Case:
+    items = [plain_object(rng) for _ in range(rng.choice((1, 1, 2, 3, 5)))]
+    reference = "\n".join(map(json.dumps, items))
+    near = [near_object(rng, item) for item in items]
+    rng.shuffle(near)
+    if rng.random() < 0.2:
+        near.append(plain_object(rng))
+    if rng.random() < 0.3:
+        return json.dumps(near), reference
+    return "\n".join(map(json.dumps, near)), reference
 
 
-def odd_case(dice: random.Random) -> Case:
+def odd_case(rng: random.Random) -> Case:
     makers = (number_case, string_case, list_case, json_case)
-    prediction, gold = dice.choice(makers)(dice)
-    if dice.random() < 0.7:
-        prediction = dice.choice(ODDITIES)
-    if dice.random() < 0.5:
-        gold = dice.choice(GOLD_ODDITIES)
-    return prediction, gold
+    prediction, reference = rng.choice(makers)(rng)
+    if rng.random() < 0.7:
+        prediction = rng.choice(ODDITIES)
+    if rng.random() < 0.5:
+        reference = rng.choice(REFERENCE_ODDITIES)
+    return prediction, reference
 
 
 def random_cases(seed: int, count: int) -> Iterator[Case]:
     """Cases of every kind, the same for the same seed."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     makers = (number_case, string_case, list_case, json_case, odd_case)
     for index in range(count):
-        yield makers[index % len(makers)](dice)
+        yield makers[index % len(makers)](rng)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,15 +251,15 @@ class Peer:
         return json.loads(self.process.stdout.readline())
 
 
-def outcome(case: Case, verdict: Any) -> str:
+def outcome(case: Case, expected_result: Any) -> str:
     """How our score of a case stands to the peer's."""
     score = assistantbench_reward(*case)
     if not isinstance(score, Scored):
         return "DIFFERENT: abstained"
-    if isinstance(verdict, str):
+    if isinstance(expected_result, str):
         marked = score.value == 0.0 and score.parts["reference_raises"] == 1.0
         return "raises, marked 0.0" if marked else "DIFFERENT: raises, not marked"
-    value, answered = verdict
+    value, answered = expected_result
     if score.parts["reference_raises"] or score.parts["answered"] != answered:
         return "DIFFERENT: parts"
     if value == float("inf"):
@@ -270,13 +270,13 @@ def outcome(case: Case, verdict: Any) -> str:
     return "equal within 1e-12" if close else "DIFFERENT: value"
 
 
-def conform(cases: Sequence[Case], verdicts: Sequence[Any]) -> bool:
+def conform(cases: Sequence[Case], expected_results: Sequence[Any]) -> bool:
     """Print how the two compare; whether they agree on every case."""
     counts: Counter[str] = Counter()
-    for case, verdict in zip(cases, verdicts, strict=True):
-        kind = outcome(case, verdict)
+    for case, expected_result in zip(cases, expected_results, strict=True):
+        kind = outcome(case, expected_result)
         if kind.startswith("DIFFERENT") and counts[kind] < 5:
-            print(kind, case, verdict, assistantbench_reward(*case), file=sys.stderr)
+            print(kind, case, expected_result, assistantbench_reward(*case), file=sys.stderr)
         counts[kind] += 1
     print(f"| BrowserGym's verdict on {len(cases):,} cases, and ours | cases |\n|---|---:|")
     for kind, count in sorted(counts.items()):
@@ -287,13 +287,15 @@ def conform(cases: Sequence[Case], verdicts: Sequence[Any]) -> bool:
 def cpu_time(function: Callable[[str, str], object], cases: Sequence[Case], rounds: int) -> float:
     started = time.process_time()
     for _ in range(rounds):
-        for prediction, gold in cases:
-            function(prediction, gold)
+        for prediction, reference in cases:
+            function(prediction, reference)
     return time.process_time() - started
 
 
-def bare_verdict(prediction: str, gold: str) -> object:
-    return judge_answer(prediction, read_gold([line for line in gold.split("\n") if line.strip()]))
+def bare_score(prediction: str, reference: str) -> object:
+    return score_answer(
+        prediction, read_reference([line for line in reference.split("\n") if line.strip()])
+    )
 
 
 def compare_speed(peer: Peer, cases: Sequence[Case], *, rounds: int = 3) -> None:
@@ -313,7 +315,7 @@ def print_row(name: str, peer: Peer, cases: Sequence[Case], rounds: int) -> None
     # Best of three: the machine may be busy with other things.
     scale = 1e6 / (len(cases) * rounds)
     theirs = min(peer.ask(cases, rounds) for _ in range(3)) * scale
-    bare = min(cpu_time(bare_verdict, cases, rounds) for _ in range(3)) * scale
+    bare = min(cpu_time(bare_score, cases, rounds) for _ in range(3)) * scale
     whole = min(cpu_time(assistantbench_reward, cases, rounds) for _ in range(3)) * scale
     print(
         f"| {name} | {len(cases):,} | {theirs:.1f} | {bare:.1f} | {theirs / bare:.1f} "
@@ -321,9 +323,12 @@ def print_row(name: str, peer: Peer, cases: Sequence[Case], rounds: int) -> None
     )
 
 
-def record(path: Path, cases: Sequence[Case], verdicts: Sequence[Any]) -> None:
+def record(path: Path, cases: Sequence[Case], expected_results: Sequence[Any]) -> None:
     """Write each case with its verdict, one JSON line each, reproducibly."""
-    rows = (json.dumps([*case, verdict]) for case, verdict in zip(cases, verdicts, strict=True))
+    rows = (
+        json.dumps([*case, expected_result])
+        for case, expected_result in zip(cases, expected_results, strict=True)
+    )
     with path.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
         packed.write("".join(f"{row}\n" for row in rows).encode())
 
@@ -341,10 +346,10 @@ def main() -> int:
         peer = Peer(process)
         print(f"browsergym-assistantbench {peer.read()}, seed {options.seed}\n")
         cases = list(random_cases(options.seed, options.cases))
-        verdicts = peer.ask(cases)
-        agree = conform(cases, verdicts)
+        expected_results = peer.ask(cases)
+        agree = conform(cases, expected_results)
         if options.record:
-            record(options.record, cases, verdicts)
+            record(options.record, cases, expected_results)
         compare_speed(peer, cases[:SPEED_CASES])
     return 0 if agree else 1
 

@@ -30,10 +30,10 @@ from typing import Any
 
 import psutil
 
-from assay.envs.browser.world import BrowserWorld
+from assay.envs.browser.environment import BrowserEnvironment
 from assay.resources.browser import FLAGS, close_shared_browsers, find_chromium
-from assay.resources.town.server import Town
 from assay.schema.task import Task
+from townsquare.server import Town
 
 WALK = (
     ("fill", "Search the web", "museum"),
@@ -158,7 +158,7 @@ def action(step: tuple[str, str, str], text: str, home: str) -> str:
     return {"goto": f'goto("{home}")', "scroll": 'scroll("down")'}[verb]
 
 
-async def walk(world: BrowserWorld, home: str, times: Times) -> None:
+async def walk(world: BrowserEnvironment, home: str, times: Times) -> None:
     """One episode of ours."""
     started = time.perf_counter()
     observation = await world.reset(Task(id="walk"))
@@ -184,7 +184,7 @@ def peers(python: str, start_url: str) -> Iterator[dict[str, Peer]]:
             peer.close()
 
 
-async def weigh(worlds: Sequence[BrowserWorld], home: str, *, apart: Sequence[int]) -> float:
+async def weigh(worlds: Sequence[BrowserEnvironment], home: str, *, apart: Sequence[int]) -> float:
     """The memory of each of our worlds, all of them open."""
     for world in worlds:
         await walk(world, home, Times())
@@ -196,8 +196,8 @@ async def measure(python: str, episodes: int, count: int) -> dict[str, Times]:
     ours, pictured = Times(), Times()
     async with Town(7) as town:
         home = town.base_url
-        worlds = [BrowserWorld(start_url=home) for _ in range(count)]
-        seeing = BrowserWorld(start_url=home, screenshots=True)
+        worlds = [BrowserEnvironment(start_url=home) for _ in range(count)]
+        seeing = BrowserEnvironment(start_url=home, screenshots=True)
         with peers(python, home) as others:
             pids = [peer.pid for peer in others.values()]
             ours.alone_mb = await weigh(worlds[:1], home, apart=pids)

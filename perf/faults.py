@@ -28,8 +28,7 @@ import psutil
 from assay.errors import DeadResource, NotReset, ResourceError
 from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
-from assay.resources.pool import PoolLimits
-from assay.resources.pools import Pools
+from assay.resources.pool import PoolLimits, Pools
 from assay.resources.protocol import Scope
 from assay.resources.spec import ResourceSpec
 from assay.schema.evidence import WorldEvidence
@@ -87,11 +86,11 @@ class Clerk:
         return Observation("ready", self._evidence)
 
     async def step(self, action: str) -> Observation:
-        told = self.testimony()
+        told = self.evidence()
         self._evidence = WorldEvidence(self.name, told.task_id, float(await self._say(action)))
         return Observation(action, self._evidence)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if not self.alive():
             raise DeadResource(f"clerk {self.pid} is gone")
         if self._evidence is None:
@@ -138,7 +137,7 @@ class Clerk:
 async def planted_reward(context: Context) -> Score:
     """The score that this rollout planted."""
     try:
-        return Scored(context.testimony(Clerk.name).score or 0.0)
+        return Scored(context.evidence(Clerk.name).score or 0.0)
     except NotReset as error:
         return Abstained("not_reset", str(error))
     except ResourceError as error:
@@ -263,7 +262,10 @@ def _inject(plan: Plan, world: Killable) -> None:
 async def _rollout(rig: Rig, plan: Plan, pools: Pools) -> Score:
     name = rig.spec.name
     opened = Context.open(
-        task=plan.task, rollout_id=f"rollout-{plan.number}", pools=pools, worlds={name: rig.spec}
+        task=plan.task,
+        rollout_id=f"rollout-{plan.number}",
+        pools=pools,
+        environments={name: rig.spec},
     )
     async with opened as context:
         if plan.kind == "silent":
@@ -276,7 +278,7 @@ async def _rollout(rig: Rig, plan: Plan, pools: Pools) -> Score:
 async def _play(plan: Plan, context: Context, name: str) -> None:
     try:
         # The built-in worlds and the clerk all have a pid, which the protocol does not promise.
-        world = cast(Killable, await context.world(name, plan.scope))
+        world = cast(Killable, await context.environment(name, plan.scope))
         for turn, action in enumerate(plan.actions):
             if turn == plan.fault_at:
                 _inject(plan, world)
@@ -307,7 +309,7 @@ def _verdict(plan: Plan, ending: Score | BaseException) -> str:
 
 async def _all(rig: Rig, plans: Sequence[Plan], cap: int) -> Report:
     report = Report(len(plans))
-    limits = {rig.spec.name: PoolLimits(cap=cap, warm=1)}
+    limits = {rig.spec.name: PoolLimits(cap=cap)}
     loop = asyncio.get_running_loop()
     async with Pools(limits) as pools:
         rollouts = []
@@ -317,10 +319,8 @@ async def _all(rig: Rig, plans: Sequence[Plan], cap: int) -> Report:
             if plan.kind == "cancelled early":
                 loop.call_later(plan.delay_s, rollout.cancel)
         endings = await asyncio.gather(*rollouts, return_exceptions=True)
-        # At most the warm minimum may still be starting.
-        await pools.warm(rig.spec)
         status = pools.pool(rig.spec).status()
-        report.slots_lost = status.held + status.waiting + max(0, status.moving - 1)
+        report.slots_lost = status.leased + status.waiting + status.changing
         holders = [f"after-{number}" for number in range(cap)]
         pool = pools.pool(rig.spec)
         leases = [await pool.acquire(holder, timeout_s=60.0) for holder in holders]

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from assay.ledger.browsergym import import_browsergym
-from assay.ledger.index import Index
+from assay.ledger.index import LedgerIndex
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
 from assay.ledger.writer import RunWriter
@@ -137,7 +137,7 @@ def measure_index(runs_dir: Path, attempts: int) -> float:
     for run in range(10):
         with start(runs_dir, f"run-{run}") as writer:
             all_at_once(writer, attempts // 10)
-    index = Index(runs_dir)
+    index = LedgerIndex(runs_dir)
     started = time.perf_counter()
     index.rebuild()
     rebuild_s = time.perf_counter() - started

@@ -14,9 +14,9 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
-from assay.envs.browser.miniwob.oracle import POLICIES, Oracle
-from assay.envs.browser.miniwob.world import MOVING, MiniWob
+from assay.envs.browser.miniwob.environment import MOVING, MiniWob
 from assay.errors import ResourceError
 from assay.resources.browser import close_shared_browsers
 from assay.resources.miniwob import PAGES
@@ -59,6 +59,8 @@ async def visit(world: MiniWob, twin: MiniWob, page: str, seed: int) -> Visit:
 
 async def solve(world: MiniWob, page: str, seed: int) -> float:
     """The raw reward that the oracle of the page reaches."""
+    from tests.envs.miniwob.oracle import Oracle
+
     observation = await world.reset(Task(id=f"{page}/{seed}"))
     oracle = Oracle(page)
     for _ in range(STEPS):
@@ -69,6 +71,8 @@ async def solve(world: MiniWob, page: str, seed: int) -> float:
 
 
 async def measure(pages: list[str], seeds: int) -> bool:
+    from tests.envs.miniwob.oracle import POLICIES
+
     world, twin = MiniWob(), MiniWob()
     try:
         visits = [await visit(world, twin, page, 7) for page in pages]
@@ -117,6 +121,8 @@ def main() -> None:
         "--pages", default="", help="names with commas between them; all by default"
     )
     options = parser.parse_args()
+    # A script has its own folder on the path, not the one above it, where the oracles are.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     pages = options.pages.split(",") if options.pages else list(PAGES)
     sys.exit(0 if asyncio.run(measure(pages, options.seeds)) else 1)
 

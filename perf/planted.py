@@ -28,7 +28,7 @@ from assay.ledger.run import Run
 from assay.report.diagnosis import diagnose
 from assay.runner.run import run
 from assay.schema.task import Task
-from assay.tasks.townsquare import tasks as town_tasks
+from townsquare.tasks import tasks as town_tasks
 
 WEATHER = "rain_share.*,wet_days.*,wet_days_by_year.*"
 LOOK_UPS = "club_fee.*,opening_time.*,deputy_chair.*,club_secretary.*"

@@ -24,8 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from assay.rewards.outcome.qa.modes import ModeName
-from assay.rewards.outcome.qa.reward import qa_f1_reward
+from assay.rewards.outcome.qa.reward import ModeName, qa_f1_reward
 
 PLACES = (
     "Paris London Rome Berlin Oslo Cairo Lima Quito Tokyo Delhi Perth Sofia Minsk Accra".split()
@@ -43,7 +42,7 @@ class Row:
     """One question's answer and reference."""
 
     response: str
-    gold: str
+    reference: str
 
 
 def squad_form(text: str) -> str:
@@ -52,59 +51,59 @@ def squad_form(text: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
 
 
-def squad_f1(prediction: str, gold: str) -> float:
-    said = squad_form(prediction).split()
-    wanted = squad_form(gold).split()
-    same = sum((Counter(said) & Counter(wanted)).values())
+def squad_f1(prediction: str, reference: str) -> float:
+    actual = squad_form(prediction).split()
+    expected = squad_form(reference).split()
+    same = sum((Counter(actual) & Counter(expected)).values())
     if same == 0:
         return 0.0
-    precision = 1.0 * same / len(said)
-    recall = 1.0 * same / len(wanted)
+    precision = 1.0 * same / len(actual)
+    recall = 1.0 * same / len(expected)
     return (2 * precision * recall) / (precision + recall)
 
 
-def squad_em(prediction: str, gold: str) -> bool:
-    return squad_form(prediction) == squad_form(gold)
+def squad_em(prediction: str, reference: str) -> bool:
+    return squad_form(prediction) == squad_form(reference)
 
 
-def best(metric: Callable[[str, str], float], prediction: str, golds: Sequence[str]) -> float:
-    return max([metric(prediction, gold) for gold in golds])
+def best(metric: Callable[[str, str], float], prediction: str, references: Sequence[str]) -> float:
+    return max([metric(prediction, reference) for reference in references])
 
 
 def squad_script(row: Row) -> tuple[float, float]:
-    golds = [row.gold]
-    em = best(squad_em, row.response, golds)
-    return best(squad_f1, row.response, golds), float(em)
+    references = [row.reference]
+    em = best(squad_em, row.response, references)
+    return best(squad_f1, row.response, references), float(em)
 
 
-def short_rows(count: int, dice: random.Random, *, unique: bool, words: Sequence[str]) -> list[Row]:
+def short_rows(count: int, rng: random.Random, *, unique: bool, words: Sequence[str]) -> list[Row]:
     """A third the reference itself, a third a short sentence with it, a third another name."""
     rows = []
     for index in range(count):
-        gold = dice.sample(words, k=dice.randint(1, 4))
+        reference = rng.sample(words, k=rng.randint(1, 4))
         answers = (
-            ["The", *(word.upper() for word in gold)],
-            [*dice.choices(FILLER, k=dice.randint(4, 8)), *gold],
-            dice.choices(words, k=dice.randint(1, 4)),
+            ["The", *(word.upper() for word in reference)],
+            [*rng.choices(FILLER, k=rng.randint(4, 8)), *reference],
+            rng.choices(words, k=rng.randint(1, 4)),
         )
         tail = [str(index)] if unique else []
-        answer = " ".join([*answers[index % 3], *tail]) + dice.choice(["", ".", "!"])
-        rows.append(Row(answer, " ".join([*gold, *tail])))
+        answer = " ".join([*answers[index % 3], *tail]) + rng.choice(["", ".", "!"])
+        rows.append(Row(answer, " ".join([*reference, *tail])))
     return rows
 
 
-def long_rows(count: int, dice: random.Random, *, words: Sequence[str]) -> list[Row]:
+def long_rows(count: int, rng: random.Random, *, words: Sequence[str]) -> list[Row]:
     """Answers of two hundred words with ordinary punctuation, half of them naming the reference."""
     rows = []
     for index in range(count):
-        gold = dice.sample(words, k=dice.randint(1, 4))
+        reference = rng.sample(words, k=rng.randint(1, 4))
         text = [
-            word + dice.choice(["", "", "", "", "", ",", "."])
-            for word in dice.choices([*FILLER, *words], k=200)
+            word + rng.choice(["", "", "", "", "", ",", "."])
+            for word in rng.choices([*FILLER, *words], k=200)
         ]
         if index % 2:
-            text[50 : 50 + len(gold)] = gold
-        rows.append(Row(" ".join(text), " ".join(gold)))
+            text[50 : 50 + len(reference)] = reference
+        rows.append(Row(" ".join(text), " ".join(reference)))
     return rows
 
 
@@ -124,7 +123,7 @@ def microseconds(
 
 def ours(mode: ModeName) -> Callable[[Row], Any]:
     def score(row: Row) -> Any:
-        return qa_f1_reward(final_response=row.response, answer=row.gold, mode=mode)
+        return qa_f1_reward(final_response=row.response, answer=row.reference, mode=mode)
 
     return score
 
@@ -144,21 +143,21 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repeat", type=int, default=15)
     options = parser.parse_args()
-    dice = random.Random(options.seed)
+    rng = random.Random(options.seed)
     plain, accented = [*PLACES, *NAMES], [*PLACES, *ACCENTED]
     few = max(options.rows // 10, 1)
     cases = {
-        "short, seen": short_rows(options.rows, dice, unique=False, words=plain),
-        "short, new": short_rows(options.rows * 5, dice, unique=True, words=plain),
-        "short, accents": short_rows(options.rows, dice, unique=False, words=accented),
-        "200 words": long_rows(few, dice, words=plain),
-        "200 words, accents": long_rows(few, dice, words=accented),
+        "short, seen": short_rows(options.rows, rng, unique=False, words=plain),
+        "short, new": short_rows(options.rows * 5, rng, unique=True, words=plain),
+        "short, accents": short_rows(options.rows, rng, unique=False, words=accented),
+        "200 words": long_rows(few, rng, words=plain),
+        "200 words, accents": long_rows(few, rng, words=accented),
     }
     print("| answers | rows | words | unequal | script µs | its F1 µs | ours µs | ratio | to F1 |")
     print("|---|---|---|---|---|---|---|---|---|")
     unequal = 0
     for name, rows in cases.items():
-        scorers = [squad_script, lambda row: squad_f1(row.response, row.gold), ours("squad1")]
+        scorers = [squad_script, lambda row: squad_f1(row.response, row.reference), ours("squad1")]
         script, alone, mine = microseconds(scorers, rows, options.repeat)
         words = sum(len(row.response.split()) for row in rows) / len(rows)
         wrong = disagreements(rows)

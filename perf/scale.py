@@ -35,7 +35,7 @@ from assay.runner.folders import score_folder
 WORDS = "the a of river city Paris London war king 1914 new york music film by and blue".split()
 FILES = 8
 REWARD = "qa_f1_reward"
-BLOCK_BYTES = 1024 * 1024
+SHARD_BYTES = 1024 * 1024
 NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
 HEALTH = {"health_check_period_ms": 1000, "health_check_failure_threshold": 3}
 """Ray gives a silent node up after a quarter of a minute; here after three seconds."""
@@ -77,7 +77,7 @@ class Sabotage:
             self.node = True
 
     def _kill_worker(self) -> int | None:
-        """The process that was killed while it scored a piece; `None` when none was busy."""
+        """The process that was killed while it scored a shard; `None` when none was busy."""
         for process in psutil.Process().children(recursive=True):
             if process.name().startswith("ray::_work_on"):
                 os.kill(process.pid, signal.SIGKILL)
@@ -116,7 +116,7 @@ def measure(
     progress: Callable[[int, int], None] | None = None,
 ) -> Line:
     started, cpu = time.perf_counter(), time.process_time()
-    score_folder(source, [REWARD], out, engine=engine, block_bytes=BLOCK_BYTES, progress=progress)
+    score_folder(source, [REWARD], out, engine=engine, shard_bytes=SHARD_BYTES, progress=progress)
     wall_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu
     files = [path for path in out.rglob("*") if path.is_file()]
     digests = {
@@ -149,7 +149,7 @@ def cluster(nodes: int) -> Iterator[tuple[Engine, Callable[[], None]]]:
 
 
 def _warm(number: int) -> int:
-    import assay.runner.folders  # noqa: F401 - imported now, the first piece need not
+    import assay.runner.folders  # noqa: F401 - imported now, the first shard need not
 
     time.sleep(0.2)
     return number

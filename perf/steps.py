@@ -23,9 +23,9 @@ from assay.envs.browser.digest import dom_digest, net_digest, refs_digest, text_
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    History,
     Recent,
     RecoveryRewardScorer,
+    StepHistory,
     StepInput,
     ToolOutcome,
     history_to_json,
@@ -148,7 +148,7 @@ def compare_rules() -> None:
     for what, wanted, older, step in CASES:
         ours = scorer.score(step).score
         print(f"  {what:36} {wanted:>7} {older_score(older):7.2f} {ours:7.2f}")
-    history, ours = History(), 0.0
+    history, ours = StepHistory(), 0.0
     for n in range(60):
         pages = (OLD, NEW) if n % 2 == 0 else (NEW, OLD)
         step = StepInput(CLICK._replace(call=f"c{n % 2}"), *pages)
@@ -219,7 +219,7 @@ def quantiles(function: Callable[[Any], object], inputs: list[Any]) -> tuple[flo
 def measure_speed() -> None:
     print(f"\nspeed (one core, pure Python, best of {ROUNDS} rounds)")
     plain = browse(random.Random(7), 40_000)
-    history, summed = History(), []
+    history, summed = StepHistory(), []
     for step in plain:
         # The scorer is measured on summaries that a real history gives.
         history, recent = observe(history, step)
@@ -246,7 +246,7 @@ def _calls_per_second(steps: list[StepInput]) -> float:
 
 def _steps_per_second(steps: list[StepInput]) -> float:
     """Building the evidence and the input, adding to the history, and scoring."""
-    history, before = History(), None
+    history, before = StepHistory(), None
     start = time.process_time()
     for step in steps:
         o, page = step.outcome, step.after

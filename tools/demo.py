@@ -25,7 +25,7 @@ from assay.cli.show import output, progress_output
 from assay.errors import MissingExtra
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of, summarise
-from assay.runner.progress import Progress
+from assay.runner.execute import RunProgress
 
 Settings = Mapping[str, str | int | bool]
 
@@ -88,7 +88,7 @@ def _run(trial: Trial, runs: Path, workers: int) -> Run:
     console = progress_output()
     console.print(f"{trial.knob}: {trial.focus}")
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: RunProgress) -> None:
         if progress.done and progress.done % 5 == 0:
             console.print(f"  {progress.done:2} of {progress.total}  {describe(progress)}")
 

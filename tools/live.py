@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.envs.browser.world import BrowserWorld
+from assay.envs.browser.environment import BrowserEnvironment
 from assay.ledger.steps import StepsWriter, read_steps
 from assay.resources.browser import close_shared_browsers
 from assay.rewards.step import contract_from_toml
@@ -177,7 +177,7 @@ async def walk(path: Walk, site: Site, trace: Path, tell: Callable[[str], None])
     contract = contract_from_toml(path.contract) if path.contract else None
     settings: dict[str, Any] = {"gates": path.gates, "selectors": ["#order"]}
     base = site.base
-    world = BrowserWorld(start_url=base + path.start, **settings)
+    world = BrowserEnvironment(start_url=base + path.start, **settings)
     scoring = StepScoring(contract)
     wrong: list[str] = []
     tell(f"{path.title} ({path.start})")

@@ -12,7 +12,7 @@ import warnings
 import gymnasium
 from gymnasium.utils.env_checker import check_env
 
-from assay.adapters.gymnasium import register_worlds
+from assay.adapters.gymnasium import register_environments
 
 ACTIONS = {
     "alfworld": ["look", "inventory", "go to drawer 1"],
@@ -22,7 +22,8 @@ ACTIONS = {
 
 
 def main(worlds: list[str]) -> int:
-    register_worlds()
+    register_environments()
+    differing = 0
     for name in worlds or list(ACTIONS):
         env = gymnasium.make(f"assay/{name}-v0", step_limit=20, render_mode="ansi").unwrapped
         with warnings.catch_warnings(record=True) as caught:
@@ -34,11 +35,11 @@ def main(worlds: list[str]) -> int:
         print(f"{name}: the checker passed with {len(caught)} warnings; task {info['task_id']}")
         for warning in caught:
             print(f"  {str(warning.message)[:160]}")
-        print(
-            f"  paid {paid}; a seed starts the same episode again: {(first, info) == (again, same)}"
-        )
+        repeated = (first, info) == (again, same)
+        differing += not repeated
+        print(f"  paid {paid}; a seed starts the same episode again: {repeated}")
         env.close()
-    return 0
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":

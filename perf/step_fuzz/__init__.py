@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,9 @@ from assay.envs.browser.outcomes import classify_error, detect_block
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    History,
     Recent,
     RecoveryRewardScorer,
+    StepHistory,
     StepInput,
     ToolOutcome,
     history_from_json,
@@ -24,7 +25,7 @@ from assay.rewards.step.inputs import Progress
 from assay.rewards.step.telemetry import RECORD_LIMIT_BYTES, to_json_line, to_record
 from assay.schema.evidence import PageEvidence, PageFacts
 from assay.schema.outcome import BlockCode, ErrorCode, Gate
-from assay.schema.step_score import BANDS, StepScore, step_score_to_json
+from assay.schema.step_score import BANDS, StepScore, step_score_to_record
 
 EXAMPLES = 5
 LAPS = 9
@@ -125,7 +126,7 @@ class Findings:
 
 def fuzz(count: int, seed: int) -> Findings:
     """How many of `count` generated inputs raise or break a guarantee, with examples."""
-    generator, found, history = Generator(seed), Findings(), History()
+    generator, found, history = Generator(seed), Findings(), StepHistory()
     for index in range(count):
         step = generator.step()
         try:
@@ -154,7 +155,8 @@ def _problems(step: StepInput, rng: random.Random) -> Iterator[str]:
     low, high = BANDS[score.classification]
     if not low <= score.milli <= high or not 0 <= score.confidence_milli <= 1000:
         yield "score outside the band of its class"
-    if step_score_to_json(score) != step_score_to_json(scorer.score(StepInput(*step))):
+    again = scorer.score(StepInput(*step))
+    if json.dumps(step_score_to_record(score)) != json.dumps(step_score_to_record(again)):
         yield "other bytes for the same input"
     if scorer.score(_relabelled(step)) != score:
         yield "more than the equality of digests matters"
@@ -242,7 +244,7 @@ def _less_evidence(step: StepInput, score: StepScore, rng: random.Random) -> Ite
 
 
 def _loop_that_pays(loop: list[StepInput]) -> list[str]:
-    history, laps = History(), []
+    history, laps = StepHistory(), []
     for _ in range(LAPS):
         lap = 0
         for step in loop:

@@ -10,8 +10,7 @@ from typing import ClassVar
 from assay.errors import NotReset
 from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
-from assay.resources.pool import Pool, PoolLimits
-from assay.resources.pools import Pools
+from assay.resources.pool import PoolLimits, Pools, ResourcePool
 from assay.resources.protocol import Scope
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -36,9 +35,9 @@ class Trivial:
         return Observation("", self._evidence)
 
     async def step(self, action: str) -> Observation:
-        return Observation(action, self.testimony())
+        return Observation(action, self.evidence())
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if self._evidence is None:
             raise NotReset("no episode")
         return self._evidence
@@ -54,7 +53,7 @@ class Trivial:
 
 
 async def _pool(scope: Scope) -> None:
-    pool = Pool(Trivial.name, Trivial, Trivial.limits)
+    pool = ResourcePool(Trivial.name, Trivial, Trivial.limits)
     for _ in range(ROUNDS):
         await pool.release(await pool.acquire("benchmark"), scope)
     await pool.close()
@@ -70,7 +69,7 @@ async def _rollouts(scope: Scope) -> None:
 
 async def _contended() -> None:
     """Sixteen rollouts for four instances: three out of four acquisitions wait."""
-    pool = Pool(Trivial.name, Trivial, Trivial.limits)
+    pool = ResourcePool(Trivial.name, Trivial, Trivial.limits)
 
     async def worker(name: str) -> None:
         for _ in range(ROUNDS // 16):

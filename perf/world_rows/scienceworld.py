@@ -24,7 +24,7 @@ from typing import Any
 import psutil
 
 from assay.envs.text.scienceworld.catalogue import TOPICS
-from assay.envs.text.scienceworld.world import ScienceWorld
+from assay.envs.text.scienceworld.environment import ScienceWorld
 from assay.schema.task import Task
 from perf.world_rows.row import Row
 
@@ -76,7 +76,7 @@ def _ours(paths: dict[str, Any]) -> Passes:
 
         def step(action: str) -> tuple[bool, float]:
             observation = runner.run(world.step(action))
-            return observation.done, world.testimony().score or 0.0
+            return observation.done, world.evidence().score or 0.0
 
         passes = _walk(paths, psutil.Process(world.pid), reset, step)
         runner.run(world.close())

@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.envs.text.webshop.goals import Goal
 from assay.envs.text.webshop.purchase import Receipt, write_receipt
-from assay.envs.text.webshop.session import Session
+from assay.envs.text.webshop.session import ShopSession
 from assay.envs.text.webshop.shop import Shop, open_shop
 from perf.world_rows.row import Row
 
@@ -26,14 +26,14 @@ COLD = """
 import resource, time
 from pathlib import Path
 from assay.envs.text.webshop.shop import open_shop
-from assay.envs.text.webshop.session import Session
+from assay.envs.text.webshop.session import ShopSession
 def resident_mb():
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 2**20
 before_mb = resident_mb()
 started = time.process_time()
 shop = open_shop()
-Session(shop).reset(0)
+ShopSession(shop).reset(0)
 shop.goals("synthetic")
 print(time.process_time() - started)
 print(resident_mb() - before_mb)
@@ -97,10 +97,10 @@ def golden_queries(shop: Shop, depth: int) -> int:
 
 
 def full_scores(shop: Shop) -> int:
-    return sum(shopping(Session(shop), number) == 1.0 for number in range(13))
+    return sum(shopping(ShopSession(shop), number) == 1.0 for number in range(13))
 
 
-def shopping(session: Session, number: int) -> float:
+def shopping(session: ShopSession, number: int) -> float:
     """Find the goal's product by its title, choose its options, buy it."""
     session.reset(number)
     goal = session.goal
@@ -147,7 +147,7 @@ def cpu_seconds(act: Callable[[], int]) -> float:
 def new_session(shop: Shop) -> float:
     def act() -> int:
         for number in range(2000):
-            Session(shop).reset(number, kind="synthetic")
+            ShopSession(shop).reset(number, kind="synthetic")
         return 2000
 
     return cpu_seconds(act)
@@ -166,7 +166,7 @@ def one_search(shop: Shop) -> float:
 
 def walk(shop: Shop) -> float:
     """Steps in a CPU second: search, turn a page, read, choose, buy; evidence at each step."""
-    session = Session(shop)
+    session = ShopSession(shop)
 
     def act() -> int:
         steps = 0
@@ -178,7 +178,7 @@ def walk(shop: Shop) -> float:
     return 1 / cpu_seconds(act)
 
 
-def episode(session: Session) -> int:
+def episode(session: ShopSession) -> int:
     actions = [f"search[{session.goal.instruction}]", "click[next >]", "click[< prev]"]
     for action in actions:
         session.step(action)

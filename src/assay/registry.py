@@ -12,6 +12,7 @@ import inspect
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean
@@ -183,12 +184,12 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
 ENVIRONMENTS: Registry[Callable[..., Any]] = Registry(
     "environment",
     {
-        "scienceworld": "assay.envs.text.scienceworld.world:ScienceWorld",
-        "alfworld": "assay.envs.text.alfworld.world:AlfWorld",
-        "webshop": "assay.envs.text.webshop.world:WebShop",
-        "browser": "assay.envs.browser.world:BrowserWorld",
-        "miniwob": "assay.envs.browser.miniwob.world:MiniWob",
-        "browsergym": "assay.envs.browser.browsergym.world:BrowserGym",
+        "scienceworld": "assay.envs.text.scienceworld.environment:ScienceWorld",
+        "alfworld": "assay.envs.text.alfworld.environment:AlfWorld",
+        "webshop": "assay.envs.text.webshop.environment:WebShop",
+        "browser": "assay.envs.browser.environment:BrowserEnvironment",
+        "miniwob": "assay.envs.browser.miniwob.environment:MiniWob",
+        "browsergym": "assay.envs.browser.browsergym.environment:BrowserGym",
     },
 )
 
@@ -198,7 +199,6 @@ AGENTS: Registry[Callable[..., Any]] = Registry(
         "scripted": "assay.agents.scripted:ScriptedAgent",
         "replay": "assay.agents.replay:ReplayAgent",
         "web_research": "assay.agents.research.agent:WebResearchAgent",
-        "rules": "assay.agents.research.agent:RulesAgent",
     },
 )
 
@@ -208,7 +208,6 @@ MODELS: Registry[Callable[..., Any]] = Registry(
         "openai": "assay.agents.models.openai:OpenAIModel",
         "anthropic": "assay.agents.models.anthropic:AnthropicModel",
         "cli": "assay.agents.models.cli:CliModel",
-        "rules": "assay.agents.models.rules.model:RulesModel",
     },
 )
 
@@ -216,7 +215,6 @@ TASKS: Registry[Callable[..., Any]] = Registry(
     "task source",
     {
         "jsonl": "assay.tasks.jsonl:tasks",
-        "townsquare": "assay.tasks.townsquare:tasks",
         "assistantbench": "assay.tasks.assistantbench:tasks",
         "alfworld": "assay.tasks.worlds:alfworld",
         "scienceworld": "assay.tasks.worlds:scienceworld",
@@ -225,12 +223,19 @@ TASKS: Registry[Callable[..., Any]] = Registry(
     },
 )
 
-SERVICES: Registry[Callable[..., Any]] = Registry(
-    "service",
+SERVICES: Registry[Callable[..., Any]] = Registry("service", {})
+
+BENCHMARKS: Registry[Traversable] = Registry(
+    "benchmark",
     {
-        "townsquare": "assay.resources.town.server:Town",
+        "alfworld": "assay.runner.benchmarks:ALFWORLD",
+        "assistantbench": "assay.runner.benchmarks:ASSISTANTBENCH",
+        "miniwob": "assay.runner.benchmarks:MINIWOB",
+        "scienceworld": "assay.runner.benchmarks:SCIENCEWORLD",
+        "webshop": "assay.runner.benchmarks:WEBSHOP",
     },
 )
+"""The TOML file of each benchmark: a `pathlib.Path`, or a file of `importlib.resources`."""
 
 
 @overload

@@ -109,15 +109,15 @@ LIBRARIES: dict[str, dict[str, Any]] = {
     },
 }
 
-DOORS = ("skyrl", "openenv", "rllm", "gymnasium", "inspect_ai")
+ADAPTERS = ("skyrl", "openenv", "rllm", "gymnasium", "inspect_ai")
 
 
 @contextmanager
 def stand_in() -> Iterator[None]:
     """While it lasts, the libraries above can be imported; afterwards nothing of them is left."""
     before = dict(sys.modules)
-    for door in DOORS:
-        sys.modules.pop(f"assay.adapters.{door}", None)
+    for adapter in ADAPTERS:
+        sys.modules.pop(f"assay.adapters.{adapter}", None)
     for name, attributes in LIBRARIES.items():
         parts = name.split(".")
         for depth in range(1, len(parts)):
@@ -130,12 +130,12 @@ def stand_in() -> Iterator[None]:
     finally:
         # Only the stand-ins and the doors go: the rest of assay stays the module that it is.
         for name in set(sys.modules) - set(before):
-            if not name.startswith("assay.") or name.removeprefix("assay.adapters.") in DOORS:
+            if not name.startswith("assay.") or name.removeprefix("assay.adapters.") in ADAPTERS:
                 del sys.modules[name]
         sys.modules.update(before)
 
 
-def door(name: str) -> Any:
+def adapter(name: str) -> Any:
     """The adapter of that name."""
     return import_module(f"assay.adapters.{name}")
 

@@ -14,7 +14,7 @@ import pytest
 import assay
 from assay.adapters import agentfly, areal, nemo_gym, openrlhf, slime, trl, verifiers, verl
 from assay.errors import NoScore
-from tests.adapters.stand_ins import VerifiersTrace, door, inspect_state, stand_in
+from tests.adapters.stand_ins import VerifiersTrace, adapter, inspect_state, stand_in
 
 ROWS = 500
 Numbers = list[float | None]
@@ -164,7 +164,7 @@ def through_areal(reward: str, made: list[dict[str, Any]]) -> Numbers:
 
 def through_skyrl(reward: str, made: list[dict[str, Any]]) -> Numbers:
     with stand_in():
-        env = door("skyrl").RewardEnv
+        env = adapter("skyrl").RewardEnv
         return each(
             made,
             lambda row: (
@@ -177,7 +177,7 @@ def through_skyrl(reward: str, made: list[dict[str, Any]]) -> Numbers:
 
 def through_rllm(reward: str, made: list[dict[str, Any]]) -> Numbers:
     with stand_in():
-        evaluator = door("rllm").Evaluator(reward)
+        evaluator = adapter("rllm").Evaluator(reward)
         return each(
             made,
             lambda row: (
@@ -191,7 +191,7 @@ def through_rllm(reward: str, made: list[dict[str, Any]]) -> Numbers:
 
 def through_openenv(reward: str, made: list[dict[str, Any]]) -> Numbers:
     with stand_in():
-        rubric = door("openenv").RewardRubric(
+        rubric = adapter("openenv").RewardRubric(
             reward, final_response="action.message", answer="observation.metadata.answer"
         )
         return each(
@@ -233,7 +233,7 @@ def through_rubric(reward: str, made: list[dict[str, Any]]) -> Numbers:
 
 def through_inspect(reward: str, made: list[dict[str, Any]]) -> Numbers:
     with stand_in():
-        scorer = door("inspect_ai").reward(reward, answer="metadata.gold")
+        scorer = adapter("inspect_ai").reward(reward, answer="metadata.gold")
 
         async def ask(row: dict[str, Any]) -> Any:
             state = inspect_state(row["final_response"], gold=row["answer"])
@@ -242,7 +242,7 @@ def through_inspect(reward: str, made: list[dict[str, Any]]) -> Numbers:
         return asyncio.run(each_async(made, ask))
 
 
-DOORS = [
+ADAPTERS = [
     through_trl,
     through_trl_chat,
     through_verl,
@@ -262,7 +262,7 @@ DOORS = [
 
 
 @pytest.mark.parametrize("reward", ["math_equal_reward", "qa_f1_reward"])
-@pytest.mark.parametrize("through", DOORS, ids=lambda through: through.__name__)
+@pytest.mark.parametrize("through", ADAPTERS, ids=lambda through: through.__name__)
 def test_every_door_gives_the_numbers_of_assay_score(
     through: Callable[[str, list[dict[str, Any]]], Numbers], reward: str
 ) -> None:

@@ -15,7 +15,7 @@ from assay.adapters.messages import read_completion
 from assay.errors import BadParameter, BadRecord, MissingExtra, MissingParameter, NoScore
 from assay.registry import reward as declare
 from assay.schema.task import Task
-from tests.adapters.stand_ins import VerifiersTrace, door, inspect_state, stand_in
+from tests.adapters.stand_ins import VerifiersTrace, adapter, inspect_state, stand_in
 
 CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
 TOOL_RUN: list[dict[str, Any]] = [
@@ -201,10 +201,10 @@ def test_areal_passes_the_columns_of_the_row() -> None:
 
 def test_skyrl_reads_either_place_for_the_reference_and_ends_the_episode() -> None:
     with stand_in():
-        env = door("skyrl").RewardEnv({"reward": "math_equal_reward"}, {"reward_model": {}})
+        env = adapter("skyrl").RewardEnv({"reward": "math_equal_reward"}, {"reward_model": {}})
         with pytest.raises(NoScore):
             env.step("2")
-        env = door("skyrl").RewardEnv(
+        env = adapter("skyrl").RewardEnv(
             {"reward": "math_equal_reward"}, {"reward_model": {"ground_truth": "2"}}
         )
         assert env.get_metrics() == {}
@@ -212,12 +212,12 @@ def test_skyrl_reads_either_place_for_the_reference_and_ends_the_episode() -> No
         assert (output["reward"], output["done"], output["observations"]) == (1.0, True, [])
         assert env.get_metrics() == {"acc": 1.0}
         with pytest.raises(BadParameter):
-            door("skyrl").RewardEnv({}, {})
+            adapter("skyrl").RewardEnv({}, {})
 
 
 def test_rllm_gives_signals_and_the_older_protocol_works_too() -> None:
     with stand_in():
-        rllm = door("rllm")
+        rllm = adapter("rllm")
         step = SimpleNamespace(output=None, model_response="2", chat_completions=TOOL_RUN)
         episode = SimpleNamespace(
             artifacts={}, trajectories=[SimpleNamespace(output=None, steps=[step])]
@@ -230,20 +230,20 @@ def test_rllm_gives_signals_and_the_older_protocol_works_too() -> None:
         assert (older.reward, older.is_correct) == (0.0, False)
 
 
-def test_openenv_rubric_keeps_the_verdict_behind_its_number() -> None:
+def test_openenv_rubric_keeps_the_score_behind_its_number() -> None:
     with stand_in():
-        rubric = door("openenv").RewardRubric(
+        rubric = adapter("openenv").RewardRubric(
             "math_equal_reward", final_response="action.text", answer="observation.gold"
         )
         action, seen = SimpleNamespace(text="2"), SimpleNamespace(gold=None)
         assert rubric(action, seen) is None
-        assert rubric.last_verdict.reason == "missing_reference"
+        assert rubric.last_result.reason == "missing_reference"
         assert rubric.state_dict() == {"scorer": "math_equal_reward@1", "params": {}}
 
 
 def test_inspect_scores_carry_value_answer_explanation_and_metadata() -> None:
     with stand_in():
-        scorer = door("inspect_ai").reward("math_equal_reward", params={"extraction": "boxed"})
+        scorer = adapter("inspect_ai").reward("math_equal_reward", params={"extraction": "boxed"})
         name, metrics, arguments = scorer.registered
         assert (name, metrics) == ("math_equal_reward", ["mean", "stderr"])
         assert arguments["reward"] == "math_equal_reward@1"
@@ -287,7 +287,7 @@ def test_the_older_rubric_gets_nan_where_an_exception_would_become_zero() -> Non
 
 def test_a_text_world_plays_by_the_rules_of_gymnasium() -> None:
     with stand_in():
-        env = door("gymnasium").TextWorld("alfworld", step_limit=2, render_mode="ansi")
+        env = adapter("gymnasium").TextEnvironment("alfworld", step_limit=2, render_mode="ansi")
         first, info = env.reset(seed=3)
         assert env.observation_space.contains(first)
         assert env.action_space.contains(env.action_space.sample())
@@ -306,4 +306,4 @@ def test_a_text_world_plays_by_the_rules_of_gymnasium() -> None:
 
 def test_a_missing_library_is_one_error_that_names_the_package() -> None:
     with pytest.raises(MissingExtra, match="install skyrl-gym"):
-        door("skyrl")
+        adapter("skyrl")

@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 
 from assay.agents.models.anthropic import AnthropicModel
-from assay.agents.models.endpoint import Patience, retry_after_s, server_events
+from assay.agents.models.endpoint import RetryPolicy, server_events
 from assay.agents.models.openai import OpenAIModel
 from assay.agents.models.protocol import Model, Reply
-from assay.agents.protocol import Action, Limits
+from assay.agents.protocol import Action, EpisodeLimits
 from assay.errors import BadParameter, ModelError
 from assay.registry import AGENTS
+from assay.resources.backoff import Backoff
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.schema.usage import Usage
 from tests.agents.chat_server import ChatServer, Prepared, Time, as_events, as_json, serving
+from tests.resources.test_backoff import Jitter
 
 KEY = "sk-test-0123456789"
 ASKED = [
@@ -128,12 +130,12 @@ def test_a_known_price_gives_a_cost() -> None:
 @pytest.mark.parametrize("make", [openai, anthropic])
 def test_a_busy_server_is_asked_again_when_it_says(make: Make) -> None:
     time = Time()
-    patience = Patience(clock=time.clock, sleep=time.sleep, jitter=lambda: 1.0)
+    retry = RetryPolicy(clock=time.clock, sleep=time.sleep, rng=Jitter(1.0))
     good = as_json(OPENAI if make is openai else ANTHROPIC)
     busy = as_json({"error": "slow down"}, status=429, headers=(("Retry-After", "7"),))
     overloaded = as_json({"error": "overloaded"}, status=529)
     with serving(busy, overloaded, Prepared(status=503), good) as server:
-        reply = ask(make(server, patience=patience))
+        reply = ask(make(server, retry=retry))
     assert reply.text == "4"
     assert time.slept == [7.0, 1.0, 2.0], "the server's wait, then our own, doubled each time"
 
@@ -159,15 +161,15 @@ def test_a_server_that_does_not_answer_is_a_model_error(
     answer: Prepared, attempts: int, says: str
 ) -> None:
     time = Time()
-    patience = Patience(attempts=3, clock=time.clock, sleep=time.sleep, jitter=lambda: 0.0)
+    retry = RetryPolicy(Backoff(attempts=3), clock=time.clock, sleep=time.sleep, rng=Jitter(0.0))
     with serving(answer) as server, pytest.raises(ModelError) as raised:
-        ask(openai(server, patience=patience))
+        ask(openai(server, retry=retry))
     assert says in str(raised.value)
     assert len(server.requests) == attempts
     assert KEY[:6] not in "".join(traceback.format_exception(raised.value))
 
 
-NO_PATIENCE = Patience(attempts=1)
+ONCE = RetryPolicy(Backoff(attempts=1))
 
 
 @pytest.mark.parametrize("make", [openai, anthropic])
@@ -204,13 +206,13 @@ def test_what_is_no_reply_is_a_model_error(
     make: Make, answer: Prepared, options: dict[str, Any], says: str
 ) -> None:
     with serving(answer) as server, pytest.raises(ModelError, match=says):
-        ask(make(server, patience=NO_PATIENCE, **options))
+        ask(make(server, retry=ONCE, **options))
 
 
 def test_a_broken_connection_is_tried_again() -> None:
     time = Time()
     with serving(Prepared(b"{}", breaks_off=True), as_json(OPENAI)) as server:
-        reply = ask(openai(server, patience=Patience(clock=time.clock, sleep=time.sleep)))
+        reply = ask(openai(server, retry=RetryPolicy(clock=time.clock, sleep=time.sleep)))
     assert reply.text == "4"
     assert len(time.slept) == 1
 
@@ -222,7 +224,7 @@ def test_a_server_that_never_answers_is_left_when_time_is_up() -> None:
 
 
 def test_no_server_is_a_model_error_that_names_the_place() -> None:
-    model = OpenAIModel(model="m", base_url="http://127.0.0.1:9/v1", patience=NO_PATIENCE)
+    model = OpenAIModel(model="m", base_url="http://127.0.0.1:9/v1", retry=ONCE)
     with pytest.raises(ModelError, match=r"127\.0\.0\.1:9/v1/chat/completions: ConnectError"):
         ask(model)
 
@@ -252,35 +254,6 @@ def test_a_key_that_is_no_header_is_refused_without_showing_it(
     assert "cret" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "12"}, 12.0),
-        (
-            {
-                "date": "Wed, 21 Oct 2015 07:28:00 GMT",
-                "retry-after": "Wed, 21 Oct 2015 07:28:30 GMT",
-            },
-            30.0,
-        ),
-        (
-            {
-                "date": "Wed, 21 Oct 2015 07:28:00 GMT",
-                "retry-after": "Wed, 21 Oct 2015 07:00:00 GMT",
-            },
-            0.0,
-        ),
-        ({"retry-after": "soon"}, 5.0),
-        ({"retry-after": "9" * 400}, 5.0),
-        ({}, 5.0),
-    ],
-)
-def test_retry_after_is_seconds_or_a_date_on_the_servers_own_clock(
-    headers: dict[str, str], seconds: float
-) -> None:
-    assert retry_after_s(headers, 5.0) == seconds
-
-
 def test_events_are_read_whatever_the_line_ends_and_comments() -> None:
     stream = b": hello\r\n\r\nevent: x\r\ndata: one\r\ndata: two\r\n\r\ndata:three\n\ndata: cut"
     assert list(server_events(stream)) == ["one\ntwo", "three", "cut"]
@@ -293,7 +266,7 @@ def test_the_research_agent_asks_an_endpoint_by_name() -> None:
     async def episode(url: str) -> Action:
         options = {"model": "m", "base_url": f"{url}/v1"}
         agent = AGENTS.get("web_research")(model="openai", model_options=options)
-        await agent.start(Task(id="t", goal="How many?"), limits=Limits())
+        await agent.start(Task(id="t", goal="How many?"), limits=EpisodeLimits())
         try:
             action: Action = await agent.act(Observation(f"url: x\n\n{'word ' * 100}"), step=1)
             return action

@@ -6,31 +6,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.agents.calls import Call
-from assay.agents.research.actions import ACTIONS, Decision, Unreadable, read_reply
+from assay.agents.research.actions import ACTIONS, Decision, UnreadableReply, read_reply
+from assay.schema.action import ActionCall
 
 
 @pytest.mark.parametrize(
     ("reply", "call"),
     [
-        ('ACTION: click\nPARAMS: {"id": "12"}', Call("click", ("12",))),
-        ('I see.\n\n**ACTION:** click\n**PARAMS:** {"id": 12}', Call("click", ("12",))),
-        ('ACTION: fill\nPARAMS: ```json\n{"text": "x", "id": "5"}\n```', Call("fill", ("5", "x"))),
-        ('ACTION: fill\nPARAMS: ["5", "x"]', Call("fill", ("5", "x"))),
-        ("ACTION: back", Call("back")),
-        ("ACTION: back\nPARAMS: {}", Call("back")),
-        ('ACTION: click\nPARAMS: {"id": "1"}\nThen it opens.', Call("click", ("1",))),
-        ('ACTION: click\nPARAMS: {"id": "1"}\nNo:\nACTION: back', Call("back")),
-        ('ACTION: answer\nPARAMS: {"text": 14.2}', Call("answer", ("14.2",))),
-        ('ACTION: answer\nPARAMS: {"text": ["a", "b"]}', Call("answer", ('["a", "b"]',))),
-        ('Let us go.\nclick("12")', Call("click", ("12",))),
-        ('```\ngoto("http://a.b/")\n```', Call("goto", ("http://a.b/",))),
-        ('`click("12")`.', Call("click", ("12",))),
-        ('answer("one\ntwo")', Call("answer", ("one\ntwo",))),
-        ('answer("say\nclick(1)\nnow")', Call("answer", ("say\nclick(1)\nnow",))),
+        ('ACTION: click\nPARAMS: {"id": "12"}', ActionCall("click", ("12",))),
+        ('I see.\n\n**ACTION:** click\n**PARAMS:** {"id": 12}', ActionCall("click", ("12",))),
+        (
+            'ACTION: fill\nPARAMS: ```json\n{"text": "x", "id": "5"}\n```',
+            ActionCall("fill", ("5", "x")),
+        ),
+        ('ACTION: fill\nPARAMS: ["5", "x"]', ActionCall("fill", ("5", "x"))),
+        ("ACTION: back", ActionCall("back")),
+        ("ACTION: back\nPARAMS: {}", ActionCall("back")),
+        ('ACTION: click\nPARAMS: {"id": "1"}\nThen it opens.', ActionCall("click", ("1",))),
+        ('ACTION: click\nPARAMS: {"id": "1"}\nNo:\nACTION: back', ActionCall("back")),
+        ('ACTION: answer\nPARAMS: {"text": 14.2}', ActionCall("answer", ("14.2",))),
+        ('ACTION: answer\nPARAMS: {"text": ["a", "b"]}', ActionCall("answer", ('["a", "b"]',))),
+        ('Let us go.\nclick("12")', ActionCall("click", ("12",))),
+        ('```\ngoto("http://a.b/")\n```', ActionCall("goto", ("http://a.b/",))),
+        ('`click("12")`.', ActionCall("click", ("12",))),
+        ('answer("one\ntwo")', ActionCall("answer", ("one\ntwo",))),
+        ('answer("say\nclick(1)\nnow")', ActionCall("answer", ("say\nclick(1)\nnow",))),
     ],
 )
-def test_an_action_is_found_however_the_model_writes_it(reply: str, call: Call) -> None:
+def test_an_action_is_found_however_the_model_writes_it(reply: str, call: ActionCall) -> None:
     decision = read_reply(reply)
     assert isinstance(decision, Decision)
     assert decision.call == call
@@ -55,7 +58,7 @@ def test_an_action_is_found_however_the_model_writes_it(reply: str, call: Call) 
 )
 def test_a_reply_without_an_action_says_what_is_wrong(reply: str, says: str) -> None:
     read = read_reply(reply)
-    assert isinstance(read, Unreadable)
+    assert isinstance(read, UnreadableReply)
     assert says in read.because
 
 
@@ -83,4 +86,4 @@ def test_reading_never_raises(text: str, name: str) -> None:
     ],
 )
 def test_a_megabyte_of_nonsense_is_read_in_one_go(reply: str) -> None:
-    assert isinstance(read_reply(reply), Unreadable)
+    assert isinstance(read_reply(reply), UnreadableReply)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.agents.models.protocol import Reply
-from assay.agents.protocol import Action, Limits
+from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.research.agent import WebResearchAgent
 from assay.errors import BadParameter, ModelError
 from assay.rewards.outcome.tool_use import ToolUse, to_policy, tool_use
@@ -54,13 +54,13 @@ class Parrot:
 
 
 def play(
-    model: Parrot, *shown: Observation, limits: Limits | None = None, **knobs: Any
+    model: Parrot, *shown: Observation, limits: EpisodeLimits | None = None, **knobs: Any
 ) -> list[Action]:
     """The actions that follow on the observations, until the episode ends."""
 
     async def episode() -> list[Action]:
         agent = WebResearchAgent(model=model, **knobs)
-        await agent.start(TASK, limits=limits or Limits())
+        await agent.start(TASK, limits=limits or EpisodeLimits())
         actions: list[Action] = []
         for step, observation in enumerate(shown, 1):
             actions.append(await agent.act(observation, step=step))
@@ -299,9 +299,9 @@ def test_the_next_episode_remembers_nothing() -> None:
 
     async def two() -> Action:
         agent = WebResearchAgent(model=model)
-        await agent.start(TASK, limits=Limits())
+        await agent.start(TASK, limits=EpisodeLimits())
         await agent.act(page(), step=1)
-        await agent.start(Task(id="u", goal="What else?"), limits=Limits())
+        await agent.start(Task(id="u", goal="What else?"), limits=EpisodeLimits())
         return await agent.act(page(), step=1)
 
     action = asyncio.run(two())

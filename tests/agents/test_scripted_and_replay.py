@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.agents.protocol import Action, Agent, Limits
+from assay.agents.protocol import Action, Agent, EpisodeLimits
 from assay.agents.replay import ReplayAgent
 from assay.agents.scripted import ScriptedAgent
 from assay.errors import BadParameter, BadRecord
@@ -26,7 +26,7 @@ SHOWN = Observation("a room")
 
 def play(agent: Agent, *, task: Task = TASK, turns: int = 9) -> list[Action]:
     async def episode() -> list[Action]:
-        await agent.start(task, limits=Limits())
+        await agent.start(task, limits=EpisodeLimits())
         actions: list[Action] = []
         for step in range(1, turns + 1):
             actions.append(await agent.act(SHOWN, step=step))
@@ -97,7 +97,7 @@ def test_a_recorded_episode_is_done_again(source: str, tmp_path: Path) -> None:
     assert actions[-1].answer == "42"
     assert [action.think for action in actions] == [
         "as recorded",
-        "the world differs from the recording here",
+        "the environment differs from the recording here",
         "",
     ]
 
@@ -106,7 +106,7 @@ def test_a_recorded_episode_is_done_again(source: str, tmp_path: Path) -> None:
     ("then", "think"),
     [
         (PageEvidence(url="u1", dom="d", refs="r", text="t1"), "as recorded"),
-        (PageEvidence(url="u2", dom="d", refs="r2", text="t2"), "the world differs"),
+        (PageEvidence(url="u2", dom="d", refs="r2", text="t2"), "the environment differs"),
     ],
     ids=["other addresses, same elements", "other elements"],
 )
@@ -115,7 +115,7 @@ def test_a_page_is_compared_by_its_elements(then: PageEvidence, think: str) -> N
     now = PageEvidence(url="u2", dom="d", refs="r", text="t2")
 
     async def turn() -> Action:
-        await agent.start(TASK, limits=Limits())
+        await agent.start(TASK, limits=EpisodeLimits())
         return await agent.act(Observation("a page", now), step=1)
 
     assert asyncio.run(turn()).think.startswith(think)

@@ -202,7 +202,7 @@ def test_a_large_file_of_data_costs_no_more_on_a_full_budget() -> None:
 
 def test_a_world_that_the_recordings_do_not_hold_is_skipped_with_the_reason() -> None:
     async def of_another_world(context: Any) -> float:
-        return float((await context.acquire_resource("chess")).testimony().won)
+        return float((await context.acquire_resource("chess")).evidence().won)
 
     context = context_of(of_another_world, "environment")
     results = [context.run(check) for check in CHECKS if "environment" in check.kinds]

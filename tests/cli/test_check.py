@@ -39,9 +39,9 @@ class Forgetful:
         return Observation("a room", self._evidence)
 
     async def step(self, action: str) -> Observation:
-        return Observation("nothing happens", self.testimony())
+        return Observation("nothing happens", self.evidence())
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if self._evidence is None:
             raise NotReset("no episode")
         return self._evidence

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from assay.cli.main import main
 from assay.cli.run import describe, parse_setting
-from assay.runner.progress import Progress
+from assay.runner.execute import RunProgress
 from tests.ledger.browsergym_folders import summary_info, write_folder
 from tests.runner.corridor import BENCHMARK, Corridor
 
@@ -210,5 +210,5 @@ def test_a_setting_is_json_where_it_can_be(text: str, setting: tuple[str, Any]) 
 
 
 def test_progress_in_words() -> None:
-    assert describe(Progress(0, 9, None, 0, 0.0, None)) == "mean —  0 errors"
-    assert describe(Progress(4, 9, 0.5, 1, 60.0, 75.4)) == "mean 0.500  1 error  1:15 left"
+    assert describe(RunProgress(0, 9, None, 0, 0.0, None)) == "mean —  0 errors"
+    assert describe(RunProgress(4, 9, 0.5, 1, 60.0, 75.4)) == "mean 0.500  1 error  1:15 left"

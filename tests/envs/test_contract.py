@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.envs.contract import CHECKS, Finding, check_environment
+from assay.envs.contract import CHECKS, ContractProblem, check_environment
 from assay.errors import BadParameter, NotReset
 from assay.registry import ENVIRONMENTS
 from assay.schema.evidence import WorldEvidence
@@ -26,7 +26,7 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 
 
-def broken(findings: Sequence[Finding]) -> dict[str, str]:
+def broken(findings: Sequence[ContractProblem]) -> dict[str, str]:
     return {finding.check: finding.because for finding in findings if not finding.passed}
 
 
@@ -62,7 +62,7 @@ class Model:
 
     async def step(self, action: str) -> Observation:
         self._turns += 1
-        told = self.testimony()
+        told = self.evidence()
         if self._fault == "raises on control characters" and "\x00" in action:
             raise ValueError("embedded null byte")
         score = told.score or 0.0
@@ -71,7 +71,7 @@ class Model:
         text = action if self._fault == "echoes" else action[:10]
         return Observation(text * (3 if self._fault == "echoes" else 1), self._evidence)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if self._evidence is None:
             if self._fault == "testifies unasked":
                 return WorldEvidence(self.name, "", 1.0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.ledger.index import Index
+from assay.ledger.index import LedgerIndex
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
 from assay.ledger.writer import RunWriter
@@ -31,7 +31,7 @@ def dump(runs_dir: Path) -> list[str]:
 
 
 def test_an_index_that_grew_equals_one_that_was_rebuilt(tmp_path: Path) -> None:
-    index = Index(tmp_path)
+    index = LedgerIndex(tmp_path)
     assert index.update() == 0
     write_example(tmp_path)
     assert index.update() == 3
@@ -74,7 +74,7 @@ def test_a_row_of_the_index_agrees_with_the_summary_of_the_run(
             writer.submit(episode(attempt, task, stop_reason=ending, reward=reward, repeat=repeat))
     run = Run(writer.path)
     counts = summarise(run).counts
-    index = Index(runs_dir)
+    index = LedgerIndex(runs_dir)
     (row,) = index.runs()
     assert (row.attempts, row.n, row.scored) == (len(attempts), counts.n, counts.scored)
     assert row.mean == (None if counts.mean is None else pytest.approx(counts.mean))
@@ -88,7 +88,7 @@ def test_runs_and_attempts_can_be_asked_for(tmp_path: Path) -> None:
     write_example(tmp_path)
     with RunWriter.create(tmp_path, OTHER) as writer:
         writer.append(episode(writer.new_attempt(WEATHER), reward=0.5))
-    index = Index(tmp_path)
+    index = LedgerIndex(tmp_path)
     first, second = index.runs()
     assert (first.run_id, first.planned, first.n, first.attempts) == (MANIFEST.run_id, 2, 2, 3)
     assert (second.focus, second.mean) == ("per year\ud800", 0.5)
@@ -104,7 +104,7 @@ def test_runs_and_attempts_can_be_asked_for(tmp_path: Path) -> None:
 def test_a_run_that_was_deleted_replaced_or_cut_is_indexed_anew(tmp_path: Path) -> None:
     run = write_example(tmp_path)
     path = run.path / "episodes.jsonl"
-    index = Index(tmp_path)
+    index = LedgerIndex(tmp_path)
     assert index.runs()[0].attempts == 3
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2]))
@@ -119,7 +119,7 @@ def test_a_run_that_was_deleted_replaced_or_cut_is_indexed_anew(tmp_path: Path) 
 def test_a_damaged_index_is_made_anew(content: bytes, tmp_path: Path) -> None:
     write_example(tmp_path)
     (tmp_path / "index.sqlite").write_bytes(content)
-    assert Index(tmp_path).runs()[0].attempts == 3
+    assert LedgerIndex(tmp_path).runs()[0].attempts == 3
 
 
 def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
@@ -127,13 +127,13 @@ def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "index.sqlite") as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
-    assert Index(tmp_path).runs()[0].attempts == 3
+    assert LedgerIndex(tmp_path).runs()[0].attempts == 3
 
 
 def test_where_no_file_can_be_made_the_index_lives_in_memory(tmp_path: Path) -> None:
     write_example(tmp_path)
     (tmp_path / "index.sqlite").mkdir()
-    index = Index(tmp_path)
+    index = LedgerIndex(tmp_path)
     assert index.runs()[0].attempts == 3
     assert len(index.attempts()) == 3
 
@@ -141,18 +141,18 @@ def test_where_no_file_can_be_made_the_index_lives_in_memory(tmp_path: Path) -> 
 def test_a_run_with_an_unreadable_manifest_is_listed_as_such(tmp_path: Path) -> None:
     run = write_example(tmp_path)
     (run.path / "manifest.json").write_text("{")
-    (row,) = Index(tmp_path).runs()
+    (row,) = LedgerIndex(tmp_path).runs()
     assert row.focus.startswith("unreadable: ")
     assert row.attempts == 3
 
 
 def test_a_folder_that_does_not_exist_has_no_runs(tmp_path: Path) -> None:
-    assert Index(tmp_path / "nowhere").runs() == []
+    assert LedgerIndex(tmp_path / "nowhere").runs() == []
 
 
 def test_a_line_with_numbers_out_of_reason_is_damaged_not_fatal(tmp_path: Path) -> None:
     run = write_example(tmp_path)
     path = run.path / "episodes.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"repeat":0', b'"repeat":' + b"9" * 30, 1))
-    (row,) = Index(tmp_path).runs()
+    (row,) = LedgerIndex(tmp_path).runs()
     assert (row.damaged, row.attempts) == (1, 2)

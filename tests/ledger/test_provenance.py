@@ -11,12 +11,12 @@ import pytest
 from assay.ledger.provenance import (
     RepositoryState,
     canonical_hash,
+    installed_versions,
     new_run_id,
     repository_state,
     resolved_config,
     task_set_hash,
     utc_now,
-    versions,
 )
 from assay.schema.task import Task
 from tests.ledger.example import PRICES, WEATHER
@@ -70,7 +70,7 @@ def test_a_resolved_configuration_keeps_its_nulls() -> None:
 
 
 def test_versions_name_what_is_installed_only() -> None:
-    found = versions(["pydantic", "no-such-package"])
+    found = installed_versions(["pydantic", "no-such-package"])
     assert {"python", "platform", "assay", "pydantic"} == found.keys()
 
 

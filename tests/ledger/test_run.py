@@ -57,7 +57,7 @@ def test_the_golden_run_reads_back_whole() -> None:
 
 def test_a_recorded_episode_gives_a_reward_the_testimony_that_it_needs() -> None:
     retry = Run(GOLDEN / MANIFEST.run_id).episode("prices-strasse-no7-d9d4744f.r0.a2")
-    evidence = Context.recorded(retry).testimony("webshop")
+    evidence = Context.recorded(retry).evidence("webshop")
     assert evidence.score == 0.5
 
 

@@ -95,6 +95,29 @@ def test_runs_that_measure_different_things_are_refused(
     assert forced.because.startswith(f"(forced although {forced.obstacles[0]}")
 
 
+@pytest.mark.parametrize(
+    ("scorer", "params", "comparable"),
+    [
+        ("qa_f1_reward@1", {"mode": "squad2"}, True),
+        ("qa_f1_reward@1", {"mode": "hotpot"}, False),
+        ("qa_f1_reward@999", {"mode": "squad2"}, False),
+        ("somebodys_own_reward@1", {"mode": "squad2"}, False),
+    ],
+)
+def test_an_option_that_was_recorded_with_its_default_changes_nothing(
+    scorer: str, params: dict[str, str], comparable: bool, tmp_path: Path
+) -> None:
+    write_run(tmp_path, "run-1", tasks(6, 0.5), scorer=scorer)
+    run = write_run(tmp_path, "run-2", tasks(6, 0.9), scorer=scorer)
+    path = run.path / "episodes.jsonl"
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for line in lines:
+        line["scores"][0]["params"] = params
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = compare(tmp_path / "run-1", run.path)
+    assert (found.verdict != "not comparable") == comparable
+
+
 def test_where_a_model_is_and_what_it_costs_does_not_matter(tmp_path: Path) -> None:
     here = config(model_options={"model": "m", "base_url": "http://a", "api_key_env": "A"})
     there = config(model_options={"model": "m", "base_url": "http://b", "api_key_env": "B"})

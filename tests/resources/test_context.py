@@ -18,8 +18,7 @@ from assay.errors import (
 )
 from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
-from assay.resources.pool import PoolLimits
-from assay.resources.pools import Pools
+from assay.resources.pool import PoolLimits, Pools
 from assay.resources.protocol import Environment, Scope
 from assay.resources.spec import ResourceSpec
 from assay.schema.episode import Episode, Failure, Step, Trajectory
@@ -51,11 +50,11 @@ class Counter:
         return Observation(task.goal, self._evidence)
 
     async def step(self, action: str) -> Observation:
-        score = (self.testimony().score or 0.0) + self.size
-        self._evidence = WorldEvidence(self.name, self.testimony().task_id, score=score)
+        score = (self.evidence().score or 0.0) + self.size
+        self._evidence = WorldEvidence(self.name, self.evidence().task_id, score=score)
         return Observation(action, self._evidence)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if self.closed:
             raise DeadResource("closed")
         if self._evidence is None:
@@ -142,15 +141,15 @@ def test_what_cannot_be_acquired_says_so() -> None:
             with pytest.raises(BadParameter, match="its options: size, nested"):
                 await context.acquire_resource(ResourceSpec(Counter.name, {"siez": 2}))
             with pytest.raises(BadParameter, match="has no task"):
-                await context.world(Counter.name)
+                await context.environment(Counter.name)
 
     asyncio.run(main())
 
 
 def test_a_name_means_what_the_rollout_says_it_means() -> None:
     async def main() -> None:
-        worlds = {Counter.name: ResourceSpec(Counter.name, {"size": 3})}
-        async with Context.open(task=TASK, worlds=worlds) as context:
+        environments = {Counter.name: ResourceSpec(Counter.name, {"size": 3})}
+        async with Context.open(task=TASK, environments=environments) as context:
             assert counter(await context.acquire_resource(Counter.name)).size == 3
 
     asyncio.run(main())
@@ -159,7 +158,7 @@ def test_a_name_means_what_the_rollout_says_it_means() -> None:
 def test_parallel_tool_calls_share_one_instance_and_one_reset() -> None:
     async def main() -> None:
         async with Context.open(task=TASK) as context:
-            worlds = await asyncio.gather(*(context.world(Counter.name) for _ in range(20)))
+            worlds = await asyncio.gather(*(context.environment(Counter.name) for _ in range(20)))
             assert len({id(world) for world in worlds}) == 1
             assert counter(worlds[0]).resets == 1
         assert len(Counter.made) == 1
@@ -170,7 +169,7 @@ def test_parallel_tool_calls_share_one_instance_and_one_reset() -> None:
 def test_when_the_first_of_parallel_acquisitions_is_cancelled_the_next_one_acquires() -> None:
     async def main() -> None:
         async with Context.open(task=TASK) as context:
-            calls = [asyncio.create_task(context.world(Counter.name)) for _ in range(3)]
+            calls = [asyncio.create_task(context.environment(Counter.name)) for _ in range(3)]
             await asyncio.sleep(0)
             calls[0].cancel()
             endings = await asyncio.gather(*calls, return_exceptions=True)
@@ -189,8 +188,8 @@ class Oops(Exception):
 def test_every_ending_gives_everything_back(ending: str, scope: Scope) -> None:
     async def rollout(pools: Pools) -> None:
         async with Context.open(task=TASK, pools=pools) as context:
-            await context.world(Counter.name, scope)
-            await context.world(ResourceSpec(Counter.name, {"size": 2}), scope)
+            await context.environment(Counter.name, scope)
+            await context.environment(ResourceSpec(Counter.name, {"size": 2}), scope)
             if ending == "raises":
                 raise Oops
             if ending != "returns":
@@ -210,7 +209,7 @@ def test_every_ending_gives_everything_back(ending: str, scope: Scope) -> None:
                 await asyncio.gather(task, return_exceptions=True)
             idle = 1 if scope == "global" else 0
             for status in pools.status().values():
-                assert (status.held, status.moving, status.idle) == (0, 0, idle)
+                assert (status.leased, status.changing, status.idle) == (0, 0, idle)
         assert all(world.closed for world in Counter.made)
         assert len(Counter.made) == 2
 
@@ -220,7 +219,7 @@ def test_every_ending_gives_everything_back(ending: str, scope: Scope) -> None:
 def test_a_rollout_without_pools_opens_and_closes_its_own() -> None:
     async def main() -> None:
         async with Context.open(task=TASK) as context:
-            await context.world(Counter.name, "global")
+            await context.environment(Counter.name, "global")
         assert Counter.made[0].closed
         with pytest.raises(ResourceError, match="is over"):
             await context.acquire_resource(Counter.name)
@@ -232,15 +231,15 @@ def test_a_rollout_never_sees_the_episode_of_the_one_before() -> None:
     async def main() -> None:
         async with Pools({Counter.name: PoolLimits(cap=1)}) as pools:
             async with Context.open(task=TASK, pools=pools) as first:
-                world = await first.world(Counter.name, "global")
+                world = await first.environment(Counter.name, "global")
                 await world.step("up")
-                assert first.testimony(Counter.name).score == 1
+                assert first.evidence(Counter.name).score == 1
             async with Context.open(task=TASK, pools=pools) as second:
                 assert await second.acquire_resource(Counter.name, "global") is world
                 with pytest.raises(NotReset):
-                    second.testimony(Counter.name)
-                await second.world(Counter.name)
-                assert second.testimony(Counter.name).score == 0
+                    second.evidence(Counter.name)
+                await second.environment(Counter.name)
+                assert second.evidence(Counter.name).score == 0
 
     asyncio.run(main())
 
@@ -249,7 +248,7 @@ def test_asking_for_testimony_starts_no_world() -> None:
     async def main() -> None:
         async with Context.open(task=TASK) as context:
             with pytest.raises(NotReset, match="never used test-counter"):
-                context.testimony(Counter.name)
+                context.evidence(Counter.name)
         assert Counter.made == []
 
     asyncio.run(main())
@@ -262,11 +261,11 @@ def test_a_failed_acquisition_is_the_testimony_of_the_rollout() -> None:
             Context.open(task=TASK, pools=pools, rollout_id="greedy") as greedy,
             Context.open(task=TASK, pools=pools) as late,
         ):
-            await greedy.world(Counter.name)
+            await greedy.environment(Counter.name)
             with pytest.raises(AcquireTimeout, match="greedy"):
-                await late.world(Counter.name, timeout_s=0.0)
+                await late.environment(Counter.name, timeout_s=0.0)
             with pytest.raises(AcquireTimeout, match="greedy"):
-                late.testimony(Counter.name)
+                late.evidence(Counter.name)
 
     asyncio.run(main())
 
@@ -279,9 +278,9 @@ def test_a_world_that_cannot_start_is_a_failure_and_not_an_unused_world() -> Non
         ENVIRONMENTS.add("test-broken", broken)
         async with Context.open(task=TASK) as context:
             with pytest.raises(OSError, match="disk full"):
-                await context.world("test-broken")
+                await context.environment("test-broken")
             with pytest.raises(ResourceError, match="could not start: disk full") as caught:
-                context.testimony("test-broken")
+                context.evidence("test-broken")
             assert not isinstance(caught.value, NotReset)
 
     asyncio.run(main())
@@ -291,7 +290,7 @@ def test_a_rollout_that_ends_while_it_acquires_keeps_nothing() -> None:
     async def main() -> None:
         async with Pools({Counter.name: PoolLimits(cap=1)}) as pools:
             first = Context(task=TASK, pools=pools)
-            await first.world(Counter.name, "global")
+            await first.environment(Counter.name, "global")
             late = Context(task=TASK, pools=pools)
             acquiring = asyncio.create_task(late.acquire_resource(Counter.name, "global"))
             await asyncio.sleep(0)
@@ -300,7 +299,7 @@ def test_a_rollout_that_ends_while_it_acquires_keeps_nothing() -> None:
             with pytest.raises(ResourceError, match="is over"):
                 await acquiring
             (status,) = pools.status().values()
-            assert (status.held, status.idle) == (0, 1)
+            assert (status.leased, status.idle) == (0, 1)
 
     asyncio.run(main())
 
@@ -308,7 +307,7 @@ def test_a_rollout_that_ends_while_it_acquires_keeps_nothing() -> None:
 def test_a_world_acquired_on_one_loop_testifies_on_another() -> None:
     pools = Pools()
     context = Context(task=TASK, pools=pools)
-    world = asyncio.run(context.world(Counter.name))
+    world = asyncio.run(context.environment(Counter.name))
 
     async def later() -> None:
         assert await context.acquire_resource(Counter.name) is world
@@ -341,9 +340,9 @@ def test_a_recorded_rollout_shows_the_last_evidence_and_refuses_to_change_it() -
         context = Context.recorded(read_back)
         world = await context.acquire_resource(Counter.name, "global", 1.0)
         assert world is await context.acquire_resource(Counter.name)
-        assert world.testimony().score == context.testimony(Counter.name).score == 2
+        assert world.evidence().score == context.evidence(Counter.name).score == 2
         assert (context.task, len(context.trajectory)) == (TASK, 1)
-        assert await context.world(Counter.name) is world
+        assert await context.environment(Counter.name) is world
         for change in (world.reset(TASK), world.step("up")):
             with pytest.raises(ResourceError, match="recording"):
                 await change
@@ -358,13 +357,13 @@ def test_a_recorded_rollout_shows_the_last_evidence_and_refuses_to_change_it() -
 
 def test_a_recording_without_this_world_was_never_reset() -> None:
     with pytest.raises(NotReset, match="holds no evidence"):
-        Context.recorded(episode(seen(1, world="other"))).testimony(Counter.name)
+        Context.recorded(episode(seen(1, world="other"))).evidence(Counter.name)
 
 
 def test_a_recorded_env_error_is_a_dead_world_unless_the_episode_was_over() -> None:
     failure = Failure(kind="env_error", message="the process was killed")
     broken = episode(seen(1), stop_reason="env_error", failure=failure)
     with pytest.raises(DeadResource, match="the process was killed"):
-        Context.recorded(broken).testimony(Counter.name)
+        Context.recorded(broken).evidence(Counter.name)
     over = episode(seen(1, done=True), stop_reason="env_error", failure=failure)
-    assert Context.recorded(over).testimony(Counter.name).score == 1
+    assert Context.recorded(over).evidence(Counter.name).score == 1

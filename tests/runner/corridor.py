@@ -47,10 +47,10 @@ class Corridor:
         return self._see(f"You hear {action!r}.")
 
     def _see(self, text: str) -> Observation:
-        evidence = self.testimony()
+        evidence = self.evidence()
         return Observation(text, evidence, float(evidence.done), None, done=evidence.done)
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if self._task is None:
             raise NotReset("not reset")
         done = self._walked >= self._length

@@ -24,10 +24,10 @@ import assay
 from assay.errors import BadParameter, BadRecord, MissingExtra, ResourceError
 from assay.ledger.run import Run
 from assay.registry import ENVIRONMENTS
-from assay.runner import cluster
-from assay.runner.cluster_luggage import pack, unpack
+from assay.runner import cluster, retries
+from assay.runner.cluster_payload import pack, unpack
+from assay.runner.execute import RunProgress
 from assay.runner.folders import score_folder
-from assay.runner.progress import Progress
 from assay.schema.observation import Observation
 from assay.schema.score import score_to_record
 from tests.runner.corridor import BENCHMARK, Corridor
@@ -37,7 +37,7 @@ ray = import_module("ray")
 cluster_utils = import_module("ray.cluster_utils")
 
 ROWS = 4_000
-BLOCK_BYTES = 24_000
+SHARD_BYTES = 24_000
 NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 SOON_MISSED = {"health_check_period_ms": 500, "health_check_failure_threshold": 3}
 """Ray takes a quarter of a minute, unless told, to give up a node that says nothing any more."""
@@ -82,7 +82,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def calm(rows: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """What the same rows give on this machine."""
     out = tmp_path_factory.mktemp("calm") / "out"
-    score_folder(rows, [length, hazard], out, block_bytes=BLOCK_BYTES)
+    score_folder(rows, [length, hazard], out, shard_bytes=SHARD_BYTES)
     return contents(out)
 
 
@@ -137,7 +137,7 @@ def test_two_nodes_write_what_one_process_writes(
     monkeypatch.setattr("assay.runner.folders.PLANNED_HERE_BYTES", 0)
     with cluster.connect() as engine:
         report = score_folder(
-            rows, [length, hazard], tmp_path / "out", engine=engine, block_bytes=BLOCK_BYTES
+            rows, [length, hazard], tmp_path / "out", engine=engine, shard_bytes=SHARD_BYTES
         )
     assert contents(tmp_path / "out") == calm
     assert (report.rows, report.rewards["length"].scored) == (ROWS, ROWS)
@@ -151,14 +151,14 @@ def test_rows_lost_with_their_worker_are_scored_again(
     reward = watchful(die=str(tmp_path / "died"), log=str(tmp_path / "log"))
     with cluster.connect() as engine:
         score_folder(
-            rows, [length, reward], tmp_path / "out", engine=engine, block_bytes=BLOCK_BYTES
+            rows, [length, reward], tmp_path / "out", engine=engine, shard_bytes=SHARD_BYTES
         )
     assert (tmp_path / "died").exists()
     assert scored(tmp_path / "log") > ROWS
     assert contents(tmp_path / "out") == calm
 
 
-def test_a_piece_that_kills_every_worker_is_named_and_the_rest_is_kept(
+def test_a_shard_that_kills_every_worker_is_named_and_the_rest_is_kept(
     nodes: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def deadly(final_response: str) -> float:
@@ -166,14 +166,14 @@ def test_a_piece_that_kills_every_worker_is_named_and_the_rest_is_kept(
             os.kill(os.getpid(), signal.SIGKILL)
         return 1.0
 
-    monkeypatch.setattr(cluster, "RETRIES", 0)
+    monkeypatch.setattr(cluster, "SHARD_RETRIES", 0)
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps({"final_response": str(n)}) + "\n" for n in range(5)))
     with (
         cluster.connect() as engine,
-        pytest.raises(ResourceError, match=r"1 of 5 pieces.*in\.jsonl"),
+        pytest.raises(ResourceError, match=r"1 of 5 shards.*in\.jsonl"),
     ):
-        score_folder(source, [deadly], tmp_path / "out", engine=engine, block_bytes=1)
+        score_folder(source, [deadly], tmp_path / "out", engine=engine, shard_bytes=1)
     parts = sorted(path.name for path in (tmp_path / "out").glob("part-*"))
     assert parts == [f"part-0000{n}.parquet" for n in (0, 1, 2, 4)]
 
@@ -201,10 +201,10 @@ def test_a_job_begun_here_is_finished_there(
     (tmp_path / "log").mkdir()
     rewards = [length, watchful(log=str(tmp_path / "log"))]
     with pytest.raises(Stop):
-        score_folder(rows, rewards, tmp_path / "out", block_bytes=BLOCK_BYTES, progress=stop)
+        score_folder(rows, rewards, tmp_path / "out", shard_bytes=SHARD_BYTES, progress=stop)
     with cluster.connect(workers=1) as engine:
         report = score_folder(
-            rows, rewards, tmp_path / "out", engine=engine, block_bytes=BLOCK_BYTES, resume=True
+            rows, rewards, tmp_path / "out", engine=engine, shard_bytes=SHARD_BYTES, resume=True
         )
     assert 0 < report.resumed_rows < ROWS
     assert scored(tmp_path / "log") == ROWS
@@ -285,7 +285,7 @@ def test_episodes_played_by_actors_are_those_of_this_process(
 def test_an_episode_lost_with_its_actor_is_played_again(
     nodes: object, trapdoor: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "LOSSES", 2)
+    monkeypatch.setattr(retries, "WORKER_LOSSES", 2)
     done = trapdoor({"b": 1, "c": 9}, engine="ray", workers=1)
     endings = {episode.task.id: episode for episode in done.episodes()}
     assert [episode.attempt[-2:] for episode in endings.values()] == ["a1", "a2", "a2"]
@@ -304,7 +304,7 @@ def test_an_episode_lost_with_its_actor_is_played_again(
 def test_a_run_stopped_on_the_cluster_is_finished_here(
     nodes: object, trapdoor: Callable[..., Run]
 ) -> None:
-    def stop(progress: Progress) -> None:
+    def stop(progress: RunProgress) -> None:
         if progress.done == 1:
             signal.raise_signal(signal.SIGINT)
 
@@ -357,10 +357,10 @@ def test_what_cannot_travel_is_refused_before_anything_runs() -> None:
 
 
 def test_a_worker_with_another_version_of_assay_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    luggage = pack(length, ray.cloudpickle)
-    monkeypatch.setattr("assay.runner.cluster_luggage.__version__", "0.0.1")
+    payload = pack(length, ray.cloudpickle)
+    monkeypatch.setattr("assay.runner.cluster_payload.__version__", "0.0.1")
     with pytest.raises(ResourceError, match=r"a worker has assay 0\.0\.1"):
-        unpack(luggage)
+        unpack(payload)
 
 
 def test_without_ray_the_line_to_install_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -409,7 +409,7 @@ def test_rows_lost_with_their_node_are_scored_again(
     try:
         with cluster.connect() as engine:
             score_folder(
-                rows, [length, reward], tmp_path / "out", engine=engine, block_bytes=BLOCK_BYTES
+                rows, [length, reward], tmp_path / "out", engine=engine, shard_bytes=SHARD_BYTES
             )
     finally:
         done.set()

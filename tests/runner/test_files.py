@@ -14,8 +14,8 @@ import pytest
 from pyarrow import parquet
 
 from assay.errors import BadParameter, BadRecord
-from assay.runner.blocks import plan_blocks, read_rows
 from assay.runner.files import score_file
+from assay.runner.shard_rows import plan_shards, read_rows
 from tests.runner.rewards_for_tests import length
 
 
@@ -33,7 +33,7 @@ def results(path: Path) -> list[dict[str, Any]]:
 
 def test_every_row_is_scored_in_order(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "in.jsonl", 1_000)
-    report = score_file(source, [length], tmp_path / "out.jsonl", block_bytes=4_096)
+    report = score_file(source, [length], tmp_path / "out.jsonl", shard_bytes=4_096)
     rows = results(tmp_path / "out.jsonl")
     assert [row["id"] for row in rows] == list(range(1_000))
     assert [row["line"] for row in rows] == list(range(1, 1_001))
@@ -45,20 +45,20 @@ def test_every_row_is_scored_in_order(tmp_path: Path) -> None:
 
 def test_the_result_does_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "in.jsonl", 2_000)
-    score_file(source, [length], tmp_path / "one.jsonl", block_bytes=8_192)
-    score_file(source, [length], tmp_path / "two.jsonl", block_bytes=8_192, workers=2)
+    score_file(source, [length], tmp_path / "one.jsonl", shard_bytes=8_192)
+    score_file(source, [length], tmp_path / "two.jsonl", shard_bytes=8_192, workers=2)
     score_file(source, [length], tmp_path / "big.jsonl")
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "big.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("block_bytes", [1, 7, 64, 1_000, 10_000_000])
-def test_blocks_cover_every_line_once_wherever_they_are_cut(
-    tmp_path: Path, block_bytes: int
+@pytest.mark.parametrize("shard_bytes", [1, 7, 64, 1_000, 10_000_000])
+def test_shards_cover_every_line_once_wherever_they_are_cut(
+    tmp_path: Path, shard_bytes: int
 ) -> None:
     source = tmp_path / "in.jsonl"
     source.write_bytes(b'\xef\xbb\xbf{"n": 1}\n\n{"n": 3}\r\n   \n{"n": 5}\nbroken\n{"n": 7}')
-    rows = [row for block in plan_blocks(source, block_bytes) for row in read_rows(source, block)]
+    rows = [row for shard in plan_shards(source, shard_bytes) for row in read_rows(source, shard)]
     assert [row.number for row in rows] == [1, 3, 5, 6, 7]
     assert [row.value for row in rows] == [{"n": 1}, {"n": 3}, {"n": 5}, None, {"n": 7}]
     assert "line 6 is not JSON" in rows[3].problem
@@ -139,14 +139,14 @@ def test_an_unfinished_job_is_neither_continued_nor_thrown_away_unasked(tmp_path
 
 
 def test_a_job_does_not_resume_over_another_input(tmp_path: Path) -> None:
-    stop_after_two_blocks(tmp_path)
+    stop_after_two_shards(tmp_path)
     write_rows(tmp_path / "in.jsonl", 401)
     with pytest.raises(BadRecord, match="its source was"):
         score_file(
             tmp_path / "in.jsonl",
             [length],
             tmp_path / "out.jsonl",
-            block_bytes=2_048,
+            shard_bytes=2_048,
             resume=True,
         )
 
@@ -162,7 +162,7 @@ class Stop(Exception):
     """Raised by a progress callback to stop a job half-way."""
 
 
-def stop_after_two_blocks(folder: Path) -> None:
+def stop_after_two_shards(folder: Path) -> None:
     source = write_rows(folder / "in.jsonl", 400)
     calls = 0
 
@@ -173,15 +173,15 @@ def stop_after_two_blocks(folder: Path) -> None:
             raise Stop
 
     with pytest.raises(Stop):
-        score_file(source, [length], folder / "out.jsonl", block_bytes=2_048, progress=progress)
+        score_file(source, [length], folder / "out.jsonl", shard_bytes=2_048, progress=progress)
 
 
 def test_a_stopped_job_resumes_where_it_was(tmp_path: Path) -> None:
-    stop_after_two_blocks(tmp_path)
+    stop_after_two_shards(tmp_path)
     source = tmp_path / "in.jsonl"
-    report = score_file(source, [length], tmp_path / "out.jsonl", block_bytes=2_048, resume=True)
+    report = score_file(source, [length], tmp_path / "out.jsonl", shard_bytes=2_048, resume=True)
     assert 0 < report.resumed_rows < 400
-    score_file(source, [length], tmp_path / "whole.jsonl", block_bytes=2_048)
+    score_file(source, [length], tmp_path / "whole.jsonl", shard_bytes=2_048)
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
@@ -194,7 +194,7 @@ from tests.runner.rewards_for_tests import length
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     score_file(
-        folder / "in.jsonl", [length], folder / "out.jsonl", block_bytes=2_048, workers=2,
+        folder / "in.jsonl", [length], folder / "out.jsonl", shard_bytes=2_048, workers=2,
         resume=True, progress=lambda done, total: print(done, flush=True),
     )
 """

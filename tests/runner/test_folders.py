@@ -1,4 +1,4 @@
-"""Scoring a folder: a part for each partition, exactly what is missing is made, nothing is lost."""
+"""Scoring a folder: a file for each shard, exactly what is missing is scored, nothing is lost."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def contents(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*.*")}
 
 
-def test_every_row_of_every_file_is_in_one_part(source: Path, tmp_path: Path) -> None:
+def test_every_row_of_every_file_is_in_one_shard(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     report = score_folder(source, [length], out, keep=["final_response"])
     assert sorted(path.name for path in out.glob("*.parquet")) == [
@@ -68,13 +68,13 @@ def test_every_row_of_every_file_is_in_one_part(source: Path, tmp_path: Path) ->
     assert (summary["rows"], summary["rewards"]["length"]["total"]) == (7, 19.0)
 
 
-def test_the_parts_do_not_depend_on_the_number_of_workers(source: Path, tmp_path: Path) -> None:
+def test_the_shards_do_not_depend_on_the_number_of_workers(source: Path, tmp_path: Path) -> None:
     score_folder(source, [length], tmp_path / "one")
     score_folder(source, [length], tmp_path / "two", engine=LocalProcesses(2))
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_a_single_file_can_have_a_folder_of_parts_too(source: Path, tmp_path: Path) -> None:
+def test_a_single_file_can_have_a_folder_of_shards_too(source: Path, tmp_path: Path) -> None:
     report = score_folder(source / "b.parquet", [length], tmp_path / "out")
     assert report.rows == 3
     assert len(list((tmp_path / "out").glob("part-*"))) == 2
@@ -115,9 +115,9 @@ def test_a_worker_that_comes_too_late_changes_nothing(source: Path, tmp_path: Pa
 
     score_folder(source, [length], tmp_path / "out", engine=Noting())
     before = contents(tmp_path / "out")
-    for work, piece in handed_out:
+    for work, job in handed_out:
         with pytest.raises(FileNotFoundError):
-            work(piece)
+            work(job)
     assert contents(tmp_path / "out") == before
     assert len(handed_out) == 4
 
@@ -130,7 +130,7 @@ def test_a_finished_job_has_nothing_left_to_do(source: Path, tmp_path: Path) -> 
     assert contents(tmp_path / "out") == before
 
 
-def test_a_part_that_was_deleted_is_made_again(source: Path, tmp_path: Path) -> None:
+def test_a_shard_that_was_deleted_is_scored_again(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     score_folder(source, [length], out)
     before = contents(out)

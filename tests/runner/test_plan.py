@@ -8,10 +8,11 @@ import pytest
 
 import assay
 from assay.errors import BadParameter, MissingParameter, UnknownName
+from assay.registry import BENCHMARKS
 from assay.runner.agents import choose_agent
-from assay.runner.benchmark import Benchmark, find_benchmark, read_benchmark, shipped_benchmarks
+from assay.runner.benchmark import Benchmark, find_benchmark, read_benchmark
 from assay.runner.plan import Plan, make_plan, select_tasks
-from assay.runner.services import addressed
+from assay.runner.services import fill_base_url
 from assay.schema.task import Task
 from tests.runner.corridor import BENCHMARK
 
@@ -60,7 +61,7 @@ def test_the_end_of_two_ids_is_refused() -> None:
 
 
 def test_every_task_comes_once_before_any_comes_twice(corridor: Benchmark) -> None:
-    keys = [assignment.key for assignment in plan(corridor, repeats=2).assignments()]
+    keys = [planned_attempt.key for planned_attempt in plan(corridor, repeats=2).attempts()]
     assert keys == [("a", 0), ("b", 0), ("c", 0), ("a", 1), ("b", 1), ("c", 1)]
 
 
@@ -153,7 +154,7 @@ def test_an_address_reaches_every_text_and_nothing_else() -> None:
         answer="{base_url}",
         metadata={"start_url": "{base_url}/", "n": [1, "{base_url}"], "q": "{query}"},
     )
-    live = addressed(task, "http://here:1")
+    live = fill_base_url(task, "http://here:1")
     assert live.goal == "Open http://here:1/x"
     assert live.metadata == {
         "start_url": "http://here:1/",
@@ -163,7 +164,7 @@ def test_an_address_reaches_every_text_and_nothing_else() -> None:
     assert (live.id, live.answer) == (task.id, task.answer)
 
 
-@pytest.mark.parametrize("name", sorted(shipped_benchmarks()))
+@pytest.mark.parametrize("name", BENCHMARKS.names())
 def test_every_shipped_benchmark_can_be_read(name: str) -> None:
     benchmark = find_benchmark(name)
     assert benchmark.name == name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from assay.agents.protocol import Action
 from assay.agents.scripted import ScriptedAgent
 from assay.errors import BadParameter, BadRecord
 from assay.ledger.run import Run
-from assay.runner.progress import Progress
+from assay.runner.execute import RunProgress
 from assay.runner.rescore import rescore
 from assay.schema.observation import Observation
 from assay.scoring.scorer import Scorer
@@ -38,7 +39,7 @@ def mended() -> None:
 
 
 def stop_after(n: int) -> Any:
-    def tell(progress: Progress) -> None:
+    def tell(progress: RunProgress) -> None:
         if progress.done == n:
             signal.raise_signal(signal.SIGINT)
 
@@ -70,7 +71,7 @@ def test_a_finished_run_owes_nothing(corridor: Path) -> None:
     runs = corridor.parent / "runs"
     done = assay.run(corridor, agent="scripted", settings=WALK, runs_dir=runs)
     before = (done.path / "episodes.jsonl").read_bytes()
-    told: list[Progress] = []
+    told: list[RunProgress] = []
     assay.run(resume=done.id[:13], runs_dir=runs, progress=told.append)
     assert (done.path / "episodes.jsonl").read_bytes() == before
     assert [progress.done for progress in told] == [3]
@@ -111,6 +112,19 @@ def test_the_same_call_with_resume_is_welcome(corridor: Path) -> None:
         corridor, agent="scripted", settings=WALK, resume=run.path, runs_dir=run.path.parent
     )
     assert len(keys(resumed)) == 3
+
+
+def test_a_manifest_that_names_a_default_option_can_be_resumed(corridor: Path) -> None:
+    option = '[rewards.options.qa_f1_reward]\nmode = "squad2"\n[limits]'
+    corridor.write_text(corridor.read_text().replace("[limits]", option))
+    run = interrupted(corridor)
+    path = run.path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    options = manifest["config"]["benchmark"]["rewards"]["options"]
+    assert options == {}
+    options["qa_f1_reward"] = {"mode": "squad2"}
+    path.write_text(json.dumps(manifest))
+    assert len(keys(assay.run(resume=run.path, runs_dir=run.path.parent))) == 3
 
 
 def test_tasks_with_other_contents_are_refused(

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from assay.agents.protocol import Action, Limits
+from assay.agents.protocol import Action, EpisodeLimits
 from assay.errors import MissingExtra
 from assay.ledger.writer import RunWriter
-from assay.resources.pools import Pools
+from assay.resources.pool import Pools
 from assay.resources.spec import ResourceSpec
 from assay.runner.benchmark import RunLimits
-from assay.runner.plan import Assignment
+from assay.runner.plan import PlannedAttempt
+from assay.runner.recorder import RunResources
 from assay.runner.rollout import rollout
-from assay.runner.story import Stage
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 from assay.schema.observation import Observation
@@ -41,7 +41,7 @@ class Doing:
         self._act = act
         self.closed = False
 
-    async def start(self, task: Task, *, limits: Limits) -> None:
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
         pass
 
     async def act(self, observation: Observation, *, step: int) -> Action:
@@ -62,22 +62,22 @@ def play(
     rewards: tuple[str, ...] = ("testimony_reward", "qa_f1_reward"),
     **metadata: Any,
 ) -> Episode:
-    assignment = Assignment(Task(id=folder.name, answer="yes", metadata=metadata), 0)
+    planned_attempt = PlannedAttempt(Task(id=folder.name, answer="yes", metadata=metadata), 0)
 
     async def main() -> Episode:
         manifest = RunManifest(run_id="run", benchmark="corridor", agent="doing")
         with RunWriter.create(folder, manifest) as writer:
             async with Pools() as pools:
-                stage = Stage(
-                    world=ResourceSpec("corridor"),
+                resources = RunResources(
+                    environment=ResourceSpec("corridor"),
                     limits=limits,
                     scorers=tuple(Scorer(name) for name in rewards),
                     new_agent=lambda base_url: agent,
                     pools=pools,
                     writer=writer,
                 )
-                attempt = writer.new_attempt(assignment.task)
-                episode = await rollout(attempt, assignment, stage)
+                attempt = writer.new_attempt(planned_attempt.task)
+                episode = await rollout(attempt, planned_attempt, resources)
                 await writer.finish(episode)
                 return episode
 

@@ -59,8 +59,8 @@ def test_a_contract_that_held_from_the_start_is_not_paid() -> None:
     scoring.record("noop()", seen("b", 1))
     assert scoring.score is not None
     assert scoring.score.classification != "contract_pass"
-    assert scoring.standing is not None
-    assert scoring.standing.value == 1.0
+    assert scoring.contract_progress is not None
+    assert scoring.contract_progress.value == 1.0
 
 
 def test_a_contract_is_paid_when_it_comes_true_and_failed_only_when_due() -> None:

@@ -56,7 +56,7 @@ def test_a_score_is_frozen(score: Any) -> None:
         del score.because
 
 
-@pytest.mark.parametrize("score", [SCORED, ABSTAINED, SCORED.signed("x@1", {"mode": "hotpot"})])
+@pytest.mark.parametrize("score", [SCORED, ABSTAINED, SCORED.sign("x@1", {"mode": "hotpot"})])
 def test_a_score_survives_pickling_and_its_record(score: Scored | Abstained) -> None:
     assert pickle.loads(pickle.dumps(score)) == score
     assert score_from_record(score_to_record(score)) == score
@@ -64,6 +64,6 @@ def test_a_score_survives_pickling_and_its_record(score: Scored | Abstained) -> 
 
 def test_scores_differ_when_anything_in_them_differs() -> None:
     assert Scored(0.5, "half of it") != SCORED
-    assert SCORED.signed("x@1", {}) != SCORED
+    assert SCORED.sign("x@1", {}) != SCORED
     assert Abstained("missing_reference") != ABSTAINED
     assert hash(SCORED) == hash(Scored(0.5, "half of it", {"f1": 0.5, "em": 0.0}, SCORED.notes))

@@ -197,3 +197,30 @@ def test_a_text_column_called_context_is_not_the_rollouts_context() -> None:
 
     with pytest.raises(MissingParameter, match="never a data column"):
         score(reads_world, context="Paris is the capital of France.")
+
+
+def listed(final_response: str, *, words: tuple[str, ...] = ("a", "b"), strict: bool = True) -> int:
+    return sum(word in final_response for word in words) + strict
+
+
+@pytest.mark.parametrize(
+    ("reward", "params", "recorded"),
+    [
+        (length, {"scale": 1.0}, {}),
+        (length, {"scale": 1}, {}),
+        (length, {"scale": 2.0}, {"scale": 2.0}),
+        (length, {"scale": True}, {"scale": True}),
+        (listed, {"words": ["a", "b"], "strict": True}, {}),
+        (listed, {"words": ["b", "a"], "strict": 1}, {"words": ["b", "a"], "strict": 1}),
+        ("qa_f1_reward", {"mode": "squad2"}, {}),
+    ],
+)
+def test_a_default_that_was_passed_is_not_recorded_as_configuration(
+    reward: Any, params: dict[str, Any], recorded: dict[str, Any]
+) -> None:
+    scorer = Scorer(reward, params)
+    columns = {"final_response": "a b", "answer": "a b", "trajectory": []}
+    assert scorer(columns).params == recorded
+    assert asyncio.run(scorer.score_async(columns)).params == recorded
+    assert scorer.abstain("bad_row", "it is empty").params == recorded
+    assert pickle.loads(pickle.dumps(scorer))(columns).params == recorded

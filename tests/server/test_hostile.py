@@ -10,8 +10,8 @@ REQUESTS = 400
 
 
 def test_hostile_requests_are_answered_with_2xx_or_4xx_and_leave_nothing(server: Running) -> None:
-    dice = random.Random(11)
-    requests = [hostile_request(dice, oversize=9_000_000) for _ in range(REQUESTS)]
+    rng = random.Random(11)
+    requests = [hostile_request(rng, oversize=9_000_000) for _ in range(REQUESTS)]
     restarts = server.metric("assay_worker_restarts_total")
     with ThreadPoolExecutor(8) as senders:
         statuses = list(senders.map(lambda one: send(server.url, one[0], leaves=one[1]), requests))

@@ -12,12 +12,12 @@ from starlette.requests import Request
 
 from assay.errors import BadRecord, UnknownName, UsageError
 from assay.registry import REWARDS, reward
-from assay.server.admission import Admission
-from assay.server.catalogue import catalogue_of
-from assay.server.intake import read_lines
-from assay.server.reading import read_json, write_json
+from assay.server.catalogue import load_catalogue
 from assay.server.refusal import Refusal
+from assay.server.requests import read_lines
+from assay.server.scoring import Admission
 from assay.server.settings import Settings
+from assay.server.strict_json import read_json, write_json
 
 scalars = (
     st.none()
@@ -155,7 +155,7 @@ def test_a_sender_that_falls_silent_is_refused() -> None:
 
     async def read() -> None:
         request = Request({"type": "http"}, receive)
-        lines = read_lines(request, most=100, stall_s=0.01)
+        lines = read_lines(request, max_bytes=100, stall_s=0.01)
         assert await anext(lines) == [(1, b"{}")]
         with pytest.raises(Refusal, match="nothing was sent for") as caught:
             await anext(lines)
@@ -194,17 +194,17 @@ def _two_versions(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_version_that_was_chosen_is_the_one_that_is_served(
     served: str, named: str, found: str | None, why: str
 ) -> None:
-    catalogue = catalogue_of(Settings(rewards=(served,), workers=1))
+    catalogue = load_catalogue(Settings(rewards=(served,), workers=1))
     if found is None:
         with pytest.raises(UnknownName):
-            catalogue.asks([named], {})
+            catalogue.scorers([named], {})
         with pytest.raises(UsageError, match="default"):
-            catalogue_of(Settings(rewards=(served,), default_reward=named, workers=1))
+            load_catalogue(Settings(rewards=(served,), default_reward=named, workers=1))
     else:
-        assert [ask.reward for ask in catalogue.asks([named], {})] == [found], why
+        assert [scorer.reward for scorer in catalogue.scorers([named], {})] == [found], why
 
 
 @pytest.mark.usefixtures("_two_versions")
 def test_two_versions_of_one_reward_cannot_both_be_served() -> None:
     with pytest.raises(UsageError, match="twofold@1 and twofold@2"):
-        catalogue_of(Settings(rewards=("twofold@1", "twofold@2"), workers=1))
+        load_catalogue(Settings(rewards=("twofold@1", "twofold@2"), workers=1))

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.rewards.step import Effect, History, RecoveryRewardScorer, StepInput, ToolOutcome
+from assay.rewards.step import Effect, RecoveryRewardScorer, StepHistory, StepInput, ToolOutcome
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.evidence import PageEvidence
 from assay.schema.manifest import RunManifest
@@ -136,7 +136,7 @@ def write_marked(runs_dir: Path, n_steps: int = 12, *, run_id: str = "marked") -
 
 def scored_steps(n: int, picture: str = "") -> tuple[Step, ...]:
     """Progress, a failure, its recovery, a block, a loop, and so on in turn; step 0 resets."""
-    scorer, history = RecoveryRewardScorer(), History()
+    scorer, history = RecoveryRewardScorer(), StepHistory()
     before = PageEvidence(url="u0", text="t0", refs="r0")
     steps = [Step(index=0, action="", evidence=before, screenshot=picture)]
     for i in range(1, n):

@@ -6,16 +6,15 @@ import hashlib
 import os
 import threading
 import tomllib
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.errors import BadParameter, BadRecord
-from assay.ledger.index import Index
-from assay.ledger.liveness import being_written
+from assay.errors import BadRecord
+from assay.ledger.index import LedgerIndex
+from assay.ledger.lock import is_being_written
 from assay.ledger.run import Run
 from assay.ledger.steps import StepsWriter
 from assay.ledger.windows import read_gists, read_window
@@ -28,7 +27,6 @@ from assay.viewer.archive import Archive
 from assay.viewer.links import part
 from assay.viewer.looks import Segment, bars, overview, reward_shade, shade, signed
 from assay.viewer.memory import Memory
-from assay.viewer.pages.rewards import RewardTryout
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.pages.step import Box, is_on
 from assay.viewer.pictures import Size, picture_kind, picture_size
@@ -238,12 +236,12 @@ def test_a_steps_file_that_grows_is_read_on_and_one_that_was_replaced_anew(
 def test_a_run_is_live_while_its_writer_holds_it(tmp_path: Path) -> None:
     elsewhere = tmp_path / "no list of locks"
     with RunWriter.create(tmp_path, manifest("live")) as writer:
-        assert being_written(writer.path)
-        assert being_written(writer.path, locks=elsewhere), "the process that is named is alive"
-    assert not being_written(writer.path)
-    assert not being_written(tmp_path / "nowhere")
+        assert is_being_written(writer.path)
+        assert is_being_written(writer.path, locks=elsewhere), "the process that is named is alive"
+    assert not is_being_written(writer.path)
+    assert not is_being_written(tmp_path / "nowhere")
     (writer.path / "writer.lock").write_text("process 7 on another-machine\n")
-    assert not being_written(writer.path, locks=elsewhere)
+    assert not is_being_written(writer.path, locks=elsewhere)
 
 
 def finish(writer: RunWriter, task: str, reward: float, usage: Usage, repeat: int = 0) -> None:
@@ -271,7 +269,7 @@ def test_the_index_adds_up_time_and_cost_and_makes_up_no_price(tmp_path: Path) -
         finish(writer, "b", 1.0, Usage(1, 1, None, 1))
     with RunWriter.create(tmp_path, manifest("no-model")) as writer:
         finish(writer, "a", 1.0, Usage())
-    index = Index(tmp_path)
+    index = LedgerIndex(tmp_path)
     rows = {row.run_id: row for row in index.runs()}
     assert rows["priced"].cost_usd == 0.75
     assert rows["priced"].elapsed_s == 6.0
@@ -296,31 +294,6 @@ def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path
         thread.start()
         thread.join()
     assert found == [1, 1]
-
-
-def test_a_reward_that_hangs_is_given_up_and_the_next_is_told() -> None:
-    tryout, stuck = RewardTryout(places=1, limit_s=0.05), threading.Event()
-    with pytest.raises(BadParameter, match=r"no result within 0\.05 s"):
-        tryout.run(stuck.wait)
-    with pytest.raises(BadParameter, match="tried before hang"):
-        tryout.run(lambda: 1.0)
-    stuck.set()
-    patient = RewardTryout()
-    assert patient.run(lambda: 1.0) == 1.0
-    with pytest.raises(BadParameter, match="as it is"):
-        patient.run(_refuse)
-
-
-def test_a_trial_that_breaks_is_told_at_once() -> None:
-    tryout, outcome = RewardTryout(places=1), Future[float]()
-    with pytest.raises(ZeroDivisionError):
-        tryout._work(lambda: 1 / 0, outcome)
-    with pytest.raises(BadParameter, match="the trial broke"):
-        outcome.result(timeout=0)
-
-
-def _refuse() -> float:
-    raise BadParameter("as it is")
 
 
 def test_a_run_reads_one_attempt_without_its_steps(tmp_path: Path) -> None:

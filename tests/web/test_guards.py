@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay.web.asgi import Message, Receive, Scope, Send
-from assay.web.guards import BodyTooLarge, Guards, guarded
+from assay.web.guards import BodyTooLarge, Guards, guard
 
 TOKEN = "a-token-of-some-length"
 OURS = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -78,7 +78,7 @@ def ask(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(guarded(app, guards)(scope, receive, send))
+    asyncio.run(guard(app, guards)(scope, receive, send))
     return Answer(sent)
 
 
@@ -222,5 +222,5 @@ def test_a_web_socket_is_closed() -> None:
     async def receive() -> Message:
         return {"type": "websocket.connect"}
 
-    asyncio.run(guarded(echo, Guards(OURS))({"type": "websocket", "headers": []}, receive, send))
+    asyncio.run(guard(echo, Guards(OURS))({"type": "websocket", "headers": []}, receive, send))
     assert sent == [{"type": "websocket.close", "code": 1008}]

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.binding import Binding, Reward, bind, reward_call
 from assay.errors import BadRecord, UnknownName
 from assay.registry import RewardSpec, describe
 
@@ -41,7 +41,7 @@ def reward(
     number gets the reward's own. It is asynchronous, for AgentFly runs the others on its loop.
     """
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return named(
+    return reward_call(
         _judge,
         binding,
         name=name or binding.name,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.binding import Binding, Reward, bind, reward_call
 from assay.adapters.messages import read_completion
 
 
@@ -28,7 +28,9 @@ def reward(
     """A function of `(prompt, completions, prompt_ids, completion_ids, **row)`; `row` has the
     columns of the data set."""
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return named(_reward_fn, binding, name=name or binding.name, doc=binding.scorer.spec.summary)
+    return reward_call(
+        _reward_fn, binding, name=name or binding.name, doc=binding.scorer.spec.summary
+    )
 
 
 def _reward_fn(

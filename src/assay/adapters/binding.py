@@ -90,7 +90,7 @@ def bind(
     return Binding(scorer, dict(columns or {}), abstained)
 
 
-class Call:
+class RewardCall:
     """A function with its first arguments bound: picklable, and with a name of its own.
 
     `inspect` takes it for the function inside, so a bound coroutine function is seen to be one. An
@@ -120,23 +120,23 @@ class Call:
         function, bound, keywords, *_ = self._state
         return function(*bound, *args, **{**keywords, **kwargs})
 
-    def __reduce__(self) -> tuple[type[Call], tuple[Any, ...]]:
-        return Call, self._state
+    def __reduce__(self) -> tuple[type[RewardCall], tuple[Any, ...]]:
+        return RewardCall, self._state
 
     def __repr__(self) -> str:
         return f"<reward {self.__name__}>"
 
 
-def named(
+def reward_call(
     function: Callable[..., Any],
     /,
     *bound: Any,
     name: str,
     doc: str = "",
     signature: Signature | None = None,
-) -> Call:
+) -> RewardCall:
     """The function with these arguments bound, under this name."""
-    return Call(function, bound, {}, name, doc, signature)
+    return RewardCall(function, bound, {}, name, doc, signature)
 
 
 def _rest_of_signature(
@@ -147,7 +147,7 @@ def _rest_of_signature(
     return whole.replace(parameters=left)
 
 
-def library(module: str, *, package: str) -> Any:
+def import_library(module: str, *, package: str) -> Any:
     """The module of a trainer's library, or one error that says what to install."""
     try:
         return import_module(module)

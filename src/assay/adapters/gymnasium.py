@@ -1,8 +1,8 @@
 """Gymnasium: our text worlds as `gymnasium.Env`.
 
-    env = gymnasium.TextWorld("alfworld", step_limit=50)
+    env = gymnasium.TextEnvironment("alfworld", step_limit=50)
 
-or, after `gymnasium.register_worlds()`, `gym.make("assay/alfworld-v0", step_limit=50)`.
+or, after `gymnasium.register_environments()`, `gym.make("assay/alfworld-v0", step_limit=50)`.
 
 Abstained: a world does not score, so there is nothing to abstain from; `reward` is what the world
 itself pays, and a world that dies raises instead of paying 0.
@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.adapters.binding import library
+from assay.adapters.binding import import_library
 from assay.errors import BadParameter
 from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Environment, Startable
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
         def __init__(self, dtype: Any = None, seed: Any = None) -> None: ...
 
 else:
-    Env = library("gymnasium", package="gymnasium").Env
-    Space = library("gymnasium", package="gymnasium").Space
+    Env = import_library("gymnasium", package="gymnasium").Env
+    Space = import_library("gymnasium", package="gymnasium").Space
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ LONGEST = 1_000_000
 """Characters of a text; worlds stay far below it."""
 
 
-class Text(Space):
+class TextSpace(Space):
     """Any text up to a length; Gymnasium's own text space wants every letter listed."""
 
     def __init__(self, max_length: int = LONGEST, seed: Any = None) -> None:
@@ -76,15 +76,15 @@ class Text(Space):
         return False
 
     def __repr__(self) -> str:
-        return f"Text(max_length={self.max_length})"
+        return f"TextSpace(max_length={self.max_length})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Text) and self.max_length == other.max_length
+        return isinstance(other, TextSpace) and self.max_length == other.max_length
 
     __hash__ = None  # type: ignore[assignment]  # mutable, as Gymnasium's spaces are
 
 
-class TextWorld(Env):
+class TextEnvironment(Env):
     """A text world, by its registry name, over its own tasks or those given.
 
     `reset(options={"task": …})` plays one task (a `Task` or its id); otherwise the seed decides. An
@@ -103,8 +103,8 @@ class TextWorld(Env):
         step_limit: int = 100,
         render_mode: str | None = None,
     ) -> None:
-        self.observation_space = Text()
-        self.action_space = Text()
+        self.observation_space = TextSpace()
+        self.action_space = TextSpace()
         self.render_mode = render_mode
         self._tasks = list(tasks if tasks is not None else offered(world, dict(config or {})))
         if not self._tasks:
@@ -163,18 +163,18 @@ class TextWorld(Env):
             "task_id": self._task.id,
             "goal": self._task.goal,
             "steps": self._steps,
-            "testimony": asdict(self._world.testimony()),
+            "testimony": asdict(self._world.evidence()),
         }
 
     def _run(self, pending: Coroutine[Any, Any, T]) -> T:
         return self._thread.submit(self._runner.run, pending).result()
 
 
-def register_worlds() -> list[str]:
+def register_environments() -> list[str]:
     """The ids under which `gymnasium.make` finds our text worlds from now on."""
-    api = library("gymnasium", package="gymnasium")
+    api = import_library("gymnasium", package="gymnasium")
     ids = [f"assay/{world}-v0" for world in WORLDS]
     for world, name in zip(WORLDS, ids, strict=True):
         if name not in api.registry:
-            api.register(name, entry_point=f"{__name__}:TextWorld", kwargs={"world": world})
+            api.register(name, entry_point=f"{__name__}:TextEnvironment", kwargs={"world": world})
     return ids

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from assay.adapters.binding import Reward, bind, library
+from assay.adapters.binding import Reward, bind, import_library
 from assay.adapters.messages import read, text_of
 from assay.schema.score import Abstained, Score
 
@@ -30,7 +30,7 @@ def reward(
     counts as none), the entries of its metadata are columns. `value` is the number, `answer` what
     the reward read as the answer, `explanation` why, `metadata` the parts and the reward's name.
     """
-    api = library("inspect_ai.scorer", package="inspect-ai")
+    api = import_library("inspect_ai.scorer", package="inspect-ai")
     binding = bind(which, params=params, columns=columns)
     decorate = api.scorer(metrics=[api.mean(), api.stderr()], name=name or binding.name)
 

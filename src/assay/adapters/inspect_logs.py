@@ -15,7 +15,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from assay.adapters.binding import library
+from assay.adapters.binding import import_library
 from assay.adapters.inspect_ai import answer_of, to_inspect, to_message
 from assay.adapters.messages import text_of
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
@@ -32,8 +32,8 @@ LIMITS: Mapping[str, StopReason] = {"time": "timeout", "working": "timeout", "op
 
 def read_log(path: str | Path) -> Iterator[Episode]:
     """The samples of a log as episodes, in order; scores that are not numbers are left out."""
-    log = library("inspect_ai.log", package=PACKAGE).read_eval_log(str(path))
-    to_float = library("inspect_ai.scorer", package=PACKAGE).value_to_float()
+    log = import_library("inspect_ai.log", package=PACKAGE).read_eval_log(str(path))
+    to_float = import_library("inspect_ai.scorer", package=PACKAGE).value_to_float()
     for number, sample in enumerate(log.samples or ()):
         yield _episode(f"{number:06d}", sample, to_float)
 
@@ -46,7 +46,7 @@ def write_log(
     Inspect knows a sample by its id and epoch alone, so a second attempt at the same repeat takes
     the next free epoch instead of replacing the first.
     """
-    api = library("inspect_ai.log", package=PACKAGE)
+    api = import_library("inspect_ai.log", package=PACKAGE)
     taken: set[tuple[str, int]] = set()
     samples = [_sample(api, episode, _free_epoch(episode, taken)) for episode in episodes]
     names = list(dict.fromkeys(name for sample in samples for name in sample.scores or {}))
@@ -140,8 +140,8 @@ def _free_epoch(episode: Episode, taken: set[tuple[str, int]]) -> int:
 
 
 def _sample(api: Any, episode: Episode, epoch: int) -> Any:
-    models = library("inspect_ai.model", package=PACKAGE)
-    score_kind = library("inspect_ai.scorer", package=PACKAGE).Score
+    models = import_library("inspect_ai.model", package=PACKAGE)
+    score_kind = import_library("inspect_ai.scorer", package=PACKAGE).Score
     answer = episode.task.answer
     many = isinstance(answer, (list, tuple))
     said = episode.final_response
@@ -163,7 +163,7 @@ def _sample(api: Any, episode: Episode, epoch: int) -> Any:
 
 
 def _error(failure: Failure) -> Any:
-    kind = library("inspect_ai.log", package=PACKAGE).EvalError
+    kind = import_library("inspect_ai.log", package=PACKAGE).EvalError
     return kind(
         message=failure.message, traceback=failure.traceback, traceback_ansi=failure.traceback
     )
@@ -182,7 +182,7 @@ def _to_inspect_message(models: Any, message: Message) -> Any:
 
 def _to_inspect_call(call: Any) -> Any:
     """Arguments that are no JSON object are kept as they were written, with the error noted."""
-    kind = library("inspect_ai.tool", package=PACKAGE).ToolCall
+    kind = import_library("inspect_ai.tool", package=PACKAGE).ToolCall
     text, problem = call.function.arguments, None
     try:
         arguments = json.loads(text or "{}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
-class Said(NamedTuple):
+class ModelOutput(NamedTuple):
     """One completion: the answer, and the messages that led to it."""
 
     final_response: str | None
@@ -14,18 +14,18 @@ class Said(NamedTuple):
     trajectory: list[Any]
 
 
-def read_completion(completion: Any) -> Said:
+def read_completion(completion: Any) -> ModelOutput:
     """The answer and the messages of a completion, plain text or a list of chat messages.
 
     The prompt is not part of it: a tool message of a few-shot prompt is not the model's work. A
     completion that ends with a tool's result has no answer; the result is never taken for one.
     """
     if completion is None or isinstance(completion, str):
-        return Said(completion, [{"role": "assistant", "content": completion or ""}])
+        return ModelOutput(completion, [{"role": "assistant", "content": completion or ""}])
     messages = [completion] if isinstance(completion, Mapping) else list(completion)
     if not messages or read(messages[-1], "role") != "assistant":
-        return Said(None, messages)
-    return Said(text_of(read(messages[-1], "content")), messages)
+        return ModelOutput(None, messages)
+    return ModelOutput(text_of(read(messages[-1], "content")), messages)
 
 
 def text_of(content: Any) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.adapters.binding import Binding, Reward, bind, library
+from assay.adapters.binding import Binding, Reward, bind, import_library
 from assay.schema.score import Score
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
         """What this module uses of OpenEnv's own class."""
 
 else:
-    Rubric = library("openenv.core.rubrics.base", package="openenv").Rubric
+    Rubric = import_library("openenv.core.rubrics.base", package="openenv").Rubric
 
 
 class RewardRubric(Rubric):
     """A reward of an action and the observation that followed it.
 
-    The columns are dotted paths into the two; `last_verdict` is the score behind the last number.
+    The columns are dotted paths into the two; `last_result` is the score behind the last number.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class RewardRubric(Rubric):
     ) -> None:
         super().__init__()
         self._binding: Binding = bind(which, params=params, columns=columns)
-        self.last_verdict: Score | None = None
+        self.last_result: Score | None = None
 
     def forward(self, action: Any, observation: Any) -> float | None:
-        self.last_verdict = self._binding.score({"action": action, "observation": observation})
-        value: float | None = self.last_verdict["reward"]
+        self.last_result = self._binding.score({"action": action, "observation": observation})
+        value: float | None = self.last_result["reward"]
         return value
 
     def state_dict(self) -> dict[str, Any]:

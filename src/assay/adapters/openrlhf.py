@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.binding import Binding, Reward, bind, reward_call
 from assay.errors import BadRecord
 from assay.schema.score import Score
 
@@ -36,7 +36,7 @@ def reward(
     """
     binding = bind(which, params=params, columns=columns)
     title = name or binding.name
-    return named(_reward_func, binding, tuple(end_tokens), name=title)
+    return reward_call(_reward_func, binding, tuple(end_tokens), name=title)
 
 
 def _reward_func(
@@ -78,9 +78,17 @@ def to_rows(
 
 def score_row(binding: Binding, row: Mapping[str, Any]) -> Score:
     """The score of one row of `to_rows`."""
-    if "final_response" not in row:
-        return binding.scorer.abstain("bad_row", "the query does not contain its prompt")
-    return binding.score(row)
+    return binding.score(row) if has_response(row) else no_prompt(binding)
+
+
+def has_response(row: Mapping[str, Any]) -> bool:
+    """Whether the row of `to_rows` has a response: its query contains its prompt."""
+    return "final_response" in row
+
+
+def no_prompt(binding: Binding) -> Score:
+    """The abstention for a row without a response."""
+    return binding.scorer.abstain("bad_row", "the query does not contain its prompt")
 
 
 def to_response(scores: Sequence[Score], *, parts: Sequence[str] = ()) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, library, named
+from assay.adapters.binding import Binding, Reward, bind, import_library, reward_call
 from assay.adapters.messages import read
 from assay.schema.score import Score
 
@@ -35,7 +35,7 @@ class Evaluator:
 
     def evaluate(self, task: Any, episode: Any) -> Any:
         """The reward, its parts as signals, and why; `task` is a row or rLLM's `Task`."""
-        types = library("rllm.eval.types", package="rllm")
+        types = import_library("rllm.eval.types", package="rllm")
         binding = self._binding
         score = binding.score(_row(_data(task), _answer_of(episode), _messages_of(episode)))
         value = binding.number(score)
@@ -63,11 +63,13 @@ def reward(
 ) -> Callable[..., Any]:
     """A function of `(task_info, action)` that returns rLLM's `RewardOutput`."""
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return named(_reward_fn, binding, name=name or binding.name, doc=binding.scorer.spec.summary)
+    return reward_call(
+        _reward_fn, binding, name=name or binding.name, doc=binding.scorer.spec.summary
+    )
 
 
 def _reward_fn(binding: Binding, /, task_info: Mapping[str, Any], action: str) -> Any:
-    output = library("rllm.rewards.reward_types", package="rllm").RewardOutput
+    output = import_library("rllm.rewards.reward_types", package="rllm").RewardOutput
     score = binding.score(_row(task_info, action, None))
     value = binding.number(score)
     correct = not score.abstained and value >= CORRECT

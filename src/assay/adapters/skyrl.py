@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.adapters.binding import Binding, bind, library
+from assay.adapters.binding import Binding, bind, import_library
 from assay.adapters.messages import read
 from assay.errors import BadParameter
 from assay.schema.score import Score
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         turns: int
 
 else:
-    BaseTextEnv = library("skyrl_gym.envs.base_text_env", package="skyrl-gym").BaseTextEnv
+    BaseTextEnv = import_library("skyrl_gym.envs.base_text_env", package="skyrl-gym").BaseTextEnv
 
 
 class RewardEnv(BaseTextEnv):

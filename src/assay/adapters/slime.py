@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.binding import Binding, Reward, bind, reward_call
 from assay.adapters.messages import read
 from assay.errors import BadParameter
 from assay.schema.score import Abstained, Score
@@ -39,7 +39,7 @@ def reward(
     The reward's `answer` is the sample's `label`; the entries of its `metadata` are columns.
     """
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return named(_judge, binding, name=name or binding.name, doc=binding.scorer.spec.summary)
+    return reward_call(_judge, binding, name=name or binding.name, doc=binding.scorer.spec.summary)
 
 
 async def rm(args: Any, sample: Any, **others: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.binding import Binding, Reward, bind, reward_call
 from assay.adapters.messages import read_completion
 from assay.schema.score import Score
 
@@ -42,7 +42,7 @@ def reward(
     title = name or binding.name
     wanted = binding.scorer.spec.is_async if asynchronous is None else asynchronous
     function = _score_async if wanted else _score
-    return named(function, binding, title, name=title, doc=binding.scorer.spec.summary)
+    return reward_call(function, binding, title, name=title, doc=binding.scorer.spec.summary)
 
 
 def _score(

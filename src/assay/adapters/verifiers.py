@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from math import nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, named
+from assay.adapters.binding import Binding, Reward, bind, reward_call
 from assay.adapters.messages import read, read_completion, text_of
 from assay.errors import UsageError
 from assay.schema.score import Abstained
@@ -40,7 +40,7 @@ def reward(
     """
     binding = bind(which, params=params, columns=columns)
     title = name or binding.name
-    call = named(_judge_trace, binding, title, name=title, doc=binding.scorer.spec.summary)
+    call = reward_call(_judge_trace, binding, title, name=title, doc=binding.scorer.spec.summary)
     vars(call).update(reward=True, reward_priority=priority, _vf_weight=weight)
     return call
 
@@ -58,7 +58,7 @@ def rubric_function(
     The columns are those of the data set, the entries of `info`, and `state`.
     """
     binding = bind(which, params=params, columns=columns)
-    return named(
+    return reward_call(
         _score_rollout, binding, name=name or binding.name, doc=binding.scorer.spec.summary
     )
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from assay.adapters.binding import Binding, Call, Reward, bind, union_of_parts
+from assay.adapters.binding import Binding, Reward, RewardCall, bind, union_of_parts
 from assay.errors import BadParameter
 from assay.schema.score import Score
 
@@ -48,7 +48,7 @@ def reward(
     if kind not in kinds:
         raise BadParameter(f"kind={kind!r}; choose one of {', '.join(map(repr, kinds))}")
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return Call(
+    return RewardCall(
         kinds[kind],
         (),
         {"reward": which, "params": params, "columns": columns, "abstained": abstained},
@@ -76,10 +76,10 @@ def compute_score(
     says where else a parameter is found. verl hands over the decoded text alone, so a reward that
     reads a `trajectory` needs a column with messages: a tool is never guessed from text.
     """
-    desk = _desk(reward, params, columns, abstained)
-    binding = _binding_for(desk, data_source)
+    bindings = _bindings(reward, params, columns, abstained)
+    binding = _binding_for(bindings, data_source)
     row = _row(data_source, solution_str, ground_truth, extra_info, others)
-    return _metrics(binding, binding.score(row), desk)
+    return _metrics(binding, binding.score(row), bindings)
 
 
 async def compute_score_async(
@@ -95,10 +95,10 @@ async def compute_score_async(
     **others: Any,
 ) -> dict[str, float]:
     """As `compute_score`, without blocking the event loop."""
-    desk = _desk(reward, params, columns, abstained)
-    binding = _binding_for(desk, data_source)
+    bindings = _bindings(reward, params, columns, abstained)
+    binding = _binding_for(bindings, data_source)
     row = _row(data_source, solution_str, ground_truth, extra_info, others)
-    return _metrics(binding, await binding.score_async(row), desk)
+    return _metrics(binding, await binding.score_async(row), bindings)
 
 
 def compute_score_batch(
@@ -114,7 +114,7 @@ def compute_score_batch(
     return [compute_score(*sample, **configuration) for sample in batch]
 
 
-def _desk(
+def _bindings(
     reward: Reward | Mapping[str, Reward],
     params: Mapping[str, Any] | None,
     columns: Mapping[str, str] | None,
@@ -129,11 +129,11 @@ def _desk(
     }
 
 
-def _binding_for(desk: Mapping[str, Binding], data_source: str) -> Binding:
-    binding = desk.get(str(data_source), desk.get("default"))
+def _binding_for(bindings: Mapping[str, Binding], data_source: str) -> Binding:
+    binding = bindings.get(str(data_source), bindings.get("default"))
     if binding is None:
         raise BadParameter(
-            f"no reward for the data source {data_source!r}; reward has {sorted(desk)}: "
+            f"no reward for the data source {data_source!r}; reward has {sorted(bindings)}: "
             "add it, or a 'default'"
         )
     return binding
@@ -158,7 +158,7 @@ def _row(
     }
 
 
-def _metrics(binding: Binding, score: Score, desk: Mapping[str, Binding]) -> dict[str, float]:
+def _metrics(binding: Binding, score: Score, bindings: Mapping[str, Binding]) -> dict[str, float]:
     """One flat mapping of finite floats under keys that do not depend on the sample.
 
     verl reads the keys of the first sample and looks them up in all others. A part that has no
@@ -166,7 +166,7 @@ def _metrics(binding: Binding, score: Score, desk: Mapping[str, Binding]) -> dic
     """
     filler = 0.0 if binding.abstained is None else binding.abstained
     metrics = {SCORE: binding.number(score), ABSTAINED: float(score.abstained)}
-    for part in union_of_parts(desk.values()):
+    for part in union_of_parts(bindings.values()):
         number = score.parts.get(part)
         metrics[_key(part)] = filler if number is None else number
     return metrics

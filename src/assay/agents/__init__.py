@@ -1,1 +1,1 @@
-"""Policies: observation in, action out; scripted, replayed, or asked of a language model."""
+"""Policies: observation in, action out; scripted, replayed, or chosen by a language model."""

@@ -1,4 +1,4 @@
-"""What an agent is to the rest of Assay: three verbs, and the action each turn ends in."""
+"""The protocol of agents: start, act, close, and the action that each turn ends in."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from assay.schema.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class EpisodeLimits:
     """What an episode may take; an agent may plan with it, the rollout enforces it."""
 
     steps: int = 15
     step_s: float = 30.0
-    """Wall-clock seconds for one turn: the agent's thinking, and then again the world's step."""
+    """Wall-clock seconds for the agent's turn, and then again for the environment's step."""
     episode_s: float = 240.0
 
 
@@ -25,9 +25,9 @@ class Action:
     """What the agent does next, and what it cost to decide on it."""
 
     text: str
-    """What the world is told, verbatim, e.g. `click("12")`."""
+    """What the environment gets, verbatim, e.g. `click("12")`."""
     answer: str | None = None
-    """Set when the agent answers: the episode ends, and the world is not stepped."""
+    """Set when the agent answers: the episode ends, and the environment is not stepped."""
     gave_up: bool = False
     """Set when the agent ends the episode without an answer."""
     think: str = ""
@@ -45,11 +45,11 @@ class Agent(Protocol):
 
     name: str
 
-    async def start(self, task: Task, *, limits: Limits) -> None:
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
         """Forget any earlier episode and get ready for this one."""
 
     async def act(self, observation: Observation, *, step: int) -> Action:
-        """The next action, given what the world shows now; steps count from 1."""
+        """The next action, given what the environment shows now; steps count from 1."""
 
     async def close(self) -> None:
-        """Let go of everything that must be closed, at any stage; again does nothing."""
+        """Close what must be closed, at any stage; a second call does nothing."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.agents.calls import quoted
-from assay.agents.protocol import Action, Limits
-from assay.agents.scripted import spoken
+from assay.agents.protocol import Action, EpisodeLimits
+from assay.agents.scripted import action_from_text
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, BadRecord
+from assay.schema.action import quote
 from assay.schema.episode import Episode, Step
 from assay.schema.evidence import PageEvidence
 from assay.schema.observation import Observation
@@ -31,8 +31,8 @@ class ReplayAgent:
 
     The recording is `episodes` (records, found by task id; of several for one task, the first),
     or `steps` (records, or the path of a file with one JSON record per line) with the `answer`
-    beside them, which then serves every task. `think` says at each step whether the world shows
-    what it showed when the recording was made.
+    beside them, which then serves every task. `think` says at each step whether the
+    environment shows what it showed when the recording was made.
     """
 
     name = "replay"
@@ -49,49 +49,49 @@ class ReplayAgent:
         if episodes is not None and answer is not None:
             raise BadParameter("`answer` goes with `steps`; an episode holds its own")
         self._by_task = _recordings(episodes)
-        self._any = None if steps is None else _Recording(_steps(steps), answer)
+        self._any = None if steps is None else _Recording(_read_steps(steps), answer)
         self._recording = _Recording((), None)
-        self._played = 0
+        self._position = 0
         self._transcript = Transcript()
 
-    async def start(self, task: Task, *, limits: Limits) -> None:  # noqa: ARG002 - the protocol's
-        """Wind the recording of this task back to its beginning."""
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:  # noqa: ARG002 - the protocol's
+        """Go to the beginning of this task's recording."""
         recording = self._by_task.get(task.id, self._any)
         if recording is None:
-            raise BadParameter(f"no recorded episode of task {task.id!r} was given to replay")
+            raise BadParameter(f"no recorded episode of task {task.id!r} to replay")
         self._recording = recording
-        self._played = 0
+        self._position = 0
         self._transcript = Transcript()
-        self._transcript.observed(task.goal)
+        self._transcript.add_observation(task.goal)
 
     async def act(self, observation: Observation, *, step: int) -> Action:  # noqa: ARG002
         """The next recorded action, or the ending."""
-        self._transcript.observed(observation.text)
+        self._transcript.add_observation(observation.text)
         think = self._compare(observation)
         actions = [recorded.action for recorded in self._recording.steps if recorded.index > 0]
-        if self._played < len(actions):
-            self._played += 1
-            return spoken(actions[self._played - 1], self._transcript, think=think)
+        if self._position < len(actions):
+            self._position += 1
+            return action_from_text(actions[self._position - 1], self._transcript, think=think)
         answer = self._recording.answer
         if answer is not None:
-            return spoken(f"answer({quoted(answer)})", self._transcript, think=think)
-        return Action("", gave_up=True, think=think, messages=self._transcript.added())
+            return action_from_text(f"answer({quote(answer)})", self._transcript, think=think)
+        return Action("", gave_up=True, think=think, messages=self._transcript.take_new())
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""
 
     def _compare(self, observation: Observation) -> str:
         recorded = next(
-            (item for item in self._recording.steps if item.index == self._played), None
+            (item for item in self._recording.steps if item.index == self._position), None
         )
         same = None if recorded is None else _same(recorded, observation)
         if same is None:
             return ""
-        return "as recorded" if same else "the world differs from the recording here"
+        return "as recorded" if same else "the environment differs from the recording here"
 
 
 def _same(recorded: Step, observation: Observation) -> bool | None:
-    """Whether the world shows what it showed then; `None` when the record does not say.
+    """Whether the environment shows what it showed then; `None` when the record does not say.
 
     Pages are compared by their structure and their elements, which is what actions refer to: a
     page's text also holds addresses, which change with the port of a local server.
@@ -106,15 +106,15 @@ def _same(recorded: Step, observation: Observation) -> bool | None:
 
 
 def _recordings(episodes: Episode | Iterable[Episode] | None) -> Mapping[str, _Recording]:
-    found: dict[str, _Recording] = {}
-    listed: Iterable[Episode] = [episodes] if isinstance(episodes, Episode) else episodes or ()
-    for episode in listed:
+    recordings: dict[str, _Recording] = {}
+    several: Iterable[Episode] = [episodes] if isinstance(episodes, Episode) else episodes or ()
+    for episode in several:
         recording = _Recording(episode.trajectory.steps, episode.final_response)
-        found.setdefault(episode.task.id, recording)
-    return found
+        recordings.setdefault(episode.task.id, recording)
+    return recordings
 
 
-def _steps(steps: str | Path | Iterable[Step]) -> tuple[Step, ...]:
+def _read_steps(steps: str | Path | Iterable[Step]) -> tuple[Step, ...]:
     if not isinstance(steps, (str, Path)):
         return tuple(steps)
     path = Path(steps)
@@ -122,12 +122,12 @@ def _steps(steps: str | Path | Iterable[Step]) -> tuple[Step, ...]:
         lines: Sequence[bytes] = path.read_bytes().splitlines()
     except OSError as error:
         raise BadRecord(f"cannot read the recorded steps {str(path)!r}: {error}") from error
-    found = []
+    records = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            found.append(Step.model_validate_json(line))
+            records.append(Step.model_validate_json(line))
         except ValidationError as error:
             raise BadRecord(f"{path}, line {number} is not a recorded step: {error}") from error
-    return tuple(found)
+    return tuple(records)

@@ -1,15 +1,15 @@
 """The conversation of an episode as it is recorded: chat messages with calls and their results.
 
 A result is a message of the role "tool" that carries the id of the call it answers, so that a
-reward which asks whether tools were used can tell from the record alone. An answer is speech, not
-a call.
+reward which asks whether tools were used can tell from the record alone. An answer is a
+plain message, not a call.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from assay.agents.calls import Call, parse_call, quoted
+from assay.schema.action import ActionCall, parse_call, quote
 
 Message = dict[str, Any]
 
@@ -19,16 +19,16 @@ class Transcript:
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
-        self._recorded = 0
+        self._n_taken = 0
         self._pending: Message | None = None
         self._calls = 0
 
-    def system(self, text: str) -> None:
-        """The instructions that stand before everything else."""
+    def add_system(self, text: str) -> None:
+        """Add the instructions that stand before everything else."""
         self._add({"role": "system", "content": text})
 
-    def observed(self, text: str, *, failed: bool = False) -> None:
-        """What the agent is told now: the result of its last call, or a plain user message."""
+    def add_observation(self, text: str, *, failed: bool = False) -> None:
+        """Add what the agent observes: the result of its last call, or a plain user message."""
         call = self._pending
         self._pending = None
         if call is None:
@@ -42,33 +42,33 @@ class Transcript:
         }
         self._add({**message, "is_error": True} if failed else message)
 
-    def said(self, text: str) -> None:
-        """The assistant spoke without calling anything: an answer, or a reply without an action."""
+    def add_reply(self, text: str) -> None:
+        """Add an answer of the assistant, or a reply of it without an action."""
         self._add({"role": "assistant", "content": text})
 
-    def called(self, action: str, *, parameters: tuple[str, ...] = (), said: str = "") -> None:
-        """The assistant called the world; what it observes next is the result."""
+    def add_call(self, action: str, *, parameters: tuple[str, ...] = (), reply: str = "") -> None:
+        """Add an action of the assistant; the next observation is its result."""
         self._calls += 1
         call = parse_call(action)
         function = (
-            {"name": "act", "arguments": f'{{"action": {quoted(action)}}}'}
+            {"name": "act", "arguments": f'{{"action": {quote(action)}}}'}
             if call is None
             else {"name": call.name, "arguments": _arguments(call, parameters)}
         )
         self._pending = {"id": f"call_{self._calls}", "type": "function", "function": function}
-        self._add({"role": "assistant", "content": said, "tool_calls": [self._pending]})
+        self._add({"role": "assistant", "content": reply, "tool_calls": [self._pending]})
 
-    def added(self) -> tuple[Message, ...]:
-        """The messages since this was last asked."""
-        new = tuple(self.messages[self._recorded :])
-        self._recorded = len(self.messages)
+    def take_new(self) -> tuple[Message, ...]:
+        """The messages added since the last call of this method."""
+        new = tuple(self.messages[self._n_taken :])
+        self._n_taken = len(self.messages)
         return new
 
     def _add(self, message: Message) -> None:
         self.messages.append(message)
 
 
-def _arguments(call: Call, parameters: tuple[str, ...]) -> str:
+def _arguments(call: ActionCall, parameters: tuple[str, ...]) -> str:
     names = [*parameters, *(f"argument_{n}" for n in range(len(parameters), len(call.arguments)))]
     pairs = zip(names, call.arguments, strict=False)
-    return "{" + ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in pairs) + "}"
+    return "{" + ", ".join(f"{quote(name)}: {quote(value)}" for name, value in pairs) + "}"

@@ -19,7 +19,7 @@ from assay.audit.result import Audit, check_record, rank
 from assay.audit.session import AuditSession
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, BadRecord, did_you_mean
-from assay.runner.blocks import plan_blocks, read_rows
+from assay.runner.shard_rows import plan_shards, read_rows
 from assay.schema.audit import Budget, CheckRecord, Family, Kind, Target
 
 BUILT_IN: Final = "built in"
@@ -175,8 +175,8 @@ def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sam
     if not file.is_file():
         raise BadParameter(f"there is no file {str(file)!r} to take golds from")
     rows: list[Mapping[str, Any]] = []
-    for block in plan_blocks(file):
-        for row in read_rows(file, block):
+    for shard in plan_shards(file):
+        for row in read_rows(file, shard):
             if not isinstance(row.value, Mapping):
                 raise BadRecord(
                     f"{file.name}: {row.problem or f'row {row.number} is not an object'}"

@@ -17,6 +17,7 @@ from assay import __version__
 from assay.audit.findings import Check, CheckResult, Finding, GraderCall, at_least
 from assay.audit.snippets import expression, snippet
 from assay.errors import BadRecord
+from assay.resources.files import atomic_write
 from assay.schema.audit import (
     AUDIT_SCHEMA,
     FAMILIES,
@@ -178,9 +179,8 @@ class Audit:
         title = self.target.name if self.target.form == "registered" else self.target.text
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{audit_file_stem(title)}.json"
-        draft = file.with_suffix(".draft")
-        draft.write_text(to_json(self.to_record(timings=True)), encoding="ascii")
-        draft.replace(file)
+        with atomic_write(file) as draft:
+            draft.write_text(to_json(self.to_record(timings=True)), encoding="ascii")
         return file
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.cli.show import output, plain
-from assay.envs.contract import Finding, check_environment
+from assay.envs.contract import ContractProblem, check_environment
 from assay.errors import BadParameter, UsageError
 from assay.schema.task import Task
 
@@ -68,7 +68,7 @@ def _options(text: str) -> dict[str, Any]:
     return options
 
 
-def _show(findings: list[Finding]) -> None:
+def _show(findings: list[ContractProblem]) -> None:
     table = Table("check", "", "because", box=None, pad_edge=False)
     for finding in findings:
         verdict = Text("kept", style="green") if finding.passed else Text("BROKEN", style="red")

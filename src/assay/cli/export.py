@@ -12,10 +12,10 @@ from assay.adapters import atif, otel
 from assay.cli.show import progress_output
 from assay.errors import BadParameter
 from assay.ledger.export import ExportFormat, export_run
-from assay.ledger.files import whole_or_nothing
 from assay.ledger.layout import find_run
 from assay.ledger.lines import dump_line
 from assay.ledger.run import Run
+from assay.resources.files import atomic_write
 
 Format: TypeAlias = ExportFormat | Literal["otel", "atif"]
 SUFFIXES: dict[Format, str] = {
@@ -101,7 +101,7 @@ def _trajectories(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _write_lines(path: Path, records: Iterator[dict[str, Any]]) -> int:
     count = 0
-    with whole_or_nothing(path) as draft, draft.open("wb") as stream:
+    with atomic_write(path) as draft, draft.open("wb") as stream:
         for record in records:
             stream.write(dump_line(record))
             count += 1

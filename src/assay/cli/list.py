@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.cli.show import output, plain
-from assay.errors import UnknownName
+from assay.errors import BadParameter, UnknownName
 from assay.registry import (
     AGENTS,
+    BENCHMARKS,
     ENVIRONMENTS,
     REWARDS,
     SERVICES,
@@ -40,9 +41,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def runs(runs_dir: Path, as_json: bool) -> None:
     """Show every run: how far it is, what it scored, and what it was meant to show."""
-    from assay.ledger.index import Index
+    from assay.ledger.index import LedgerIndex
 
-    rows = Index(runs_dir).runs() if runs_dir.is_dir() else []
+    rows = LedgerIndex(runs_dir).runs() if runs_dir.is_dir() else []
     if as_json:
         _print_json([asdict(row) for row in rows])
         return
@@ -70,17 +71,23 @@ def runs(runs_dir: Path, as_json: bool) -> None:
 @command.command(name="benchmarks")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def benchmarks(as_json: bool) -> None:
-    """Show the benchmarks that come with Assay; a TOML file of your own is one too."""
-    from assay.runner.benchmark import find_benchmark, shipped_benchmarks
+    """Show the benchmarks of this installation; a TOML file of your own is one too."""
+    from assay.runner.benchmark import find_benchmark
 
-    found = [find_benchmark(name) for name in shipped_benchmarks()]
+    listed = []
+    for name in BENCHMARKS.names():
+        try:
+            listed.append(find_benchmark(name))
+        except (UnknownName, BadParameter) as error:
+            # A broken plug-in must not hide the others.
+            click.echo(f"assay: {error}", err=True)
     if as_json:
-        _print_json([benchmark.to_record() for benchmark in found])
+        _print_json([benchmark.to_record() for benchmark in listed])
         return
     table = Table(
         "benchmark", "environment", "primary reward", "what it is", box=None, pad_edge=False
     )
-    for benchmark in found:
+    for benchmark in listed:
         table.add_row(
             benchmark.name, benchmark.environment.name, benchmark.rewards[0].name, benchmark.summary
         )

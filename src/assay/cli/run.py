@@ -18,10 +18,9 @@ from assay.cli.summary import print_run
 from assay.errors import BadParameter
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
-from assay.runner.execute import Company
-from assay.runner.progress import Progress
-from assay.runner.request import Request
-from assay.runner.run import RUNS_DIR, StartedRun, find_company, start
+from assay.runner.execute import Executor, RunProgress
+from assay.runner.request import RunRequest
+from assay.runner.run import RUNS_DIR, StartedRun, find_executor, start
 
 
 @click.command(name="run")
@@ -87,8 +86,8 @@ def command(
     assay run --resume 20260329-122135-d4b692
     """
     import_modules(imports)
-    company = find_company(engine, address)
-    request = Request(
+    executor = find_executor(engine, address)
+    request = RunRequest(
         benchmark=benchmark,
         agent=agent,
         settings=dict(parse_setting(text) for text in settings),
@@ -100,11 +99,11 @@ def command(
     with start(
         request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
     ) as started:
-        run = _finish(started, company)
+        run = _finish(started, executor)
     print_run(run, as_json=as_json)
 
 
-def _finish(started: StartedRun, company: Company) -> Run:
+def _finish(started: StartedRun, executor: Executor) -> Run:
     console = progress_output()
     if started.notes:
         console.print(
@@ -113,7 +112,7 @@ def _finish(started: StartedRun, company: Company) -> Run:
         )
     try:
         with stdout_kept_for_data(), _shown(started) as tell:
-            return started.finish(tell, company)
+            return started.finish(tell, executor)
     except KeyboardInterrupt:
         console.print(
             f"stopped; every finished episode is kept: assay run --resume {started.path}",
@@ -123,7 +122,7 @@ def _finish(started: StartedRun, company: Company) -> Run:
 
 
 @contextmanager
-def _shown(started: StartedRun) -> Iterator[Callable[[Progress], None]]:
+def _shown(started: StartedRun) -> Iterator[Callable[[RunProgress], None]]:
     """A function that shows progress, as a bar in a terminal and as lines elsewhere."""
     console = progress_output()
     if not console.is_terminal:
@@ -138,7 +137,7 @@ def _shown(started: StartedRun) -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, console=console) as bar:
         task = bar.add_task(started.path.name, total=None, words="")
 
-        def tell(progress: Progress) -> None:
+        def tell(progress: RunProgress) -> None:
             bar.update(
                 task, completed=progress.done, total=progress.total, words=describe(progress)
             )
@@ -153,14 +152,14 @@ class _Lines:
         self._write = write
         self._shown = -1
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: RunProgress) -> None:
         part = 20 * progress.done // max(1, progress.total)
         if part > self._shown:
             self._shown = part
             self._write(f"{progress.done} of {progress.total}  {describe(progress)}")
 
 
-def describe(progress: Progress) -> str:
+def describe(progress: RunProgress) -> str:
     """Mean, errors and time left in a few words."""
     mean = "—" if progress.mean is None else f"{progress.mean:.3f}"
     errors = f"{progress.errors} error" + "s" * (progress.errors != 1)

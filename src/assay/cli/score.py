@@ -20,13 +20,13 @@ from assay.cli.rescore import named_run, score_run
 from assay.cli.show import number, output, plain, progress_output
 from assay.errors import BadParameter, BadRecord
 from assay.registry import find_reward
-from assay.runner.blocks import plan_blocks, read_rows, read_stream
 from assay.runner.engine import Engine, EngineName
 from assay.runner.files import FileReport, score_file
 from assay.runner.folders import score_folder
-from assay.runner.pieces import Tally, score_rows
 from assay.runner.results import encode
-from assay.runner.rows import Row
+from assay.runner.shard_rows import plan_shards, read_rows, read_stream
+from assay.runner.shard_scoring import score_rows
+from assay.runner.shards import InputRow, RewardCounts
 from assay.schema.score import Score
 from assay.scoring.scorer import Scorer
 
@@ -178,17 +178,17 @@ def _score_to_file(
             raise
 
 
-def _rows(source: str) -> Iterator[Row]:
+def _rows(source: str) -> Iterator[InputRow]:
     if source == "-":
         return read_stream(sys.stdin.buffer)
     path = Path(source)
     if not path.is_file():
         raise BadRecord(f"there is no file {source!r}")
-    return (row for block in plan_blocks(path) for row in read_rows(path, block))
+    return (row for shard in plan_shards(path) for row in read_rows(path, shard))
 
 
 def _print_lines(source: str, scorers: list[Scorer], keep: Sequence[str]) -> None:
-    tallies = {scorer.spec.name: Tally() for scorer in scorers}
+    tallies = {scorer.spec.name: RewardCounts() for scorer in scorers}
     for scores, result in score_rows(scorers, _rows(source), keep):
         for name, score in scores.items():
             tallies[name].add(score)
@@ -199,11 +199,11 @@ def _print_lines(source: str, scorers: list[Scorer], keep: Sequence[str]) -> Non
 
 def _print_table(source: str, scorers: list[Scorer]) -> None:
     console = output()
-    tallies = {scorer.spec.name: Tally() for scorer in scorers}
+    tallies = {scorer.spec.name: RewardCounts() for scorer in scorers}
     rows = _rows(source)
-    shown: deque[Row] = deque()
+    shown: deque[InputRow] = deque()
 
-    def watched() -> Iterator[Row]:
+    def watched() -> Iterator[InputRow]:
         for row in rows:
             shown.append(row)
             yield row
@@ -222,12 +222,12 @@ def _print_table(source: str, scorers: list[Scorer]) -> None:
     console.print(_tally_table(tallies))
 
 
-def _count(tallies: dict[str, Tally], scores: dict[str, Score]) -> None:
+def _count(tallies: dict[str, RewardCounts], scores: dict[str, Score]) -> None:
     for name, score in scores.items():
         tallies[name].add(score)
 
 
-def _row_table(row: Row, scores: dict[str, Score]) -> Table:
+def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
     value = row.value if isinstance(row.value, dict) else {}
     title = Text(f"{row.number}  ", style="bold")
     title.append(plain(value.get("final_response"), 70), style="bold")
@@ -241,7 +241,7 @@ def _row_table(row: Row, scores: dict[str, Score]) -> Table:
     return table
 
 
-def _tally_table(tallies: dict[str, Tally]) -> Table:
+def _tally_table(tallies: dict[str, RewardCounts]) -> Table:
     table = Table("reward", "mean", "scored", "abstained", "errors", box=None, pad_edge=False)
     for name, tally in tallies.items():
         mean = "—" if tally.mean is None else f"{tally.mean:.4f}"

@@ -60,10 +60,10 @@ def command(
     The routes, with examples, are at /docs.
     """
     # A web server is not for the other commands to wait for.
-    from assay.server.app import OPEN_PATHS, build_app, door
+    from assay.server.app import OPEN_PATHS, asgi_app, build_app
     from assay.server.logs import log_to_stderr
     from assay.server.settings import Settings
-    from assay.web.binding import allowed_hosts, checked_binding, listen
+    from assay.web.address import allowed_hosts, check_address, listen
     from assay.web.guards import Guards
     from assay.web.serving import serve
 
@@ -78,7 +78,7 @@ def command(
         queue_rows=queue_rows,
         deadline_s=deadline_s,
     )
-    wanted = checked_binding(host, port, token)
+    wanted = check_address(host, port, token)
     app = build_app(settings)
     listening, address = listen(wanted)
     guards = Guards(
@@ -100,9 +100,9 @@ def command(
 
     log_to_stderr()
     serve(
-        door(app, guards),
+        asgi_app(app, guards),
         listening,
         grace_s=grace_s,
         on_ready=tell,
-        on_stop=app.state.standing.drain,
+        on_stop=app.state.scoring.drain,
     )

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from assay.cli.show import output, plain
 from assay.ledger.run import Run
-from assay.ledger.summary import Counts, RunSummary, TaskRow, summarise
+from assay.ledger.summary import Counts, RunSummary, TaskSummary, summarise
 
 
 def print_run(run: Run, *, as_json: bool) -> None:
@@ -58,7 +58,7 @@ def _tasks(summary: RunSummary) -> Table:
     return table
 
 
-def _place(row: TaskRow) -> tuple[str, list[tuple[int, str]]]:
+def _place(row: TaskSummary) -> tuple[str, list[tuple[int, str]]]:
     """Where a task stands in the table: by domain, then by id with numbers as numbers."""
     pieces = re.split(r"(\d+)", row.task_id[:200])
     return row.domain, [(int(piece) if piece.isdecimal() else -1, piece) for piece in pieces]

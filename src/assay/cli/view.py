@@ -10,7 +10,7 @@ import click
 
 from assay.errors import UsageError
 from assay.ledger.layout import RunLayout
-from assay.web.binding import Address, allowed_hosts, checked_binding, listen
+from assay.web.address import Address, allowed_hosts, check_address, listen
 
 PORT = 8420
 
@@ -63,7 +63,7 @@ def command(
         pages = export(runs_dir, target)
         click.echo(f"{pages} pages: {target / 'index.html'}")
         return
-    wanted = checked_binding(host, PORT if port is None else port, token)
+    wanted = check_address(host, PORT if port is None else port, token)
     _serve(runs_dir, wanted, named=port is not None, opens=opens, at=at)
 
 

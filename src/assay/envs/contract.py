@@ -1,8 +1,8 @@
-"""What every world owes the rest of Assay, as checks that can fail.
+"""Checks of the contract that every environment keeps.
 
-`check_environment("alfworld")` plays short seeded walks on a few tasks and reports a finding for
-each promise. A world of one's own needs only to be registered; if it is not deterministic on some
-task, its method `deterministic(task)` says so.
+`check_environment("alfworld")` plays short seeded walks on a few tasks and reports on every
+promise. An environment of one's own needs only to be registered; if it is not deterministic on
+some task, its method `deterministic(task)` returns False for it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HOSTILE: Mapping[str, str] = {
     "nothing": "",
     "blanks": " \t ",
 }
-"""Texts that no world has a use for, by what is wrong with them."""
+"""Actions without a meaning in any environment, by what is wrong with them."""
 
 TEXT_LIMIT = 200_000
 """Characters of an observation; one that echoes a hostile action whole is too long."""
@@ -52,12 +52,12 @@ COUNTERS = ("steps", "moves")
 WALKS: Mapping[str, Sequence[str]] = {
     "webshop": ("search[shirt]", "click[next >]", "click[< prev]", "click[back to search]"),
 }
-"""Actions for worlds that do not offer their own list of possible ones."""
+"""Actions for environments that do not list the possible ones themselves."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One promise, and whether the world keeps it."""
+class ContractProblem:
+    """One promise of the contract, and whether the environment keeps it."""
 
     check: str
     passed: bool
@@ -65,10 +65,10 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
-    """What a check works with."""
+class _CheckRun:
+    """What a check works with: two instances, the tasks, and the walk."""
 
-    world: Environment
+    environment: Environment
     twin: Environment
     tasks: Sequence[Task]
     steps: int
@@ -84,66 +84,66 @@ def check_environment(
     actions: Sequence[str] = (),
     steps: int = 6,
     seed: int = 0,
-) -> list[Finding]:
-    """A finding for every promise, for a world by its registry name.
+) -> list[ContractProblem]:
+    """One result for every promise, for an environment by its registry name.
 
-    `tasks` are two or more of the world's own (by default its first and last), `actions` what to
-    choose from when the world has neither `admissible_commands` nor `valid_actions`.
+    `tasks` are two or more of its own (by default its first and last), `actions` what to choose
+    from when it has neither `admissible_commands` nor `valid_actions`.
     """
     spec = ResourceSpec(name, config or {})
-    chosen = _default_tasks(spec) if tasks is None else tasks
-    if len(chosen) < 2:
-        raise BadParameter(f"checking {name!r} needs two tasks, not {len(chosen)}; pass tasks=")
+    selected = _default_tasks(spec) if tasks is None else tasks
+    if len(selected) < 2:
+        raise BadParameter(f"checking {name!r} needs two tasks, not {len(selected)}; pass tasks=")
     walk = actions or WALKS.get(name, ())
-    return asyncio.run(_check(spec, chosen, steps, seed, walk))
+    return asyncio.run(_check(spec, selected, steps, seed, walk))
 
 
 async def _check(
     spec: ResourceSpec, tasks: Sequence[Task], steps: int, seed: int, walk: Sequence[str]
-) -> list[Finding]:
+) -> list[ContractProblem]:
     build = spec.builder()
     async with AsyncExitStack() as stack:
 
-        async def opened() -> Environment:
-            world = build()
-            stack.push_async_callback(_attempt, world.close)
-            if isinstance(world, Startable):
-                await world.start()
-            return world
+        async def start_instance() -> Environment:
+            environment = build()
+            stack.push_async_callback(_attempt, environment.close)
+            if isinstance(environment, Startable):
+                await environment.start()
+            return environment
 
-        # Two instances serve all checks: some worlds take seconds to start.
-        trial = _Trial(await opened(), await opened(), tasks, steps, seed, walk)
-        return [await _judge(check, trial) for check in CHECKS]
-
-
-Check = Callable[[_Trial], Awaitable[str]]
+        # Two instances serve all checks: some environments take seconds to start.
+        run = _CheckRun(await start_instance(), await start_instance(), tasks, steps, seed, walk)
+        return [await _check_one(check, run) for check in CHECKS]
 
 
-async def _judge(check: Check, trial: _Trial) -> Finding:
+Check = Callable[[_CheckRun], Awaitable[str]]
+
+
+async def _check_one(check: Check, run: _CheckRun) -> ContractProblem:
     name = check.__name__.removeprefix("_").replace("_", " ")
-    problem = await _attempt(lambda: check(trial))
+    problem = await _attempt(lambda: check(run))
     promise = (inspect.getdoc(check) or "").partition("\n")[0]
-    return Finding(name, not problem, problem or promise)
+    return ContractProblem(name, not problem, problem or promise)
 
 
 async def _attempt(act: Callable[[], Awaitable[str | None]]) -> str:
     try:
         return await act() or ""
-    except Exception as error:  # noqa: BLE001 - whatever a world raises here is the finding
+    except Exception as error:  # noqa: BLE001 - whatever an environment raises here is the result
         return f"it raised {type(error).__name__}: {str(error)[:300]}"
 
 
-async def _no_testimony_before_reset(trial: _Trial) -> str:
+async def _no_testimony_before_reset(run: _CheckRun) -> str:
     """Before the first reset, testimony and step raise NotReset."""
-    return await _has_no_episode(trial.world)
+    return await _has_no_episode(run.environment)
 
 
-async def _reset_binds_the_task(trial: _Trial) -> str:
-    """After reset, testimony names the world and the task, as the observation does."""
-    for task in trial.tasks:
-        observation = await trial.world.reset(task)
-        evidence = trial.world.testimony()
-        if (evidence.world, evidence.task_id) != (trial.world.name, task.id):
+async def _reset_binds_the_task(run: _CheckRun) -> str:
+    """After reset, testimony names the environment and the task, as the observation does."""
+    for task in run.tasks:
+        observation = await run.environment.reset(task)
+        evidence = run.environment.evidence()
+        if (evidence.world, evidence.task_id) != (run.environment.name, task.id):
             return f"reset to {task.id!r}, and the testimony is {evidence!r}"
         if observation.evidence != evidence:
             return "the observation's evidence is not the testimony"
@@ -152,20 +152,20 @@ async def _reset_binds_the_task(trial: _Trial) -> str:
     return ""
 
 
-async def _unknown_task_is_refused(trial: _Trial) -> str:
-    """A task that the world does not have is a BadParameter, and leaves no episode behind."""
+async def _unknown_task_is_refused(run: _CheckRun) -> str:
+    """A task that the environment does not have is a BadParameter, and leaves no episode behind."""
     try:
-        await trial.world.reset(Task(id="no-such-task/999999999"))
+        await run.environment.reset(Task(id="no-such-task/999999999"))
     except BadParameter:
-        return await _has_no_episode(trial.world)
+        return await _has_no_episode(run.environment)
     return "a task that does not exist was accepted"
 
 
-async def _testimony_is_read_only(trial: _Trial) -> str:
+async def _testimony_is_read_only(run: _CheckRun) -> str:
     """Reading the testimony changes nothing and is plain JSON."""
-    await trial.world.reset(trial.tasks[0])
-    before = trial.world.testimony()
-    if any(trial.world.testimony() != before for _ in range(20)):
+    await run.environment.reset(run.tasks[0])
+    before = run.environment.evidence()
+    if any(run.environment.evidence() != before for _ in range(20)):
         return "reading it twice gives two testimonies"
     record = json.loads(json.dumps(asdict(before), allow_nan=False))
     if WorldEvidence(**record) != before:
@@ -173,69 +173,69 @@ async def _testimony_is_read_only(trial: _Trial) -> str:
     return ""
 
 
-async def _same_actions_same_world(trial: _Trial) -> str:
+async def _same_actions_same_world(run: _CheckRun) -> str:
     """The same actions give the same observations, on this instance and on another."""
-    for task in trial.tasks:
-        if not _deterministic(trial.world, task):
+    for task in run.tasks:
+        if not _deterministic(run.environment, task):
             continue
-        actions, seen = await _explore(trial, trial.world, task)
-        for instance in (trial.world, trial.twin):
-            again = [await instance.reset(task)]
-            again += [await instance.step(action) for action in actions]
-            for action, old, new in zip(("reset", *actions), seen, again, strict=True):
+        actions, observations = await _explore(run, run.environment, task)
+        for instance in (run.environment, run.twin):
+            repeated = [await instance.reset(task)]
+            repeated += [await instance.step(action) for action in actions]
+            for action, old, new in zip(("reset", *actions), observations, repeated, strict=True):
                 if old != new:
                     return f"{task.id!r} differs after {action!r}: {_difference(old, new)}"
     return ""
 
 
-async def _reset_leaves_nothing(trial: _Trial) -> str:
+async def _reset_leaves_nothing(run: _CheckRun) -> str:
     """After an episode of another task, a reset gives what a fresh instance gives."""
-    played, fresh = trial.tasks[0], trial.tasks[1]
-    if not _deterministic(trial.world, fresh):
+    first, second = run.tasks[0], run.tasks[1]
+    if not _deterministic(run.environment, second):
         return ""
-    await _explore(trial, trial.world, played)
-    trial.twin.forget()
-    old, new = await trial.world.reset(fresh), await trial.twin.reset(fresh)
+    await _explore(run, run.environment, first)
+    run.twin.forget()
+    old, new = await run.environment.reset(second), await run.twin.reset(second)
     return "" if old == new else f"the first observation differs: {_difference(old, new)}"
 
 
-async def _hostile_actions_do_nothing(trial: _Trial) -> str:
+async def _hostile_actions_do_nothing(run: _CheckRun) -> str:
     """An action without meaning changes the observation at most, and never raises."""
-    task = trial.tasks[0]
-    actions, seen = await _explore(trial, trial.twin, task)
-    await trial.world.reset(task)
-    before = _standing(trial.world)
+    task = run.tasks[0]
+    actions, observations = await _explore(run, run.twin, task)
+    await run.environment.reset(task)
+    before = _state(run.environment)
     for what, action in HOSTILE.items():
-        observation = await trial.world.step(action)
-        if _standing(trial.world) != before:
-            return f"{what} changed the testimony from {before!r} to {_standing(trial.world)!r}"
+        observation = await run.environment.step(action)
+        if _state(run.environment) != before:
+            return f"{what} changed the testimony from {before!r} to {_state(run.environment)!r}"
         if len(observation.text) > TEXT_LIMIT:
             return f"{what} is answered with {len(observation.text)} characters"
-    if not _deterministic(trial.world, task):
+    if not _deterministic(run.environment, task):
         return ""
-    for action, expected in zip(actions, seen[1:], strict=True):
-        found = await trial.world.step(action)
-        if (found.text, found.reward) != (expected.text, expected.reward):
-            return f"after them {action!r} differs: {_difference(expected, found)}"
+    for action, expected in zip(actions, observations[1:], strict=True):
+        observation = await run.environment.step(action)
+        if (observation.text, observation.reward) != (expected.text, expected.reward):
+            return f"after them {action!r} differs: {_difference(expected, observation)}"
     return ""
 
 
-async def _forget_unbinds(trial: _Trial) -> str:
+async def _forget_unbinds(run: _CheckRun) -> str:
     """After forget there is no episode; the next reset starts one."""
-    await trial.world.reset(trial.tasks[0])
-    trial.world.forget()
-    trial.world.forget()
-    problem = await _has_no_episode(trial.world)
-    await trial.world.reset(trial.tasks[0])
+    await run.environment.reset(run.tasks[0])
+    run.environment.forget()
+    run.environment.forget()
+    problem = await _has_no_episode(run.environment)
+    await run.environment.reset(run.tasks[0])
     return problem
 
 
-async def _close_is_idempotent(trial: _Trial) -> str:
-    """Closing twice is closing once; a closed world neither steps nor testifies."""
-    await trial.world.reset(trial.tasks[0])
-    await trial.world.close()
-    await trial.world.close()
-    return await _has_no_episode(trial.world, closed=True)
+async def _close_is_idempotent(run: _CheckRun) -> str:
+    """Closing twice is closing once; a closed environment neither steps nor testifies."""
+    await run.environment.reset(run.tasks[0])
+    await run.environment.close()
+    await run.environment.close()
+    return await _has_no_episode(run.environment, closed=True)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -251,51 +251,51 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-async def _has_no_episode(world: Environment, *, closed: bool = False) -> str:
+async def _has_no_episode(environment: Environment, *, closed: bool = False) -> str:
     refusals = (NotReset, DeadResource) if closed else (NotReset,)
     try:
-        return f"it testifies without an episode: {world.testimony()!r}"
+        return f"it testifies without an episode: {environment.evidence()!r}"
     except refusals:
         pass
     try:
-        return f"it steps without an episode: {await world.step('look')!r:.300}"
+        return f"it steps without an episode: {await environment.step('look')!r:.300}"
     except refusals:
         return ""
 
 
 async def _explore(
-    trial: _Trial, world: Environment, task: Task
+    run: _CheckRun, environment: Environment, task: Task
 ) -> tuple[list[str], list[Observation]]:
     """A seeded walk from a reset: its actions, and what was seen (the reset first)."""
-    dice = random.Random(f"{trial.seed}/{task.id}")
+    rng = random.Random(f"{run.seed}/{task.id}")
     actions: list[str] = []
-    seen = [await world.reset(task)]
-    for _ in range(trial.steps):
-        if seen[-1].done:
+    observations = [await environment.reset(task)]
+    for _ in range(run.steps):
+        if observations[-1].done:
             break
-        actions.append(dice.choice(await _possible(world, trial.walk)))
-        seen.append(await world.step(actions[-1]))
-    return actions, seen
+        actions.append(rng.choice(await _possible(environment, run.walk)))
+        observations.append(await environment.step(actions[-1]))
+    return actions, observations
 
 
-async def _possible(world: Environment, walk: Sequence[str]) -> Sequence[str]:
-    # Both methods are conventions of some worlds, not part of the protocol.
-    offer: Any = getattr(world, "admissible_commands", None) or getattr(
-        world, "valid_actions", None
+async def _possible(environment: Environment, walk: Sequence[str]) -> Sequence[str]:
+    # Both methods are conventions of some environments, not part of the protocol.
+    offer: Any = getattr(environment, "admissible_commands", None) or getattr(
+        environment, "valid_actions", None
     )
     if offer is None:
         return walk or ("look", "look around", "inventory")
-    offered = offer()
-    return list(await offered if inspect.isawaitable(offered) else offered)
+    commands = offer()
+    return list(await commands if inspect.isawaitable(commands) else commands)
 
 
-def _deterministic(world: Environment, task: Task) -> bool:
-    declared: Any = getattr(world, "deterministic", None)
-    return declared is None or bool(declared(task))
+def _deterministic(environment: Environment, task: Task) -> bool:
+    declares: Any = getattr(environment, "deterministic", None)
+    return declares is None or bool(declares(task))
 
 
-def _standing(world: Environment) -> WorldEvidence:
-    evidence = world.testimony()
+def _state(environment: Environment) -> WorldEvidence:
+    evidence = environment.evidence()
     progress = {key: value for key, value in evidence.progress.items() if key not in COUNTERS}
     return WorldEvidence(
         evidence.world, evidence.task_id, evidence.score, evidence.done, evidence.won, progress
@@ -307,11 +307,11 @@ def _difference(old: Observation, new: Observation) -> str:
 
 
 def _default_tasks(spec: ResourceSpec) -> list[Task]:
-    """The first and the last task of the world, by the `tasks` of its class or module."""
+    """The first and the last task of the environment, by the `tasks` of its class or module."""
     factory: Any = spec.factory()
     if hasattr(factory, "tasks"):
-        listed = list(spec.builder()().tasks())  # type: ignore[attr-defined]  # checked one line above
+        tasks = list(spec.builder()().tasks())  # type: ignore[attr-defined]  # checked one line above
     else:
         module = importlib.import_module(factory.__module__)
-        listed = list(module.tasks()) if hasattr(module, "tasks") else []
-    return [listed[0], listed[-1]] if len(listed) > 1 else listed
+        tasks = list(module.tasks()) if hasattr(module, "tasks") else []
+    return [tasks[0], tasks[-1]] if len(tasks) > 1 else tasks

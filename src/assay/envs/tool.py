@@ -3,7 +3,7 @@
     @tool
     async def alfworld_step(context: Context, action: Annotated[str, "A command"]) -> Observation:
         \"""Carry out one command in the household.\"""
-        return await (await context.world("alfworld")).step(action)
+        return await (await context.environment("alfworld")).step(action)
 
 What the model writes is untrusted: arguments that do not fit become an observation that says what
 is possible. Only a world that died, or a task that does not exist, raises.
@@ -58,11 +58,11 @@ class Tool:
 
     async def observe(self, context: Context, arguments: Mapping[str, object] | str) -> Observation:
         """The whole observation, of arguments as a mapping or as the text that a model wrote."""
-        given = _parse(arguments) if isinstance(arguments, str) else arguments
-        problem = given if isinstance(given, str) else self._problem(given)
-        if isinstance(given, str) or problem:
+        values = _parse(arguments) if isinstance(arguments, str) else arguments
+        problem = values if isinstance(values, str) else self._problem(values)
+        if isinstance(values, str) or problem:
             return Observation(f"{self.name} was not called: {problem}. {self._usage()}")
-        result = await self.function(context, **given)
+        result = await self.function(context, **values)
         return Observation(result) if isinstance(result, str) else result
 
     def _problem(self, arguments: Mapping[str, object]) -> str:
@@ -81,8 +81,8 @@ class Tool:
         properties: Schema = self.parameters["properties"]
         if not properties:
             return "It takes no arguments."
-        shown = ", ".join(f"{name}: {_describe(schema)}" for name, schema in properties.items())
-        return f"Its arguments: {shown}."
+        usage = ", ".join(f"{name}: {_describe(schema)}" for name, schema in properties.items())
+        return f"Its arguments: {usage}."
 
 
 def tool(function: Callable[..., Awaitable[Observation | str]], /) -> Tool:

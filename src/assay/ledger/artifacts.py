@@ -27,7 +27,7 @@ class Artifacts:
         return self.folder / sha256[:2] / sha256
 
     def put(self, data: bytes | str) -> str:
-        """The hash under which the content can be had from now on; text is stored as UTF-8.
+        """Store the content, and return its hash; text is stored as UTF-8.
 
         Lone surrogates in a text are kept as the three bytes that they would have.
         """
@@ -52,13 +52,13 @@ class Artifacts:
             content = path.read_bytes()
         except FileNotFoundError as error:
             raise BadRecord(f"there is no artifact {sha256} in {str(self.folder)!r}") from error
-        found = hashlib.sha256(content).hexdigest()
-        if found != sha256:
-            raise BadRecord(f"{str(path)!r} is damaged: its content has the hash {found}")
+        actual = hashlib.sha256(content).hexdigest()
+        if actual != sha256:
+            raise BadRecord(f"{str(path)!r} is damaged: its content has the hash {actual}")
         return content
 
     def take_unsynced(self) -> set[Path]:
-        """The files that were written since the last call, for the one who makes them durable."""
+        """The files that were written since the last call and are not fsynced yet."""
         with self._lock:
-            taken, self._unsynced = self._unsynced, set()
-        return taken
+            paths, self._unsynced = self._unsynced, set()
+        return paths

@@ -22,13 +22,13 @@ from typing import Any
 
 from assay.errors import BadRecord, UsageError
 from assay.ledger.browsergym_log import LoggedAction, answer_of, logged_actions
-from assay.ledger.files import sync
 from assay.ledger.layout import safe_name
 from assay.ledger.lines import load_record
 from assay.ledger.pickles import attribute, read_pickle
-from assay.ledger.provenance import new_run_id, task_set_hash, utc_now, versions
+from assay.ledger.provenance import installed_versions, new_run_id, task_set_hash, utc_now
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
+from assay.resources.files import sync
 from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained, Score, Scored
@@ -102,7 +102,7 @@ def import_browsergym(
         benchmark=_benchmark(folders),
         agent=folders[0].agent,
         config={"imported_from": Path(path).name, "format": "browsergym", "unpickle": unpickle},
-        versions={**_their_versions(folders), **versions()},
+        versions={**_their_versions(folders), **installed_versions()},
         rewards=(SCORER,),
         task_set=task_set_hash(tasks),
         n_tasks=len(tasks),

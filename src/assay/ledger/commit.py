@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.errors import ResourceError
-from assay.ledger.files import sync, sync_all
+from assay.resources.files import sync, sync_all
 
 BATCH_LINES = 4_096
 BATCH_BYTES = 64 * 2**20
@@ -58,7 +58,7 @@ class GroupCommit:
         return entry.done
 
     def close(self) -> None:
-        """Everything submitted is on the disk, or its future says why not."""
+        """Wait until everything submitted is on the disk, or its future has the error."""
         with self._change:
             if self._closing:
                 return
@@ -103,7 +103,7 @@ class GroupCommit:
         self.batches += 1
 
     def _fail(self, batch: list[_Entry], error: OSError | MemoryError) -> None:
-        """Nobody waits for ever; what the disk holds is unknown now, so nothing more is taken."""
+        """Fail every waiting future, and accept nothing more: the file's state is unknown."""
         with self._change:
             self._failure = error
             unserved = [*batch, *self._waiting]

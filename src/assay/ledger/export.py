@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import BadParameter, MissingExtra
-from assay.ledger.files import whole_or_nothing
 from assay.ledger.lines import dump_json, dump_line
 from assay.ledger.run import Run
 from assay.ledger.summary import domain_of
+from assay.resources.files import atomic_write
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained
 
@@ -63,7 +63,7 @@ def export_run(run: Run, path: str | Path, format: ExportFormat = "jsonl") -> in
     there a lone surrogate becomes its escape.
     """
     columns = {**COLUMNS, **_score_columns(run)}
-    with whole_or_nothing(Path(path)) as draft:
+    with atomic_write(Path(path)) as draft:
         if format == "jsonl":
             return _write_jsonl(draft, _rows(run, columns))
         if format == "parquet":

@@ -1,8 +1,8 @@
 """An SQLite index over all runs of a folder: fast to ask, safe to delete.
 
 The run folders are the truth. `update` reads what was appended since the last time, by the byte
-offset that it keeps for each run; an index that is missing, damaged or of another version is made
-anew.
+offset that it keeps for each run; an index that is missing, damaged or of another version is
+built again.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord
+from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import INDEX, RunLayout, list_runs
 from assay.ledger.records import RawLine, episode_from_record, read_raw
 from assay.ledger.run import read_manifest
-from assay.ledger.summary import domain_of, primary, reward_of
+from assay.ledger.summary import domain_of, primary_score, reward_of
 from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
 from assay.schema.usage import Usage
 
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 _HEAD_BYTES = 4_096
 
 _TABLES = """
@@ -39,6 +40,7 @@ CREATE TABLE attempts (
     repeat INTEGER NOT NULL, domain TEXT NOT NULL, stop_reason TEXT NOT NULL, scorer TEXT NOT NULL,
     reward REAL, abstained TEXT, n_steps INTEGER NOT NULL, elapsed_s REAL NOT NULL,
     started_at TEXT NOT NULL, used INTEGER NOT NULL, cost_usd REAL,
+    counts INTEGER NOT NULL,
     PRIMARY KEY (run_id, line)
 ) WITHOUT ROWID;
 CREATE INDEX attempts_of_a_task ON attempts (task_id);
@@ -53,18 +55,11 @@ INSERT INTO runs VALUES (
 _INSERT_ATTEMPT = """
 INSERT INTO attempts VALUES (
     CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT),
-    CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, ?, CAST(? AS TEXT), ?, ?
+    CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, ?, CAST(? AS TEXT), ?, ?, 0
 )
 """
 
-_FINAL = """
-SELECT *, row_number() OVER (
-    PARTITION BY run_id, task_id, repeat ORDER BY stop_reason = 'env_error', line DESC
-) = 1 AS counts FROM attempts
-"""
-"""The attempts, each with whether it is the one that counts; the rule of `Run.final`."""
-
-_RUNS = f"""
+_RUNS = """
 SELECT runs.run_id, created_at, benchmark, agent, focus, parent, task_set,
     n_tasks * repeats AS planned, damaged,
     count(a.line) AS attempts,
@@ -78,9 +73,9 @@ SELECT runs.run_id, created_at, benchmark, agent, focus, parent, task_set,
     total(a.elapsed_s) AS elapsed_s,
     CASE WHEN total(a.used) = count(a.cost_usd) THEN sum(a.cost_usd) END AS cost_usd,
     CAST(total(a.n_steps) AS INTEGER) AS steps
-FROM runs LEFT JOIN ({_FINAL}) AS a USING (run_id)
+FROM runs LEFT JOIN attempts AS a USING (run_id)
 GROUP BY runs.run_id ORDER BY created_at, runs.run_id
-"""  # noqa: S608 - constants only
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +92,7 @@ class RunRow:
     planned: int
     """Tasks times repeats; 0 when the manifest does not say."""
     damaged: int
-    """Lines that could not be read."""
+    """Lines that were left out: unreadable ones, and those that repeat an attempt."""
     attempts: int
     n: int
     """Final attempts."""
@@ -140,7 +135,7 @@ class AttemptRow:
     """Whether it is the one that counts for its task and repeat."""
 
 
-class Index:
+class LedgerIndex:
     """The index of one folder of runs; where nothing can be written it lives in memory."""
 
     def __init__(self, runs_dir: str | Path) -> None:
@@ -156,7 +151,7 @@ class Index:
                 return self._update(database)
 
     def rebuild(self) -> int:
-        """The index is made anew from the run folders; returns how many lines there are."""
+        """The index is built again from the run folders; returns how many lines there are."""
         self._delete()
         return self.update()
 
@@ -171,19 +166,19 @@ class Index:
         """The attempts of a run, of a task over all runs, or both, up to date."""
         self.update()
         query = (
-            f"SELECT * FROM ({_FINAL} "  # noqa: S608 - constants only
+            "SELECT * FROM attempts "
             "WHERE (?1 IS NULL OR run_id = CAST(?1 AS TEXT)) "
-            "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT))) ORDER BY run_id, line"
+            "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT)) ORDER BY run_id, line"
         )
-        wanted = (None if name is None else _text(name) for name in (run_id, task_id))
-        rows = self._rows(query, tuple(wanted))
+        names = (None if name is None else _text(name) for name in (run_id, task_id))
+        rows = self._rows(query, tuple(names))
         return [AttemptRow(*(*row[:-3], bool(row[-3]), row[-2], bool(row[-1]))) for row in rows]
 
     def task_means(self, run_id: str) -> list[float]:
         """The mean reward of each task of a run that was scored, as of the last update."""
         query = (
-            f"SELECT avg(reward) FROM ({_FINAL} WHERE run_id = CAST(? AS TEXT)) "  # noqa: S608
-            "WHERE counts AND reward IS NOT NULL GROUP BY task_id ORDER BY min(line)"
+            "SELECT avg(reward) FROM attempts WHERE run_id = CAST(? AS TEXT) "
+            "AND counts AND reward IS NOT NULL GROUP BY task_id ORDER BY min(line)"
         )
         return [mean for (mean,) in self._rows(query, (_text(run_id),))]
 
@@ -218,12 +213,12 @@ class Index:
     def _update(self, database: sqlite3.Connection) -> int:
         folders = {folder.name: folder for folder in list_runs(self.runs_dir)}
         states = database.execute("SELECT run_id, offset, lines, head FROM runs")
-        known = {run_id: _State(*state) for run_id, *state in states}
-        for run_id in known.keys() - folders.keys():
+        indexed = {run_id: _State(*state) for run_id, *state in states}
+        for run_id in indexed.keys() - folders.keys():
             _forget(database, run_id)
         new = 0
         for run_id, folder in folders.items():
-            new += _update_run(database, run_id, RunLayout(folder), known.get(run_id))
+            new += _update_run(database, run_id, RunLayout(folder), indexed.get(run_id))
         return new
 
 
@@ -241,10 +236,17 @@ def _update_run(
         _insert_run(database, run_id, layout)
     elif _size(layout.episodes) == offset:
         return 0
-    tail = _Tail(offset, lines)
+    selection = _selection(database, run_id)
+    before = {line.number for line in selection.final.values()}
+    tail = _Tail(offset, lines, selection)
     database.executemany(
         _INSERT_ATTEMPT,
         tail.rows(run_id, read_raw(layout.episodes, start=offset, after=lines)),
+    )
+    after = {line.number for line in selection.final.values()}
+    database.executemany(
+        "UPDATE attempts SET counts = ? WHERE run_id = CAST(? AS TEXT) AND line = ?",
+        ((number in after, _text(run_id), number) for number in before ^ after),
     )
     head = _head(layout.episodes, tail.offset)
     database.execute(
@@ -266,10 +268,11 @@ class _State:
 
 @dataclass(slots=True)
 class _Tail:
-    """How far a run has been read, and how many of the lines were damaged."""
+    """How far a run has been read, its attempts, and how many of the lines were left out."""
 
     offset: int
     lines: int
+    selection: AttemptSelection[AttemptLine]
     damaged: int = 0
 
     def rows(self, run_id: str, raw_lines: Iterable[RawLine]) -> Iterator[tuple[Any, ...]]:
@@ -283,11 +286,32 @@ class _Tail:
             except BadRecord:
                 self.damaged += 1
                 continue
-            yield _row(run_id, raw.line.number, episode)
+            if self.selection.add(_attempt_line(raw.line.number, episode)):
+                yield _row(run_id, raw.line.number, episode)
+            else:
+                self.damaged += 1
+
+
+def _attempt_line(number: int, episode: Episode) -> AttemptLine:
+    return AttemptLine(
+        episode.attempt, episode.task.id, episode.repeat, episode.stop_reason, number
+    )
+
+
+def _selection(database: sqlite3.Connection, run_id: str) -> AttemptSelection[AttemptLine]:
+    """The attempts of a run as far as they are indexed."""
+    selection: AttemptSelection[AttemptLine] = AttemptSelection()
+    query = (
+        "SELECT attempt, task_id, repeat, stop_reason, line FROM attempts "
+        "WHERE run_id = CAST(? AS TEXT) ORDER BY line"
+    )
+    for row in database.execute(query, (_text(run_id),)):
+        selection.add(AttemptLine(*row))
+    return selection
 
 
 def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
-    score = primary(episode)
+    score = primary_score(episode)
     return (
         _text(run_id),
         number,
@@ -344,7 +368,7 @@ def _open(path: Path | None) -> sqlite3.Connection:
     )
     try:
         database.text_factory = lambda data: data.decode("utf-8", "surrogatepass")
-        # What a power cut destroys is made anew; there is nothing to wait for.
+        # What a power cut destroys is built again; there is nothing to wait for.
         database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN IMMEDIATE")
         (version,) = database.execute("PRAGMA user_version").fetchone()

@@ -19,7 +19,7 @@ from assay.errors import BadRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FileLine:
     """One terminated line of a file, without its line break."""
 
     number: int
@@ -60,7 +60,7 @@ def load_record(data: bytes) -> dict[str, Any]:
     return value
 
 
-def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[Line]:
+def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLine]:
     """The terminated lines from byte `start` on, numbered on from `after`.
 
     A last line without its line break is being written, or was torn by a kill: it is not read.
@@ -76,7 +76,7 @@ def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[Line]:
         for number, raw in enumerate(stream, after + 1):
             if not raw.endswith(b"\n"):
                 return
-            yield Line(number, offset, raw[:-1])
+            yield FileLine(number, offset, raw[:-1])
             offset += len(raw)
 
 

@@ -37,17 +37,17 @@ def upgrade(
     schema = fields.pop("schema_id", None)
     for migration in migrations:
         if migration.before == schema:
-            fields = _changed(migration, kind, fields)
+            fields = _apply(migration, kind, fields)
             schema = migration.after
     if schema != RUN_SCHEMA:
-        known = [*(migration.before for migration in migrations), RUN_SCHEMA]
+        schemas = [*(migration.before for migration in migrations), RUN_SCHEMA]
         raise BadRecord(
-            f"a record of schema {schema!r:.80}; this version of Assay reads {', '.join(known)}"
+            f"a record of schema {schema!r:.80}; this version of Assay reads {', '.join(schemas)}"
         )
     return fields
 
 
-def _changed(migration: Migration, kind: RecordKind, fields: dict[str, Any]) -> dict[str, Any]:
+def _apply(migration: Migration, kind: RecordKind, fields: dict[str, Any]) -> dict[str, Any]:
     try:
         return migration.change(kind, fields)
     except (KeyError, TypeError, ValueError) as error:

@@ -54,7 +54,7 @@ def canonical_hash(value: Any) -> str:
 
 
 def task_set_hash(tasks: Iterable[Task]) -> str:
-    """The same for the same tasks, in any order; another goal or gold answer is another set."""
+    """The same for the same tasks in any order; another goal or reference is another set."""
     return canonical_hash(sorted(canonical_hash(task.model_dump()) for task in tasks))
 
 
@@ -63,15 +63,15 @@ def resolved_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return load_record(dump_json(config))
 
 
-def versions(packages: Iterable[str] = ()) -> dict[str, str]:
+def installed_versions(packages: Iterable[str] = ()) -> dict[str, str]:
     """The versions of Assay, Python, the platform, and those packages that are installed."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
     for package in ("assay", *packages):
         try:
-            found[package] = metadata.version(package)
+            versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def repository_state(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.ledger.lines import Line, load_record, read_lines
+from assay.ledger.lines import FileLine, load_record, read_lines
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
-from assay.schema.episode import Episode
+from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RUN_SCHEMA
+
+_KEYS = frozenset(Episode.model_fields) - {"trajectory"} | {"stop_reason", "messages", "steps"}
+_ENDINGS = frozenset(get_args(StopReason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class StoredEpisode:
 class RawLine:
     """A line of `episodes.jsonl` and the record in it, or why there is none."""
 
-    line: Line
+    line: FileLine
     record: dict[str, Any] | None
     problem: str = ""
 
@@ -66,6 +69,18 @@ def episode_to_record(
         "messages": {"n": messages.n, "inline": messages.inline, "sha256": messages.sha256},
         "steps": {"n": steps.n, "sha256": steps.sha256},
     }
+
+
+def check_episode_keys(fields: Mapping[str, Any]) -> None:
+    """Raise BadRecord if a record has keys or an ending that no episode has.
+
+    For readers that take a few numbers from a line and do not validate the rest of it.
+    """
+    unknown = fields.keys() - _KEYS
+    if unknown:
+        raise BadRecord(f"not an episode: unknown fields {sorted(unknown)!s:.200}")
+    if fields.get("stop_reason") not in _ENDINGS:
+        raise BadRecord(f"not an episode: stop_reason={fields.get('stop_reason')!r:.80}")
 
 
 def episode_from_record(fields: dict[str, Any]) -> StoredEpisode:

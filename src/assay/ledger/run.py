@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,34 +12,21 @@ from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord
 from assay.ledger.artifacts import Artifacts
+from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import RunLayout, safe_name
 from assay.ledger.lines import load_record
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
-from assay.ledger.records import RawLine, StoredEpisode, episode_from_record, read_raw
+from assay.ledger.records import (
+    RawLine,
+    StoredEpisode,
+    check_episode_keys,
+    episode_from_record,
+    read_raw,
+)
 from assay.ledger.steps import read_steps
 from assay.schema.episode import Episode, Step
 from assay.schema.manifest import RunManifest
 from assay.schema.message import Message
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where an attempt's line is, and what decides whether the attempt counts."""
-
-    attempt: str
-    key: tuple[str, int]
-    env_error: bool
-    offset: int
-    number: int
-
-
-@dataclass(slots=True)
-class _Catalogue:
-    """The places of all attempts as far as the file has been read."""
-
-    places: dict[str, _Place] = field(default_factory=dict)
-    offset: int = 0
-    lines: int = 0
 
 
 class Run:
@@ -62,8 +48,10 @@ class Run:
         self._layout = RunLayout(self.path)
         self._migrations = migrations
         self._artifacts = Artifacts(self._layout.artifacts)
-        self._catalogue = _Catalogue()
-        self._problems: dict[str, None] = {}
+        self._selection: AttemptSelection[AttemptLine] = AttemptSelection()
+        self._offset = 0
+        self._lines = 0
+        self._problems: dict[int, str] = {}
         self.manifest = read_manifest(self._layout, migrations)
 
     @property
@@ -73,7 +61,7 @@ class Run:
     @property
     def problems(self) -> tuple[str, ...]:
         """What a lenient reader has left out so far."""
-        return tuple(self._problems)
+        return tuple(self._problems.values())
 
     def episodes(self, *, full: bool = False) -> Iterator[Episode]:
         """Every attempt, in the order in which they finished.
@@ -81,26 +69,40 @@ class Run:
         Messages and steps are only there with `full`; without them the stream is fast, and the
         totals (`n_steps`, `cum_reward`, `usage`) are as recorded.
         """
+        seen: set[str] = set()
         for raw in read_raw(self._layout.episodes, migrations=self._migrations):
-            episode = self._episode_of(raw, full=full)
+            stored = self._stored(raw)
+            if stored is None:
+                continue
+            attempt = stored.episode.attempt
+            if attempt in seen:
+                self._report(raw.line.number, f"repeats attempt {attempt!r}")
+                continue
+            seen.add(attempt)
+            episode = self._episode(stored, raw.line.number, full=full)
             if episode is not None:
                 yield episode
+
+    def attempts(self) -> AttemptSelection[AttemptLine]:
+        """Every attempt by its line, and those that count, without reading the episodes."""
+        self._scan()
+        return self._selection
 
     def final(self, *, full: bool = False) -> Iterator[Episode]:
         """The attempt that counts for each task and repeat, in the order of their first attempts.
 
         That is the last one; an attempt that ended in an env_error only where there is no other.
         """
-        self._scan()
-        chosen: dict[tuple[str, int], _Place] = {}
-        for place in self._catalogue.places.values():
-            held = chosen.get(place.key)
-            if held is None or held.env_error or not place.env_error:
-                chosen[place.key] = place
-        for place in chosen.values():
-            episode = self._episode_of(self._read(place), full=full)
-            if episode is not None:
-                yield episode
+        for chosen in list(self.attempts().final.values()):
+            line: AttemptLine | None = chosen
+            while line is not None:
+                stored = self._stored(self._read(line))
+                if stored is not None:
+                    episode = self._episode(stored, line.number, full=full)
+                    if episode is not None:
+                        yield episode
+                    break
+                line = self._selection.remove(line)
 
     def episode(self, attempt: str) -> Episode:
         """One attempt, with its messages and steps."""
@@ -123,9 +125,9 @@ class Run:
 
     def unfinished(self) -> tuple[str, ...]:
         """Attempts that left steps but have no line: they are under way, or were killed."""
-        self._scan()
+        finished = self.attempts().attempts
         started = (path.name.removesuffix(".jsonl") for path in self._layout.steps.glob("*.jsonl"))
-        return tuple(sorted(set(started) - set(self._catalogue.places)))
+        return tuple(sorted(set(started) - set(finished)))
 
     def artifact(self, sha256: str) -> bytes:
         """The content, checked against its hash.
@@ -157,62 +159,74 @@ class Run:
             manifest = read_manifest(layout, self._migrations)
 
     def _scan(self) -> None:
-        """Bring the catalogue up to the end of the file."""
-        catalogue = self._catalogue
+        """Bring the selection up to the end of the file."""
         lines = read_raw(
             self._layout.episodes,
-            start=catalogue.offset,
-            after=catalogue.lines,
+            start=self._offset,
+            after=self._lines,
             migrations=self._migrations,
         )
         for raw in lines:
-            catalogue.offset, catalogue.lines = raw.line.end, raw.line.number
-            place = self._place(raw)
-            if place is None:
-                continue
-            first = catalogue.places.setdefault(place.attempt, place)
-            if first is not place:
-                self._report(raw.line.number, f"repeats attempt {place.attempt!r}")
+            self._offset, self._lines = raw.line.end, raw.line.number
+            line = self._attempt_line(raw)
+            if line is not None and not self._selection.add(line):
+                self._report(line.number, f"repeats attempt {line.attempt!r}")
 
-    def _place(self, raw: RawLine) -> _Place | None:
+    def _attempt_line(self, raw: RawLine) -> AttemptLine | None:
         record = raw.record
         if record is None:
             self._report(raw.line.number, raw.problem)
             return None
         try:
-            key = (str(record["task"]["id"]), int(record["repeat"]))
-            ended = record["stop_reason"] == "env_error"
-            attempt = str(record["attempt"])
+            check_episode_keys(record)
+            return AttemptLine(
+                attempt=str(record["attempt"]),
+                task_id=str(record["task"]["id"]),
+                repeat=int(record["repeat"]),
+                stop_reason=str(record["stop_reason"]),
+                number=raw.line.number,
+                offset=raw.line.offset,
+            )
+        except BadRecord as error:
+            self._report(raw.line.number, str(error))
         except (KeyError, TypeError, ValueError) as error:
             self._report(raw.line.number, f"not an episode: {error!r:.200}")
-            return None
-        return _Place(attempt, key, ended, raw.line.offset, raw.line.number)
+        return None
 
     def _find(self, attempt: str) -> RawLine:
-        self._scan()
-        place = self._catalogue.places.get(attempt)
-        if place is None:
+        line = self.attempts().attempts.get(attempt)
+        if line is None:
             raise BadRecord(f"run {self.path.name!r} has no finished attempt {attempt[:200]!r}")
-        return self._read(place)
+        return self._read(line)
 
-    def _read(self, place: _Place) -> RawLine:
+    def _read(self, line: AttemptLine) -> RawLine:
         lines = read_raw(
             self._layout.episodes,
-            start=place.offset,
-            after=place.number - 1,
+            start=line.offset,
+            after=line.number - 1,
             migrations=self._migrations,
         )
         return next(lines)
 
-    def _episode_of(self, raw: RawLine, *, full: bool) -> Episode | None:
+    def _stored(self, raw: RawLine) -> StoredEpisode | None:
+        """What the line holds; `None`, and a problem, for a damaged one."""
         if raw.record is None:
             self._report(raw.line.number, raw.problem)
             return None
         try:
-            stored = episode_from_record(raw.record)
-            return self._whole(stored) if full else stored.episode
+            return episode_from_record(raw.record)
         except BadRecord as error:
             self._report(raw.line.number, str(error))
+            return None
+
+    def _episode(self, stored: StoredEpisode, number: int, *, full: bool) -> Episode | None:
+        """The episode; `None`, and a problem, where its messages or steps are damaged."""
+        if not full:
+            return stored.episode
+        try:
+            return self._whole(stored)
+        except BadRecord as error:
+            self._report(number, str(error))
             return None
 
     def _whole(self, stored: StoredEpisode) -> Episode:
@@ -237,18 +251,18 @@ class Run:
             return ()
         path = self._layout.steps_of(stored.episode.attempt)
         try:
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
+            actual = hashlib.sha256(path.read_bytes()).hexdigest()
         except FileNotFoundError as error:
             raise BadRecord(f"there is no {str(path)!r}") from error
-        if found != stored.steps.sha256:
-            raise BadRecord(f"{str(path)!r} is not what was recorded: its hash is {found}")
+        if actual != stored.steps.sha256:
+            raise BadRecord(f"{str(path)!r} is not what was recorded: its hash is {actual}")
         return self.steps(stored.episode.attempt)
 
     def _report(self, number: int, problem: str) -> None:
         where = self._where(number, problem)
         if self.strict:
             raise BadRecord(where)
-        self._problems[where] = None
+        self._problems.setdefault(number, where)
 
     def _where(self, number: int, problem: str) -> str:
         return f"{str(self._layout.episodes)!r} line {number}: {problem}"

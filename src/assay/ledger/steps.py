@@ -11,9 +11,9 @@ from typing import Self
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.ledger.files import sync_all
 from assay.ledger.lines import dump_line, load_record, read_lines
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
+from assay.resources.files import sync_all
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
 

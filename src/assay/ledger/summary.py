@@ -22,7 +22,7 @@ class Counts:
     """What a set of episodes comes to.
 
     An episode that the environment ended, and one whose primary score abstained, are not in the
-    mean: they are counted beside it. Every other ending is judged.
+    mean: they are counted beside it. Every other ending is scored.
     """
 
     n: int
@@ -36,9 +36,9 @@ class Counts:
     """Above 0.6."""
     zero: int
     abstained: int
-    """Judged without a number: the primary reward abstained."""
+    """The primary reward abstained."""
     unscored: int
-    """Not judged at all, though the environment did its part."""
+    """No reward ran, though the environment did its part."""
     env_errors: int
     agent_errors: int
     mean_steps: float | None
@@ -50,7 +50,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskSummary:
     """One task of a run, over its repeats."""
 
     task_id: str
@@ -76,7 +76,7 @@ class RunSummary:
     """Of all attempts: what was spent, not only what counted."""
     elapsed_s: float
     """The sum over all attempts; concurrent ones overlap."""
-    tasks: tuple[TaskRow, ...]
+    tasks: tuple[TaskSummary, ...]
     problems: tuple[str, ...]
     """What a lenient reader left out."""
 
@@ -89,8 +89,8 @@ class RunSummary:
         return record
 
 
-def primary(episode: Episode) -> Score | None:
-    """The score that stands for the episode; `None` when the environment failed, or nothing judged.
+def primary_score(episode: Episode) -> Score | None:
+    """The score that stands for the episode; `None` when the environment failed or no reward ran.
 
     A score that was given although the environment failed does not count.
     """
@@ -101,29 +101,29 @@ def primary(episode: Episode) -> Score | None:
 
 def reward_of(episode: Episode) -> float | None:
     """The number that enters the mean, if there is one."""
-    score = primary(episode)
+    score = primary_score(episode)
     return None if score is None or isinstance(score, Abstained) else score.value
 
 
 def count(episodes: Iterable[Episode]) -> Counts:
     """The counts of these episodes, each taken as it is."""
-    held = list(episodes)
-    rewards = [reward for episode in held if (reward := reward_of(episode)) is not None]
-    env_errors = sum(episode.stop_reason == "env_error" for episode in held)
-    abstained = sum(isinstance(primary(episode), Abstained) for episode in held)
-    steps = [episode.n_steps for episode in held if episode.stop_reason != "env_error"]
+    episodes = list(episodes)
+    rewards = [reward for episode in episodes if (reward := reward_of(episode)) is not None]
+    env_errors = sum(episode.stop_reason == "env_error" for episode in episodes)
+    abstained = sum(isinstance(primary_score(episode), Abstained) for episode in episodes)
+    steps = [episode.n_steps for episode in episodes if episode.stop_reason != "env_error"]
     return Counts(
-        n=len(held),
+        n=len(episodes),
         scored=len(rewards),
         mean=_mean(rewards),
-        answered=sum(episode.stop_reason == "answered" for episode in held),
+        answered=sum(episode.stop_reason == "answered" for episode in episodes),
         perfect=sum(reward >= PERFECT for reward in rewards),
         good=sum(reward > GOOD for reward in rewards),
         zero=sum(reward == 0.0 for reward in rewards),
         abstained=abstained,
-        unscored=len(held) - len(rewards) - env_errors - abstained,
+        unscored=len(episodes) - len(rewards) - env_errors - abstained,
         env_errors=env_errors,
-        agent_errors=sum(episode.stop_reason == "agent_error" for episode in held),
+        agent_errors=sum(episode.stop_reason == "agent_error" for episode in episodes),
         mean_steps=_mean(steps),
     )
 
@@ -158,8 +158,8 @@ def domain_of(episode: Episode) -> str:
     return "" if domain is None else str(domain)
 
 
-def _row(task_id: str, episodes: list[Episode]) -> TaskRow:
-    return TaskRow(task_id, domain_of(episodes[0]), count(episodes), _endings(episodes))
+def _row(task_id: str, episodes: list[Episode]) -> TaskSummary:
+    return TaskSummary(task_id, domain_of(episodes[0]), count(episodes), _endings(episodes))
 
 
 def _endings(episodes: Iterable[Episode]) -> dict[StopReason, int]:

@@ -17,7 +17,7 @@ from assay.ledger.migrate import upgrade
 from assay.schema.episode import Step
 
 CODE_CHARS = 200
-"""Of a code: many gists are held at once."""
+"""Of a code: many gists are in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +34,32 @@ class StepGist:
     error: str
     """The code of the failure that the tool reported, or empty."""
     block: str
-    """The code of the wall that the page put up, or empty."""
+    """The code of what the page blocked the agent with, or empty."""
     reward: float | None
-    """What the world itself paid."""
+    """What the environment itself paid."""
 
 
-def read_gists(path: Path, known: Sequence[StepGist] = ()) -> tuple[StepGist, ...]:
-    """The gist of each step in the file, in order; reading goes on where `known` ends.
+def read_gists(path: Path, read_before: Sequence[StepGist] = ()) -> tuple[StepGist, ...]:
+    """The gist of each step in the file, in order; reading goes on where `read_before` ends.
 
     A file that does not exist has no steps. Line `i` of the file is step `i`.
     """
-    found = list(known)
-    start = found[-1].end if found else 0
-    for line in read_lines(path, start=start, after=len(found)):
+    gists = list(read_before)
+    start = gists[-1].end if gists else 0
+    for line in read_lines(path, start=start, after=len(gists)):
         try:
             record = upgrade(_load(line.data), "step")
-            found.append(_gist(record, line.offset, line.end))
+            gists.append(_gist(record, line.offset, line.end))
         except BadRecord as error:
             raise BadRecord(f"{str(path)!r} line {line.number}: {error!s:.300}") from error
-    return tuple(found)
+    return tuple(gists)
 
 
 def read_window(path: Path, gists: Sequence[StepGist], first: int, last: int) -> tuple[Step, ...]:
     """The whole steps `first` to `last - 1`, read from their places and nowhere else."""
-    wanted = gists[max(first, 0) : max(last, 0)]
     steps: list[Step] = []
     with path.open("rb") as stream:
-        for gist in wanted:
+        for gist in gists[max(first, 0) : max(last, 0)]:
             stream.seek(gist.offset)
             data = stream.read(gist.end - gist.offset - 1)
             try:
@@ -87,14 +86,14 @@ def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepGist:
     outcome = record.get("outcome")
     if not isinstance(first, Mapping) or not isinstance(outcome, (Mapping, type(None))):
         raise BadRecord(f"not a step: its scores are {scores!r:.100}, its outcome {outcome!r:.100}")
-    told = outcome or {}
+    codes = outcome or {}
     return StepGist(
         offset=offset,
         end=end,
         score=_number(first.get("score")),
         classification=str(first.get("classification") or "")[:CODE_CHARS],
-        error=str(told.get("error") or "")[:CODE_CHARS],
-        block=str(told.get("block") or "")[:CODE_CHARS],
+        error=str(codes.get("error") or "")[:CODE_CHARS],
+        block=str(codes.get("block") or "")[:CODE_CHARS],
         reward=_number(record.get("reward")),
     )
 

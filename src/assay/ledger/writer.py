@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import hashlib
 import json
 import os
-import socket
 import threading
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -15,15 +13,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from assay.errors import BadRecord, ResourceError
+from assay.errors import BadRecord
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.commit import GroupCommit
-from assay.ledger.files import sync, whole_or_nothing
 from assay.ledger.layout import RunLayout, attempt_number, attempt_stem, safe_name
 from assay.ledger.lines import dump_json, dump_line, load_record
+from assay.ledger.lock import lock_run
 from assay.ledger.records import StoredMessages, StoredSteps, episode_to_record, read_raw
 from assay.ledger.run import read_manifest
 from assay.ledger.steps import StepsWriter
+from assay.resources.files import atomic_write, sync
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 from assay.schema.task import Task
@@ -49,7 +48,7 @@ class RunWriter:
         self._numbers: dict[str, int] = {}
         self._artifacts = Artifacts(self._layout.artifacts)
         with ExitStack() as undo:
-            lock_file = _lock(self._layout)
+            lock_file = lock_run(self._layout)
             undo.callback(os.close, lock_file)
             self._lock_file: int | None = lock_file
             self.recovered = _move_torn_line_aside(self._layout)
@@ -75,7 +74,7 @@ class RunWriter:
         with ExitStack() as undo:
             undo.callback(writer.close)
             fields = load_record(dump_json(manifest.model_dump()))
-            with whole_or_nothing(writer._layout.manifest) as draft:
+            with atomic_write(writer._layout.manifest) as draft:
                 draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
             sync(folder.parent)
             undo.pop_all()
@@ -171,16 +170,17 @@ class RunWriter:
     def _store_steps(
         self, episode: Episode, streamed: StepsWriter | None
     ) -> tuple[StoredSteps, tuple[Path, ...]]:
-        held = episode.trajectory.steps
-        if streamed is None and not held:
+        recorded = episode.trajectory.steps
+        if streamed is None and not recorded:
             return StoredSteps(0, ""), ()
         if streamed is None:
             streamed = StepsWriter(self._layout.steps_of(episode.attempt))
-            for step in held:
+            for step in recorded:
                 streamed.write(step)
-        elif held and len(held) != streamed.n:
+        elif recorded and len(recorded) != streamed.n:
             raise BadRecord(
-                f"attempt {episode.attempt!r} has {len(held)} steps, but {streamed.n} were written"
+                f"attempt {episode.attempt!r} has {len(recorded)} steps, "
+                f"but {streamed.n} were written"
             )
         streamed.close(durable=False)
         return StoredSteps(streamed.n, streamed.sha256), (streamed.path,)
@@ -201,26 +201,10 @@ class RunWriter:
                 self._finished.add(str(raw.record.get("attempt")))
         started = (path.name.removesuffix(".jsonl") for path in self._layout.steps.iterdir())
         for attempt in self._finished.union(started):
-            known = attempt_number(attempt)
-            if known is not None:
-                stem, number = known
+            parsed = attempt_number(attempt)
+            if parsed is not None:
+                stem, number = parsed
                 self._numbers[stem] = max(number, self._numbers.get(stem, 0))
-
-
-def _lock(layout: RunLayout) -> int:
-    """A descriptor that holds the run's lock until it is closed or the process ends."""
-    file = os.open(layout.lock, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        holder = os.pread(file, 200, 0).decode("utf-8", "replace").strip() or "another process"
-        os.close(file)
-        raise ResourceError(
-            f"{str(layout.folder)!r} is being written by {holder}; a run has one writer"
-        ) from error
-    os.ftruncate(file, 0)
-    os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
-    return file
 
 
 def _move_torn_line_aside(layout: RunLayout) -> Path | None:
@@ -234,7 +218,7 @@ def _move_torn_line_aside(layout: RunLayout) -> Path | None:
     end = layout.episodes.stat().st_size - len(content)
     name = f"episodes.torn-{end}-{hashlib.sha256(content).hexdigest()[:8]}"
     aside = layout.folder / name
-    with whole_or_nothing(aside) as draft:
+    with atomic_write(aside) as draft:
         draft.write_bytes(content)
     os.truncate(layout.episodes, end)
     sync(layout.episodes)
@@ -249,9 +233,9 @@ def _tail(path: Path, block: int = 1 << 16) -> bytes:
         while position > 0:
             start = max(0, position - block)
             stream.seek(start)
-            head, found, rest = stream.read(position - start).rpartition(b"\n")
-            tail = (rest if found else head + rest) + tail
-            if found:
+            head, line_break, rest = stream.read(position - start).rpartition(b"\n")
+            tail = (rest if line_break else head + rest) + tail
+            if line_break:
                 break
             position = start
         return tail

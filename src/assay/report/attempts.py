@@ -7,16 +7,20 @@ need their conversations, nor the records to be validated field by field.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from assay.errors import BadRecord
+from assay.errors import BadRecord, UnknownName
+from assay.ledger.counting import AttemptSelection
 from assay.ledger.layout import RunLayout, find_run
-from assay.ledger.records import read_raw
+from assay.ledger.records import check_episode_keys, read_raw
 from assay.ledger.run import Run
+from assay.registry import find_reward
 from assay.schema.manifest import RunManifest
+from assay.scoring.scorer import without_defaults
 
 RunLike: TypeAlias = str | Path | Run
 ERRORS = ("agent_error", "env_error")
@@ -90,41 +94,30 @@ def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> Attempts:
     ended only where there is no other.
     """
     opened = open_run(run, runs_dir)
-    chosen: dict[tuple[str, int], Attempt] = {}
-    seen: set[str] = set()
+    selection: AttemptSelection[Attempt] = AttemptSelection()
     problems: list[str] = []
-    n = 0
     for raw in read_raw(RunLayout(opened.path).episodes):
+        where = f"line {raw.line.number} of {opened.path.name}"
         attempt = None if raw.record is None else _attempt(raw.record)
         if attempt is None:
-            why = raw.problem or "not an episode"
-            problems.append(f"line {raw.line.number} of {opened.path.name}: {why:.200}")
-            continue
-        if attempt.attempt in seen:
-            problems.append(
-                f"line {raw.line.number} of {opened.path.name} repeats attempt {attempt.attempt!r}"
-            )
-            continue
-        seen.add(attempt.attempt)
-        n += 1
-        key = (attempt.task_id, attempt.repeat)
-        held = chosen.get(key)
-        if held is None or held.stop_reason == "env_error" or attempt.stop_reason != "env_error":
-            chosen[key] = attempt
+            problems.append(f"{where}: {raw.problem or 'not an episode':.200}")
+        elif not selection.add(attempt):
+            problems.append(f"{where} repeats attempt {attempt.attempt!r}")
     if opened.strict and problems:
         raise BadRecord(problems[0])
-    final = tuple(chosen.values())
-    return Attempts(opened.manifest, opened.path, final, n - len(final), tuple(problems))
+    final = tuple(selection.final.values())
+    retried = len(selection.attempts) - len(final)
+    return Attempts(opened.manifest, opened.path, final, retried, tuple(problems))
 
 
 def _attempt(record: Mapping[str, Any]) -> Attempt | None:
     """The numbers of one line; `None` for a line that does not have them."""
     try:
+        check_episode_keys(record)
         ended = str(record["stop_reason"])
         score = next(iter(record["scores"]), None) or {}
         value = score.get("value")
         cost = record["usage"].get("cost_usd")
-        params = score.get("params") or {}
         return Attempt(
             attempt=str(record["attempt"]),
             task_id=str(record["task"]["id"]),
@@ -133,13 +126,25 @@ def _attempt(record: Mapping[str, Any]) -> Attempt | None:
             reward=None if value is None or ended == "env_error" else float(value),
             abstained=str(score.get("abstained") or ""),
             scorer=str(score.get("scorer", "")),
-            params=", ".join(f"{key}={params[key]!r}" for key in sorted(params)),
+            params=_describe_params(str(score.get("scorer", "")), score.get("params")),
             n_steps=int(record["n_steps"]),
             cost_usd=None if cost is None else float(cost),
             elapsed_s=float(record["elapsed_s"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _describe_params(scorer: str, params: Any) -> str:
+    """The options of a score in words, without those that are the defaults of a known reward.
+
+    Scores that were recorded before defaults were left out compare with those recorded after.
+    """
+    if not params:
+        return ""
+    with suppress(UnknownName):
+        params = without_defaults(find_reward(scorer), params)
+    return ", ".join(f"{key}={params[key]!r}" for key in sorted(params))
 
 
 def mean(values: Iterable[float]) -> float:

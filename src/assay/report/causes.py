@@ -14,7 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from assay.ledger.summary import PERFECT, primary
+from assay.ledger.summary import PERFECT, primary_score
 from assay.report.alignment import AlignedItem, items_of, number_in
 from assay.report.traces import Sign, Trace
 from assay.schema.score import Abstained
@@ -142,7 +142,7 @@ def environment_error(case: Case) -> tuple[Sign, ...]:
 
 def scorer_error(case: Case) -> tuple[Sign, ...]:
     """The primary reward abstained, is missing, or has only a hidden gold to compare with."""
-    score = primary(case.trace.episode)
+    score = primary_score(case.trace.episode)
     if isinstance(score, Abstained):
         return (Sign(case.answer_step, f"{score.reason}: {score.because[:200]}"),)
     if score is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import AssayError, UnknownName
 from assay.ledger.run import Run
-from assay.ledger.summary import primary, reward_of
+from assay.ledger.summary import primary_score, reward_of
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import RunLike, mean, open_run
 from assay.report.causes import SUGGESTIONS, Case, Cause, Limits, cause_of
@@ -168,7 +168,7 @@ def _find(run: Run, episode: Episode, limits: Limits, full: float, recoverer: Re
         limits=limits,
     )
     cause, signs = cause_of(case)
-    score = primary(episode)
+    score = primary_score(episode)
     return Finding(
         attempt=episode.attempt,
         task_id=episode.task.id,

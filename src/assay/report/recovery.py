@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.errors import AssayError
-from assay.ledger.summary import primary, reward_of
+from assay.ledger.summary import primary_score, reward_of
 from assay.report.canonical import forms
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score
@@ -36,7 +36,7 @@ class Recoverer:
 
     def best(self, episode: Episode) -> Recovery | None:
         """The best other form of the answer, where one scores more than the answer did."""
-        score, reward = primary(episode), reward_of(episode)
+        score, reward = primary_score(episode), reward_of(episode)
         if score is None or reward is None or not episode.final_response:
             return None
         scorer = self._judge(score)

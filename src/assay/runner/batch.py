@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from assay.errors import BadParameter, MissingParameter
-from assay.runner.processes import worker_pool
+from assay.resources.processes import worker_pool
 from assay.schema.score import Json, Score
 from assay.scoring.scorer import Scorer
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from assay.agents.protocol import Limits
+from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, UnknownName, did_you_mean
+from assay.registry import BENCHMARKS
 
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
@@ -49,8 +50,8 @@ class RunLimits:
     attempts: int = 3
     """How often a task is tried when its world fails; every try stays in the ledger."""
 
-    def for_agent(self) -> Limits:
-        return Limits(steps=self.steps, step_s=self.step_s, episode_s=self.episode_s)
+    def for_agent(self) -> EpisodeLimits:
+        return EpisodeLimits(steps=self.steps, step_s=self.step_s, episode_s=self.episode_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,30 +91,24 @@ class Benchmark:
 SECTIONS = ("tasks", "environment", "rewards", "limits", "service")
 
 
-def shipped_benchmarks() -> dict[str, str]:
-    """The text of every benchmark that comes with Assay, by name."""
-    folder = resources.files("assay.runner") / "benchmarks"
-    return {
-        item.name.removesuffix(".toml"): item.read_text("utf-8")
-        for item in sorted(folder.iterdir(), key=lambda item: item.name)
-        if item.name.endswith(".toml")
-    }
-
-
 def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) -> Benchmark:
     """The benchmark of that name, or in that file, with these settings (`limits.steps`) changed."""
     path = Path(name)
     if path.suffix == ".toml":
-        return read_benchmark(_file(path), where=str(path), settings=settings)
-    shipped = shipped_benchmarks()
-    if str(name) not in shipped:
-        hint = did_you_mean(str(name), shipped, "`assay list benchmarks` shows all")
+        return read_benchmark(_read_file(path), where=str(path), settings=settings)
+    names = BENCHMARKS.names()
+    if str(name) not in names:
+        hint = did_you_mean(str(name), names, "`assay list benchmarks` shows all")
         raise UnknownName(
             f"no benchmark named {str(name)!r}; {hint}, "
             "and a path that ends in .toml names a file of your own"
         )
-    document = tomllib.loads(shipped[str(name)])
-    return read_benchmark(document, where=f"{name}.toml", settings=settings)
+    file: object = BENCHMARKS.get(str(name))
+    if not isinstance(file, Traversable):
+        raise BadParameter(
+            f"benchmark {str(name)!r} is {file!r:.200}; a package offers the path of its TOML file"
+        )
+    return read_benchmark(_read_file(file), where=f"{name}.toml", settings=settings)
 
 
 def read_benchmark(
@@ -162,18 +157,23 @@ def with_settings(
     return changed
 
 
-def _file(path: Path) -> dict[str, Any]:
+def _read_file(file: Traversable) -> dict[str, Any]:
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        document = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise UnknownName(f"cannot read the benchmark {str(path)!r}: {error.strerror}") from error
+        raise UnknownName(f"cannot read the benchmark {str(file)!r}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadParameter(f"{path} is not TOML: {error}") from error
+        raise BadParameter(f"{file} is not TOML: {error}") from error
+    if isinstance(file, Path):
+        _resolve_paths(document, file.resolve().parent)
+    return document
+
+
+def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
     for section in (document.get("tasks"), document.get("environment")):
         for key in PATHS:
             if isinstance(section, dict) and isinstance(section.get(key), str):
-                section[key] = str(path.resolve().parent / section[key])
-    return document
+                section[key] = str(folder / section[key])
 
 
 class _Table:

@@ -1,9 +1,9 @@
 """Scoring and rollouts on Ray; the one module that knows it, and imports it only when called.
 
-Scoring is a Ray task for each piece, rollouts are actors that each hold their own worlds. Ray
-decides where they run. A task that is lost with its worker or node is run again by Ray, and leaves
-the same bytes; an episode that is lost with its actor is played again by another one, as a new
-attempt. Nothing but this process writes to the ledger.
+Scoring is a Ray task for each shard; rollouts are actors that each have environments of their own.
+Ray decides where they run. A task that is lost with its worker or node is run again by Ray, and
+leaves the same bytes; an episode that is lost with its actor is played again by another one, as a
+new attempt. Only this process writes to the ledger.
 """
 
 from __future__ import annotations
@@ -22,24 +22,21 @@ from typing import Any, TypeVar
 from assay.errors import AssayError, BadParameter, MissingExtra, ResourceError
 from assay.ledger.provenance import utc_now
 from assay.ledger.writer import RunWriter
-from assay.runner.cluster_luggage import pack, unpack
-from assay.runner.cluster_player import Player
-from assay.runner.execute import Company, Play
-from assay.runner.plan import Assignment, Plan
+from assay.runner.cluster_actor import RolloutActor
+from assay.runner.cluster_payload import pack, unpack
+from assay.runner.execute import Executor, PlayAttempt
+from assay.runner.plan import Plan, PlannedAttempt
+from assay.runner.retries import SHARD_RETRIES, WORKER_LOSSES, AttemptPolicy
 from assay.schema.episode import Episode, Failure, Step, Trajectory
 from assay.schema.score import Abstained
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-RETRIES = 5
-"""How often a piece is scored again whose worker or node was lost."""
-LOSSES = 3
-"""How many workers an episode may take down before it is settled as the world's failure."""
 STORE_BYTES = 256 * 2**20
-"""Ray's shared memory on a laptop; what passes through it are tallies, steps and pictures."""
+"""Ray's shared memory on a laptop; what passes through it are counts, steps and pictures."""
 CLOSE_S = 20.0
-KNOCK_S = 10.0
+CONNECT_S = 10.0
 LOST = "lost_attempts"
 """The note of an episode that began before, on workers that were lost."""
 
@@ -65,110 +62,118 @@ class RayTasks:
         self._workers = workers
 
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-        """Every result once, as they are done; a piece whose worker is lost is done again.
+        """Every result once, as they are done; an item whose worker is lost is done again.
 
-        What cannot be done because its worker is lost every time is named by a `ResourceError`,
-        after all the rest has been done.
+        Raises a `ResourceError` that names what cannot be done because its worker is lost every
+        time, after all the rest has been done.
         """
         ray = _ray()
-        luggage = ray.put(pack(work, ray.cloudpickle))
-        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_work_on)
-        owed = iter(items)
+        payload = ray.put(pack(work, ray.cloudpickle))
+        task = ray.remote(num_cpus=1, max_retries=SHARD_RETRIES)(_call_payload)
+        remaining = iter(items)
         running: dict[Any, T] = {}
-        lost: list[tuple[T, Exception]] = []
+        failures: list[tuple[T, Exception]] = []
         try:
             while True:
                 # A cluster that lost a node has less room than is taken already.
-                for item in islice(owed, max(0, self._room(ray) - len(running))):
-                    running[task.remote(luggage, item)] = item
+                for item in islice(remaining, max(0, self._capacity(ray) - len(running))):
+                    running[task.remote(payload, item)] = item
                 if not running:
                     break
-                for done in _finished(ray, list(running)):
+                for done in _wait_for_any(ray, list(running)):
                     item = running.pop(done)
                     try:
                         with _as_raised(ray):
                             result: R = ray.get(done)
-                    except _losses(ray) as error:
-                        lost.append((item, error))
+                    except _worker_losses(ray) as error:
+                        failures.append((item, error))
                     else:
                         yield result
         finally:
-            for left in running:
-                ray.cancel(left, force=True)
-        if lost:
+            for unfinished in running:
+                ray.cancel(unfinished, force=True)
+        if failures:
+            first, problem = failures[0]
             raise ResourceError(
-                f"{len(lost)} of {len(items)} pieces ended their worker {1 + RETRIES} times, "
-                f"{lost[0][0]!r:.300} first; all others are kept, and --resume tries these again "
-                f"({lost[0][1]!s:.300})"
+                f"{len(failures)} of {len(items)} shards ended their worker "
+                f"{1 + SHARD_RETRIES} times, {first!r:.300} first; all others are kept, and "
+                f"--resume tries these again ({problem!s:.300})"
             )
 
-    def _room(self, ray: Any) -> int:
+    def _capacity(self, ray: Any) -> int:
         """How many tasks may be under way; asked again and again, since clusters grow."""
         if self._workers is not None:
             return self._workers
         return 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def _finished(ray: Any, running: list[Any]) -> list[Any]:
-    """Every task that is done, once there is one: on a large cluster they come in crowds."""
+def _wait_for_any(ray: Any, running: list[Any]) -> list[Any]:
+    """Every task that is done, once there is one: on a large cluster many end at once."""
     ray.wait(running, num_returns=1)
     done: list[Any] = ray.wait(running, num_returns=len(running), timeout=0)[0]
     return done
 
 
-def _work_on(luggage: bytes, item: Any) -> Any:
-    return unpack(luggage)(item)
+def _call_payload(payload: bytes, item: Any) -> Any:
+    return unpack(payload)(item)
 
 
-def on_ray(address: str | None = None) -> Company:
-    """Where `execute` has its episodes played by actors, one at a time on each."""
+def ray_executor(address: str | None = None) -> Executor:
+    """An executor whose episodes are played by Ray actors, one at a time on each."""
 
     @asynccontextmanager
-    async def company(
+    async def executor(
         plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
-    ) -> AsyncIterator[Play]:
+    ) -> AsyncIterator[PlayAttempt]:
         with _session(address, workers):
-            # The tasks come one by one, with the assignments.
-            luggage = pack((replace(plan, tasks=()), notes), _ray().cloudpickle)
-            crew = _Crew(luggage)
+            # The tasks come one by one, with the planned attempts.
+            payload = pack((replace(plan, tasks=()), notes), _ray().cloudpickle)
+            actors = ActorPool(payload)
             try:
-                crew.hire(workers)
-                yield partial(_play, crew, plan, writer)
+                actors.start(workers)
+                yield partial(_play_attempt, actors, plan, writer)
             finally:
-                await crew.dismiss()
+                await actors.stop()
 
-    return company
+    return executor
 
 
-async def _play(crew: _Crew, plan: Plan, writer: RunWriter, assignment: Assignment) -> Episode:
+async def _play_attempt(
+    actors: ActorPool, plan: Plan, writer: RunWriter, planned_attempt: PlannedAttempt
+) -> Episode:
     """The episode, from whichever attempt at it was not lost with its worker."""
-    lost = 0
+    policy = AttemptPolicy.of(plan)
+    losses = 0
     while True:
-        player = await crew.free_player()
-        attempt = writer.new_attempt(assignment.task, assignment.repeat)
+        actor = await actors.take()
+        attempt = writer.new_attempt(planned_attempt.task, planned_attempt.repeat)
         try:
-            with _as_raised(crew.ray):
-                episode = await _follow(player, writer, attempt, assignment)
-        except crew.losses as error:
-            lost += 1
-            crew.replace(player)
-            if lost < LOSSES:
+            with _as_raised(actors.ray):
+                episode = await _record_events(actor, writer, attempt, planned_attempt)
+        except actors.losses as error:
+            losses += 1
+            actors.replace(actor)
+            refusal = policy.refusal(None, losses)
+            if not refusal:
                 continue
-            episode = _unplayable(plan, attempt, assignment, str(error))
+            episode = _unplayable(plan, attempt, planned_attempt, f"{refusal}: {error}")
         else:
-            crew.give_back(player)
-        if not lost:
+            actors.give_back(actor)
+        if not losses:
             return episode
-        return episode.model_copy(update={"metadata": {**episode.metadata, LOST: lost}})
+        return episode.model_copy(update={"metadata": {**episode.metadata, LOST: losses}})
 
 
 # Ray's handles, references and generators have no types that a type checker could use.
-async def _follow(player: Any, writer: RunWriter, attempt: str, assignment: Assignment) -> Episode:
+async def _record_events(
+    actor: Any, writer: RunWriter, attempt: str, planned_attempt: PlannedAttempt
+) -> Episode:
     """The episode; its steps and artifacts are in the ledger as they happen."""
     steps = writer.steps(attempt)
     episode: Episode | None = None
-    # To the end of the stream: before that the player has not done with this episode.
-    async for reference in player.play.options(num_returns="streaming").remote(attempt, assignment):
+    events = actor.play.options(num_returns="streaming").remote(attempt, planned_attempt)
+    # To the end of the stream: before that the actor has not done with this episode.
+    async for reference in events:
         event = await reference
         if isinstance(event, Step):
             steps.write(event)
@@ -180,13 +185,15 @@ async def _follow(player: Any, writer: RunWriter, attempt: str, assignment: Assi
     return episode
 
 
-def _unplayable(plan: Plan, attempt: str, assignment: Assignment, error: str) -> Episode:
-    message = f"the worker that played it was lost, {LOSSES} times in a row: {error}"[:1_000]
-    scores: tuple[Abstained, ...] = tuple(j.abstain("env_error", message) for j in plan.scorers)
+def _unplayable(plan: Plan, attempt: str, planned_attempt: PlannedAttempt, problem: str) -> Episode:
+    message = problem[:1_000]
+    scores: tuple[Abstained, ...] = tuple(
+        scorer.abstain("env_error", message) for scorer in plan.scorers
+    )
     return Episode(
         attempt=attempt,
-        task=assignment.task,
-        repeat=assignment.repeat,
+        task=planned_attempt.task,
+        repeat=planned_attempt.repeat,
         trajectory=Trajectory(stop_reason="env_error"),
         scores=scores,
         failure=Failure(kind="env_error", message=message),
@@ -194,76 +201,76 @@ def _unplayable(plan: Plan, attempt: str, assignment: Assignment, error: str) ->
     )
 
 
-class _Crew:
-    """The actors of a run: free, at work, or still being hired."""
+class ActorPool:
+    """The actors of a run: free, at work, or starting."""
 
-    def __init__(self, luggage: bytes) -> None:
+    def __init__(self, payload: bytes) -> None:
         self.ray = _ray()
-        self._luggage = self.ray.put(luggage)
-        self._actor = self.ray.remote(num_cpus=1, max_restarts=0)(Player)
+        self.losses = _worker_losses(self.ray)
+        self._payload = self.ray.put(payload)
+        self._actor_class = self.ray.remote(num_cpus=1, max_restarts=0)(RolloutActor)
         self._free: asyncio.Queue[Any] = asyncio.Queue()
-        self._players: set[Any] = set()
-        self._hiring: set[asyncio.Task[None]] = set()
-        self.losses = _losses(self.ray)
+        self._actors: set[Any] = set()
+        self._starting: set[asyncio.Task[None]] = set()
 
-    def hire(self, many: int) -> None:
-        """So many more are on their way."""
-        for _ in range(many):
-            task = asyncio.create_task(self._hire())
-            self._hiring.add(task)
-            task.add_done_callback(self._hired)
+    def start(self, count: int) -> None:
+        """Begin to start so many actors more; `take` waits for them."""
+        for _ in range(count):
+            task = asyncio.create_task(self._start_one())
+            self._starting.add(task)
+            task.add_done_callback(self._forget_start)
 
-    async def free_player(self) -> Any:
-        """A player with nothing to do; raises what kept one from starting."""
-        player = await self._free.get()
-        if isinstance(player, BaseException):
-            raise player
-        return player
+    async def take(self) -> Any:
+        """A free actor; raises what prevented one from starting."""
+        actor = await self._free.get()
+        if isinstance(actor, BaseException):
+            raise actor
+        return actor
 
-    def give_back(self, player: Any) -> None:
-        self._free.put_nowait(player)
+    def give_back(self, actor: Any) -> None:
+        self._free.put_nowait(actor)
 
-    def replace(self, player: Any) -> None:
-        """The player is gone, and another one on its way."""
-        self._players.discard(player)
-        self.ray.kill(player)
-        self.hire(1)
+    def replace(self, actor: Any) -> None:
+        """Remove the actor, which is lost, and begin to start another one."""
+        self._actors.discard(actor)
+        self.ray.kill(actor)
+        self.start(1)
 
-    async def dismiss(self) -> None:
-        """Every player has closed its worlds, or was given time to, and is gone."""
-        for task in self._hiring:
+    async def stop(self) -> None:
+        """Every actor has closed its environments, or was given time to, and is gone."""
+        for task in self._starting:
             task.cancel()
-        await asyncio.gather(*self._hiring, return_exceptions=True)
-        await asyncio.gather(*map(self._close, self._players))
+        await asyncio.gather(*self._starting, return_exceptions=True)
+        await asyncio.gather(*map(self._stop_one, self._actors))
 
-    async def _hire(self) -> None:
-        for _ in range(LOSSES):
-            player = self._actor.remote(self._luggage)
+    async def _start_one(self) -> None:
+        for _ in range(WORKER_LOSSES):
+            actor = self._actor_class.remote(self._payload)
             try:
                 with _as_raised(self.ray):
-                    await player.open.remote()
-                self._players.add(player)
-                self._free.put_nowait(player)
+                    await actor.open.remote()
+                self._actors.add(actor)
+                self._free.put_nowait(actor)
                 return
             except self.losses as error:
                 problem = error
             finally:
-                if player not in self._players:
-                    self.ray.kill(player)
+                if actor not in self._actors:
+                    self.ray.kill(actor)
         raise ResourceError(
-            f"no worker could be started, {LOSSES} times in a row: {problem!s:.500}"
+            f"no worker could be started, {WORKER_LOSSES} times in a row: {problem!s:.500}"
         )
 
-    def _hired(self, task: asyncio.Task[None]) -> None:
-        self._hiring.discard(task)
+    def _forget_start(self, task: asyncio.Task[None]) -> None:
+        self._starting.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._free.put_nowait(error)
 
-    async def _close(self, player: Any) -> None:
+    async def _stop_one(self, actor: Any) -> None:
         with suppress(TimeoutError, self.ray.exceptions.RayError):
             async with asyncio.timeout(CLOSE_S):
-                await player.close.remote()
-        self.ray.kill(player)
+                await actor.close.remote()
+        self.ray.kill(actor)
 
 
 @contextmanager
@@ -283,7 +290,7 @@ def _session(address: str | None, workers: int | None) -> Iterator[None]:
         options.update(num_cpus=workers, include_dashboard=False, object_store_memory=STORE_BYTES)
     with _without_usage_reports():
         try:
-            _knock(where)
+            _check_reachable(where)
             ray.init(where, **options)
         except (OSError, RuntimeError, ValueError) as error:
             raise ResourceError(f"Ray at {where!r} cannot be used: {error}") from error
@@ -293,23 +300,23 @@ def _session(address: str | None, workers: int | None) -> Iterator[None]:
         ray.shutdown()
 
 
-def _knock(where: str) -> None:
-    """Nothing, unless nobody listens at HOST:PORT, which Ray would try for more than a minute."""
+def _check_reachable(where: str) -> None:
+    """Raise `OSError` if nobody listens at HOST:PORT: Ray would try for more than a minute."""
     host, colon, port = where.rpartition(":")
     if colon and port.isdecimal():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_S).close()
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
 
 
 @contextmanager
 def _without_usage_reports() -> Iterator[None]:
-    """A cluster that is started meanwhile reports to nobody, unless its user said otherwise."""
+    """A cluster that is started meanwhile sends no usage reports, unless its user set that."""
     switch = "RAY_USAGE_STATS_ENABLED"
-    said = os.environ.get(switch)
+    setting = os.environ.get(switch)
     os.environ.setdefault(switch, "0")
     try:
         yield
     finally:
-        if said is None:
+        if setting is None:
             del os.environ[switch]
 
 
@@ -329,15 +336,15 @@ def _as_raised(ray: Any) -> Iterator[None]:
         raise
 
 
-def _losses(ray: Any) -> tuple[type[Exception], ...]:
+def _worker_losses(ray: Any) -> tuple[type[Exception], ...]:
     """What Ray raises when a process or machine is gone, whoever's fault that is."""
-    known = ray.exceptions
+    errors = ray.exceptions
     return (
-        known.RayActorError,
-        known.WorkerCrashedError,
-        known.NodeDiedError,
-        known.ObjectLostError,
-        known.OutOfMemoryError,
+        errors.RayActorError,
+        errors.WorkerCrashedError,
+        errors.NodeDiedError,
+        errors.ObjectLostError,
+        errors.OutOfMemoryError,
     )
 
 

@@ -1,54 +1,108 @@
-"""Many episodes at a time, each of them on the disk before the next one begins."""
+"""Many episodes at a time, each of them in the ledger before the next one begins."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from assay.agents.protocol import Agent
 from assay.errors import AssayError
 from assay.ledger.run import Run
+from assay.ledger.summary import reward_of
 from assay.ledger.writer import RunWriter
 from assay.resources.browser import close_shared_browsers
-from assay.resources.pool import PoolLimits
-from assay.resources.pools import Pools
+from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
 from assay.runner.agents import RECORDINGS, AgentChoice
-from assay.runner.plan import Assignment, Plan
-from assay.runner.progress import Progress, Tally, silence
+from assay.runner.plan import Plan, PlannedAttempt
+from assay.runner.recorder import LedgerSink, RunResources
+from assay.runner.retries import AttemptPolicy, Retries
 from assay.runner.rollout import rollout
-from assay.runner.services import addressed, running_service
-from assay.runner.story import Recorder, Stage
+from assay.runner.services import fill_base_url, running_service
 from assay.schema.episode import Episode
 
-Play: TypeAlias = Callable[[Assignment], Awaitable[Episode]]
-"""One attempt, played to its end and not yet in the ledger."""
+PlayAttempt: TypeAlias = Callable[[PlannedAttempt], Awaitable[Episode]]
+"""Plays one attempt to its end; the episode is not in the ledger yet."""
 
 
-class Company(Protocol):
-    """Opens a place where episodes are played, so many at a time."""
+class Executor(Protocol):
+    """Opens a place where episodes are played, `workers` at a time."""
 
     def __call__(
         self, plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
-    ) -> AbstractAsyncContextManager[Play]: ...
+    ) -> AbstractAsyncContextManager[PlayAttempt]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """A run as it stands after one more attempt."""
+
+    done: int
+    """Episodes that need no further attempt."""
+    total: int
+    mean: float | None
+    """Of the primary score, so far and in this process."""
+    errors: int
+    """Attempts that the agent or the environment ended."""
+    elapsed_s: float
+    left_s: float | None
+    """At the rate so far; `None` before the first one is done."""
+
+
+def no_progress(progress: RunProgress) -> None:
+    """Report nothing."""
+
+
+class ProgressCounter:
+    """Counts attempts as they finish."""
+
+    def __init__(
+        self, total: int, done: int = 0, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._total = total
+        self._done_before = self._done = done
+        self._scored = 0
+        self._sum = 0.0
+        self._errors = 0
+        self._clock = clock
+        self._start = clock()
+
+    def add(self, episode: Episode, *, settled: bool) -> RunProgress:
+        """The state after this attempt; an attempt that will be repeated is not `settled`."""
+        self._done += settled
+        self._errors += episode.stop_reason in ("agent_error", "env_error")
+        reward = reward_of(episode)
+        if reward is not None:
+            self._scored += 1
+            self._sum += reward
+        return self.now()
+
+    def now(self) -> RunProgress:
+        elapsed_s = self._clock() - self._start
+        finished = self._done - self._done_before
+        left_s = elapsed_s / finished * (self._total - self._done) if finished else None
+        mean = self._sum / self._scored if self._scored else None
+        return RunProgress(self._done, self._total, mean, self._errors, elapsed_s, left_s)
 
 
 @asynccontextmanager
-async def in_this_process(
+async def local_executor(
     plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
-) -> AsyncIterator[Play]:
-    """Episodes are played here, by coroutines that share worlds and services."""
-    async with open_stage(plan, writer, workers, notes) as stage:
+) -> AsyncIterator[PlayAttempt]:
+    """Episodes are played in this process, by coroutines that share environments and services."""
+    async with open_run_resources(plan, writer, workers, notes) as resources:
 
-        async def play(assignment: Assignment) -> Episode:
-            attempt = writer.new_attempt(assignment.task, assignment.repeat)
-            return await rollout(attempt, assignment, stage)
+        async def play_attempt(planned_attempt: PlannedAttempt) -> Episode:
+            attempt = writer.new_attempt(planned_attempt.task, planned_attempt.repeat)
+            return await rollout(attempt, planned_attempt, resources)
 
-        yield play
+        yield play_attempt
 
 
 async def execute(
@@ -56,66 +110,47 @@ async def execute(
     writer: RunWriter,
     *,
     workers: int,
-    company: Company = in_this_process,
-    tell: Callable[[Progress], None] = silence,
+    executor: Executor = local_executor,
+    on_progress: Callable[[RunProgress], None] = no_progress,
     notes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Every episode that the plan still owes this run is in the ledger.
+    """Every episode of the plan that this run still lacks is in the ledger.
 
-    `notes` are kept with each of them. Raises `MissingExtra` when the machine lacks what the
-    world or the agent needs.
+    `notes` are written with each of them. Raises `MissingExtra` when the machine lacks what the
+    environment or the agent needs.
     """
-    owed, failures = _owed(plan, Run(writer.path))
+    retries = Retries(AttemptPolicy.of(plan))
+    for episode in Run(writer.path).episodes():
+        retries.add(episode)
+    queue = deque(attempt for attempt in plan.attempts() if not retries.refusal(attempt.key))
     total = len(plan.tasks) * plan.repeats
-    tally = Tally(total, total - len(owed))
-    tell(tally.now())
-    if not owed:
+    counter = ProgressCounter(total, total - len(queue))
+    on_progress(counter.now())
+    if not queue:
         return
-    queue = deque(owed)
 
-    async def work(play: Play) -> None:
+    async def work(play_attempt: PlayAttempt) -> None:
         while queue:
-            assignment = queue.popleft()
-            episode = await play(assignment)
+            planned_attempt = queue.popleft()
+            episode = await play_attempt(planned_attempt)
             await writer.finish(episode)
-            failed = episode.stop_reason == "env_error"
-            failures[assignment.key] += failed
-            again = failed and failures[assignment.key] < plan.benchmark.limits.attempts
-            if again:
-                # At the end of the queue: what made the world fail may have passed by then.
-                queue.append(assignment)
-            tell(tally.add(episode, settled=not again))
+            refusal = retries.add(episode)
+            if not refusal:
+                # At the end of the queue: what made the environment fail may have passed by then.
+                queue.append(planned_attempt)
+            on_progress(counter.add(episode, settled=bool(refusal)))
 
-    many = min(workers, len(owed))
-    async with company(plan, writer, many, notes or {}) as play:
+    workers = min(workers, len(queue))
+    async with executor(plan, writer, workers, notes or {}) as play_attempt:
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(many):
-                    group.create_task(work(play))
-        except ExceptionGroup as group:
-            known = group.subgroup(AssayError)
-            if known is None:
+                for _ in range(workers):
+                    group.create_task(work(play_attempt))
+        except ExceptionGroup as errors:
+            ours = errors.subgroup(AssayError)
+            if ours is None:
                 raise
-            raise next(_leaves(known)) from group
-
-
-def _owed(plan: Plan, run: Run) -> tuple[list[Assignment], Counter[tuple[str, int]]]:
-    """What has no attempt that counts, and how often the world failed each so far."""
-    failures: Counter[tuple[str, int]] = Counter()
-    settled: set[tuple[str, int]] = set()
-    for episode in run.episodes():
-        key = (episode.task.id, episode.repeat)
-        if episode.stop_reason == "env_error":
-            failures[key] += 1
-        else:
-            settled.add(key)
-    most = plan.benchmark.limits.attempts
-    owed = [
-        assignment
-        for assignment in plan.assignments()
-        if assignment.key not in settled and failures[assignment.key] < most
-    ]
-    return owed, failures
+            raise next(_leaves(ours)) from errors
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -128,18 +163,18 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 @asynccontextmanager
-async def open_stage(
-    plan: Plan, writer: Recorder, workers: int, notes: Mapping[str, Any]
-) -> AsyncIterator[Stage]:
-    """The stage, with everything that the episodes share open; all of it is closed afterwards."""
+async def open_run_resources(
+    plan: Plan, writer: LedgerSink, workers: int, notes: Mapping[str, Any]
+) -> AsyncIterator[RunResources]:
+    """Everything that the episodes share, open while the block lasts and closed afterwards."""
     benchmark = plan.benchmark
     async with running_service(benchmark) as base_url:
-        options = addressed(dict(benchmark.environment.options), base_url)
-        world = ResourceSpec(benchmark.environment.name, options)
+        options = fill_base_url(dict(benchmark.environment.options), base_url)
+        environment = ResourceSpec(benchmark.environment.name, options)
         try:
-            async with Pools(_limits(world, workers)) as pools:
-                yield Stage(
-                    world=world,
+            async with Pools(_limits(environment, workers)) as pools:
+                yield RunResources(
+                    environment=environment,
                     limits=benchmark.limits,
                     scorers=plan.scorers,
                     new_agent=lambda base_url: build_agent(plan.agent, base_url),
@@ -152,26 +187,28 @@ async def open_stage(
             await close_shared_browsers()
 
 
-def _limits(world: ResourceSpec, workers: int) -> dict[str, PoolLimits]:
+def _limits(environment: ResourceSpec, workers: int) -> dict[str, PoolLimits]:
     """Room for every worker, also in a pool whose own cap is lower."""
-    own: PoolLimits = getattr(world.factory(), "limits", PoolLimits())
+    own: PoolLimits = getattr(environment.factory(), "limits", PoolLimits())
     if own.cap >= workers:
         return {}
-    return {world.name: PoolLimits(workers, own.warm, own.idle_limit_s, own.acquire_timeout_s)}
+    return {environment.name: replace(own, cap=workers)}
 
 
 def build_agent(agent: AgentChoice, base_url: str) -> Agent:
-    """A fresh agent; recorded actions that it re-enacts speak of the service's address of now."""
-    recorded = agent.options.get(RECORDINGS)
-    if not base_url or not isinstance(recorded, Sequence) or isinstance(recorded, str):
+    """A fresh agent; recorded actions that it re-enacts name the service's address of now."""
+    recordings = agent.options.get(RECORDINGS)
+    if not base_url or not isinstance(recordings, Sequence) or isinstance(recordings, str):
         return agent.build()
-    moved = [_moved(item, base_url) if isinstance(item, Episode) else item for item in recorded]
-    options = {**agent.options, RECORDINGS: moved}
+    episodes = [
+        _with_address(item, base_url) if isinstance(item, Episode) else item for item in recordings
+    ]
+    options = {**agent.options, RECORDINGS: episodes}
     return AgentChoice(agent.name, agent.factory, options).build()
 
 
-def _moved(episode: Episode, base_url: str) -> Episode:
-    """The episode as it would have been with the service where it is now."""
+def _with_address(episode: Episode, base_url: str) -> Episode:
+    """The episode as it would have been with the service at this address."""
     then = urlsplit(str(episode.metadata.get("base_url", ""))).netloc
     if not then:
         return episode

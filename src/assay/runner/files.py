@@ -1,8 +1,8 @@
 """Scoring a whole file: workers read byte ranges, a killed job resumes, the order is kept.
 
-While a job runs, `OUT.partial/` holds its plan, and for each finished block the scored rows and a
-tally; what a kill interrupts is scored again. When every block is finished the pieces are joined
-into `OUT` and the folder goes.
+While a job runs, `OUT.partial/` holds its plan, and for each finished shard the scored rows and
+the counts; what a kill interrupts is scored again. When every shard is finished they are joined
+into `OUT` and the folder is removed.
 """
 
 from __future__ import annotations
@@ -15,24 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord
-from assay.runner.blocks import BLOCK_BYTES, fingerprint, plan_blocks
 from assay.runner.engine import Engine, LocalProcesses
-from assay.runner.pieces import (
-    Piece,
-    PieceTally,
-    Progress,
+from assay.runner.results import join_shards, write_shard
+from assay.runner.shard_rows import SHARD_BYTES, fingerprint, plan_shards
+from assay.runner.shard_scoring import (
     RewardLike,
-    Scoring,
-    Tally,
+    RowProgress,
+    ShardScoring,
     check_same,
-    make_scoring,
-    merge_tallies,
+    make_shard_scoring,
+    merge_counts,
+    read_counts,
     read_plan,
-    read_tally,
     write_plan,
 )
-from assay.runner.results import join_pieces, write_piece
-from assay.runner.rows import Block
+from assay.runner.shards import RewardCounts, Shard, ShardCounts, ShardJob
 
 PLAN = "plan.json"
 
@@ -42,7 +39,7 @@ class FileReport:
     """What a finished job did."""
 
     rows: int
-    rewards: Mapping[str, Tally]
+    rewards: Mapping[str, RewardCounts]
     elapsed_s: float
     resumed_rows: int
     out: Path
@@ -62,8 +59,8 @@ def score_file(
     engine: Engine | None = None,
     resume: bool = False,
     overwrite: bool = False,
-    progress: Progress | None = None,
-    block_bytes: int = BLOCK_BYTES,
+    progress: RowProgress | None = None,
+    shard_bytes: int = SHARD_BYTES,
 ) -> FileReport:
     """Every row of a JSONL or Parquet file scored into `out`, with the counts of what happened.
 
@@ -71,61 +68,61 @@ def score_file(
     number of workers, nor on how often the job was killed and resumed. A `Scorer` among the
     rewards brings its configuration. `engine` does the work instead of `workers` processes.
     """
-    started = time.monotonic()
-    chosen = engine or LocalProcesses(workers)
-    job = _Job(Path(source), Path(out), make_scoring(rewards, keep))
-    pieces = job.open(block_bytes, resume=resume, overwrite=overwrite)
-    tallies, resumed = run_pieces(pieces, job.scoring, chosen, progress)
-    job.close(pieces)
+    start = time.monotonic()
+    engine = engine or LocalProcesses(workers)
+    job = _Job(Path(source), Path(out), make_shard_scoring(rewards, keep))
+    shard_jobs = job.open(shard_bytes, resume=resume, overwrite=overwrite)
+    counts, resumed = run_shards(shard_jobs, job.scoring, engine, progress)
+    job.close(shard_jobs)
     return FileReport(
-        rows=sum(tally.rows for tally in tallies),
-        rewards=merge_tallies(job.scoring.scorers, tallies),
-        elapsed_s=time.monotonic() - started,
+        rows=sum(shard.rows for shard in counts),
+        rewards=merge_counts(job.scoring.scorers, counts),
+        elapsed_s=time.monotonic() - start,
         resumed_rows=resumed,
         out=job.out,
     )
 
 
-def run_pieces(
-    pieces: Sequence[Piece], scoring: Scoring, engine: Engine, progress: Progress | None
-) -> tuple[list[PieceTally], int]:
-    """The tallies of all pieces in order, and how many rows were scored before."""
-    total = sum(piece.block.rows for piece in pieces)
-    finished = {piece.number: tally for piece in pieces if (tally := read_tally(piece))}
-    done = resumed = sum(tally.rows for tally in finished.values())
+def run_shards(
+    jobs: Sequence[ShardJob], scoring: ShardScoring, engine: Engine, progress: RowProgress | None
+) -> tuple[list[ShardCounts], int]:
+    """The counts of all shards in order, and how many rows were scored before."""
+    total = sum(job.shard.rows for job in jobs)
+    finished = {job.number: counts for job in jobs if (counts := read_counts(job))}
+    done = resumed = sum(counts.rows for counts in finished.values())
     if progress is not None:
         progress(done, total)
-    owed = [piece for piece in pieces if piece.number not in finished]
-    for tally in engine.map(scoring, owed):
-        finished[tally.number] = tally
-        done += tally.rows
+    remaining = [job for job in jobs if job.number not in finished]
+    for counts in engine.map(scoring, remaining):
+        finished[counts.number] = counts
+        done += counts.rows
         if progress is not None:
             progress(done, total)
-    return [finished[piece.number] for piece in pieces], resumed
+    return [finished[job.number] for job in jobs], resumed
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
     source: Path
     out: Path
-    scoring: Scoring
+    scoring: ShardScoring
 
     @property
     def folder(self) -> Path:
         return self.out.with_name(self.out.name + ".partial")
 
-    def open(self, block_bytes: int, *, resume: bool, overwrite: bool) -> list[Piece]:
-        """The pieces to score, after checking that nothing would be lost or mixed up."""
+    def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
+        """The shards to score, after checking that nothing would be lost or mixed up."""
         if not self.source.is_file():
             raise BadRecord(f"there is no file {str(self.source)!r}")
         if self.out.exists() and not overwrite:
             raise BadRecord(f"{str(self.out)!r} exists already; --overwrite replaces it")
-        blocks = plan_blocks(self.source, block_bytes)
-        plan = self._plan(block_bytes)
+        shards = plan_shards(self.source, shard_bytes)
+        plan = self._plan(shard_bytes)
         if self.folder.exists() and resume:
-            held = read_plan(self.folder / PLAN)
-            if held is not None:
-                check_same(held, plan, self.out)
+            earlier = read_plan(self.folder / PLAN)
+            if earlier is not None:
+                check_same(earlier, plan, self.out)
         elif self.folder.exists() and not overwrite:
             raise BadRecord(
                 f"{str(self.folder)!r} holds an unfinished job; "
@@ -135,30 +132,30 @@ class _Job:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         write_plan(self.folder / PLAN, plan)
-        return [self._piece(block) for block in blocks]
+        return [self._job(shard) for shard in shards]
 
-    def _piece(self, block: Block) -> Piece:
-        # Absolute: a worker may stand in another folder.
+    def _job(self, shard: Shard) -> ShardJob:
+        # Absolute: a worker may have another working directory.
         folder = self.folder.absolute()
-        return Piece(
-            number=block.index,
+        return ShardJob(
+            number=shard.index,
             source=self.source.absolute(),
-            block=block,
-            out=folder / f"{block.index:08d}{self.out.suffix or '.jsonl'}",
-            tally=folder / f"{block.index:08d}.tally.json",
+            shard=shard,
+            out=folder / f"{shard.index:08d}{self.out.suffix or '.jsonl'}",
+            tally=folder / f"{shard.index:08d}.tally.json",
             drafts=folder,
         )
 
-    def _plan(self, block_bytes: int) -> dict[str, Any]:
+    def _plan(self, shard_bytes: int) -> dict[str, Any]:
         return {
             "source": fingerprint(self.source),
             **self.scoring.config(),
-            "block_bytes": block_bytes,
+            "block_bytes": shard_bytes,
         }
 
-    def close(self, pieces: Sequence[Piece]) -> None:
-        if pieces:
-            join_pieces([piece.out for piece in pieces], self.out)
+    def close(self, jobs: Sequence[ShardJob]) -> None:
+        if jobs:
+            join_shards([job.out for job in jobs], self.out)
         else:
-            write_piece(self.out, iter(()), self.scoring.scorers, self.scoring.keep)
+            write_shard(self.out, iter(()), self.scoring.scorers, self.scoring.keep)
         shutil.rmtree(self.folder)

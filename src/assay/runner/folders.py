@@ -1,14 +1,14 @@
-"""Scoring a folder of files into a folder of Parquet parts, each of them whole or not there.
+"""Scoring a folder of files into a folder of Parquet files, each of them complete or not there.
 
-    OUT/part-00017.parquet     the results of one partition: about 4 MiB of lines, or a row group
-    OUT/_assay/plan.json       every partition: which file, from where to where
-    OUT/_assay/00017.json      the tally of a finished part, written after it
+    OUT/part-00017.parquet     the results of one shard: about 4 MiB of lines, or a row group
+    OUT/_assay/plan.json       every shard: which file, from where to where
+    OUT/_assay/00017.json      the counts of a finished shard, written after its results
     OUT/_assay/summary.json    the counts of the whole job, written last
     OUT/_assay/drafts/         what is being written; gone when the job is finished
 
-A partition is one block of one input file, numbered through the files in the order of their names.
-Its part depends on its rows and the rewards alone, so a job may be stopped, resumed, and moved to
-another engine half-way: the bytes are the same. Readers of Parquet folders pass `_assay` over.
+Shards are numbered through the input files in the order of their names. The results of one depend
+on its rows and the rewards alone, so a job may be stopped, and resumed on another engine: the bytes
+are the same. Readers of Parquet folders skip `_assay`.
 """
 
 from __future__ import annotations
@@ -24,28 +24,26 @@ from typing import Any, TypeVar
 
 from assay.errors import BadParameter, BadRecord, ResourceError
 from assay.runner import parquet
-from assay.runner.blocks import BLOCK_BYTES, fingerprint, plan_blocks
 from assay.runner.engine import Engine, LocalProcesses
-from assay.runner.files import FileReport, run_pieces
-from assay.runner.pieces import (
+from assay.runner.files import FileReport, run_shards
+from assay.runner.shard_rows import SHARD_BYTES, fingerprint, plan_shards
+from assay.runner.shard_scoring import (
     FILE,
-    Piece,
-    Progress,
     RewardLike,
-    Scoring,
-    Tally,
+    RowProgress,
+    ShardScoring,
     check_same,
-    make_scoring,
-    merge_tallies,
+    make_shard_scoring,
+    merge_counts,
     read_plan,
     write_plan,
 )
-from assay.runner.rows import Block
+from assay.runner.shards import RewardCounts, Shard, ShardJob
 
 JOB = "_assay"
 LINES = {".jsonl", ".ndjson"}
 PLANNED_HERE_BYTES = 2 * 2**30
-"""Input up to this size is cut into partitions sooner than workers for it are found."""
+"""Input up to this size is cut into shards in this process, sooner than by starting workers."""
 T = TypeVar("T")
 
 
@@ -58,56 +56,56 @@ def score_folder(
     engine: Engine | None = None,
     resume: bool = False,
     overwrite: bool = False,
-    progress: Progress | None = None,
-    block_bytes: int = BLOCK_BYTES,
+    progress: RowProgress | None = None,
+    shard_bytes: int = SHARD_BYTES,
 ) -> FileReport:
     """Every row of a folder of JSONL and Parquet files (or of one file) scored into `out`.
 
-    `out` is a folder of Parquet parts, whose bytes depend on the input, the rewards and their
-    configuration alone. With `resume`, exactly the parts that are missing are made. Both folders
-    have to be where every worker of the `engine` sees them.
+    `out` is a folder of Parquet files, one for each shard, whose bytes depend on the input, the
+    rewards and their configuration alone. With `resume`, exactly the shards that are missing are
+    scored. Both folders have to be where every worker of the `engine` sees them.
     """
-    started = time.monotonic()
-    scoring = make_scoring(rewards, keep)
+    start = time.monotonic()
+    scoring = make_shard_scoring(rewards, keep)
     if FILE in scoring.keep:
         raise BadParameter(f"keep={FILE!r}: the results have a column of that name already")
     job = _Job(Path(source), Path(out), scoring, engine or LocalProcesses())
-    pieces = job.open(block_bytes, resume=resume, overwrite=overwrite)
-    tallies, resumed = run_pieces(pieces, scoring, job.engine, progress)
-    merged = merge_tallies(scoring.scorers, tallies)
-    rows = sum(tally.rows for tally in tallies)
-    job.close(pieces, rows, merged)
-    return FileReport(rows, merged, time.monotonic() - started, resumed, job.out)
+    shard_jobs = job.open(shard_bytes, resume=resume, overwrite=overwrite)
+    counts, resumed = run_shards(shard_jobs, scoring, job.engine, progress)
+    merged = merge_counts(scoring.scorers, counts)
+    rows = sum(shard.rows for shard in counts)
+    job.close(shard_jobs, rows, merged)
+    return FileReport(rows, merged, time.monotonic() - start, resumed, job.out)
 
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """A file of the folder, cut into blocks."""
+    """A file of the folder, cut into shards."""
 
     name: str
     fingerprint: str
-    blocks: tuple[Block, ...]
+    shards: tuple[Shard, ...]
 
     def to_record(self) -> dict[str, Any]:
-        spans = [[b.start, b.end, b.first_row, b.rows] for b in self.blocks]
+        spans = [[s.start, s.end, s.first_row, s.rows] for s in self.shards]
         return {"file": self.name, "fingerprint": self.fingerprint, "blocks": spans}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> _Input:
-        blocks = tuple(Block(index, *span) for index, span in enumerate(record["blocks"]))
-        return cls(record["file"], record["fingerprint"], blocks)
+        shards = tuple(Shard(index, *span) for index, span in enumerate(record["blocks"]))
+        return cls(record["file"], record["fingerprint"], shards)
 
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Cuts a file into blocks, which means to read it: line ends are counted."""
+    """Cuts a file into shards, for which it is read: line ends are counted."""
 
     root: Path
-    block_bytes: int
+    shard_bytes: int
 
     def __call__(self, name: str) -> _Input:
         path = self.root / name
-        return _Input(name, fingerprint(path), tuple(plan_blocks(path, self.block_bytes)))
+        return _Input(name, fingerprint(path), tuple(plan_shards(path, self.shard_bytes)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class _Fingerprint:
 class _Job:
     source: Path
     out: Path
-    scoring: Scoring
+    scoring: ShardScoring
     engine: Engine
 
     @property
@@ -139,42 +137,41 @@ class _Job:
         root = self.source if self.source.is_dir() else self.source.parent
         return root.absolute()
 
-    def open(self, block_bytes: int, *, resume: bool, overwrite: bool) -> list[Piece]:
-        """The partitions, after checking that nothing would be lost or mixed up."""
+    def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
+        """The shards to score, after checking that nothing would be lost or mixed up."""
         names = self._names()
         plan_path = self.folder / "plan.json"
         self._check_out()
-        held = read_plan(plan_path)
-        if held is not None and not (resume or overwrite):
+        earlier = read_plan(plan_path)
+        if earlier is not None and not (resume or overwrite):
             raise BadRecord(
                 f"{str(self.out)!r} holds a job already; "
                 "--resume does what it still owes, --overwrite starts again"
             )
-        config = {**self.scoring.config(), "block_bytes": block_bytes}
-        if held is not None and resume:
-            inputs = self._resumed(held, config, names)
+        config = {**self.scoring.config(), "block_bytes": shard_bytes}
+        if earlier is not None and resume:
+            inputs = self._earlier_inputs(earlier, config, names)
             self.drafts.mkdir(exist_ok=True)
-            return self._pieces(inputs)
+            return self._jobs(inputs)
         self._clear()
         self.drafts.mkdir(parents=True)
-        cut = {each.name: each for each in self._each(_Cut(self.root, block_bytes), names)}
-        inputs = [cut[name] for name in names]
+        by_name = {each.name: each for each in self._map(_Cut(self.root, shard_bytes), names)}
+        inputs = [by_name[name] for name in names]
         write_plan(plan_path, {**config, "inputs": [each.to_record() for each in inputs]})
-        return self._pieces(inputs)
+        return self._jobs(inputs)
 
-    def close(self, pieces: Sequence[Piece], rows: int, tallies: dict[str, Tally]) -> None:
-        """The folder holds the parts, the summary, and nothing half-written."""
-        there = {entry.name for entry in os.scandir(self.out)}
-        missing = [piece.out.name for piece in pieces if piece.out.name not in there]
+    def close(self, jobs: Sequence[ShardJob], rows: int, rewards: dict[str, RewardCounts]) -> None:
+        """The folder holds the results, the summary, and nothing half-written."""
+        names = {entry.name for entry in os.scandir(self.out)}
+        missing = [job.out.name for job in jobs if job.out.name not in names]
         if missing:
             raise ResourceError(
-                f"{len(missing)} parts, {missing[0]} first, were written but are not in "
+                f"{len(missing)} shards, {missing[0]} first, were written but are not in "
                 f"{str(self.out)!r}; every worker has to see that folder under that path"
             )
-        # Moved first: a worker that was given up for dead and is not finds no place to write to.
-        gone = self.drafts.rename(self.folder / f".{uuid.uuid4().hex}")
-        shutil.rmtree(gone)
-        counts = {name: asdict(tally) for name, tally in tallies.items()}
+        # Renamed first: a worker that was given up for dead and is not has no place to write to.
+        shutil.rmtree(self.drafts.rename(self.folder / f".{uuid.uuid4().hex}"))
+        counts = {name: asdict(each) for name, each in rewards.items()}
         write_plan(self.folder / "summary.json", {"rows": rows, "rewards": counts})
 
     def _names(self) -> list[str]:
@@ -202,11 +199,11 @@ class _Job:
             raise BadRecord(f"{str(self.source)!r} holds no .jsonl or .parquet file")
         return names
 
-    def _each(self, look: Callable[[str], T], names: Sequence[str]) -> Iterator[T]:
-        """What a look at each file gives, by whoever is quicker at it."""
+    def _map(self, read: Callable[[str], T], names: Sequence[str]) -> Iterator[T]:
+        """What `read` gives for each file, in this process or, for much input, on the engine."""
         size = sum((self.root / name).stat().st_size for name in names)
         engine = self.engine if size > PLANNED_HERE_BYTES else LocalProcesses()
-        return engine.map(look, names)
+        return engine.map(read, names)
 
     def _check_out(self) -> None:
         if self.out.exists() and not self.out.is_dir():
@@ -217,19 +214,19 @@ class _Job:
             )
 
     def _clear(self) -> None:
-        """Nothing of an earlier job is left; other files stay."""
-        for part in self.out.glob("part-*.parquet"):
-            part.unlink()
+        """Remove everything of an earlier job; other files stay."""
+        for path in self.out.glob("part-*.parquet"):
+            path.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _resumed(
-        self, held: dict[str, Any], config: dict[str, Any], names: Sequence[str]
+    def _earlier_inputs(
+        self, earlier: dict[str, Any], config: dict[str, Any], names: Sequence[str]
     ) -> list[_Input]:
-        """The inputs as they were cut; a changed one is refused by its name."""
-        check_same(held, config, self.out)
-        inputs = [_Input.from_record(record) for record in held["inputs"]]
+        """The inputs as they were cut; raise `BadRecord` if one of them has changed since."""
+        check_same(earlier, config, self.out)
+        inputs = [_Input.from_record(record) for record in earlier["inputs"]]
         then = {each.name: each.fingerprint for each in inputs}
-        now = dict(self._each(_Fingerprint(self.root), names))
+        now = dict(self._map(_Fingerprint(self.root), names))
         changed = sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
         if changed:
             raise BadRecord(
@@ -238,18 +235,18 @@ class _Job:
             )
         return inputs
 
-    def _pieces(self, inputs: Sequence[_Input]) -> list[Piece]:
+    def _jobs(self, inputs: Sequence[_Input]) -> list[ShardJob]:
         out = self.out.absolute()
-        spans = [(each.name, block) for each in inputs for block in each.blocks]
+        shards = [(each.name, shard) for each in inputs for shard in each.shards]
         return [
-            Piece(
+            ShardJob(
                 number=number,
                 source=self.root / name,
-                block=block,
+                shard=shard,
                 out=out / f"part-{number:05d}.parquet",
                 tally=out / JOB / f"{number:05d}.json",
                 drafts=self.drafts.absolute(),
                 file=name,
             )
-            for number, (name, block) in enumerate(spans)
+            for number, (name, shard) in enumerate(shards)
         ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord, MissingExtra
-from assay.runner.rows import Block, Row
+from assay.runner.shards import InputRow, Shard
 from assay.scoring.scorer import Scorer
 
 READ_ROWS = 1_024
@@ -19,25 +19,25 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() in {".parquet", ".pq"}
 
 
-def plan(source: Path) -> list[Block]:
-    """One block for each row group."""
-    blocks: list[Block] = []
+def plan(source: Path) -> list[Shard]:
+    """One shard for each row group."""
+    shards: list[Shard] = []
     first_row = 1
     with _open(source) as file:
         for group in range(file.metadata.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
-            blocks.append(Block(group, group, group + 1, first_row, rows))
+            shards.append(Shard(group, group, group + 1, first_row, rows))
             first_row += rows
-    return blocks
+    return shards
 
 
-def read(source: Path, block: Block) -> Iterator[Row]:
+def read(source: Path, shard: Shard) -> Iterator[InputRow]:
     """The rows of one row group, a few at a time."""
-    number = block.first_row
+    number = shard.first_row
     with _open(source) as file:
-        for batch in file.iter_batches(batch_size=READ_ROWS, row_groups=[block.start]):
+        for batch in file.iter_batches(batch_size=READ_ROWS, row_groups=[shard.start]):
             for value in batch.to_pylist():
-                yield Row(number, value)
+                yield InputRow(number, value)
                 number += 1
 
 
@@ -57,14 +57,14 @@ def write(
         writer.write_table(arrow.Table.from_pylist(rows, schema))
 
 
-def join(pieces: Sequence[Path], out: Path) -> None:
-    """One file from pieces of the same schema, in order."""
+def join(shards: Sequence[Path], out: Path) -> None:
+    """One file from shards of the same schema, in order."""
     _, parquet = _pyarrow()
-    with _open(pieces[0]) as first:
+    with _open(shards[0]) as first:
         schema = first.schema_arrow
     with parquet.ParquetWriter(out, schema) as writer:
-        for piece in pieces:
-            with _open(piece) as file:
+        for shard in shards:
+            with _open(shard) as file:
                 for batch in file.iter_batches():
                     writer.write_batch(batch)
 

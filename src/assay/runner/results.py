@@ -1,18 +1,16 @@
-"""The rows that scoring a file writes: JSONL or Parquet, piece by piece, in order."""
+"""The rows that scoring a file writes: JSONL or Parquet, shard by shard, in order."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from assay.resources.files import atomic_write
 from assay.runner import parquet
 from assay.schema.score import Score, score_to_record
 from assay.scoring.scorer import Scorer
@@ -40,32 +38,15 @@ def encode(result: dict[str, Any]) -> bytes:
         return json.dumps(result, default=repr).encode() + b"\n"
 
 
-@contextmanager
-def whole_or_nothing(path: Path, drafts: Path | None = None) -> Iterator[Path]:
-    """A path to write to; it becomes `path` only when the block ends well, and survives a crash.
-
-    It is in `drafts`, a folder of the same disk, or beside `path`.
-    """
-    # A name of its own: on a shared disk, writers of several machines may be at the same piece.
-    draft = (drafts or path.parent) / f".{path.name}.{uuid.uuid4().hex}.tmp"
-    try:
-        yield draft
-        with draft.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def write_piece(
+def write_shard(
     path: Path,
     results: Iterator[dict[str, Any]],
     scorers: Sequence[Scorer],
     keep: Sequence[str],
     drafts: Path | None = None,
 ) -> None:
-    """The results of one block, whole or not at all."""
-    with whole_or_nothing(path, drafts) as draft:
+    """The results of one shard, complete or not at all."""
+    with atomic_write(path, drafts) as draft:
         if parquet.is_parquet(path):
             parquet.write(draft, results, scorers, (*IDENTITY, *keep))
         else:
@@ -74,13 +55,13 @@ def write_piece(
                     stream.write(encode(result))
 
 
-def join_pieces(pieces: Sequence[Path], out: Path) -> None:
-    """One file from all pieces, in order."""
-    with whole_or_nothing(out) as draft:
+def join_shards(shards: Sequence[Path], out: Path) -> None:
+    """One file from all shards, in order."""
+    with atomic_write(out) as draft:
         if parquet.is_parquet(out):
-            parquet.join(pieces, draft)
+            parquet.join(shards, draft)
         else:
             with draft.open("wb") as stream:
-                for piece in pieces:
-                    with piece.open("rb") as source:
+                for shard in shards:
+                    with shard.open("rb") as source:
                         shutil.copyfileobj(source, stream, 1024 * 1024)

@@ -1,11 +1,10 @@
-"""The story of one episode: a world is reset, an agent acts until something ends it, rewards
-score.
+"""One episode: an environment is reset, an agent acts until something ends it, rewards score.
 
-    open a Context → acquire the world → reset → [agent acts → world steps → step is recorded]…
-    → an ending → scores → Episode
+    open a Context → acquire the environment → reset
+    → [agent acts → environment steps → step is recorded]… → an ending → scores → Episode
 
 Whatever breaks on the way is that episode's ending, with its traceback, and never the end of the
-run. Who broke it is whoever's turn it was.
+run. The failure is attributed to whoever's turn it was.
 """
 
 from __future__ import annotations
@@ -18,89 +17,94 @@ from assay.agents.protocol import Agent
 from assay.errors import MissingExtra
 from assay.resources.context import Context
 from assay.resources.protocol import Environment
-from assay.runner.plan import Assignment
-from assay.runner.story import Stage, Story
-from assay.runner.verdict import score_episode
+from assay.runner.plan import PlannedAttempt
+from assay.runner.recorder import EpisodeRecorder, RunResources
+from assay.runner.score_episode import score_episode
 from assay.schema.episode import Episode
 from assay.schema.observation import Observation
 
 
-async def rollout(attempt: str, assignment: Assignment, stage: Stage) -> Episode:
+async def rollout(
+    attempt: str, planned_attempt: PlannedAttempt, resources: RunResources
+) -> Episode:
     """One attempt at one task, scored; only cancellation and a missing dependency raise."""
-    story = Story(attempt, assignment, stage)
-    worlds = {stage.world.name: stage.world}
-    with _boundary(story):
+    recorder = EpisodeRecorder(attempt, planned_attempt, resources)
+    environments = {resources.environment.name: resources.environment}
+    with _boundary(recorder):
         async with Context.open(
-            task=story.task, rollout_id=attempt, pools=stage.pools, worlds=worlds
+            task=recorder.task,
+            rollout_id=attempt,
+            pools=resources.pools,
+            environments=environments,
         ) as context:
-            with _boundary(story):
-                await _play(story, context)
-            # The world is still held: a reward that asks it gets the one that the agent used.
-            story.scores = await score_episode(
-                stage.scorers, story.episode(), context, limit_s=stage.limits.score_s
+            with _boundary(recorder):
+                await _run_episode(recorder, context)
+            # Before the context closes: a reward that asks the environment gets the agent's own.
+            recorder.scores = await score_episode(
+                resources.scorers, recorder.episode(), context, limit_s=resources.limits.score_s
             )
-    return story.episode()
+    return recorder.episode()
 
 
-async def _play(story: Story, context: Context) -> None:
-    """From an empty world to an ending."""
-    limits = story.stage.limits
-    world = await context.acquire_resource(story.stage.world, "global")
+async def _run_episode(recorder: EpisodeRecorder, context: Context) -> None:
+    """Acquire and reset the environment, and let the agent act until the episode ends."""
+    limits = recorder.resources.limits
+    environment = await context.acquire_resource(recorder.resources.environment, "global")
     try:
-        with _boundary(story):
-            async with asyncio.timeout(limits.episode_s) as story.episode_clock:
-                async with story.turn("env_error", limits.reset_s):
-                    observation = await world.reset(story.task)
-                story.record(observation)
-                async with _new_agent(story) as agent:
-                    with _boundary(story):
-                        async with story.turn("agent_error", limits.step_s):
-                            await agent.start(story.task, limits=limits.for_agent())
-                        await _converse(story, agent, world, observation)
+        with _boundary(recorder):
+            async with asyncio.timeout(limits.episode_s) as recorder.episode_clock:
+                async with recorder.turn("env_error", limits.reset_s):
+                    observation = await environment.reset(recorder.task)
+                recorder.record_step(observation)
+                async with _new_agent(recorder) as agent:
+                    with _boundary(recorder):
+                        async with recorder.turn("agent_error", limits.step_s):
+                            await agent.start(recorder.task, limits=limits.for_agent())
+                        await _run_steps(recorder, agent, environment, observation)
     finally:
-        if story.stop_reason in (None, "timeout", "env_error"):
+        if recorder.stop_reason in (None, "timeout", "env_error"):
             # It may be in the middle of something: the next episode gets another one.
             async with asyncio.timeout(limits.reset_s):
-                await world.close()
+                await environment.close()
 
 
-async def _converse(
-    story: Story, agent: Agent, world: Environment, observation: Observation
+async def _run_steps(
+    recorder: EpisodeRecorder, agent: Agent, environment: Environment, observation: Observation
 ) -> None:
-    """The agent acts and the world answers, until one of them or a limit ends it."""
-    limits = story.stage.limits
+    """The agent acts and the environment answers, until one of them or a limit ends it."""
+    limits = recorder.resources.limits
     for index in range(1, limits.steps + 1):
-        async with story.turn("agent_error", limits.step_s):
-            action = story.hear(await agent.act(observation, step=index))
+        async with recorder.turn("agent_error", limits.step_s):
+            action = recorder.record_action(await agent.act(observation, step=index))
         if action.answer is not None:
-            story.record_last_words()
-            return story.end("answered", action.answer)
+            recorder.record_last_action()
+            return recorder.end("answered", action.answer)
         if action.gave_up:
-            return story.end("gave_up")
-        async with story.turn("env_error", limits.step_s):
-            observation = await world.step(action.text)
-        story.record(observation)
+            return recorder.end("gave_up")
+        async with recorder.turn("env_error", limits.step_s):
+            observation = await environment.step(action.text)
+        recorder.record_step(observation)
         if observation.done:
-            return story.end("finished")
-    return story.end("step_limit")
+            return recorder.end("finished")
+    return recorder.end("step_limit")
 
 
 @asynccontextmanager
-async def _new_agent(story: Story) -> AsyncIterator[Agent]:
+async def _new_agent(recorder: EpisodeRecorder) -> AsyncIterator[Agent]:
     """An agent of this episode's own, closed afterwards."""
-    limits = story.stage.limits
-    async with story.turn("agent_error", limits.step_s):
-        agent = story.stage.new_agent(story.stage.base_url)
+    resources = recorder.resources
+    async with recorder.turn("agent_error", resources.limits.step_s):
+        agent = resources.new_agent(resources.base_url)
     try:
         yield agent
     finally:
-        async with story.turn("agent_error", limits.step_s):
+        async with recorder.turn("agent_error", resources.limits.step_s):
             await agent.close()
 
 
 @contextmanager
-def _boundary(story: Story) -> Iterator[None]:
-    """Whatever is raised inside is how the episode ended."""
+def _boundary(recorder: EpisodeRecorder) -> Iterator[None]:
+    """Whatever is raised inside is recorded as the episode's ending."""
     try:
         yield
     except MissingExtra:
@@ -110,6 +114,6 @@ def _boundary(story: Story) -> Iterator[None]:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        story.fail(error)
+        recorder.fail(error)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a bad rollout is data, not a crash
-        story.fail(error)
+        recorder.fail(error)

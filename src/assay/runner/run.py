@@ -1,4 +1,4 @@
-"""A benchmark, run once by one agent: planned, executed, and kept in the ledger."""
+"""A benchmark, run once by one agent: planned, executed, and recorded in the ledger."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from assay.errors import BadParameter
 from assay.ledger.layout import find_run
 from assay.ledger.provenance import (
     RepositoryState,
+    installed_versions,
     new_run_id,
     repository_state,
     task_set_hash,
     utc_now,
-    versions,
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.runner.agents import AgentChoice, with_recordings
 from assay.runner.engine import EngineName
-from assay.runner.execute import Company, execute, in_this_process
+from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
 from assay.runner.plan import Plan
-from assay.runner.progress import Progress, silence
-from assay.runner.request import Request, plan_new, plan_resumed
+from assay.runner.request import RunRequest, plan_new, plan_resumed
 from assay.schema.manifest import RunManifest
 
 RUNS_DIR = "runs"
@@ -50,45 +49,45 @@ def run(
     resume: str | Path | None = None,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
-    progress: Callable[[Progress], None] = silence,
+    progress: Callable[[RunProgress], None] = no_progress,
 ) -> Run:
     """The finished run, every attempt of which is in `runs_dir`.
 
     `agent` is a registered name, or what makes an agent. `settings` are its options; with the name
     of a section before them (`limits.steps`, `tasks.seed`) those of the benchmark. `tasks` selects
     by id, pattern or flag. `focus` says what the run is meant to show, and `expect` which tasks'
-    rewards will go `up` or `down`: both are written down before anything runs. `repository` is the
+    rewards will go `up` or `down`: both are recorded before anything runs. `repository` is the
     agent's, whose commit the manifest names.
 
     With `engine="ray"` the episodes are played by so many actors of a Ray cluster: the one at
     `address`, or one that is started on this machine.
 
-    With `resume`, exactly what that run still owes is run. What is given beside it has to be what
+    With `resume`, exactly what that run still lacks is run. Other arguments have to be what
     the run was started with; the engine may be another.
     """
-    request = Request(benchmark, agent, settings or {}, tasks, repeats, expect, focus)
-    company = find_company(engine, address)
+    request = RunRequest(benchmark, agent, settings or {}, tasks, repeats, expect, focus)
+    executor = find_executor(engine, address)
     with start(
         request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
     ) as started:
-        return started.finish(progress, company)
+        return started.finish(progress, executor)
 
 
-def find_company(engine: EngineName, address: str | None = None) -> Company:
-    """Where the episodes of a run are played."""
+def find_executor(engine: EngineName, address: str | None = None) -> Executor:
+    """The executor of that name; `address` is that of a Ray cluster."""
     if engine == "ray":
-        from assay.runner.cluster import on_ray
+        from assay.runner.cluster import ray_executor
 
-        return on_ray(address)
+        return ray_executor(address)
     if engine != "local":
         raise BadParameter(f"engine={engine!r}; there are 'local' and 'ray'")
     if address is not None:
         raise BadParameter(f"address {address!r} is that of a Ray cluster; say engine 'ray' too")
-    return in_this_process
+    return local_executor
 
 
 class StartedRun:
-    """A run with its plan and its open ledger, of which nothing or a part is done."""
+    """A run with its plan and its open ledger, not executed yet or only in part."""
 
     def __init__(
         self, plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
@@ -97,20 +96,22 @@ class StartedRun:
         self.workers = workers
         self.path = writer.path
         self.notes = notes
-        """What every episode from now on says beside its record."""
+        """What every episode from now on has in its metadata."""
         self._writer = writer
 
     def finish(
-        self, progress: Callable[[Progress], None] = silence, company: Company = in_this_process
+        self,
+        progress: Callable[[RunProgress], None] = no_progress,
+        executor: Executor = local_executor,
     ) -> Run:
-        """Everything that the run owes is done."""
+        """Execute everything that the run still lacks, and return it."""
         plan = replace(self.plan, agent=with_recordings(self.plan.agent, self.path.parent))
         work = execute(
             plan,
             self._writer,
             workers=self.workers,
-            company=company,
-            tell=progress,
+            executor=executor,
+            on_progress=progress,
             notes=self.notes,
         )
         _complete(work)
@@ -124,7 +125,7 @@ class StartedRun:
 
 
 def start(
-    request: Request,
+    request: RunRequest,
     *,
     workers: int = 2,
     resume: str | Path | None = None,
@@ -149,7 +150,7 @@ def start(
 
 
 def _try_agent(agent: AgentChoice) -> None:
-    """Nothing, unless the agent refuses its options: better now than in every episode."""
+    """Raise what the agent raises for its options: better now than in every episode."""
     _complete(agent.build().close())
 
 
@@ -159,7 +160,7 @@ def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:
         benchmark=plan.benchmark.name,
         agent=plan.agent.name,
         config=plan.config(),
-        versions=versions(PACKAGES),
+        versions=installed_versions(PACKAGES),
         rewards=tuple(scorer.spec.id for scorer in plan.scorers),
         task_set=task_set_hash(plan.tasks),
         n_tasks=len(plan.tasks),

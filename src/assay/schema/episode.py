@@ -16,7 +16,7 @@ from assay.schema.usage import Usage
 StopReason = Literal[
     "answered", "finished", "gave_up", "step_limit", "timeout", "agent_error", "env_error"
 ]
-"""How an episode ended: the agent answered, the world ended it, or something ran out or broke."""
+"""How an episode ended: answered, ended by the environment, out of something, or broken."""
 
 MOST = 2**53
 """The largest count: beyond it other languages and databases lose digits."""
@@ -27,7 +27,7 @@ class Step(Record):
 
     index: int
     action: str
-    """Verbatim, as the world was told."""
+    """Verbatim, as the environment received it."""
     observation: str = ""
     """The sha256 of the artifact with the text that the agent saw afterwards; empty for none."""
     observation_chars: int = 0
@@ -35,12 +35,12 @@ class Step(Record):
     """Whether the agent saw only a part of what there was."""
     evidence: PageEvidence | WorldEvidence | None = Field(default=None, discriminator="kind")
     outcome: dict[str, Any] | None = None
-    """What the tool said of its own call, as codes; JSON values."""
+    """What the tool reported of its own call, as codes; JSON values."""
     scores: tuple[dict[str, Any], ...] = ()
     """Step scores as they were written; they are read back by the step scorer."""
     elapsed_s: FiniteFloat = 0.0
     reward: FiniteFloat | None = None
-    """What the world itself paid for this step, as the agent's trainer would see it."""
+    """What the environment itself paid for this step, as the agent's trainer would see it."""
     raw_reward: FiniteFloat | None = None
     think: str = ""
     error: str = ""
@@ -50,7 +50,7 @@ class Step(Record):
 
 
 class Trajectory(Record):
-    """What an agent said and did, and why it stopped."""
+    """An agent's messages and steps, and why it stopped."""
 
     messages: tuple[Message, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -87,10 +87,10 @@ def _usage(data: Mapping[str, Any]) -> Usage:
 
 
 class Episode(Record):
-    """One attempt: the unit that a ledger line holds and a reward scorers.
+    """One attempt: the unit that a ledger line holds and a reward scores.
 
-    The totals follow from the steps unless they are given, as they are for an episode that is
-    read without its steps.
+    The totals are computed from the steps unless they are passed, as they are for an episode that
+    is read without its steps.
     """
 
     attempt: str = ""

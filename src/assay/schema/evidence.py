@@ -1,4 +1,4 @@
-"""What a world testifies at one step: facts, never a verdict of ours.
+"""What an environment records at one step: facts, never a score of ours.
 
 Standard library only: evidence is built on every step of an agent.
 """
@@ -96,16 +96,16 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True)
 class WorldEvidence:
-    """The testimony of a text world after one step, enough to score the episode without it."""
+    """What a text environment records after one step, enough to score the episode without it."""
 
     world: str
     task_id: str
     score: float | None = None
-    """The world's own score so far, in its own unit."""
+    """The environment's own score so far, in its own unit."""
     done: bool = False
     won: bool | None = None
     progress: Mapping[str, Any] = field(default_factory=dict)
-    """Sub-goals and whatever else the world's reward reads, as JSON values."""
+    """Sub-goals and whatever else the environment's reward reads, as JSON values."""
     kind: Literal["world"] = "world"
 
 

@@ -1,4 +1,4 @@
-"""What a world shows the agent after a reset or a step."""
+"""What an environment shows the agent after a reset or a step."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from assay.schema.outcome import ToolOutcome
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The text the agent reads, and the world's testimony beside it."""
+    """The text the agent reads, and the evidence beside it."""
 
     text: str
     evidence: Evidence | None = None
     reward: float | None = None
-    """What the world itself pays for this step, as a trainer would see it."""
+    """What the environment itself pays for this step, as a trainer would see it."""
     raw_reward: float | None = None
-    """The same in the world's own unit, where it has one."""
+    """The same in the environment's own unit, where it has one."""
     done: bool = False
     outcome: ToolOutcome | None = None
-    """How the action ended, as codes; worlds that only talk have none."""
+    """How the action ended, as codes; text environments have none."""
     truncated: bool = False
     """Whether the text leaves out a part of what there was to see."""
     facts: PageFacts | None = None

@@ -22,7 +22,7 @@ _put = object.__setattr__
 
 
 class Scored(Mapping[str, Any]):
-    """A reward's verdict: a finite value, why, and its fixed parts."""
+    """What a reward returned: a finite value, why, and its fixed parts."""
 
     __slots__ = ("because", "notes", "params", "parts", "scorer", "value")
 
@@ -32,7 +32,7 @@ class Scored(Mapping[str, Any]):
     parts: Mapping[str, float | None]
     """Numbers under the reward's fixed names; `None` where one has no meaning for this row."""
     notes: Mapping[str, str]
-    """Text beside the numbers, such as the extracted answer or a world's output."""
+    """Text beside the numbers, such as the extracted answer or an environment's output."""
     scorer: str
     """`name@version`, set where the reward ran; empty when it was called directly."""
     params: Mapping[str, Json]
@@ -64,7 +64,7 @@ class Scored(Mapping[str, Any]):
     def abstained(self) -> bool:
         return False
 
-    def signed(self, scorer: str, params: Mapping[str, Json]) -> Scored:
+    def sign(self, scorer: str, params: Mapping[str, Json]) -> Scored:
         """The same score, carrying the identity of the reward that gave it."""
         twin = Scored.__new__(Scored)
         _put_value(twin, self.value)
@@ -134,7 +134,7 @@ _put_params = Scored.__dict__["params"].__set__
 
 
 class Abstained(Mapping[str, Any]):
-    """A reward's refusal to scorer: a machine-readable reason, and a sentence."""
+    """A reward that could not score: a machine-readable reason, and a sentence."""
 
     __slots__ = ("because", "notes", "params", "parts", "reason", "scorer")
 
@@ -170,7 +170,7 @@ class Abstained(Mapping[str, Any]):
     def abstained(self) -> bool:
         return True
 
-    def signed(self, scorer: str, params: Mapping[str, Json]) -> Abstained:
+    def sign(self, scorer: str, params: Mapping[str, Json]) -> Abstained:
         """The same abstention, carrying the identity of the reward that gave it."""
         return Abstained(self.reason, self.because, self.parts, self.notes, scorer, params)
 

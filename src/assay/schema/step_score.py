@@ -7,7 +7,6 @@ inside, so that the same step gives the same bytes everywhere. Standard library 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -184,12 +183,6 @@ def step_score_to_record(score: StepScore, *, scorer: str = "") -> dict[str, Any
         "evidence_backed": score.evidence_backed,
         "rule": score.rule,
     }
-
-
-def step_score_to_json(score: StepScore, *, scorer: str = "") -> bytes:
-    """The score as canonical JSON: equal scores are equal bytes."""
-    record = step_score_to_record(score, scorer=scorer)
-    return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
 
 
 def step_score_from_record(record: Mapping[str, Any]) -> StepScore:

@@ -1,4 +1,4 @@
-"""What an agent is asked to do."""
+"""One task: what an agent has to do, and the right answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Task(Record):
     id: str
     goal: str = ""
     answer: Any = None
-    """The reference: text, a number, a list of aliases, or `None` where the world is the scorer."""
+    """The reference: text, a number, a list of aliases, or `None` where the environment decides."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """Further columns; a reward may ask for any of them by name."""
 

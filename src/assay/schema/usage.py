@@ -21,7 +21,7 @@ class Usage:
             raise ValueError(f"cost_usd={self.cost_usd!r}; a price is a finite number or None")
 
     def __add__(self, other: Usage) -> Usage:
-        """Both together; a price that one of them does not know is not made up for the sum."""
+        """Both together; the price is `None` where one of them has none."""
         return Usage(
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,

@@ -25,7 +25,7 @@ TRACEBACK_LIMIT = 4_000
 
 
 class Scorer:
-    """A reward with its configuration, ready to be asked about many rows."""
+    """A reward with its configuration, ready for many rows."""
 
     __slots__ = ("_optional", "_required", "params", "spec")
 
@@ -33,10 +33,11 @@ class Scorer:
         self, reward: str | Callable[..., Any], params: Mapping[str, Any] | None = None
     ) -> None:
         self.spec: RewardSpec = find_reward(reward)
-        self.params: dict[str, Any] = dict(params or {})
         self._required = self.spec.required
         self._optional = self.spec.optional
-        _check_params(self.spec, self.params)
+        _check_params(self.spec, params or {})
+        self.params: dict[str, Any] = without_defaults(self.spec, params or {})
+        """The configuration where it differs from the reward's defaults, as scores record it."""
 
     def __reduce__(self) -> tuple[type[Scorer], tuple[Any, ...]]:
         return Scorer, (self.spec.function, self.params)
@@ -55,10 +56,10 @@ class Scorer:
         except BadParameter:
             raise
         except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._failed(error)
+            return self._grader_error(error)
         if inspect.isawaitable(result):
             return _run_coroutine(self._settle(result), self.spec.name)
-        return self._signed(result)
+        return self._sign(result)
 
     async def score_async(self, columns: Mapping[str, Any]) -> Score:
         """As a call, without blocking the event loop: a plain function runs in a thread."""
@@ -70,10 +71,10 @@ class Scorer:
         except BadParameter:
             raise
         except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._failed(error)
+            return self._grader_error(error)
         if inspect.isawaitable(result):
             return await self._settle(result)
-        return self._signed(result)
+        return self._sign(result)
 
     def abstain(self, reason: str, because: str) -> Abstained:
         """An abstention in this reward's name, for a row that never reached it."""
@@ -86,11 +87,11 @@ class Scorer:
 
     async def _settle(self, pending: Awaitable[Any]) -> Score:
         try:
-            return self._signed(await pending)
+            return self._sign(await pending)
         except BadParameter:
             raise
         except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._failed(error)
+            return self._grader_error(error)
 
     def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         arguments = dict(self.params)
@@ -108,14 +109,14 @@ class Scorer:
                     arguments[name] = value
         return arguments
 
-    def _signed(self, result: Any) -> Score:
+    def _sign(self, result: Any) -> Score:
         try:
             score = to_score(result)
         except (TypeError, ValueError) as error:
             return self.abstain("grader_error", f"{self.spec.name} {error}")
         if self.spec.parts is not None:
             score = self._with_fixed_parts(score)
-        return score.signed(self.spec.id, self.params)
+        return score.sign(self.spec.id, self.params)
 
     def _with_fixed_parts(self, score: Score) -> Score:
         declared = self.spec.parts or ()
@@ -133,13 +134,13 @@ class Scorer:
             declared,
         )
 
-    def _failed(self, error: Exception) -> Abstained:
-        story = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
+    def _grader_error(self, error: Exception) -> Abstained:
+        trace = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
         return Abstained(
             "grader_error",
             f"{self.spec.name} raised {type(error).__name__}: {str(error)[:300]}",
             self.spec.parts or (),
-            {"traceback": story},
+            {"traceback": trace},
             self.spec.id,
             self.params,
         )
@@ -198,13 +199,33 @@ def _finite(value: Any, name: str) -> float:
 def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
     for name in params:
         if name not in spec.options:
-            known = ", ".join(spec.options) or "it takes none"
-            raise BadParameter(f"{spec.name} has no option {name!r}; its options: {known}")
+            names = ", ".join(spec.options) or "it takes none"
+            raise BadParameter(f"{spec.name} has no option {name!r}; its options: {names}")
     for name, option in spec.options.items():
         if option.default is inspect.Parameter.empty and name not in params:
             raise BadParameter(
                 f"{spec.name} needs its option {name!r}; pass params={{{name!r}: …}}"
             )
+
+
+def without_defaults(spec: RewardSpec, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that differ from the reward's defaults: what identifies a configuration."""
+    return {
+        name: value
+        for name, value in params.items()
+        if name not in spec.options or not _is_equal(value, spec.options[name].default)
+    }
+
+
+def _is_equal(value: Any, default: Any) -> bool:
+    """Whether two options mean the same, as JSON knows them: a list is a tuple, true is not 1."""
+    if isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)):
+        return len(value) == len(default) and all(map(_is_equal, value, default))
+    if isinstance(value, bool) or isinstance(default, bool):
+        return value is default
+    if isinstance(value, (str, int, float, dict)):
+        return bool(value == default)
+    return value is default
 
 
 def _is_text_for_context(name: str, columns: Mapping[str, Any]) -> bool:

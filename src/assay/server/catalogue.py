@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.errors import BadParameter, UnknownName, UsageError, did_you_mean
 from assay.registry import REWARDS, RewardSpec, find_reward
-from assay.server.jobs import Ask
+from assay.server.jobs import ScorerSpec
 from assay.server.settings import Settings
 
 
@@ -39,7 +39,7 @@ class Catalogue:
             return False
         return True
 
-    def asks(self, named: Sequence[str], params: Mapping[str, Any]) -> tuple[Ask, ...]:
+    def scorers(self, named: Sequence[str], params: Mapping[str, Any]) -> tuple[ScorerSpec, ...]:
         """What a request asks for; an option goes to each reward that has it.
 
         Raises `UnknownName` for a reward that is not served, and `BadParameter` for an option that
@@ -60,7 +60,7 @@ class Catalogue:
                     f"{', '.join(names)}: no option {key!r:.80}; the options: {options}"
                 )
         return tuple(
-            Ask(name, {key: params[key] for key in params if key in spec.options})
+            ScorerSpec(name, {key: params[key] for key in params if key in spec.options})
             for name, spec in zip(names, specs, strict=True)
         )
 
@@ -78,7 +78,7 @@ class Catalogue:
         return pinned
 
 
-def catalogue_of(settings: Settings) -> Catalogue:
+def load_catalogue(settings: Settings) -> Catalogue:
     """The rewards that the settings name, loaded; one that cannot be is an error."""
     for module in settings.imports:
         try:

@@ -24,69 +24,73 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 
 from assay.errors import ServerError
+from assay.resources.backoff import Backoff, retry_after_s
 from assay.schema.episode import Step
 from assay.schema.score import Score
 from assay.schema.step_score import StepScore
-from assay.server.exchange import (
-    AGAIN,
-    Batch,
-    Retries,
+from assay.server.client_protocol import (
+    RETRY_STATUSES,
+    REWARDS_CALL,
+    ServerCall,
+    auth_headers,
     batches,
-    checked_url,
-    headers_with,
-    read_rewards,
-    read_scores,
-    read_steps,
-    refusal,
-    steps_body,
+    check_url,
+    read_status,
+    score_call,
+    server_error,
+    steps_call,
 )
-from assay.server.models import Readiness, RewardRecord
+from assay.server.models import RewardRecord, Status
+
+T = TypeVar("T")
 
 BATCH_ROWS = 512
 JSON = {"content-type": "application/json"}
 
 
-class _Asking:
-    """What both clients know of the server, and how they take its answers."""
+class _Connection:
+    """What both clients know of the server, and when they send a request again."""
 
     def __init__(
-        self, url: str, token: str | None, timeout_s: float, retries: int, dice: random.Random
+        self, url: str, token: str | None, timeout_s: float, retries: int, rng: random.Random | None
     ) -> None:
-        self.url = checked_url(url)
-        self._retries = Retries(retries)
-        self._dice = dice
+        self.url = check_url(url)
+        self._backoff = Backoff(attempts=retries + 1, base_s=0.25, cap_s=30.0)
+        self._rng = rng or random.Random()
         self._options: dict[str, Any] = {
             "base_url": self.url,
-            "headers": headers_with(token),
+            "headers": auth_headers(token),
             "timeout": httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
         }
 
-    def _taken(self, sent: int, outcome: httpx.Response | httpx.TransportError) -> bytes | float:
-        """The body of a good answer, or how long to wait before asking again."""
+    def _wait_s(self, sent: int, outcome: httpx.Response | httpx.TransportError) -> float:
+        """How long to wait before the request is sent again, after so many attempts.
+
+        `Retry-After` is a lower bound. Raises `ServerError` if it is not to be sent again.
+        """
+        asked_s = 0.0
         if isinstance(outcome, httpx.TransportError):
-            error = ServerError(f"{self.url} cannot be asked: {outcome!r:.200}")
-            pause_s = self._retries.pause_s(sent, None, self._dice)
-        elif outcome.is_success:
-            return outcome.content
+            error = self._unreachable(outcome)
         else:
-            error = refusal(outcome.status_code, outcome.content)
-            if outcome.status_code not in AGAIN:
+            error = server_error(outcome.status_code, outcome.content)
+            if outcome.status_code not in RETRY_STATUSES:
                 raise error
-            after = outcome.headers.get("retry-after")
-            pause_s = self._retries.pause_s(sent, after, self._dice)
-        if pause_s is None:
+            asked_s = retry_after_s(outcome.headers) or 0.0
+        if sent >= self._backoff.attempts:
             raise error
-        return pause_s
+        return min(self._backoff.cap_s, asked_s) + self._backoff.wait_s(sent, self._rng)
+
+    def _unreachable(self, error: httpx.TransportError) -> ServerError:
+        return ServerError(f"{self.url} cannot be asked: {error!r:.200}")
 
 
-class Client(_Asking):
-    """A reward server, asked and waited for."""
+class Client(_Connection):
+    """A reward server; every call waits for its answer."""
 
     def __init__(
         self,
@@ -96,16 +100,16 @@ class Client(_Asking):
         timeout_s: float = 120.0,
         retries: int = 5,
         sleep: Callable[[float], None] = time.sleep,
-        dice: random.Random | None = None,
+        rng: random.Random | None = None,
     ) -> None:
-        super().__init__(url, token, timeout_s, retries, dice or random.Random())
+        super().__init__(url, token, timeout_s, retries, rng)
         self._sleep = sleep
         self._http = httpx.Client(**self._options)
 
     def score(
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
     ) -> Score:
-        """What one finished answer is worth, as `assay.score` says it."""
+        """The score of one finished answer, as `assay.score` returns it."""
         (score,) = self.score_batch(reward, [columns], params=params)
         return score
 
@@ -120,56 +124,52 @@ class Client(_Asking):
     ) -> Iterator[Score]:
         """The score of every row, in order, as a stream; `rows` may be endless."""
         for batch in batches(rows, batch_rows):
-            body = self._ask("POST", "/v1/score", batch.body(reward, params, columns))
-            yield from read_scores(body, len(batch.rows))
+            yield from self._ask(score_call(batch, reward, params, columns))
 
     def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
-        """What each recorded step is worth; `None` where there is nothing to scorer."""
-        return read_steps(self._ask("POST", "/v1/steps", steps_body(steps)))
+        """The score of each recorded step; `None` where there is nothing to score."""
+        return self._ask(steps_call(steps))
 
     def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return read_rewards(self._ask("GET", "/v1/rewards"))
+        return self._ask(REWARDS_CALL)
 
-    def health(self) -> Literal["ready", "starting", "draining"]:
-        """Where the server stands; asked once, without retries."""
+    def health(self) -> Status:
+        """Whether the server is ready; asked once, without retries."""
         try:
-            return _standing(self._http.get("/readyz"))
+            response = self._http.get("/readyz")
         except httpx.TransportError as error:
-            raise ServerError(f"{self.url} cannot be asked: {error!r:.200}") from error
+            raise self._unreachable(error) from error
+        return read_status(response.status_code, response.content)
 
     def close(self) -> None:
-        """The connections are closed."""
+        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+    def _ask(self, call: ServerCall[T]) -> T:
         sent = 0
         while True:
+            sent += 1
             outcome: httpx.Response | httpx.TransportError
             try:
-                outcome = self._http.request(method, path, content=body, headers=JSON)
+                outcome = self._http.request(
+                    call.method, call.path, content=call.body, headers=JSON
+                )
+                if outcome.is_success:
+                    return call.read(outcome.content)
             except httpx.TransportError as error:
                 outcome = error
-            sent += 1
-            taken = self._taken(sent, outcome)
-            if isinstance(taken, bytes):
-                return taken
-            self._sleep(taken)
+            self._sleep(self._wait_s(sent, outcome))
 
 
-class AsyncClient(_Asking):
-    """A reward server, asked from an event loop."""
+class AsyncClient(_Connection):
+    """A reward server, for an event loop."""
 
     def __init__(
         self,
@@ -179,18 +179,19 @@ class AsyncClient(_Asking):
         timeout_s: float = 120.0,
         retries: int = 5,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        dice: random.Random | None = None,
+        rng: random.Random | None = None,
     ) -> None:
-        super().__init__(url, token, timeout_s, retries, dice or random.Random())
+        super().__init__(url, token, timeout_s, retries, rng)
         self._sleep = sleep
         self._http = httpx.AsyncClient(**self._options)
 
     async def score(
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
     ) -> Score:
-        """What one finished answer is worth, as `assay.score_async` says it."""
+        """The score of one finished answer, as `assay.score_async` returns it."""
         (batch,) = batches([columns], 1)
-        return (await self._score(batch, reward, params, None))[0]
+        (score,) = await self._ask(score_call(batch, reward, params, None))
+        return score
 
     async def score_batch(
         self,
@@ -206,8 +207,8 @@ class AsyncClient(_Asking):
         under_way: deque[asyncio.Task[list[Score]]] = deque()
         try:
             for batch in batches(rows, batch_rows):
-                asking = self._score(batch, reward, params, columns)
-                under_way.append(asyncio.create_task(asking))
+                call = score_call(batch, reward, params, columns)
+                under_way.append(asyncio.create_task(self._ask(call)))
                 if len(under_way) >= max(1, concurrency):
                     for score in await under_way.popleft():
                         yield score
@@ -220,62 +221,42 @@ class AsyncClient(_Asking):
             await asyncio.gather(*under_way, return_exceptions=True)
 
     async def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
-        """What each recorded step is worth; `None` where there is nothing to scorer."""
-        return read_steps(await self._ask("POST", "/v1/steps", steps_body(steps)))
+        """The score of each recorded step; `None` where there is nothing to score."""
+        return await self._ask(steps_call(steps))
 
     async def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return read_rewards(await self._ask("GET", "/v1/rewards"))
+        return await self._ask(REWARDS_CALL)
 
-    async def health(self) -> Literal["ready", "starting", "draining"]:
-        """Where the server stands; asked once, without retries."""
+    async def health(self) -> Status:
+        """Whether the server is ready; asked once, without retries."""
         try:
-            return _standing(await self._http.get("/readyz"))
+            response = await self._http.get("/readyz")
         except httpx.TransportError as error:
-            raise ServerError(f"{self.url} cannot be asked: {error!r:.200}") from error
+            raise self._unreachable(error) from error
+        return read_status(response.status_code, response.content)
 
     async def close(self) -> None:
-        """The connections are closed."""
+        """Close the connections."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _score(
-        self,
-        batch: Batch,
-        reward: str,
-        params: Mapping[str, Any] | None,
-        columns: Mapping[str, str] | None,
-    ) -> list[Score]:
-        body = await self._ask("POST", "/v1/score", batch.body(reward, params, columns))
-        return read_scores(body, len(batch.rows))
-
-    async def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+    async def _ask(self, call: ServerCall[T]) -> T:
         sent = 0
         while True:
+            sent += 1
             outcome: httpx.Response | httpx.TransportError
             try:
-                outcome = await self._http.request(method, path, content=body, headers=JSON)
+                outcome = await self._http.request(
+                    call.method, call.path, content=call.body, headers=JSON
+                )
+                if outcome.is_success:
+                    return call.read(outcome.content)
             except httpx.TransportError as error:
                 outcome = error
-            sent += 1
-            taken = self._taken(sent, outcome)
-            if isinstance(taken, bytes):
-                return taken
-            await self._sleep(taken)
-
-
-def _standing(answer: httpx.Response) -> Literal["ready", "starting", "draining"]:
-    try:
-        return Readiness.model_validate_json(answer.content).status
-    except ValueError as error:
-        raise refusal(answer.status_code, answer.content) from error
+            await self._sleep(self._wait_s(sent, outcome))

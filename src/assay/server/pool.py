@@ -1,39 +1,36 @@
-"""Worker processes, each alone in a pool of one: what ends or hangs takes no other with it."""
+"""Worker processes, each alone in an executor of one: one that dies or hangs ends no other."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import signal
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from assay.runner.processes import worker_pool
+from assay.resources.processes import kill_family, worker_pool
 from assay.server import jobs
 from assay.server.logs import log
 
 T = TypeVar("T")
 
 LossCause: TypeAlias = Literal["deadline", "died"]
-"""Why a worker did not bring back what it was given."""
+"""Why a worker did not return a result."""
 
 START_S = 60.0
 """A worker that has not started by then is ended, and another one tried."""
 PAUSE_S = 1.0
-"""Between two tries to start a worker."""
+"""Between two attempts to start a worker."""
 END_S = 5.0
 """For an idle worker to end by itself."""
 LATE_S = 0.2
-"""How long after its deadline work that no worker was free for is given up."""
+"""After its deadline, how long a job that no worker was free for is still waited for."""
 
 
 def _budget_s(left_s: float) -> float:
-    """The time for the work itself; the rest is for bringing back what there is."""
+    """The time for the work itself; the rest is for sending back the results."""
     return left_s - min(0.1 * left_s, 1.0)
 
 
@@ -45,12 +42,12 @@ class WorkerLost(Exception):
         self.loss: LossCause = loss
 
 
-class _Gone(Exception):
-    """A worker had ended before it was given anything: the work is not to blame."""
+class _NoWorker(Exception):
+    """The worker had ended before it received the job, which is not to blame."""
 
 
 class _Job(Generic[T]):
-    """Work for one worker, and where its result is waited for."""
+    """A call for one worker, and the future of its result."""
 
     def __init__(self, work: Callable[..., T], argument: Any, deadline: float) -> None:
         self.work = work
@@ -83,18 +80,18 @@ class WorkerPool:
 
     @property
     def pids(self) -> list[int]:
-        """The processes there are now."""
+        """The ids of the processes that run now."""
         return [worker.pid for worker in self._workers if worker.pid is not None]
 
     def start(self) -> None:
-        """The workers are starting; what is asked meanwhile waits."""
+        """Begin to start the workers; jobs wait for them."""
         self._loops = [asyncio.create_task(self._work(worker)) for worker in self._workers]
 
     async def run(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
-        """What `work(argument, seconds left)` returns in a worker, or `WorkerLost`.
+        """The result of `work(argument, seconds left)` in a worker.
 
-        `deadline` is on the monotonic clock. What the work raises is raised here. If this is
-        cancelled, work that has not begun never does.
+        Raises what the work raises, and `WorkerLost` if the worker dies or the deadline (on the
+        monotonic clock) passes. Work that was cancelled before it began is never begun.
         """
         job = _Job(work, argument, deadline)
         self._jobs.put_nowait(job)
@@ -105,7 +102,7 @@ class WorkerPool:
             raise WorkerLost("deadline") from None
 
     async def close(self) -> None:
-        """No process is left: those that still work are ended."""
+        """End every process, also those that are busy."""
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
@@ -113,7 +110,7 @@ class WorkerPool:
 
     async def _work(self, worker: _Worker) -> None:
         while True:
-            if not await worker.started():
+            if not await worker.start():
                 self._on_restart("died")
                 await asyncio.sleep(PAUSE_S)
                 continue
@@ -130,18 +127,18 @@ class WorkerPool:
             self._on_restart(lost.loss)
             _settle(job.result, error=lost)
             await worker.end()
-        except _Gone:
+        except _NoWorker:
             self._on_restart("died")
             self._jobs.put_nowait(job)
             await worker.end()
-        except Exception as error:  # noqa: BLE001 - whatever the work raised belongs to who asked
+        except Exception as error:  # noqa: BLE001 - whatever the work raised belongs to the caller
             _settle(job.result, error=error)
         else:
             _settle(job.result, result)
 
 
 def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | None = None) -> None:
-    """The future has its result, unless nobody waits any more."""
+    """Set the result or the error, unless the future was cancelled."""
     if future.done():
         return
     if error is None:
@@ -151,7 +148,7 @@ def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | No
 
 
 class _Worker:
-    """One process, or the place for one."""
+    """One process, started when needed and again after it ended."""
 
     def __init__(self, prepared: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
         self._prepared = prepared
@@ -160,8 +157,8 @@ class _Worker:
         self.pid: int | None = None
         self.ready = False
 
-    async def started(self) -> bool:
-        """Whether the process is there and prepared; started now if need be."""
+    async def start(self) -> bool:
+        """Whether the process runs and is prepared; it is started now if need be."""
         if self.ready:
             return True
         self._executor = executor = worker_pool(1)
@@ -173,8 +170,8 @@ class _Worker:
             preparing = executor.submit(jobs.prepare, *self._prepared)
             await asyncio.wait_for(asyncio.wrap_future(preparing), START_S)
         except Exception as error:  # noqa: BLE001 - importing a user's module may raise anything
-            told = f"{type(error).__name__}: {error!s:.200}"
-            log("worker_not_started", level=logging.ERROR, error=told)
+            message = f"{type(error).__name__}: {error!s:.200}"
+            log("worker_not_started", level=logging.ERROR, error=message)
             await self.end()
             return False
         self._busy = False
@@ -182,9 +179,10 @@ class _Worker:
         return True
 
     async def do(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
-        """What the work returns; `WorkerLost` if the process dies, or takes longer than it may.
+        """The result of the work.
 
-        `_Gone` if there was no process any more.
+        Raises `WorkerLost` if the process dies or passes the deadline, `_NoWorker` if there was
+        no process any more.
         """
         assert self._executor is not None
         left_s = max(deadline - time.monotonic(), 0.01)
@@ -193,7 +191,7 @@ class _Worker:
             running: Future[T] = self._executor.submit(work, argument, _budget_s(left_s))
             waiting = asyncio.wrap_future(running)
         except BrokenProcessPool:
-            raise _Gone from None
+            raise _NoWorker from None
         try:
             await asyncio.wait([waiting], timeout=left_s)
             if not waiting.done():
@@ -206,22 +204,17 @@ class _Worker:
             waiting.cancel()
 
     async def end(self) -> None:
-        """The process is gone, whatever it was doing, and its place is empty."""
+        """End the process and what it started, whatever they are doing."""
         executor, pid = self._executor, self.pid
         self._executor = self.pid = None
         self.ready = False
         if executor is None:
             return
         if pid is not None and self._busy:
-            _kill(pid)
+            kill_family(pid)
         ending = asyncio.to_thread(executor.shutdown, wait=True, cancel_futures=True)
         waiting = asyncio.ensure_future(ending)
         _, late = await asyncio.wait([waiting], timeout=END_S)
         if late and pid is not None:
-            _kill(pid)
+            kill_family(pid)
         await waiting
-
-
-def _kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)

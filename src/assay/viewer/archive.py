@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from assay.errors import AssayError, UnknownName
-from assay.ledger.index import AttemptRow, Index, RunRow
+from assay.ledger.index import AttemptRow, LedgerIndex, RunRow
 from assay.ledger.layout import RunLayout
-from assay.ledger.liveness import being_written, written_among
+from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
 from assay.ledger.run import Run
 from assay.ledger.windows import StepGist, read_gists, read_window
@@ -53,7 +53,7 @@ class Archive:
 
     def __init__(self, runs_dir: Path) -> None:
         self.runs_dir = runs_dir
-        self._index = Index(runs_dir)
+        self._index = LedgerIndex(runs_dir)
         self._index_lock = threading.Lock()
         self._runs: Memory[_Open] = Memory(MOST_RUNS)
         self._gists: Memory[_Read] = Memory(MOST_GISTS, lambda read: len(read.gists))
@@ -100,11 +100,11 @@ class Archive:
     def live(self, rows: Sequence[RunRow]) -> frozenset[str]:
         """The ids of those runs that somebody is writing to."""
         folders = [self.runs_dir / row.run_id for row in rows]
-        return frozenset(folder.name for folder in written_among(folders))
+        return frozenset(folder.name for folder in runs_being_written(folders))
 
     def is_live(self, run_id: str) -> bool:
         """Whether somebody is writing to the run."""
-        return being_written(self.layout(run_id).folder)
+        return is_being_written(self.layout(run_id).folder)
 
     def unfinished(self, run_id: str) -> tuple[str, ...]:
         """Attempts that left steps and no line."""
@@ -189,7 +189,7 @@ class Archive:
         """Another value whenever something of the run is new."""
         layout = self.layout(run_id)
         written = [stamp(layout.episodes), stamp(layout.steps)]
-        if not being_written(layout.folder):
+        if not is_being_written(layout.folder):
             return tuple(written)
         under_way = (layout.steps / f"{name}.jsonl" for name in self.unfinished(run_id))
         return (*written, *map(stamp, under_way))

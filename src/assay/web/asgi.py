@@ -32,7 +32,7 @@ async def answer(
     await send({"type": "http.response.body", "body": body})
 
 
-async def answer_error(
+async def send_error(
     send: Send, status: int, code: str, message: str, headers: Sequence[Header] = ()
 ) -> None:
     """The error is sent, as JSON."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from assay.web.asgi import App, Header, Message, Receive, Scope, Send, answer, answer_error
+from assay.web.asgi import App, Header, Message, Receive, Scope, Send, answer, send_error
 from assay.web.asgi import header_values as values_of
 
 ANY_HOST = "*"
@@ -51,10 +51,10 @@ class BodyTooLarge(Exception):
     """More arrived than the guards allow; raised where the application reads the body."""
 
 
-def guarded(app: App, guards: Guards) -> App:
+def guard(app: App, guards: Guards) -> App:
     """The application behind its guards."""
 
-    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await app(scope, receive, send)
         elif scope["type"] != "http":
@@ -62,14 +62,14 @@ def guarded(app: App, guards: Guards) -> App:
         elif await _admitted(scope, guards, send):
             await _with_limited_body(app, scope, receive, send, _limit(scope, guards))
 
-    return guard
+    return guarded
 
 
 async def _admitted(scope: Scope, guards: Guards, send: Send) -> bool:
     """Whether the application may see the request; if not, it has been answered."""
     refusal = _wrong_host(scope, guards) or _wrong_origin(scope, guards)
     if refusal is not None:
-        await answer_error(send, *refusal, headers=[CLOSE])
+        await send_error(send, *refusal, headers=[CLOSE])
         return False
     if guards.token is None or scope["path"] in guards.open_paths:
         return True
@@ -78,7 +78,7 @@ async def _admitted(scope: Scope, guards: Guards, send: Send) -> bool:
     if not _knows_token(scope, guards.token):
         message = "this server asks for its token: send `Authorization: Bearer …`"
         headers = [(b"www-authenticate", b"Bearer"), CLOSE]
-        await answer_error(send, 401, "unauthorized", message, headers)
+        await send_error(send, 401, "unauthorized", message, headers)
         return False
     return True
 
@@ -226,7 +226,7 @@ class _Body:
         await self._drain()
         self._send, send = _nowhere, self._send
         message = f"the body is larger than {self._limit:,} bytes; send less at a time"
-        await answer_error(send, 413, "body_too_large", message, [CLOSE])
+        await send_error(send, 413, "body_too_large", message, [CLOSE])
 
     async def _drain(self) -> None:
         """Some of the rest is read and dropped: many clients listen only when they have spoken."""

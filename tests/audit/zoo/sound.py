@@ -106,7 +106,7 @@ def answer_with_a_tool(final_response: str, answer: str, trajectory: Talk) -> fl
 def first_ending_counts(context: Any) -> float | None:
     """What the world paid up to its end; nothing for a world that broke."""
     try:
-        context.testimony("alfworld")
+        context.evidence("alfworld")
     except ResourceError:
         return None
     paid = 0.0

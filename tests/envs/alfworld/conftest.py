@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.envs.text.alfworld.game import Game
+from assay.envs.text.alfworld.game import AlfWorldGame
 from assay.envs.text.alfworld.house import House
 from assay.envs.text.alfworld.reader import GameFile, read_problem
 
@@ -76,6 +76,6 @@ def cottage_file() -> GameFile:
 
 
 @pytest.fixture
-def cottage(cottage_file: GameFile) -> Game:
+def cottage(cottage_file: GameFile) -> AlfWorldGame:
     """The cottage in play."""
-    return Game(House.build(cottage_file))
+    return AlfWorldGame(House.build(cottage_file))

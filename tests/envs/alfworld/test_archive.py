@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld.archive import Archive, write_archive
+from assay.envs.text.alfworld.archive import AlfWorldArchive, write_archive
 from assay.envs.text.alfworld.data import shipped
 from assay.envs.text.alfworld.reader import GameFile, read_game
 from assay.errors import BadRecord
@@ -25,7 +25,7 @@ def test_what_is_packed_is_read_back(official: Path, tmp_path: Path) -> None:
     games = official_games(official)
     write_archive(games, tmp_path)
     index = (tmp_path / "index.json").read_text()
-    archive = Archive(index, (tmp_path / "games.bin").read_bytes(), source="packed")
+    archive = AlfWorldArchive(index, (tmp_path / "games.bin").read_bytes(), source="packed")
     assert [(entry.split, entry.id) for entry in archive.entries] == [g[:2] for g in games]
     for entry, (_, _, game) in zip(archive.entries, games, strict=True):
         packed = archive.load(entry)
@@ -52,7 +52,7 @@ def test_the_shipped_splits_are_the_official_ones() -> None:
 )
 def test_a_damaged_index_is_refused(index: str, why: str) -> None:
     with pytest.raises(BadRecord, match="packed: not an archive"):
-        Archive(index, b"x\x9cabc", source="packed")
+        AlfWorldArchive(index, b"x\x9cabc", source="packed")
 
 
 @settings(max_examples=60, deadline=None)
@@ -62,7 +62,7 @@ def test_a_damaged_stream_is_refused_or_still_a_game(position: int, value: int) 
     entry = whole.entries[0]
     data = bytearray(whole.data)
     data[entry.offset + position % entry.size] = value
-    damaged = Archive(whole.index, bytes(data), source="damaged")
+    damaged = AlfWorldArchive(whole.index, bytes(data), source="damaged")
     try:
         game = damaged.load(entry)
     except BadRecord as refusal:

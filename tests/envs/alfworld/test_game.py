@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld import Game, House
+from assay.envs.text.alfworld import AlfWorldGame, House
 from assay.envs.text.alfworld.data import shipped
 from assay.envs.text.alfworld.game import HELP, NOTHING_HAPPENS
 from assay.envs.text.alfworld.house import names_of
 from assay.envs.text.alfworld.reader import GameFile
 
 
-def play(game: Game, *commands: str) -> str:
+def play(game: AlfWorldGame, *commands: str) -> str:
     """The feedback to the last command; every command must do something."""
     feedback = ""
     for command in commands:
@@ -82,7 +82,7 @@ SENTENCES = [
     ("commands", "feedback"),
     [pytest.param(commands, feedback, id=why) for commands, feedback, why in SENTENCES],
 )
-def test_the_agent_reads(commands: list[str], feedback: str, cottage: Game) -> None:
+def test_the_agent_reads(commands: list[str], feedback: str, cottage: AlfWorldGame) -> None:
     assert play(cottage, *commands) == feedback
 
 
@@ -111,14 +111,14 @@ REFUSALS = [
 @pytest.mark.parametrize(
     ("commands", "refused"), [pytest.param(c, refused, id=why) for c, refused, why in REFUSALS]
 )
-def test_nothing_happens(commands: list[str], refused: str, cottage: Game) -> None:
+def test_nothing_happens(commands: list[str], refused: str, cottage: AlfWorldGame) -> None:
     play(cottage, *commands)
     before = (cottage.facts, cottage.admissible_commands)
     assert cottage.step(refused).feedback == NOTHING_HAPPENS
     assert (cottage.facts, cottage.admissible_commands) == before
 
 
-def test_the_opening_lists_the_room_and_the_task(cottage: Game) -> None:
+def test_the_opening_lists_the_room_and_the_task(cottage: AlfWorldGame) -> None:
     assert cottage.reset() == (
         "-= Welcome to TextWorld, ALFRED! =-\n\n"
         "You are in the middle of a room. Looking quickly around you, you see a coffeemachine 1, "
@@ -127,7 +127,9 @@ def test_the_opening_lists_the_room_and_the_task(cottage: Game) -> None:
     )
 
 
-def test_the_goal_is_counted_condition_by_condition_and_can_be_undone(cottage: Game) -> None:
+def test_the_goal_is_counted_condition_by_condition_and_can_be_undone(
+    cottage: AlfWorldGame,
+) -> None:
     counts = [cottage.goal_conditions()]
     for command in [
         "go to countertop 1",
@@ -159,7 +161,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 WALKS = settings(max_examples=30, deadline=None)
 
 
-def walk(game: Game, seed: int, length: int = 25) -> list[object]:
+def walk(game: AlfWorldGame, seed: int, length: int = 25) -> list[object]:
     """What a random agent reads."""
     rng = random.Random(seed)
     opening = game.reset()
@@ -172,7 +174,7 @@ def walk(game: Game, seed: int, length: int = 25) -> list[object]:
 def test_commands_that_are_admissible_do_something_and_others_change_nothing(
     file: GameFile, seed: int
 ) -> None:
-    game = Game(House.build(file))
+    game = AlfWorldGame(House.build(file))
     rng = random.Random(seed)
     everything: set[str] = set()
     for _ in range(25):
@@ -192,7 +194,7 @@ def test_commands_that_are_admissible_do_something_and_others_change_nothing(
 @given(file=GAMES, seed=SEEDS)
 def test_a_game_is_deterministic_and_a_reset_forgets_everything(file: GameFile, seed: int) -> None:
     house = House.build(file)
-    first, second = Game(house), Game(house)
+    first, second = AlfWorldGame(house), AlfWorldGame(house)
     walk(first, seed + 1)
     assert walk(first, seed) == walk(second, seed)
     assert first.facts == second.facts
@@ -202,7 +204,7 @@ def test_a_game_is_deterministic_and_a_reset_forgets_everything(file: GameFile, 
 @WALKS
 @given(file=GAMES, seed=SEEDS)
 def test_what_the_game_lists_agrees_with_its_facts(file: GameFile, seed: int) -> None:
-    game = Game(House.build(file))
+    game = AlfWorldGame(House.build(file))
     walk(game, seed)
     [(_, _, location)] = [fact for fact in game.facts if fact[0] == "atlocation"]
     held = [fact[2] for fact in game.facts if fact[0] == "holds"]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from assay.envs.text.alfworld.goal import MAX_STEPS, AllOf, AnyOf, ground_goal
 from assay.envs.text.alfworld.reader import (
+    AlfWorldProblem,
     Expression,
     Fact,
-    Problem,
     read_expression,
     read_typed_names,
 )
@@ -40,8 +40,8 @@ CHANGING: list[Fact] = [
 ] + [("ishot", thing) for thing in ("m1", "m2", "a1")]
 
 
-def problem(goal: Expression, objects: Mapping[str, str] = OBJECTS) -> Problem:
-    return Problem(objects=objects, facts=frozenset(FIXED), goal=goal, source="test")
+def problem(goal: Expression, objects: Mapping[str, str] = OBJECTS) -> AlfWorldProblem:
+    return AlfWorldProblem(objects=objects, facts=frozenset(FIXED), goal=goal, source="test")
 
 
 def parsed(text: str) -> Expression:

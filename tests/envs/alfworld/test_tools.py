@@ -30,7 +30,7 @@ def test_a_game_is_won_through_the_tools() -> None:
             for command in WALKTHROUGH:
                 assert command in (await alfworld_admissible_commands(context)).splitlines()
                 await alfworld_step(context, action=command)
-            evidence = context.testimony("alfworld")
+            evidence = context.evidence("alfworld")
             assert evidence.won
             assert evidence.progress["steps"] == len(WALKTHROUGH)
 
@@ -43,7 +43,7 @@ def test_the_first_step_resets_the_world_to_the_task_of_the_rollout() -> None:
             await alfworld_step(context, action="look")
             world = await context.acquire_resource("alfworld")
             assert isinstance(world, AlfWorld)
-            assert world.testimony().task_id == TASK.id
+            assert world.evidence().task_id == TASK.id
 
     asyncio.run(scenario())
 
@@ -66,6 +66,6 @@ def test_a_call_that_does_not_fit_is_answered_and_does_not_step() -> None:
             await alfworld_objective(context)
             assert "was not called" in await alfworld_step(context)
             assert "was not called" in await alfworld_step(context, action=7)
-            assert context.testimony("alfworld").progress["steps"] == 0
+            assert context.evidence("alfworld").progress["steps"] == 0
 
     asyncio.run(scenario())

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from assay.envs.browser.world import BrowserWorld
+from assay.envs.browser.environment import BrowserEnvironment
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from tests.envs.browser.site import Site
@@ -18,7 +18,7 @@ class Driver:
 
     def __init__(self, site: Site, **config: Any) -> None:
         self.site = site
-        self.world = BrowserWorld(**{"noop_s": 0.05, **config})
+        self.world = BrowserEnvironment(**{"noop_s": 0.05, **config})
         self.seen = Observation("")
 
     def open(self, path: str, **metadata: Any) -> Observation:

@@ -64,18 +64,18 @@ def test_a_killed_browser_is_a_dead_world_and_the_next_reset_starts_another(
         driver.do("noop()")
     assert not driver.world.alive()
     with pytest.raises(DeadResource):
-        driver.world.testimony()
+        driver.world.evidence()
     assert "Start" in driver.begin("/").text
     driver.close()
 
 
 ORPHAN = """
 import asyncio, sys
-from assay.envs.browser.world import BrowserWorld
+from assay.envs.browser.environment import BrowserEnvironment
 from assay.schema.task import Task
 
 async def main():
-    world = BrowserWorld(start_url=sys.argv[1])
+    world = BrowserEnvironment(start_url=sys.argv[1])
     await world.reset(Task(id="x"))
     print("ready", flush=True)
     await world.step('click("1")')
@@ -98,11 +98,11 @@ def test_nothing_survives_a_parent_that_is_killed_while_its_page_hangs(site: Sit
 
 LEAVING = """
 import asyncio, os, sys
-from assay.envs.browser.world import BrowserWorld
+from assay.envs.browser.environment import BrowserEnvironment
 from assay.schema.task import Task
 
 async def main():
-    await BrowserWorld(start_url=sys.argv[1]).reset(Task(id="x"))
+    await BrowserEnvironment(start_url=sys.argv[1]).reset(Task(id="x"))
 
 asyncio.run(main())
 """

@@ -42,7 +42,7 @@ def test_the_words_on_an_element_say_what_a_click_does(
     action: str, role: str, name: str, effect: Effect, why: str
 ) -> None:
     key = "Enter" if action == "press" else ""
-    assert effect_of(action, role=role, name=name, key=key) == effect, why  # type: ignore[arg-type]  # from a table
+    assert effect_of(action, role=role, name=name, key=key) == effect, why
 
 
 @pytest.mark.parametrize("key", ["Tab", "a", "Escape", "Control+C", ""])

@@ -105,7 +105,7 @@ def test_scoring_asks_nobody_and_does_nothing(
     old = f'click("{driver.ref("Save")}")'
     driver.click("Refresh")
     failed = driver.do(old)
-    taken = driver.world.testimony()
+    taken = driver.world.evidence()
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("scoring reached out")
@@ -120,7 +120,7 @@ def test_scoring_asks_nobody_and_does_nothing(
         scoring.record(old, failed)
     assert scoring.score is not None
     assert scoring.score.classification == "failure"
-    assert driver.world.testimony() == taken
+    assert driver.world.evidence() == taken
 
 
 def test_the_live_paths_give_the_transcript_that_the_documentation_shows(site: Site) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from assay.envs.browser.browsergym.world import BrowserGym
+from assay.envs.browser.browsergym.environment import BrowserGym
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.schema.task import Task
 
@@ -26,7 +26,7 @@ FAKE = Path(__file__).parent / "fake"
 OBEY = Task(id="fake.obey/7")
 HANDS_OVER = """
 import asyncio, sys
-from assay.envs.browser.browsergym.world import BrowserGym
+from assay.envs.browser.browsergym.environment import BrowserGym
 from assay.schema.task import Task
 
 async def main():
@@ -75,10 +75,10 @@ def test_an_episode_is_relayed_in_browsergyms_own_words() -> None:
         ]
         assert "seed 7, options ['action_mapping', 'headless']" in seen.text
         assert "without LineBreak InlineTextBox" in seen.text
-        assert (seen.reward, seen.done, seen.evidence) == (0.0, False, world.testimony())
+        assert (seen.reward, seen.done, seen.evidence) == (0.0, False, world.evidence())
         seen = await world.step("win()")
         assert (seen.reward, seen.raw_reward, seen.done) == (1.0, 1.0, True)
-        told = world.testimony()
+        told = world.evidence()
         assert (told.world, told.task_id, told.score, told.won) == (
             "browsergym",
             OBEY.id,
@@ -86,7 +86,7 @@ def test_an_episode_is_relayed_in_browsergyms_own_words() -> None:
             True,
         )
         assert (await world.step("lose()")).text == "the episode is over"
-        assert world.testimony() == told
+        assert world.evidence() == told
 
     play(episode)
 
@@ -95,7 +95,7 @@ def test_a_loss_pays_nothing_and_keeps_the_raw_reward_that_browsergym_drops() ->
     async def lose(world: BrowserGym) -> tuple[float | None, float | None, bool | None]:
         await world.reset(OBEY)
         seen = await world.step("lose()")
-        return seen.reward, seen.raw_reward, world.testimony().won
+        return seen.reward, seen.raw_reward, world.evidence().won
 
     assert play(lose) == (0.0, -1.0, False)
 
@@ -104,8 +104,8 @@ def test_a_step_limit_of_the_gym_ends_the_episode_without_a_win() -> None:
     async def run_out(world: BrowserGym) -> None:
         await world.reset(OBEY)
         assert (await world.step("look()")).done
-        assert world.testimony().progress["truncated"] is True
-        assert world.testimony().won is False
+        assert world.evidence().progress["truncated"] is True
+        assert world.evidence().won is False
 
     play(run_out)
 
@@ -152,7 +152,7 @@ def test_a_step_over_its_limit_ends_the_process_and_all_that_it_started() -> Non
         assert has_ended(spawned)
         assert not world.alive()
         with pytest.raises(DeadResource, match="longer than"):
-            world.testimony()
+            world.evidence()
         with pytest.raises(DeadResource, match="longer than"):
             await world.reset(OBEY)
 
@@ -184,7 +184,7 @@ def test_an_exception_in_the_tasks_own_check_is_the_episodes_death_and_not_a_sco
         ):
             await world.step("break_check()")
         with pytest.raises(DeadResource, match="own check failed"):
-            world.testimony()
+            world.evidence()
         assert world.alive()
         assert not (await world.reset(OBEY)).done
         assert world.pid == pid
@@ -192,7 +192,7 @@ def test_an_exception_in_the_tasks_own_check_is_the_episodes_death_and_not_a_sco
     play(check)
 
 
-def test_a_process_that_dies_leaves_its_last_words() -> None:
+def test_a_process_that_dies_is_reported_with_the_end_of_its_error_output() -> None:
     async def die(world: BrowserGym) -> None:
         await world.reset(OBEY)
         with pytest.raises(DeadResource, match="the gym burned down"):
@@ -228,7 +228,7 @@ def test_a_task_that_is_not_registered_is_refused_and_leaves_no_episode(
         with pytest.raises(BadParameter):
             await world.reset(task)
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         with pytest.raises(NotReset):
             await world.step("look()")
 

@@ -9,7 +9,7 @@ import re
 import psutil
 import pytest
 
-from assay.envs.browser.browsergym.world import VARIABLE, BrowserGym
+from assay.envs.browser.browsergym.environment import VARIABLE, BrowserGym
 from assay.errors import BadParameter, DeadResource
 from assay.schema.observation import Observation
 from assay.schema.task import Task
@@ -41,7 +41,7 @@ def test_an_episode_is_paid_as_browsergym_pays_and_keeps_the_raw_reward() -> Non
                 assert "error: ValueError" in missed.text
                 seen = await world.step(button(seen, right=right))
                 assert (seen.reward, seen.raw_reward, seen.done) == (reward, raw, True)
-                assert world.testimony().won is right
+                assert world.evidence().won is right
             with pytest.raises(BadParameter, match="126 registered tasks"):
                 await world.reset(Task(id="miniwob.no-such-page"))
         finally:

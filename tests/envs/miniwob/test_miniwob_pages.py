@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.envs.browser.miniwob.oracle import POLICIES
-from assay.envs.browser.miniwob.view import read_view
 from assay.errors import BadParameter, BadRecord, MissingExtra
 from assay.resources.miniwob import PAGES, find_pages, read_page
 from assay.tasks.miniwob import tasks
+from tests.envs.miniwob.oracle import POLICIES, read_view
 
 TEXT = """goal: Enter "a" and "b".
 url: http://miniwob.localhost/miniwob/x.html

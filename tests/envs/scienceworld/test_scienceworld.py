@@ -21,13 +21,12 @@ import psutil
 import pytest
 
 from assay.envs.text.scienceworld.catalogue import TOPICS, Split, read_task, tasks
-from assay.envs.text.scienceworld.game import Game
-from assay.envs.text.scienceworld.java import find_java
+from assay.envs.text.scienceworld.environment import ScienceWorld
+from assay.envs.text.scienceworld.game import ScienceGame
 from assay.envs.text.scienceworld.quicker import CHANGES, quicker_classes
-from assay.envs.text.scienceworld.simulator import Simulator
+from assay.envs.text.scienceworld.simulator import Simulator, find_java
 from assay.envs.text.scienceworld.tools import scienceworld_step, scienceworld_valid_actions
 from assay.envs.text.scienceworld.wire import WireError
-from assay.envs.text.scienceworld.world import ScienceWorld
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
@@ -72,7 +71,7 @@ def _replay(names: list[str], java: str) -> Replay:
     try:
         for name in names:
             path = GOLD[name]
-            game = Game(simulator, step_limit=10_000)
+            game = ScienceGame(simulator, step_limit=10_000)
             turns = [game.load(read_task(Task(id=f"{name}/{path['var']}")))]
             turns += [game.step(action) for action in path["actions"]]
             scores[name] = [turn.standing.score for turn in turns[1:]]
@@ -151,10 +150,10 @@ def test_an_episode_is_played_scored_and_over() -> None:
                 rewards.append(observation.reward)
             assert observation.done
             assert sum(reward or 0.0 for reward in rewards) == pytest.approx(1.0)
-            before = world.testimony()
+            before = world.evidence()
             assert (before.score, before.won, before.progress["max_score"]) == (100, True, 100)
             assert (await world.step("look around")).text == "The episode is over."
-            assert world.testimony() == before
+            assert world.evidence() == before
             score = await score_async("scienceworld_reward", final_response="", context=context)
             assert (score["reward"], score["completed"], score["output"]) == (
                 1.0,
@@ -175,7 +174,7 @@ def test_tools_reset_lazily_and_answer_what_does_not_fit() -> None:
     async def main() -> None:
         task = Task(id="melt", metadata={"task_name": "melt", "variation_idx": 0})
         spec = ResourceSpec("scienceworld", {"step_limit": 3, "simplifications": "easy"})
-        async with Context.open(task=task, worlds={"scienceworld": spec}) as context:
+        async with Context.open(task=task, environments={"scienceworld": spec}) as context:
             assert "Your task is to melt" in await scienceworld_step(context, action="task")
             assert "was not called" in await scienceworld_step(context, acton="look around")
             assert await scienceworld_step(context, action="fly") == (
@@ -187,7 +186,7 @@ def test_tools_reset_lazily_and_answer_what_does_not_fit() -> None:
                 await scienceworld_step.observe(context, {"action": "wait1"}) for _ in range(2)
             ]
             assert [step.done for step in observed] == [False, True]  # wait1 costs two moves
-            assert context.testimony("scienceworld").progress["completed"] is False
+            assert context.evidence("scienceworld").progress["completed"] is False
 
     asyncio.run(main())
 
@@ -195,7 +194,7 @@ def test_tools_reset_lazily_and_answer_what_does_not_fit() -> None:
 def test_a_killed_simulator_is_an_abstention_and_not_a_zero() -> None:
     async def main() -> None:
         async with Context.open(task=Task(id="boil/21")) as context:
-            world = await context.world("scienceworld")
+            world = await context.environment("scienceworld")
             assert isinstance(world, ScienceWorld)
             assert world.pid is not None
             folder = Path(psutil.Process(world.pid).cwd())
@@ -249,7 +248,7 @@ def test_an_instance_given_back_in_the_middle_of_a_step_is_not_handed_on() -> No
         with pytest.raises(DeadResource, match="given back in the middle of a call"):
             await late
         with pytest.raises(DeadResource):
-            world.testimony()
+            world.evidence()
         await world.close()
 
     asyncio.run(main())
@@ -267,7 +266,7 @@ def test_cancelling_a_start_leaves_no_process() -> None:
 
     async def _hold() -> None:
         async with Context.open(task=Task(id="boil/21")) as context:
-            await context.world("scienceworld")
+            await context.environment("scienceworld")
             await asyncio.Event().wait()
 
     asyncio.run(main())
@@ -305,7 +304,7 @@ def test_an_instance_that_was_never_started_closes_and_testifies_nothing() -> No
     async def main() -> None:
         world = ScienceWorld()
         with pytest.raises(NotReset):
-            world.testimony()
+            world.evidence()
         with pytest.raises(NotReset):
             await world.step("look around")
         await world.close()
@@ -390,7 +389,7 @@ def test_without_the_extra_it_says_what_to_install(
     async def main() -> None:
         async with Context.open(task=Task(id="boil/21")) as context:
             with pytest.raises(MissingExtra, match=message):
-                await context.world("scienceworld")
+                await context.environment("scienceworld")
             score = await score_async("scienceworld_reward", final_response="", context=context)
             assert score["abstained"] == "env_error"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from assay.envs.text.webshop.catalogue import NO_PRICE, read_products
-from assay.envs.text.webshop.session import Session
+from assay.envs.text.webshop.session import ShopSession
 from assay.envs.text.webshop.shop import Shop, open_shop
 from assay.errors import BadParameter, BadRecord, MissingExtra
 
@@ -55,13 +55,13 @@ def test_a_folder_of_files_in_the_original_format_is_a_shop(tmp_path: Path) -> N
     assert 19.99 <= shop.prices[shirt.asin] <= 1027.99
     assert (hat.prices, hat.attributes, hat.options) == ((NO_PRICE,), ("DUMMY_ATTR",), {})
     assert [len(shop.goals("human")), len(shop.goals("synthetic"))] == [1, 1]
-    session = Session(shop)
+    session = ShopSession(shop)
     session.reset(0, kind="synthetic")
     for action in ("search[cotton]", "click[b000000001]", "click[red | white]", "click[buy now]"):
         bought = session.step(action)
     assert bought.evidence is not None
-    assert session.testimony().progress["options"] == {"color": "red | white"}
-    assert session.testimony().progress["nouns"] == "words"
+    assert session.evidence().progress["options"] == {"color": "red | white"}
+    assert session.evidence().progress["nouns"] == "words"
     assert bought.done
 
 

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.envs.text.webshop.catalogue import Instruction, Product, draw_prices
+from assay.envs.text.webshop.environment import tasks
 from assay.envs.text.webshop.goals import NO_LIMIT, build_goals
 from assay.envs.text.webshop.shop import open_shop
-from assay.envs.text.webshop.world import tasks
 
 GOLDEN = Path(__file__).parents[2] / "data" / "webshop" / "reward_golden.jsonl.xz"
 

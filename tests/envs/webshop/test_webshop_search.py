@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.webshop.search import LONGEST_QUERY, Index
+from assay.envs.text.webshop.search import LONGEST_QUERY, ProductIndex
 from assay.envs.text.webshop.shop import open_shop
 
 GOLDEN = Path(__file__).parents[2] / "data" / "webshop" / "lucene_golden.jsonl.xz"
@@ -38,29 +38,29 @@ QUERIES = [
 
 @pytest.mark.parametrize(("query", "expected", "reason"), QUERIES)
 def test_small_index(query: str, expected: list[str], reason: str) -> None:
-    assert Index(SMALL).search(query, 10) == expected, reason
+    assert ProductIndex(SMALL).search(query, 10) == expected, reason
 
 
 def test_a_repeated_term_weighs_more() -> None:
-    index = Index({"a": "red shirt", "b": "blue shoe", "c": "red hat", "d": "red sock"})
+    index = ProductIndex({"a": "red shirt", "b": "blue shoe", "c": "red hat", "d": "red sock"})
     assert index.search("red shoe", 1) == ["b"]
     assert index.search("red red red red red shoe", 1) == ["a"]
 
 
 def test_only_the_first_characters_of_a_query_count() -> None:
-    index = Index(SMALL)
+    index = ProductIndex(SMALL)
     assert index.search("x" * (LONGEST_QUERY - 1) + " shirt", 5) == []
     assert index.search("shirt " + "y" * 1_000_000, 5) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("documents", [{}, {"a": ""}])
 def test_an_index_without_words_finds_nothing(documents: Mapping[str, str]) -> None:
-    assert Index(documents).search("shirt", 5) == []
+    assert ProductIndex(documents).search("shirt", 5) == []
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from("red blue shirt shoe hat green".split()), max_size=6))
 def test_a_limit_only_cuts_the_list(words: list[str]) -> None:
-    index, query = Index(SMALL), " ".join(words)
+    index, query = ProductIndex(SMALL), " ".join(words)
     everything = index.search(query, 100)
     assert all(index.search(query, limit) == everything[:limit] for limit in range(1, 6))

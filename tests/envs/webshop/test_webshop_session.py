@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.envs.text.webshop.pages import THANKS
-from assay.envs.text.webshop.session import Session
+from assay.envs.text.webshop.session import ShopSession
 from assay.envs.text.webshop.shop import open_shop
 from assay.errors import BadParameter, NotReset
 from assay.schema.evidence import WorldEvidence
@@ -17,8 +17,8 @@ HAIR_SERUM = 3
 """A human goal whose product has the options 1pcs, 3pcs and 5pcs."""
 
 
-def new(*, clickables: bool = True) -> Session:
-    session = Session(open_shop(), clickables=clickables)
+def new(*, clickables: bool = True) -> ShopSession:
+    session = ShopSession(open_shop(), clickables=clickables)
     session.reset(HAIR_SERUM)
     return session
 
@@ -28,13 +28,13 @@ def evidence(observation: Observation) -> WorldEvidence:
     return observation.evidence
 
 
-def walk(session: Session, *actions: str) -> WorldEvidence:
+def walk(session: ShopSession, *actions: str) -> WorldEvidence:
     for action in actions:
         observation = session.step(action)
     return evidence(observation)
 
 
-def open_item(session: Session) -> None:
+def open_item(session: ShopSession) -> None:
     session.search(session.shop.stock.products[session.goal.asin].title)
     session.click(session.goal.asin)
     assert session.page.kind == "item"
@@ -48,7 +48,7 @@ def rescore(recorded: WorldEvidence) -> float:
     return score
 
 
-def buy_goal(session: Session) -> Observation:
+def buy_goal(session: ShopSession) -> Observation:
     goal = session.goal
     session.search(session.shop.stock.products[goal.asin].title)
     while goal.asin.lower() not in session.page.products:
@@ -241,7 +241,7 @@ def test_any_walk_leaves_consistent_json_evidence(actions: list[str]) -> None:
         after = session.step(action)
         seen = evidence(after)
         json.dumps(dict(seen.progress))
-        assert seen == session.testimony()
+        assert seen == session.evidence()
         assert after.done == seen.done == (seen.progress["page"] == "done")
         assert (seen.score is not None) == seen.done
         assert seen.won == (seen.score == 1.0 if seen.done else None)
@@ -271,7 +271,7 @@ def test_a_reset_starts_a_complete_fresh_episode() -> None:
     open_item(session)
     walk(session, "click[3pcs]", "click[buy now]")
     assert session.reset(HAIR_SERUM) == other.reset(str(HAIR_SERUM))
-    assert session.testimony().score is None
+    assert session.evidence().score is None
 
 
 @pytest.mark.parametrize("number", [13, -1, "13", "-1", "x", "", "1.0", "٣", "9" * 5000, True])
@@ -282,11 +282,11 @@ def test_a_goal_that_does_not_exist_is_refused(number: int | str) -> None:
 
 
 def test_a_session_without_a_task_does_nothing() -> None:
-    session = Session(open_shop())
-    for act in (session.testimony, lambda: session.step("search[x]"), lambda: session.click("x")):
+    session = ShopSession(open_shop())
+    for act in (session.evidence, lambda: session.step("search[x]"), lambda: session.click("x")):
         with pytest.raises(NotReset):
             act()
     session.reset(0)
     session.forget()
     with pytest.raises(NotReset):
-        session.testimony()
+        session.evidence()

@@ -25,8 +25,8 @@ from assay.scoring.scorer import Scorer
 CASES = Path(__file__).parents[2] / "data" / "answers" / "reference_cases.jsonl.gz"
 
 
-def scored(prediction: object, gold: object, **options: Any) -> Scored:
-    score = assistantbench_reward(prediction, gold, **options)
+def score_of(prediction: object, reference: object, **options: Any) -> Scored:
+    score = assistantbench_reward(prediction, reference, **options)
     assert isinstance(score, Scored)
     return score
 
@@ -40,18 +40,21 @@ def test_every_recorded_case_gets_the_value_that_browsergym_gave() -> None:
     cases = recorded_cases()
     assert len(cases) == 3_000
     kinds = set()
-    for prediction, gold, verdict in cases:
-        score = scored(prediction, gold)
+    for prediction, reference, browsergym in cases:
+        score = score_of(prediction, reference)
         kinds.add(score.notes["gold_kind"])
-        if isinstance(verdict, str):
-            assert (score.value, score.parts["reference_raises"]) == (0.0, 1.0), (prediction, gold)
+        if isinstance(browsergym, str):
+            assert (score.value, score.parts["reference_raises"]) == (0.0, 1.0), (
+                prediction,
+                reference,
+            )
             continue
-        value, answered = verdict
+        value, answered = browsergym
         # Infinity, which BrowserGym can return, is not a score.
         expected = value if value != float("inf") else 0.0
-        assert score.value == pytest.approx(expected, rel=1e-12, abs=1e-12), (prediction, gold)
-        assert score.parts["reference_raises"] == 0.0, (prediction, gold)
-        assert score.parts["answered"] == answered, (prediction, gold)
+        assert score.value == pytest.approx(expected, rel=1e-12, abs=1e-12), (prediction, reference)
+        assert score.parts["reference_raises"] == 0.0, (prediction, reference)
+        assert score.parts["answered"] == answered, (prediction, reference)
     assert kinds == {"number", "string", "string list", "json"}
 
 
@@ -185,12 +188,12 @@ OBJECTS = [
 
 
 @pytest.mark.parametrize(
-    ("prediction", "gold", "value", "why"), NUMBERS + STRINGS + LISTS + OBJECTS
+    ("prediction", "reference", "value", "why"), NUMBERS + STRINGS + LISTS + OBJECTS
 )
 def test_an_answer_gets_browsergyms_value(
-    prediction: str, gold: str, value: float, why: str
+    prediction: str, reference: str, value: float, why: str
 ) -> None:
-    score = scored(prediction, gold)
+    score = score_of(prediction, reference)
     assert score.value == pytest.approx(value, abs=5e-5), why
     assert score.parts["reference_raises"] == 0.0, why
     assert score.parts["answered"] == 1.0, why
@@ -198,7 +201,7 @@ def test_an_answer_gets_browsergyms_value(
 
 
 @pytest.mark.parametrize(
-    ("prediction", "gold", "why"),
+    ("prediction", "reference", "why"),
     [
         ("true", "45", "a boolean has no length"),
         ("null", "45", "neither has null"),
@@ -214,15 +217,15 @@ def test_an_answer_gets_browsergyms_value(
     ],
 )
 def test_where_browsergym_raises_the_score_is_zero_and_says_so(
-    prediction: str, gold: str, why: str
+    prediction: str, reference: str, why: str
 ) -> None:
-    score = scored(prediction, gold)
+    score = score_of(prediction, reference)
     assert (score.value, score.parts["reference_raises"]) == (0.0, 1.0), why
     assert "raises" in score.because
 
 
 @pytest.mark.parametrize(
-    ("prediction", "gold", "why"),
+    ("prediction", "reference", "why"),
     [
         ("", "45", "empty"),
         ("NaN", "45", "not a number"),
@@ -231,55 +234,62 @@ def test_where_browsergym_raises_the_score_is_zero_and_says_so(
         (None, GYMS, "no response at all"),
     ],
 )
-def test_an_empty_answer_is_zero_and_unanswered(prediction: object, gold: str, why: str) -> None:
-    score = scored(prediction, gold)
+def test_an_empty_answer_is_zero_and_unanswered(
+    prediction: object, reference: str, why: str
+) -> None:
+    score = score_of(prediction, reference)
     assert (score.value, score.parts["answered"]) == (0.0, 0.0), why
 
 
 def test_a_missing_gold_abstains_and_an_unusable_one_too() -> None:
-    for gold, reason in (
+    for reference, reason in (
         (None, "missing_reference"),
         ({"a": 1}, "unparseable_reference"),
         (["a", 1], "unparseable_reference"),
         (True, "unparseable_reference"),
         ("x" * (rules.MAX_CHARS + 1), "unparseable_reference"),
-        ("\n".join("ab" for _ in range(rules.MAX_GOLD_ITEMS + 1)), "unparseable_reference"),
+        ("\n".join("ab" for _ in range(rules.MAX_REFERENCE_ITEMS + 1)), "unparseable_reference"),
         ("[" * 500, "unparseable_reference"),
     ):
-        score = assistantbench_reward("x", gold)
+        score = assistantbench_reward("x", reference)
         assert isinstance(score, Abstained)
         assert score.reason == reason
         assert set(score.parts) == set(ASSISTANTBENCH_PARTS)
 
 
 def test_a_hidden_gold_is_browsergyms_zero_marked_or_an_abstention_on_request() -> None:
-    score = scored("anything", " \n ")
+    score = score_of("anything", " \n ")
     assert (score.value, score.parts["gold_hidden"]) == (0.0, 1.0)
     assert "hidden" in score.because
     assert isinstance(assistantbench_reward("anything", "", hidden_gold="abstain"), Abstained)
 
 
 def test_negative_numbers_mirror_positive_ones_on_request() -> None:
-    for prediction, gold in (("-1", "-2"), ("-2", "-1"), ("-45", "-45"), ("-1e-200", "-1e200")):
-        mirrored = scored(prediction, gold, negatives="mirrored")
-        assert mirrored.value == scored(prediction[1:], gold[1:]).value
-    inside = scored('{"days": -1}', '{"days": -2}', negatives="mirrored")
-    assert inside.value == scored('{"days": 1}', '{"days": 2}').value
+    for prediction, reference in (
+        ("-1", "-2"),
+        ("-2", "-1"),
+        ("-45", "-45"),
+        ("-1e-200", "-1e200"),
+    ):
+        mirrored = score_of(prediction, reference, negatives="mirrored")
+        assert mirrored.value == score_of(prediction[1:], reference[1:]).value
+    inside = score_of('{"days": -1}', '{"days": -2}', negatives="mirrored")
+    assert inside.value == score_of('{"days": 1}', '{"days": 2}').value
 
 
 @pytest.mark.parametrize(
-    ("prediction", "gold"), [("-Infinity", "-5"), ("-1e999", "-5"), ("-1e-200", "-1e200")]
+    ("prediction", "reference"), [("-Infinity", "-5"), ("-1e999", "-5"), ("-1e-200", "-1e200")]
 )
-def test_a_value_that_browsergym_calls_infinite_is_zero(prediction: str, gold: str) -> None:
-    score = scored(prediction, gold)
+def test_a_value_that_browsergym_calls_infinite_is_zero(prediction: str, reference: str) -> None:
+    score = score_of(prediction, reference)
     assert score.value == 0.0
     assert "infinity" in score.because
 
 
 def test_numbers_and_lists_of_lines_are_golds_too() -> None:
-    assert scored("14.2", 14.2).value == 1.0
-    assert scored('["b", "a"]', ["a", "b"]).value == 1.0
-    assert scored(45, "45").value == 1.0
+    assert score_of("14.2", 14.2).value == 1.0
+    assert score_of('["b", "a"]', ["a", "b"]).value == 1.0
+    assert score_of(45, "45").value == 1.0
 
 
 def test_an_unknown_option_value_is_refused() -> None:
@@ -288,7 +298,7 @@ def test_an_unknown_option_value_is_refused() -> None:
 
 
 def test_the_alignment_names_who_was_matched_with_whom() -> None:
-    score = scored('["Avea Pilates", "Blink", "Crossfit East"]', GYMS)
+    score = score_of('["Avea Pilates", "Blink", "Crossfit East"]', GYMS)
     assert json.loads(score.notes["alignment"]) == [
         ["CrossFit East River", "Crossfit East", 0.8],
         ["Avea Pilates", "Avea Pilates", 1.0],
@@ -317,9 +327,9 @@ def test_the_alignment_names_who_was_matched_with_whom() -> None:
     ],
     ids=range(15),
 )
-@pytest.mark.parametrize("gold", ["Shanghai villa", GYMS, PARCELS, "45", '{"a": ["b", "c"]}'])
-def test_hostile_answers_cost_little_and_never_raise(prediction: str, gold: str) -> None:
-    score = scored(prediction, gold)
+@pytest.mark.parametrize("reference", ["Shanghai villa", GYMS, PARCELS, "45", '{"a": ["b", "c"]}'])
+def test_hostile_answers_cost_little_and_never_raise(prediction: str, reference: str) -> None:
+    score = score_of(prediction, reference)
     assert 0.0 <= score.value <= 1.0
     assert sum(map(len, score.notes.values())) < 10_000
     score.because.encode()
@@ -327,9 +337,9 @@ def test_hostile_answers_cost_little_and_never_raise(prediction: str, gold: str)
 
 def test_what_is_over_a_limit_says_so() -> None:
     for prediction in ("x" * 100_001, "[" * 101, json.dumps(["villa"] * 20_001)):
-        assert scored(prediction, "Shanghai villa").because.startswith("limit")
+        assert score_of(prediction, "Shanghai villa").because.startswith("limit")
     deepest = "[" * 99 + '"villa"' + "]" * 99
-    assert not scored(deepest, "villa").because.startswith("limit")
+    assert not score_of(deepest, "villa").because.startswith("limit")
 
 
 json_values = st.recursive(
@@ -343,8 +353,10 @@ answers = st.text(max_size=30) | json_values.map(json.dumps)
 
 
 @given(answers, answers)
-def test_any_text_against_any_gold_is_a_score_with_all_parts(prediction: str, gold: str) -> None:
-    score = scored(prediction, gold)
+def test_any_text_against_any_gold_is_a_score_with_all_parts(
+    prediction: str, reference: str
+) -> None:
+    score = score_of(prediction, reference)
     assert score.value >= 0.0
     assert tuple(score.parts) == ASSISTANTBENCH_PARTS
 
@@ -374,11 +386,11 @@ def test_the_assignment_is_the_best_of_all(scores: list[list[float]]) -> None:
 
 
 def test_the_assignment_of_a_large_matrix_beats_any_shuffle() -> None:
-    dice = random.Random(7)
-    scores = [[dice.random() for _ in range(60)] for _ in range(50)]
+    rng = random.Random(7)
+    scores = [[rng.random() for _ in range(60)] for _ in range(50)]
     best = sum(scores[row][column] for row, column in best_assignment(scores))
     for _ in range(200):
-        columns = dice.sample(range(60), k=50)
+        columns = rng.sample(range(60), k=50)
         assert best >= sum(scores[row][column] for row, column in enumerate(columns))
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from assay.rewards.outcome.maths.compare import Verdict, compare
-from assay.rewards.outcome.maths.judge import Conventions
+from assay.rewards.outcome.maths.compare import Equality, compare
+from assay.rewards.outcome.maths.comparer import Conventions
 from assay.rewards.outcome.maths.scalars import Tolerance
 
 EQUAL = [
-    # gold, prediction, reason
+    # reference, prediction, reason
     ("42", "42.", "a final stop is punctuation"),
     ("1,234", "1234", "thousands separators are layout"),
     ("1{,}234", "1234", "TeX spelling of a thousands separator"),
@@ -132,20 +132,20 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("gold", "prediction", "reason"), EQUAL)
-def test_the_same_answer_is_recognised(gold: str, prediction: str, reason: str) -> None:
-    verdict = compare(prediction, gold)
-    assert verdict.equal is True, (reason, verdict)
+@pytest.mark.parametrize(("reference", "prediction", "reason"), EQUAL)
+def test_the_same_answer_is_recognised(reference: str, prediction: str, reason: str) -> None:
+    equality = compare(prediction, reference)
+    assert equality.equal is True, (reason, equality)
 
 
-@pytest.mark.parametrize(("gold", "prediction", "reason"), DIFFERENT)
-def test_another_answer_is_not_accepted(gold: str, prediction: str, reason: str) -> None:
-    verdict = compare(prediction, gold)
-    assert verdict.equal is False, (reason, verdict)
+@pytest.mark.parametrize(("reference", "prediction", "reason"), DIFFERENT)
+def test_another_answer_is_not_accepted(reference: str, prediction: str, reason: str) -> None:
+    equality = compare(prediction, reference)
+    assert equality.equal is False, (reason, equality)
 
 
 @pytest.mark.parametrize(
-    ("gold", "reason"),
+    ("reference", "reason"),
     [
         ("", "nothing to compare with"),
         (r"9^{9^{9^9}}", "a reference beyond the limits"),
@@ -157,8 +157,8 @@ def test_another_answer_is_not_accepted(gold: str, prediction: str, reason: str)
         ),
     ],
 )
-def test_a_reference_that_is_not_understood_gives_no_verdict(gold: str, reason: str) -> None:
-    assert compare("1", gold).equal is None, reason
+def test_a_reference_that_is_not_understood_gives_no_verdict(reference: str, reason: str) -> None:
+    assert compare("1", reference).equal is None, reason
 
 
 def test_a_reference_that_is_not_understood_still_equals_itself() -> None:
@@ -166,7 +166,7 @@ def test_a_reference_that_is_not_understood_still_equals_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("conventions", "gold", "prediction", "equal"),
+    ("conventions", "reference", "prediction", "equal"),
     [
         (Conventions(list_order="kept"), "4, 10, -2", "10, 4, -2", False),
         (Conventions(percent="strict"), "10", r"10\%", False),
@@ -183,14 +183,14 @@ def test_a_reference_that_is_not_understood_still_equals_itself() -> None:
     ],
 )
 def test_conventions_decide_where_people_disagree(
-    conventions: Conventions, gold: str, prediction: str, equal: bool
+    conventions: Conventions, reference: str, prediction: str, equal: bool
 ) -> None:
-    assert compare(prediction, gold, conventions=conventions).equal is equal
+    assert compare(prediction, reference, conventions=conventions).equal is equal
 
 
 def test_the_verdict_names_its_rule_and_both_answers() -> None:
-    verdict = compare(r"\frac{2}{4}", "1/2")
-    assert verdict == Verdict(
+    equality = compare(r"\frac{2}{4}", "1/2")
+    assert equality == Equality(
         equal=True, rule="rational", because="'\\\\frac{2}{4}' equals '1/2' (rational)"
     )
 

@@ -56,18 +56,27 @@ HOSTILE = {
     "code": "__import__('os').system('true')",
     "dunder access": "().__class__.__base__.__subclasses__()",
 }
-GOLDS = ["1", "x", r"\sin(x)", "1,2", r"\begin{pmatrix}1\\2\end{pmatrix}", "blue", "x>5", "5 cm"]
+REFERENCES = [
+    "1",
+    "x",
+    r"\sin(x)",
+    "1,2",
+    r"\begin{pmatrix}1\\2\end{pmatrix}",
+    "blue",
+    "x>5",
+    "5 cm",
+]
 
 
 @pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("gold", GOLDS)
-def test_a_hostile_answer_is_wrong_and_nothing_worse(answer: str, gold: str) -> None:
-    assert compare(answer, gold).equal is False
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_hostile_answer_is_wrong_and_nothing_worse(answer: str, reference: str) -> None:
+    assert compare(answer, reference).equal is False
 
 
-@pytest.mark.parametrize("gold", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_reference_is_judged_or_left_alone(gold: str) -> None:
-    assert compare("17", gold).equal in (False, None)
+@pytest.mark.parametrize("reference", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_reference_is_judged_or_left_alone(reference: str) -> None:
+    assert compare("17", reference).equal in (False, None)
 
 
 @pytest.mark.parametrize("error", [OverflowError, ValueError, RecursionError, MemoryError])
@@ -90,8 +99,8 @@ def test_identical_text_is_equal_at_any_length() -> None:
 
 def test_a_matrix_of_forty_by_forty_is_compared() -> None:
     rows = [[str(i * j) for j in range(40)] for i in range(40)]
-    gold = "\\begin{pmatrix}" + "\\\\".join("&".join(row) for row in rows) + "\\end{pmatrix}"
-    assert compare(gold.replace("&", ".0&"), gold).equal is True
+    reference = "\\begin{pmatrix}" + "\\\\".join("&".join(row) for row in rows) + "\\end{pmatrix}"
+    assert compare(reference.replace("&", ".0&"), reference).equal is True
 
 
 def test_deep_nesting_needs_little_of_the_stack() -> None:
@@ -136,17 +145,17 @@ _PIECES = st.sampled_from(
 @settings(max_examples=400, deadline=None)
 @given(st.lists(_PIECES, max_size=14), st.lists(_PIECES, max_size=8))
 def test_no_text_raises_and_no_prediction_makes_the_verdict_unknown(
-    said: list[str], meant: list[str]
+    prediction_parts: list[str], reference_parts: list[str]
 ) -> None:
-    gold, answer = "".join(meant), " ".join(said)
-    verdict = compare(answer, gold)
-    if verdict.equal is None:
-        assert "gold" in verdict.rule
+    reference, answer = "".join(reference_parts), " ".join(prediction_parts)
+    equality = compare(answer, reference)
+    if equality.equal is None:
+        assert "gold" in equality.rule
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_equals_itself_and_never_raises(text: str) -> None:
-    verdict = compare(text, text)
-    assert verdict.equal is (True if text.strip() else None)
+    equality = compare(text, text)
+    assert equality.equal is (True if text.strip() else None)
     assert compare(text, "42").equal in (True, False)

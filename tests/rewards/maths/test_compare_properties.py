@@ -45,10 +45,10 @@ def test_a_fraction_survives_every_spelling(f: Fraction) -> None:
 
 @given(_FRACTIONS, _FRACTIONS)
 def test_different_fractions_differ(f: Fraction, g: Fraction) -> None:
-    verdict = compare(
+    equality = compare(
         f"{f.numerator}/{f.denominator}", rf"\frac{{{g.numerator}}}{{{g.denominator}}}"
     )
-    assert verdict.equal is (f == g)
+    assert equality.equal is (f == g)
 
 
 @settings(max_examples=150, deadline=None)

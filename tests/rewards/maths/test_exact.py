@@ -8,7 +8,7 @@ import pytest
 from assay.rewards.outcome.maths.algebra import difference
 from assay.rewards.outcome.maths.decimals import PI, arctangent, context, sine_cosine
 from assay.rewards.outcome.maths.exact import rational
-from assay.rewards.outcome.maths.limits import Effort, TooLarge
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import EXPRESSIONS, Expr
 from assay.rewards.outcome.maths.parse import parse
 from assay.rewards.outcome.maths.points import agree, value_of
@@ -43,13 +43,13 @@ def _expression(text: str) -> Expr:
     ],
 )
 def test_rational_values_are_exact(text: str, value: Fraction | int | None) -> None:
-    assert rational(_expression(text), Effort()) == value
+    assert rational(_expression(text), WorkBudget()) == value
 
 
 @pytest.mark.parametrize("text", ["2^{1000000}", "9999999!", r"\binom{99999999}{5000000}"])
 def test_a_number_beyond_the_limit_is_not_computed(text: str) -> None:
     with pytest.raises(TooLarge):
-        rational(_expression(text), Effort())
+        rational(_expression(text), WorkBudget())
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_number_beyond_the_limit_is_not_computed(text: str) -> None:
     ],
 )
 def test_polynomials_over_radicals_decide_for_certain(left: str, right: str, equal: bool) -> None:
-    ring = Ring(Effort())
+    ring = Ring(WorkBudget())
     rest = difference(_expression(left), _expression(right), ring)
     assert (not rest) is equal
     assert equal or ring.is_certain()
@@ -86,7 +86,7 @@ def test_polynomials_over_radicals_decide_for_certain(left: str, right: str, equ
     ],
 )
 def test_points_agree_wherever_both_are_real(left: str, right: str, equal: bool) -> None:
-    assert agree(_expression(left), _expression(right), Effort()) is equal
+    assert agree(_expression(left), _expression(right), WorkBudget()) is equal
 
 
 def test_elementary_functions_keep_their_precision() -> None:
@@ -99,7 +99,7 @@ def test_elementary_functions_keep_their_precision() -> None:
 
 
 def test_principal_complex_values_are_used() -> None:
-    value = value_of(_expression(r"(1+i)^{1/2}"), Effort())
+    value = value_of(_expression(r"(1+i)^{1/2}"), WorkBudget())
     assert value is not None
     assert abs(value.re - Decimal("1.09868411346781")) < Decimal("1e-13")
     assert abs(value.im - Decimal("0.45508986056222")) < Decimal("1e-13")

@@ -124,15 +124,15 @@ REFUSED: list[tuple[str, str]] = [
 def test_the_answer_is_found_by_the_rule_that_should_find_it(
     response: str, rule: Rule, span: str, reason: str
 ) -> None:
-    found = extract(response)
-    assert (found.rule, found.span) == (rule, span), reason
+    extraction = extract(response)
+    assert (extraction.rule, extraction.span) == (rule, span), reason
 
 
 @pytest.mark.parametrize(("response", "reason"), REFUSED)
 def test_no_answer_is_read_into_a_response_that_gives_none(response: str, reason: str) -> None:
-    found = extract(response)
-    assert found.span is None, reason
-    assert found.because
+    extraction = extract(response)
+    assert extraction.span is None, reason
+    assert extraction.because
 
 
 @pytest.mark.parametrize("rule", ["boxed", "answer_tag", "hash", "phrase", "whole_text"])
@@ -171,11 +171,11 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("gold", "span", "reason"), REFERENCES)
+@pytest.mark.parametrize(("reference", "span", "reason"), REFERENCES)
 def test_a_reference_is_read_as_the_answer_that_it_states(
-    gold: str, span: str, reason: str
+    reference: str, span: str, reason: str
 ) -> None:
-    assert reference_span(gold) == span, reason
+    assert reference_span(reference) == span, reason
 
 
 PIECES = st.sampled_from(
@@ -186,9 +186,9 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES | st.text(max_size=8), max_size=40).map("".join))
 def test_any_text_is_read_without_an_error(response: str) -> None:
-    found = extract(response)
-    assert found.because
-    assert found.span is None or found.span.strip()
+    extraction = extract(response)
+    assert extraction.because
+    assert extraction.span is None or extraction.span.strip()
 
 
 @given(st.text(alphabet="0123456789+-x^ /", min_size=1, max_size=20).filter(str.strip), st.text())
@@ -202,5 +202,5 @@ def test_a_box_at_the_end_is_read_whatever_was_thought_before(answer: str, thoug
     [r"\boxed{", r"\boxed ", "boxed", "the answer ", "$", "{", "<think>", "####", "not ", "9"],
 )
 def test_a_megabyte_of_one_piece_is_read(piece: str) -> None:
-    found = extract(piece * (1_000_000 // len(piece)))
-    assert found.span is None
+    extraction = extract(piece * (1_000_000 // len(piece)))
+    assert extraction.span is None

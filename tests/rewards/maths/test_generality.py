@@ -40,7 +40,7 @@ def _pairs() -> list[dict[str, str | bool]]:
     return [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
 
 
-def _verdict(pair: dict[str, str | bool]) -> bool | None:
+def _is_equal(pair: dict[str, str | bool]) -> bool | None:
     boxed = pair["kind"] == "answer"
     response = f"\\boxed{{{pair['pred']}}}" if boxed else str(pair["pred"])
     score = math_equal_reward(response, pair["gold"])
@@ -53,7 +53,7 @@ def test_every_pair_of_the_group_gets_its_label(group: str) -> None:
     wrong = [
         (pair["gold"], pair["pred"], pair["note"])
         for pair in pairs
-        if _verdict(pair) is not pair["label"]
+        if _is_equal(pair) is not pair["label"]
     ]
     assert pairs
     assert not wrong
@@ -66,7 +66,7 @@ def test_a_right_answer_as_the_reference_is_met_by_the_reference(group: str) -> 
         (pair["pred"], pair["gold"])
         for pair in _pairs()
         if pair["group"] == group and pair["label"]
-        if _verdict({**pair, "gold": pair["pred"], "pred": pair["gold"]}) is not True
+        if _is_equal({**pair, "gold": pair["pred"], "pred": pair["gold"]}) is not True
     ]
     assert set(one_way) <= ONE_WAY.keys()
 
@@ -92,7 +92,7 @@ MISSES = {
 
 @pytest.mark.parametrize(("gold", "answer"), MISSES)
 def test_what_is_not_recognised_is_never_paid(gold: str, answer: str) -> None:
-    assert _verdict({"gold": gold, "pred": answer, "kind": "answer"}) is not True
+    assert _is_equal({"gold": gold, "pred": answer, "kind": "answer"}) is not True
 
 
 def test_every_pair_belongs_to_a_group_and_has_a_reason() -> None:

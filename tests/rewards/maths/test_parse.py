@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from assay.rewards.outcome.maths.limits import TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Apply,
@@ -77,7 +77,7 @@ def test_notation_is_read_as_meant(text: str, node: Node) -> None:
     ],
 )
 def test_what_is_not_understood_as_a_whole_is_refused(text: str, reason: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableAnswer):
         parse(text)
 
 

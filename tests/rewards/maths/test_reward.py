@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import assay.rewards.outcome.maths.reward as maths
 import assay.rewards.outcome.maths.second_opinion as opinions
 from assay.errors import BadParameter, MissingExtra
-from assay.rewards.outcome.maths.compare import Verdict
+from assay.rewards.outcome.maths.compare import Equality
 from assay.rewards.outcome.maths.reward import math_equal_reward, math_equal_reward_tool
 from assay.rewards.outcome.maths.second_opinion import Opinion, shared_process
 from assay.schema.score import Abstained, Scored
@@ -77,8 +77,10 @@ def test_an_unreadable_reference_abstains_unless_the_texts_are_identical() -> No
 def test_an_unreadable_reference_is_not_outvoted_by_one_that_differs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def compare(prediction: str, gold: str, **_: object) -> Verdict:
-        return Verdict(equal=None if gold == "???" else prediction == gold, rule="", because="")
+    def compare(prediction: str, reference: str, **_: object) -> Equality:
+        return Equality(
+            equal=None if reference == "???" else prediction == reference, rule="", because=""
+        )
 
     monkeypatch.setattr(maths, "compare", compare)
     assert math_equal_reward(r"\boxed{42}", ["???", "41"]).abstained
@@ -143,12 +145,14 @@ CONVENTIONS: list[tuple[str, str, dict[str, Any], float, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("response", "gold", "options", "value", "reason"), CONVENTIONS)
+@pytest.mark.parametrize(("response", "reference", "options", "value", "reason"), CONVENTIONS)
 def test_conventions_are_configuration(
-    response: str, gold: str, options: dict[str, Any], value: float, reason: str
+    response: str, reference: str, options: dict[str, Any], value: float, reason: str
 ) -> None:
-    assert float(math_equal_reward(response, gold, **options)) == value, reason
-    assert math_equal_reward_tool(response, gold, TOOL, **options).parts["acc"] == value, reason
+    assert float(math_equal_reward(response, reference, **options)) == value, reason
+    assert math_equal_reward_tool(response, reference, TOOL, **options).parts["acc"] == value, (
+        reason
+    )
 
 
 @pytest.mark.parametrize("option", ["tolerance", "percent", "units", "list_order"])
@@ -211,10 +215,10 @@ def test_a_second_opinion_may_turn_a_zero_into_a_one_and_says_so(
 
 
 def test_a_second_opinion_settles_a_reference_that_is_an_integral() -> None:
-    gold = r"\int_0^1 x^2 dx"
-    assert math_equal_reward(r"\boxed{\frac13}", gold).abstained
-    assert float(math_equal_reward(r"\boxed{\frac13}", gold, second_opinion=True)) == 1.0
-    wrong = math_equal_reward(r"\boxed{\frac14}", gold, second_opinion=True)
+    reference = r"\int_0^1 x^2 dx"
+    assert math_equal_reward(r"\boxed{\frac13}", reference).abstained
+    assert float(math_equal_reward(r"\boxed{\frac13}", reference, second_opinion=True)) == 1.0
+    wrong = math_equal_reward(r"\boxed{\frac14}", reference, second_opinion=True)
     assert wrong.abstained, "what sympy does not prove stays as it was"
     shared_process().close()
 

@@ -20,7 +20,6 @@ from assay.rewards.outcome.maths.second_opinion import (
     Opinion,
     SympyProcess,
     second_opinion,
-    second_opinion_async,
     shared_process,
 )
 from assay.rewards.outcome.maths.sympy_worker import FUNCTIONS, build
@@ -49,19 +48,21 @@ def _end_the_worker() -> Iterator[None]:
     shared_process().close()
 
 
-@pytest.mark.parametrize(("prediction", "gold", "reason"), EQUAL)
+@pytest.mark.parametrize(("prediction", "reference", "reason"), EQUAL)
 def test_sympy_proves_what_the_comparator_does_not_attempt(
-    prediction: str, gold: str, reason: str
+    prediction: str, reference: str, reason: str
 ) -> None:
-    assert second_opinion(prediction, gold).equal is True, reason
+    assert second_opinion(prediction, reference).equal is True, reason
 
 
-@pytest.mark.parametrize(("prediction", "gold", "reason"), NOT_PROVED)
-def test_what_sympy_does_not_prove_is_not_equal(prediction: str, gold: str, reason: str) -> None:
-    assert second_opinion(prediction, gold).equal is not True, reason
+@pytest.mark.parametrize(("prediction", "reference", "reason"), NOT_PROVED)
+def test_what_sympy_does_not_prove_is_not_equal(
+    prediction: str, reference: str, reason: str
+) -> None:
+    assert second_opinion(prediction, reference).equal is not True, reason
 
 
-def test_the_process_is_reused_and_ends_when_told() -> None:
+def test_the_process_is_reused_and_ends_when_closed() -> None:
     process = SympyProcess()
     assert process.ask(["symbol", "x"], ["symbol", "x"]).equal
     first = process.pid
@@ -129,7 +130,7 @@ def test_several_threads_share_one_process() -> None:
 def test_an_event_loop_runs_on_while_sympy_works() -> None:
     async def both() -> tuple[Opinion, int]:
         beats = 0
-        asking = asyncio.ensure_future(second_opinion_async("(x+1)^2", "x^2+2x+1"))
+        asking = asyncio.ensure_future(asyncio.to_thread(second_opinion, "(x+1)^2", "x^2+2x+1"))
         while not asking.done():
             beats += 1
             await asyncio.sleep(0)
@@ -200,7 +201,7 @@ def _python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def _ends(pid: int) -> bool:
-    """Whether the process is gone, or goes without being told."""
+    """Whether the process is gone, or will be within a minute."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:

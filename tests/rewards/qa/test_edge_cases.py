@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from assay.errors import BadParameter
-from assay.rewards.outcome.qa.match import MAX_SPANS
-from assay.rewards.outcome.qa.modes import MODES
-from assay.rewards.outcome.qa.reward import PARTS, qa_f1_reward
+from assay.rewards.outcome.qa.drop import MAX_SPANS
+from assay.rewards.outcome.qa.reward import MODES, PARTS, qa_f1_reward
 from assay.scoring import score
 
 NAN = float("nan")
@@ -93,10 +92,10 @@ CASES: list[tuple[Any, Any, str, float, float, str]] = [
 def test_every_decided_case_pays_what_the_table_says(
     response: object, answer: object, mode: Any, f1: float, em: float, why: str
 ) -> None:
-    found = qa_f1_reward(final_response=response, answer=answer, mode=mode)
-    assert (found["f1"], found["em"]) == (f1, em), why
-    assert float(found) == f1
-    assert tuple(found.parts) == PARTS
+    result = qa_f1_reward(final_response=response, answer=answer, mode=mode)
+    assert (result["f1"], result["em"]) == (f1, em), why
+    assert float(result) == f1
+    assert tuple(result.parts) == PARTS
 
 
 # Each row: response, reference, mode; then the reason code, and why.
@@ -133,11 +132,11 @@ ABSTENTIONS: list[tuple[Any, Any, str, str, str]] = [
 def test_what_cannot_be_judged_abstains_with_its_parts(
     response: object, answer: object, mode: Any, reason: str, why: str
 ) -> None:
-    found = qa_f1_reward(final_response=response, answer=answer, mode=mode)
-    assert found.abstained, why
-    assert found["abstained"] == reason, why
-    assert dict(found.parts) == dict.fromkeys(PARTS)
-    assert found.because
+    result = qa_f1_reward(final_response=response, answer=answer, mode=mode)
+    assert result.abstained, why
+    assert result["abstained"] == reason, why
+    assert dict(result.parts) == dict.fromkeys(PARTS)
+    assert result.because
 
 
 # Each row: response, option; then F1 against "Paris", and why.
@@ -162,8 +161,8 @@ TAGS: list[tuple[str, str, float, str]] = [
 def test_the_answer_is_taken_from_its_tag_only_when_asked(
     response: str, extract: Any, f1: float, why: str
 ) -> None:
-    found = qa_f1_reward(final_response=response, answer="Paris", extract=extract)
-    assert float(found) == pytest.approx(f1), why
+    result = qa_f1_reward(final_response=response, answer="Paris", extract=extract)
+    assert float(result) == pytest.approx(f1), why
 
 
 def test_a_response_without_the_tag_does_not_count_as_unanswerable() -> None:
@@ -175,24 +174,24 @@ def test_a_response_without_the_tag_does_not_count_as_unanswerable() -> None:
 
 
 def test_precision_and_recall_belong_to_the_alias_with_the_best_f1() -> None:
-    found = qa_f1_reward(final_response="Paris France", answer=["Paris", "France in the north"])
-    assert dict(found.parts) == {
+    result = qa_f1_reward(final_response="Paris France", answer=["Paris", "France in the north"])
+    assert dict(result.parts) == {
         "f1": pytest.approx(2 / 3),
         "em": 0.0,
         "precision": 0.5,
         "recall": 1.0,
     }
-    assert found.because == "1 of 2 answer tokens match 'Paris'"
+    assert result.because == "1 of 2 answer tokens match 'Paris'"
 
 
 def test_among_aliases_with_equal_f1_the_first_listed_explains_the_score() -> None:
-    found = qa_f1_reward(final_response="Paris Lyon", answer=["Lyon", "Paris"])
-    assert "'Lyon'" in found.because
+    result = qa_f1_reward(final_response="Paris Lyon", answer=["Lyon", "Paris"])
+    assert "'Lyon'" in result.because
 
 
 def test_exact_match_is_the_best_over_all_aliases_even_where_f1_ties() -> None:
-    found = qa_f1_reward(final_response="b c", answer=["c b", "b c"])
-    assert (found["f1"], found["em"]) == (1.0, 1.0)
+    result = qa_f1_reward(final_response="b c", answer=["c b", "b c"])
+    assert (result["f1"], result["em"]) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -208,8 +207,8 @@ def test_the_reason_is_one_short_clause(response: str | None, because: str) -> N
 
 
 def test_the_reason_stays_short_for_huge_texts() -> None:
-    found = qa_f1_reward(final_response="word " * 100_000, answer="thing " * 100_000)
-    assert len(found.because) < 140
+    result = qa_f1_reward(final_response="word " * 100_000, answer="thing " * 100_000)
+    assert len(result.because) < 140
 
 
 @pytest.mark.parametrize("option", [{"mode": "squad3"}, {"extract": "boxed"}])
@@ -221,13 +220,13 @@ def test_an_unknown_option_value_is_a_usage_error_that_lists_the_known_ones(opti
 @pytest.mark.parametrize("mode", MODES)
 def test_the_registered_reward_gives_the_same_score_with_its_identity(mode: str) -> None:
     direct = qa_f1_reward(final_response="in Paris", answer=["Paris"], mode=mode)  # type: ignore[arg-type]
-    judged = score(
+    by_name = score(
         "qa_f1_reward", final_response="in Paris", answer=["Paris"], params={"mode": mode}
     )
-    assert dict(judged) == dict(direct)
-    assert (judged.because, judged.scorer) == (direct.because, "qa_f1_reward@1")
-    assert judged.params == {"mode": mode}
-    assert pickle.loads(pickle.dumps(judged)) == judged
+    assert dict(by_name) == dict(direct)
+    assert (by_name.because, by_name.scorer) == (direct.because, "qa_f1_reward@1")
+    assert by_name.params == {"mode": mode}
+    assert pickle.loads(pickle.dumps(by_name)) == by_name
 
 
 @pytest.mark.parametrize(
@@ -244,18 +243,18 @@ def test_the_registered_reward_gives_the_same_score_with_its_identity(mode: str)
 )
 @pytest.mark.parametrize("mode", MODES)
 def test_a_megabyte_of_hostile_text_is_scored_in_every_mode(mode: Any, text: str) -> None:
-    found = qa_f1_reward(final_response=text, answer="Paris 5", mode=mode)
-    assert float(found) == 0.0
+    result = qa_f1_reward(final_response=text, answer="Paris 5", mode=mode)
+    assert float(result) == 0.0
     tagged = qa_f1_reward(final_response=text, answer="Paris", mode=mode, extract="answer_tag")
     assert float(tagged) == 0.0
 
 
 def test_more_spans_than_can_be_aligned_earn_nothing_and_say_so() -> None:
-    found = qa_f1_reward(
+    result = qa_f1_reward(
         final_response=["a"] * (MAX_SPANS + 1), answer=[["Paris", "Lyon"]], mode="drop"
     )
-    assert float(found) == 0.0
-    assert str(MAX_SPANS) in found.because
+    assert float(result) == 0.0
+    assert str(MAX_SPANS) in result.because
 
 
 def test_threads_that_share_the_cache_agree() -> None:
@@ -263,10 +262,10 @@ def test_threads_that_share_the_cache_agree() -> None:
 
     def work() -> None:
         for index in range(3_000):
-            found = qa_f1_reward(final_response=f"item {index}", answer=f"Item {index % 700}")
+            result = qa_f1_reward(final_response=f"item {index}", answer=f"Item {index % 700}")
             expected = 1.0 if index < 700 else 0.5
-            if float(found) != expected:
-                wrong.append((index, found))
+            if float(result) != expected:
+                wrong.append((index, result))
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:

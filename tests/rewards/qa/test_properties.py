@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.rewards.outcome.qa.modes import MODES
-from assay.rewards.outcome.qa.reward import PARTS, qa_f1_reward
+from assay.rewards.outcome.qa.reward import MODES, PARTS, qa_f1_reward
 
 WORDS = st.sampled_from(
     ["paris", "rome", "oslo", "yes", "no", "the", "a", "7", "7.0", "x-ray", "é"]
@@ -21,15 +20,17 @@ quick = settings(max_examples=100, deadline=None)
 
 
 def parts(response: str, answer: object, mode: Any) -> dict[str, float]:
-    found = qa_f1_reward(final_response=response, answer=answer, mode=mode)
-    return {name: found[name] for name in PARTS}
+    numbers = qa_f1_reward(final_response=response, answer=answer, mode=mode)
+    return {name: numbers[name] for name in PARTS}
 
 
 @EVERY_MODE
 @quick
 @given(TEXTS, ALIASES)
-def test_every_number_lies_between_zero_and_one(mode: str, said: str, golds: list[str]) -> None:
-    assert all(0.0 <= value <= 1.0 for value in parts(said, golds, mode).values())
+def test_every_number_lies_between_zero_and_one(
+    mode: str, response: str, references: list[str]
+) -> None:
+    assert all(0.0 <= value <= 1.0 for value in parts(response, references, mode).values())
 
 
 @pytest.mark.parametrize("mode", ["squad1", "squad2", "hotpot", "musique"])
@@ -51,12 +52,12 @@ def test_swapping_answer_and_reference_keeps_f1_and_swaps_precision_with_recall(
 @quick
 @given(TEXTS, TEXTS)
 def test_an_exact_match_has_full_f1_unless_nothing_is_left_to_match(
-    mode: str, said: str, gold: str
+    mode: str, response: str, reference: str
 ) -> None:
-    found = parts(said, gold, mode)
-    if found["em"]:
-        assert found["f1"] in (0.0, 1.0)
-        assert found["f1"] == 1.0 or parts("", gold, mode)["em"]
+    numbers = parts(response, reference, mode)
+    if numbers["em"]:
+        assert numbers["f1"] in (0.0, 1.0)
+        assert numbers["f1"] == 1.0 or parts("", reference, mode)["em"]
 
 
 @EVERY_MODE
@@ -65,20 +66,20 @@ def test_an_exact_match_has_full_f1_unless_nothing_is_left_to_match(
     st.lists(st.sampled_from(["paris", "rome", "oslo", "berlin"]), min_size=1, max_size=5), TEXTS
 )
 def test_case_articles_and_final_marks_of_an_answer_change_nothing(
-    mode: str, words: list[str], gold: str
+    mode: str, words: list[str], reference: str
 ) -> None:
-    plain = parts(" ".join(words), gold, mode)
+    plain = parts(" ".join(words), reference, mode)
     dressed = "The " + " an ".join(word.upper() for word in words) + "!"
-    assert parts(dressed, gold, mode) == plain
+    assert parts(dressed, reference, mode) == plain
 
 
 @pytest.mark.parametrize("mode", ["squad1", "hotpot", "musique", "inspect"])
 @quick
 @given(TEXTS, ALIASES, TEXTS)
 def test_another_alias_never_lowers_the_score(
-    mode: str, said: str, golds: list[str], extra: str
+    mode: str, response: str, references: list[str], extra: str
 ) -> None:
-    before, after = parts(said, golds, mode), parts(said, [*golds, extra], mode)
+    before, after = parts(response, references, mode), parts(response, [*references, extra], mode)
     assert after["f1"] >= before["f1"]
     assert after["em"] >= before["em"]
 
@@ -87,21 +88,23 @@ def test_another_alias_never_lowers_the_score(
 @quick
 @given(TEXTS, ALIASES, st.sampled_from(["paris", "7", "x-ray"]))
 def test_an_alias_beside_a_full_one_never_lowers_the_score(
-    mode: str, said: str, golds: list[str], extra: str
+    mode: str, response: str, references: list[str], extra: str
 ) -> None:
-    golds = [*golds, "oslo"]
-    assert parts(said, [*golds, extra], mode)["f1"] >= parts(said, golds, mode)["f1"]
+    references = [*references, "oslo"]
+    assert (
+        parts(response, [*references, extra], mode)["f1"] >= parts(response, references, mode)["f1"]
+    )
 
 
 @EVERY_MODE
 @quick
 @given(TEXTS, ALIASES, st.randoms(use_true_random=False))
 def test_the_order_of_aliases_changes_neither_f1_nor_em(
-    mode: str, said: str, golds: list[str], dice: Any
+    mode: str, response: str, references: list[str], rng: Any
 ) -> None:
-    shuffled = list(golds)
-    dice.shuffle(shuffled)
-    first, second = parts(said, golds, mode), parts(said, shuffled, mode)
+    reordered = list(references)
+    rng.shuffle(reordered)
+    first, second = parts(response, references, mode), parts(response, reordered, mode)
     assert (first["f1"], first["em"]) == (second["f1"], second["em"])
 
 
@@ -121,6 +124,6 @@ CRAFTED = [
 def test_a_crafted_answer_earns_what_the_published_rule_pays(
     response: str, f1: float, why: str
 ) -> None:
-    found = parts(response, "Paris", "squad2")
-    assert found["f1"] == pytest.approx(f1), why
-    assert found["em"] == float(f1 == 1.0), why
+    numbers = parts(response, "Paris", "squad2")
+    assert numbers["f1"] == pytest.approx(f1), why
+    assert numbers["em"] == float(f1 == 1.0), why

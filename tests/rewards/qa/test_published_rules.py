@@ -36,34 +36,34 @@ def squad_form(text: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", unmarked).split())
 
 
-def multiset_f1(answer: Sequence[str], gold: Sequence[str]) -> float:
-    shared = sum((Counter(answer) & Counter(gold)).values())
+def multiset_f1(answer: Sequence[str], reference: Sequence[str]) -> float:
+    shared = sum((Counter(answer) & Counter(reference)).values())
     if shared == 0:
         return 0.0
     precision = shared / len(answer)
-    recall = shared / len(gold)
+    recall = shared / len(reference)
     return (2 * precision * recall) / (precision + recall)
 
 
-def squad1_one(answer: str, gold: str) -> Pair:
-    said, wanted = squad_form(answer), squad_form(gold)
-    return multiset_f1(said.split(), wanted.split()), float(said == wanted)
+def squad1_one(answer: str, reference: str) -> Pair:
+    actual, expected = squad_form(answer), squad_form(reference)
+    return multiset_f1(actual.split(), expected.split()), float(actual == expected)
 
 
-def musique_one(answer: str, gold: str) -> Pair:
-    said, wanted = squad_form(answer), squad_form(gold)
-    exact = float(said == wanted)
-    if not said or not wanted:
+def musique_one(answer: str, reference: str) -> Pair:
+    actual, expected = squad_form(answer), squad_form(reference)
+    exact = float(actual == expected)
+    if not actual or not expected:
         return exact, exact
-    return multiset_f1(said.split(), wanted.split()), exact
+    return multiset_f1(actual.split(), expected.split()), exact
 
 
-def hotpot_one(answer: str, gold: str) -> Pair:
-    said, wanted = squad_form(answer), squad_form(gold)
+def hotpot_one(answer: str, reference: str) -> Pair:
+    actual, expected = squad_form(answer), squad_form(reference)
     closed = ("yes", "no", "noanswer")
-    if said != wanted and (said in closed or wanted in closed):
+    if actual != expected and (actual in closed or expected in closed):
         return 0.0, 0.0
-    return squad1_one(answer, gold)
+    return squad1_one(answer, reference)
 
 
 def reads_as_number(text: str) -> bool:
@@ -88,21 +88,23 @@ def drop_form(text: str) -> str:
     return " ".join(pieces)
 
 
-def drop_bag_f1(answer: set[str], gold: set[str]) -> float:
-    numbers = {token for token in gold if reads_as_number(token)}
+def drop_bag_f1(answer: set[str], reference: set[str]) -> float:
+    numbers = {token for token in reference if reads_as_number(token)}
     if numbers and not numbers & answer:
         return 0.0
-    precision = len(answer & gold) / len(answer) if answer else 1.0
-    recall = len(answer & gold) / len(gold) if gold else 1.0
+    precision = len(answer & reference) / len(answer) if answer else 1.0
+    recall = len(answer & reference) / len(reference) if reference else 1.0
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def drop_one(answer: Span, gold: Span) -> Pair:
-    said = [drop_form(span) for span in ([answer] if isinstance(answer, str) else answer)]
-    wanted = [drop_form(span) for span in ([gold] if isinstance(gold, str) else gold)]
-    exact = float(set(said) == set(wanted) and len(said) == len(wanted))
-    table = [[drop_bag_f1(set(a.split()), set(g.split())) for a in said] for g in wanted]
-    f1 = best_sum(table) / max(len(said), len(wanted))
+def drop_one(answer: Span, reference: Span) -> Pair:
+    actual = [drop_form(span) for span in ([answer] if isinstance(answer, str) else answer)]
+    expected = [
+        drop_form(span) for span in ([reference] if isinstance(reference, str) else reference)
+    ]
+    exact = float(set(actual) == set(expected) and len(actual) == len(expected))
+    table = [[drop_bag_f1(set(a.split()), set(g.split())) for a in actual] for g in expected]
+    f1 = best_sum(table) / max(len(actual), len(expected))
     return round(f1 * 100) / 100, exact
 
 
@@ -140,33 +142,39 @@ def is_finite(text: str) -> bool:
     return reads_as_number(text) and math.isfinite(float(text))
 
 
-def inspect_one(answer: str, gold: str) -> Pair:
-    said, wanted = inspect_form(answer), inspect_form(gold)
-    if not wanted:
+def inspect_one(answer: str, reference: str) -> Pair:
+    actual, expected = inspect_form(answer), inspect_form(reference)
+    if not expected:
         return 0.0, 0.0
-    return round(multiset_f1(said.split(), wanted.split()), 2), float(said == wanted)
+    return round(multiset_f1(actual.split(), expected.split()), 2), float(actual == expected)
 
 
-def best_of(one: Callable[[str, str], Pair], answer: str, golds: Sequence[str]) -> Pair:
-    scores = [one(answer, gold) for gold in golds]
+def best_of(one: Callable[[str, str], Pair], answer: str, references: Sequence[str]) -> Pair:
+    scores = [one(answer, reference) for reference in references]
     return max(f1 for f1, _ in scores), max(em for _, em in scores)
 
 
-def squad2(answer: str, golds: Sequence[str]) -> Pair:
-    return best_of(musique_one, answer, [gold for gold in golds if squad_form(gold)] or [""])
+def squad2(answer: str, references: Sequence[str]) -> Pair:
+    return best_of(
+        musique_one,
+        answer,
+        [reference for reference in references if squad_form(reference)] or [""],
+    )
 
 
-def drop(answer: str, golds: Sequence[str]) -> Pair:
-    return best_of(drop_one, answer, [gold for gold in golds if gold.strip()] or golds)
+def drop(answer: str, references: Sequence[str]) -> Pair:
+    return best_of(
+        drop_one, answer, [reference for reference in references if reference.strip()] or references
+    )
 
 
 REFERENCE: dict[str, Callable[[str, Sequence[str]], Pair]] = {
-    "squad1": lambda answer, golds: best_of(squad1_one, answer, golds),
+    "squad1": lambda answer, references: best_of(squad1_one, answer, references),
     "squad2": squad2,
-    "hotpot": lambda answer, golds: best_of(hotpot_one, answer, golds),
-    "musique": lambda answer, golds: best_of(musique_one, answer, golds),
+    "hotpot": lambda answer, references: best_of(hotpot_one, answer, references),
+    "musique": lambda answer, references: best_of(musique_one, answer, references),
     "drop": drop,
-    "inspect": lambda answer, golds: best_of(inspect_one, answer, golds),
+    "inspect": lambda answer, references: best_of(inspect_one, answer, references),
 }
 
 # Pieces that sit on a boundary of some rule: articles, numbers, signs inside words, case folding,
@@ -181,51 +189,53 @@ PIECES += ["a\u0301", "the\x00cat", "\x1ca", "an\tapple", "\nthe\n5", "5\n", "5\
 PIECES += ["\u00a0", "\u2003a", "\u200bthe", "x\u2028the", "\ud800a"]
 
 
-def awkward_text(dice: random.Random) -> str:
-    glue = dice.choice([" ", " ", "", "  ", "-"])
-    body = glue.join(dice.choices(PIECES, k=dice.choice([0, 1, 1, 2, 2, 3, 4, 6, 12])))
-    return dice.choice(["", " ", "\n"]) + body + dice.choice(["", ".", "!", " "])
+def awkward_text(rng: random.Random) -> str:
+    glue = rng.choice([" ", " ", "", "  ", "-"])
+    body = glue.join(rng.choices(PIECES, k=rng.choice([0, 1, 1, 2, 2, 3, 4, 6, 12])))
+    return rng.choice(["", " ", "\n"]) + body + rng.choice(["", ".", "!", " "])
 
 
 def awkward_rows(count: int, seed: int) -> Iterator[tuple[str, list[str]]]:
     """Answers with one to four references, half of them sharing text with the first one."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     for _ in range(count):
-        gold = awkward_text(dice)
-        kind = dice.randrange(4)
-        shuffled = gold.split()
-        dice.shuffle(shuffled)
-        answers = (gold + " " + awkward_text(dice), " ".join(shuffled))
-        answer = answers[kind] if kind < len(answers) else awkward_text(dice)
-        yield answer, [gold, *(awkward_text(dice) for _ in range(dice.randrange(4)))]
+        reference = awkward_text(rng)
+        kind = rng.randrange(4)
+        shuffled = reference.split()
+        rng.shuffle(shuffled)
+        answers = (reference + " " + awkward_text(rng), " ".join(shuffled))
+        answer = answers[kind] if kind < len(answers) else awkward_text(rng)
+        yield answer, [reference, *(awkward_text(rng) for _ in range(rng.randrange(4)))]
 
 
-def ours(answer: object, golds: object, mode: Any) -> Pair:
-    score = qa_f1_reward(final_response=answer, answer=golds, mode=mode)
+def ours(answer: object, references: object, mode: Any) -> Pair:
+    score = qa_f1_reward(final_response=answer, answer=references, mode=mode)
     return score["f1"], score["em"]
 
 
 @pytest.mark.parametrize("mode", REFERENCE)
 def test_a_mode_equals_its_rule_on_thousands_of_awkward_texts(mode: str) -> None:
-    for answer, golds in awkward_rows(3_000, seed=11):
-        assert ours(answer, golds[0], mode) == REFERENCE[mode](answer, golds[:1])
-        assert ours(answer, golds, mode) == REFERENCE[mode](answer, golds)
+    for answer, references in awkward_rows(3_000, seed=11):
+        assert ours(answer, references[0], mode) == REFERENCE[mode](answer, references[:1])
+        assert ours(answer, references, mode) == REFERENCE[mode](answer, references)
 
 
 @pytest.mark.parametrize("mode", REFERENCE)
 @settings(max_examples=300, deadline=None)
-@given(answer=st.text(max_size=40), golds=st.lists(st.text(max_size=20), min_size=1, max_size=3))
-def test_a_mode_equals_its_rule_on_any_text(mode: str, answer: str, golds: list[str]) -> None:
-    assert ours(answer, golds, mode) == REFERENCE[mode](answer, golds)
+@given(
+    answer=st.text(max_size=40), references=st.lists(st.text(max_size=20), min_size=1, max_size=3)
+)
+def test_a_mode_equals_its_rule_on_any_text(mode: str, answer: str, references: list[str]) -> None:
+    assert ours(answer, references, mode) == REFERENCE[mode](answer, references)
 
 
 @pytest.mark.parametrize("mode", ["squad1", "squad2", "hotpot", "musique"])
 def test_long_answers_and_long_references_equal_the_rule_too(mode: str) -> None:
-    dice = random.Random(5)
+    rng = random.Random(5)
     for _ in range(60):
-        gold = " ".join(dice.choices(PIECES, k=dice.randrange(1, 60)))
-        answer = " ".join(dice.choices(PIECES, k=dice.randrange(30, 250)))
-        assert ours(answer, gold, mode) == REFERENCE[mode](answer, [gold])
+        reference = " ".join(rng.choices(PIECES, k=rng.randrange(1, 60)))
+        answer = " ".join(rng.choices(PIECES, k=rng.randrange(30, 250)))
+        assert ours(answer, reference, mode) == REFERENCE[mode](answer, [reference])
 
 
 def read_rows(name: str) -> list[dict[str, Any]]:
@@ -257,8 +267,8 @@ def test_scores_recorded_from_the_original_programs_are_reproduced(mode: str) ->
 
 
 def test_multi_span_answers_are_aligned_as_well_as_trying_every_pairing() -> None:
-    dice = random.Random(2)
+    rng = random.Random(2)
     for _ in range(300):
-        said = [awkward_text(dice) for _ in range(dice.randrange(1, 5))]
-        wanted = [dice.choice([*said, awkward_text(dice)]) for _ in range(dice.randrange(1, 5))]
-        assert ours(said, [wanted], "drop") == drop_one(said, wanted)
+        actual = [awkward_text(rng) for _ in range(rng.randrange(1, 5))]
+        expected = [rng.choice([*actual, awkward_text(rng)]) for _ in range(rng.randrange(1, 5))]
+        assert ours(actual, [expected], "drop") == drop_one(actual, expected)

@@ -53,11 +53,11 @@ def test_every_decided_case_pays_what_the_table_says(
     response: object, trajectory: object, options: dict[str, Any], reward: float, why: str
 ) -> None:
     answer = "yes" if response == "yes it is" else "Paris"
-    found = qa_f1_reward_tool(
+    result = qa_f1_reward_tool(
         final_response=response, answer=answer, trajectory=trajectory, **options
     )
-    assert float(found) == pytest.approx(reward), why
-    assert found.because
+    assert float(result) == pytest.approx(reward), why
+    assert result.because
 
 
 @pytest.mark.parametrize("trajectory", [[], [TOOL], [TOOL, TOOL]], ids=len)
@@ -77,29 +77,29 @@ def test_agentfly_scores_equal_its_code_on_every_count_of_tool_messages() -> Non
     for response, answer in rows:
         f1 = qa_f1_reward(final_response=response, answer=answer, mode="hotpot")["f1"]
         for tools in range(4):
-            found = qa_f1_reward_tool(
+            result = qa_f1_reward_tool(
                 final_response=response,
                 answer=answer,
                 trajectory=[ASK, *[TOOL] * tools, SAY],
                 agentfly=True,
             )
-            assert float(found) == (f1 if tools >= 2 else 0.0)
+            assert float(result) == (f1 if tools >= 2 else 0.0)
 
 
 @pytest.mark.parametrize(
     "trajectory", [None, "tool", ["tool"], [{"content": "x"}], {"role": "tool"}]
 )
 def test_a_trajectory_that_is_none_abstains_rather_than_scoring_zero(trajectory: object) -> None:
-    found = qa_f1_reward_tool(final_response="Paris", answer="Paris", trajectory=trajectory)
-    assert found.abstained
-    assert found["abstained"] == "bad_trajectory"
-    assert dict(found.parts) == dict.fromkeys(PARTS)
+    result = qa_f1_reward_tool(final_response="Paris", answer="Paris", trajectory=trajectory)
+    assert result.abstained
+    assert result["abstained"] == "bad_trajectory"
+    assert dict(result.parts) == dict.fromkeys(PARTS)
 
 
 def test_a_missing_reference_abstains_with_the_gate_open_or_closed() -> None:
     for trajectory in ([], [TOOL]):
-        found = qa_f1_reward_tool(final_response="Paris", answer=None, trajectory=trajectory)
-        assert found["abstained"] == "missing_reference"
+        result = qa_f1_reward_tool(final_response="Paris", answer=None, trajectory=trajectory)
+        assert result["abstained"] == "missing_reference"
 
 
 @pytest.mark.parametrize(
@@ -112,12 +112,14 @@ def test_an_option_that_cannot_mean_anything_is_a_usage_error(options: dict[str,
 
 
 def test_the_reason_names_the_tool_use_and_the_match() -> None:
-    found = qa_f1_reward_tool(final_response="Paris France", answer="Paris", trajectory=[TOOL])
-    assert found.because == ("1 tool result, 1 needed; f1 0.67: 1 of 2 answer tokens match 'Paris'")
+    result = qa_f1_reward_tool(final_response="Paris France", answer="Paris", trajectory=[TOOL])
+    assert result.because == (
+        "1 tool result, 1 needed; f1 0.67: 1 of 2 answer tokens match 'Paris'"
+    )
 
 
 def test_the_registered_reward_gives_the_same_score_with_its_identity() -> None:
     columns: dict[str, Any] = {"final_response": "Paris", "answer": "Paris", "trajectory": [TOOL]}
-    judged = score("qa_f1_reward_tool", **columns, params={"tool_policy": {"minimum": 1}})
-    assert dict(judged) == dict(qa_f1_reward_tool(**columns))
-    assert judged.scorer == "qa_f1_reward_tool@1"
+    by_name = score("qa_f1_reward_tool", **columns, params={"tool_policy": {"minimum": 1}})
+    assert dict(by_name) == dict(qa_f1_reward_tool(**columns))
+    assert by_name.scorer == "qa_f1_reward_tool@1"

@@ -15,7 +15,7 @@ from assay.rewards.step import (
     StepInput,
     ToolOutcome,
 )
-from assay.rewards.step.inputs import Progress, Verdict
+from assay.rewards.step.inputs import ContractVerdict, Progress
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import BlockCode, ErrorCode, Gate
 
@@ -57,7 +57,7 @@ outcomes = st.builds(
 )
 contracts = st.builds(
     ContractStatus,
-    verdict=st.sampled_from([None, None, *get_args(Verdict)]),
+    verdict=st.sampled_from([None, None, *get_args(ContractVerdict)]),
     satisfied=count,
     total=count,
     prev_satisfied=maybe(count),

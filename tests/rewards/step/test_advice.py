@@ -13,20 +13,20 @@ from assay.errors import BadRecord
 from assay.rewards.step import Effect, Recent, RecoveryRewardScorer, StepInput, ToolOutcome
 from assay.rewards.step.advice import (
     MOST_PATTERNS,
-    Attempt,
+    ActionCounts,
     Candidate,
     FailureKey,
     Patterns,
     ReadAction,
     ScoredCall,
-    Tally,
-    attempts_in,
+    TriedAction,
     failure_fingerprint,
     learn,
     next_look,
     patterns_from_json,
     patterns_to_json,
     rank_recoveries,
+    tried_actions,
 )
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import BlockCode, ErrorCode
@@ -51,7 +51,7 @@ FAILED = scorer.score(StepInput(OK._replace(ok=False, error="stale_ref")))
 def learned(*scores: StepScore, recovery: str = "find") -> Patterns:
     patterns = Patterns()
     for score in scores:
-        patterns = learn(patterns, Attempt(KEY, recovery, score))
+        patterns = learn(patterns, TriedAction(KEY, recovery, score))
     return patterns
 
 
@@ -77,14 +77,14 @@ def test_patterns_of_another_failure_site_or_tool_do_not_count() -> None:
     patterns = learned(*[RECOVERED] * 5)
     for other in (KEY._replace(domain="x"), KEY._replace(tool="x"), KEY._replace(fingerprint="x")):
         assert patterns.promoted(other) == ()
-        assert patterns.tally(other, "find") == Tally()
+        assert patterns.counts_of(other, "find") == ActionCounts()
 
 
 def test_patterns_are_a_value_that_can_be_written() -> None:
     before = learned(RECOVERED)
-    after = learn(before, Attempt(KEY, "find", NOTHING))
-    assert before.tally(KEY, "find") == Tally(1, 1)
-    assert after.tally(KEY, "find") == Tally(2, 1)
+    after = learn(before, TriedAction(KEY, "find", NOTHING))
+    assert before.counts_of(KEY, "find") == ActionCounts(1, 1)
+    assert after.counts_of(KEY, "find") == ActionCounts(2, 1)
     assert patterns_from_json(patterns_to_json(after)) == after
     for text in ("", "[]", "{}", '{"schema":"assay.recovery_patterns/1","patterns":[["a"]]}'):
         with pytest.raises(BadRecord, match="not recovery patterns"):
@@ -97,8 +97,8 @@ def test_patterns_are_a_value_that_can_be_written() -> None:
 def test_patterns_are_bounded() -> None:
     patterns = Patterns()
     for n in range(MOST_PATTERNS + 10):
-        patterns = learn(patterns, Attempt(KEY._replace(domain=str(n)), "find", RECOVERED))
-    assert len(patterns.tallies) == MOST_PATTERNS
+        patterns = learn(patterns, TriedAction(KEY._replace(domain=str(n)), "find", RECOVERED))
+    assert len(patterns.counts) == MOST_PATTERNS
 
 
 def test_risk_comes_first_then_evidence_then_the_name() -> None:
@@ -123,11 +123,11 @@ def test_risk_comes_first_then_evidence_then_the_name() -> None:
 @given(st.integers(1, 200), st.integers(0, 200))
 def test_the_lower_bound_is_a_cautious_rate(attempts: int, successes: int) -> None:
     successes = min(successes, attempts)
-    bound = Tally(attempts, successes).lower_bound
+    bound = ActionCounts(attempts, successes).lower_bound
     assert 0.0 <= bound <= successes / attempts + 1e-12
     if successes < attempts:
-        assert Tally(attempts, successes + 1).lower_bound > bound
-    assert Tally(attempts * 2, successes * 2).lower_bound >= bound - 1e-12
+        assert ActionCounts(attempts, successes + 1).lower_bound > bound
+    assert ActionCounts(attempts * 2, successes * 2).lower_bound >= bound - 1e-12
 
 
 def test_attempts_are_found_in_a_trajectory() -> None:
@@ -139,13 +139,13 @@ def test_attempts_are_found_in_a_trajectory() -> None:
         ScoredCall("click", FAILED, KEY),
         ScoredCall("read", LOOK),
     ]
-    found = attempts_in(calls)
-    assert [(a.recovery, a.settled.classification) for a in found] == [
+    actions = tried_actions(calls)
+    assert [(a.recovery, a.outcome.classification) for a in actions] == [
         ("find", "recovered"),
         ("read", "observation"),
         ("read", "observation"),
     ]
-    assert attempts_in(calls[:1]) == ()
+    assert tried_actions(calls[:1]) == ()
 
 
 def test_a_fingerprint_forgets_numbers_and_keeps_the_kind() -> None:

@@ -19,7 +19,7 @@ from assay.rewards.step import (
     parse_contract,
 )
 from assay.rewards.step.checks import ENTRY_LIMIT, TEXT_LIMIT, match_glob
-from assay.rewards.step.contracts import FULL, stand
+from assay.rewards.step.contracts import FULL, contract_progress
 from assay.schema.evidence import ConsoleFact, NetworkFact, PageFacts
 
 FACTS = PageFacts(
@@ -89,7 +89,7 @@ def test_old_or_absent_facts_decide_nothing_and_not_keeps_it_so(leaf: dict[str, 
         ):
             report = evaluate(contract, facts, step=step)
             assert report.verdict == "inconclusive"
-            assert [finding.code for finding in report.undecided] == [code]
+            assert [outcome.code for outcome in report.undecided] == [code]
 
 
 def test_a_contract_can_allow_older_facts_and_a_channel_can_be_older_than_the_rest() -> None:
@@ -215,10 +215,10 @@ def test_a_verdict_never_depends_on_what_is_not_known(data: dict[str, Any]) -> N
 def test_the_share_that_holds_is_one_exactly_when_the_contract_passes(data: dict[str, Any]) -> None:
     contract = parse_contract(data)
     report = evaluate(contract, FACTS, step=3)
-    standing = stand(contract, report)
-    assert 0.0 <= standing.value <= 1.0
-    assert (standing.value == 1.0) is (report.verdict == "pass")
-    assert len(standing.held) == len(report.findings)
+    progress = contract_progress(contract, report)
+    assert 0.0 <= progress.value <= 1.0
+    assert (progress.value == 1.0) is (report.verdict == "pass")
+    assert len(progress.holding) == len(report.outcomes)
 
 
 def test_what_cannot_be_decided_now_keeps_what_it_was() -> None:
@@ -251,7 +251,7 @@ def test_the_paths_of_findings_are_those_of_the_text() -> None:
         """
     )
     report = evaluate(contract, FACTS, step=3)
-    assert [finding.path for finding in report.findings] == [
+    assert [outcome.path for outcome in report.outcomes] == [
         "all[0].url",
         "all[1].not.any[0].dom_text",
         "all[1].not.any[1].console",

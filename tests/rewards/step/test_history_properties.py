@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.rewards.step import (
-    History,
+    StepHistory,
     StepInput,
     ToolOutcome,
     history_from_json,
@@ -22,7 +22,7 @@ from tests.rewards.step.strategies import cycle_step, maybe, scorer
 @settings(max_examples=60)
 @given(st.lists(cycle_step, min_size=1, max_size=20))
 def test_going_in_circles_costs_more_with_every_lap_in_the_end(cycle: list[StepInput]) -> None:
-    history = History()
+    history = StepHistory()
     laps = []
     for _ in range(10):
         lap = 0
@@ -37,7 +37,7 @@ def test_going_in_circles_costs_more_with_every_lap_in_the_end(cycle: list[StepI
 @given(st.integers(21, 48))
 def test_a_long_loop_over_pages_does_not_pay_either(length: int) -> None:
     pages_of_loop = [PageEvidence(url=f"u{i}", dom=f"d{i}") for i in range(length)]
-    history, laps = History(), []
+    history, laps = StepHistory(), []
     for _ in range(8):
         lap = 0
         for index in range(length):
@@ -52,7 +52,7 @@ def test_a_long_loop_over_pages_does_not_pay_either(length: int) -> None:
 @settings(max_examples=40)
 @given(st.lists(cycle_step, max_size=40))
 def test_a_history_is_small_and_survives_being_written_at_any_point(run: list[StepInput]) -> None:
-    history, resumed = History(), History()
+    history, resumed = StepHistory(), StepHistory()
     for step in run:
         history, recent = observe(history, step)
         resumed, same = observe(history_from_json(history_to_json(resumed)), step)
@@ -97,7 +97,7 @@ def test_folding_a_history_counts_as_a_recount_of_the_whole_run(
     run: list[StepInput], last_page: PageEvidence
 ) -> None:
     filled = [s._replace(before=s.before and replace(s.before, url="a")) for s in run]
-    history = History()
+    history = StepHistory()
     for step in filled[:-1]:
         history, _ = observe(history, step)
     last = filled[-1]._replace(before=last_page)

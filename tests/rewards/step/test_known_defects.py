@@ -9,17 +9,17 @@ from assay.envs.browser.outcomes import classify_error, classify_mcp_result, det
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    History,
     Recent,
     RecoveryRewardScorer,
+    StepHistory,
     StepInput,
     ToolOutcome,
 )
 from assay.rewards.step.advice import (
-    Attempt,
     Candidate,
     FailureKey,
     Patterns,
+    TriedAction,
     learn,
     rank_recoveries,
 )
@@ -94,7 +94,7 @@ def test_defect_6_clicking_back_and_forth_does_not_pay() -> None:
     same_calls = [f"c{n % 2}" for n in range(60)]
     other_calls = [f"at {n},{n}" for n in range(60)]
     for calls in (same_calls, other_calls):
-        history, total, last = History(), 0, 0
+        history, total, last = StepHistory(), 0, 0
         for n, call in enumerate(calls):
             step = StepInput(ToolOutcome("click", call, ok=True), pages[n % 2], pages[1 - n % 2])
             history, score = scorer.advance(history, step)
@@ -116,18 +116,18 @@ def test_defect_7_candidates_are_ranked_by_what_was_observed_of_them() -> None:
     )
     patterns = Patterns()
     for _ in range(3):
-        patterns = learn(patterns, Attempt(failure, "find", worked))
+        patterns = learn(patterns, TriedAction(failure, "find", worked))
     candidates = [Candidate(tool, Effect.READ) for tool in ("another", "find", "read_page")]
     ranked = rank_recoveries(candidates, patterns, failure)
     assert [r.candidate.tool for r in ranked] == ["find", "another", "read_page"]
-    assert ranked[0].tally.lower_bound > ranked[1].tally.lower_bound == 0.0
+    assert ranked[0].counts.lower_bound > ranked[1].counts.lower_bound == 0.0
 
 
 def test_defect_8_a_look_at_the_page_after_an_error_is_not_a_recovery() -> None:
     page = PageEvidence(url="a", dom="a")
     failed = ToolOutcome("click", "click", ok=False, error="not_found")
     look = ToolOutcome("read_page", "read", effect=Effect.READ, ok=True, info="text")
-    history, _ = scorer.advance(History(), StepInput(failed, page, page))
+    history, _ = scorer.advance(StepHistory(), StepInput(failed, page, page))
     history, score = scorer.advance(history, StepInput(look, page, page))
     assert score.classification == "observation"
     assert history.pending is not None

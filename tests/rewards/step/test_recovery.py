@@ -13,9 +13,9 @@ from assay.errors import BadRecord
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    History,
     Recent,
     RecoveryRewardScorer,
+    StepHistory,
     StepInput,
     ToolOutcome,
     contract_from_toml,
@@ -249,7 +249,7 @@ def test_an_unknown_code_counts_as_other() -> None:
 
 
 def run(*steps: StepInput) -> list[StepScore]:
-    history, scores = History(), []
+    history, scores = StepHistory(), []
     for step in steps:
         history, found = scorer.advance(history, step)
         scores.append(found)
@@ -291,7 +291,7 @@ def test_a_failed_look_does_not_make_the_failed_action_before_it_forgotten() -> 
 
 
 def test_a_failure_stops_pending_after_ten_steps() -> None:
-    history, _ = observe(History(), StepInput(CLICK._replace(ok=False, error="timeout"), A, A))
+    history, _ = observe(StepHistory(), StepInput(CLICK._replace(ok=False, error="timeout"), A, A))
     for index in range(PATIENCE_STEPS):
         assert history.pending is not None
         history, _ = observe(history, StepInput(READ._replace(call=f"read{index}"), A, A))
@@ -338,7 +338,7 @@ def test_what_is_not_a_history_is_refused(text: str) -> None:
 
 
 def test_a_history_of_a_new_tab_can_be_written_and_read() -> None:
-    assert history_from_json(history_to_json(History())) == History()
+    assert history_from_json(history_to_json(StepHistory())) == StepHistory()
 
 
 @pytest.mark.parametrize(
@@ -369,11 +369,13 @@ def test_pages_from_a_contract_to_a_score() -> None:
     )
     click = CLICK._replace(call=call_signature("click", {"ref": "e7"}), info=info_digest("ok"))
     shown = [("/form", "Name"), ("/form", "Saved"), ("/done", "Saved")]
-    before, standing, history, kinds = None, None, History(), []
+    before, contract_so_far, history, kinds = None, None, StepHistory(), []
     for index, (path, text) in enumerate(shown):
         url = f"https://x.test{path}"
         facts = PageFacts(step=index, url=url, text=text)
-        standing, status = follow(contract, facts, step=index, before=standing, due=False)
+        contract_so_far, status = follow(
+            contract, facts, step=index, before=contract_so_far, due=False
+        )
         after = page_evidence(url=url, text=text)
         step = StepInput(click._replace(call=f"c{index}"), before, after, contract=status)
         history, found = scorer.advance(history, step)

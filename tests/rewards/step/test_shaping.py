@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from assay.errors import BadParameter
 from assay.rewards.step import (
+    ContractProgress,
     Effect,
     Recent,
     RecoveryRewardScorer,
     Shaping,
-    Standing,
     StepCost,
     StepInput,
     ToolOutcome,
@@ -63,7 +63,7 @@ def test_an_episode_that_ends_adds_up_to_minus_its_first_potential(
 
 @given(potentials, potentials, gammas)
 def test_one_step_lies_between_minus_one_and_gamma(a: float, b: float, gamma: float) -> None:
-    assert -1.0 <= Shaping(gamma).reward(Standing(a), Standing(b)) <= gamma
+    assert -1.0 <= Shaping(gamma).reward(ContractProgress(a), ContractProgress(b)) <= gamma
 
 
 def test_what_is_no_discount_or_potential_is_refused() -> None:

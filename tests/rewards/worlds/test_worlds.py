@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld.world import AlfWorld
+from assay.envs.text.alfworld.environment import AlfWorld
 from assay.errors import DeadResource, NotReset, ResourceError
 from assay.registry import find_reward
 from assay.resources.context import Context
-from assay.resources.pool import PoolLimits
-from assay.resources.pools import Pools
+from assay.resources.pool import PoolLimits, Pools
 from assay.schema.episode import Episode, Failure, Step, Trajectory
 from assay.schema.evidence import WorldEvidence
 from assay.schema.message import Message
@@ -189,7 +188,7 @@ class Foreign:
     async def acquire_resource(self, spec: str) -> Foreign:
         return self
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         if isinstance(self._told, ResourceError):
             raise self._told
         return self._told
@@ -231,9 +230,9 @@ def test_a_played_episode_and_its_recording_score_alike() -> None:
                 seen = await world.step(action)
                 steps.append(Step(index=number, action=action, evidence=seen.evidence))
             live = await score_async("alfworld_episode_reward", context=context)
-            before = world.testimony()
+            before = world.evidence()
             await score_async("alfworld_episode_reward", context=context)
-            assert world.testimony() == before
+            assert world.evidence() == before
         episode = Episode(task=task, trajectory=Trajectory(steps=tuple(steps)))
         context = Context.recorded(Episode.model_validate_json(episode.model_dump_json()))
         assert await score_async("alfworld_episode_reward", context=context) == live
@@ -246,7 +245,7 @@ def test_a_purchase_is_scored_live_and_the_next_rollout_starts_from_nothing() ->
         task = Task(id="3")
         async with Pools({"webshop": PoolLimits(cap=1)}) as pools:
             async with Context.open(task=task, pools=pools) as buyer:
-                shop = await buyer.world("webshop", "global")
+                shop = await buyer.environment("webshop", "global")
                 results = await shop.step("search[hair serum roller]")
                 item = re.search(r"B0[0-9A-Z]{8}", results.text)
                 assert item is not None

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from assay.agents.models.endpoint import count_in, shown
+from assay.agents.models.endpoint import excerpt, token_count
 from assay.agents.models.protocol import Reply
 from assay.errors import BadParameter, ModelError
 from assay.schema.usage import Usage
@@ -73,10 +73,10 @@ class CliModel:
         if session and self._resume:
             extra = [word.replace("{session}", session) for word in self._resume]
             try:
-                return await self._ask(_newest(messages), extra, timeout_s / 2)
+                return await self._ask(_new_messages(messages), extra, timeout_s / 2)
             except (_TimedOut, _Stale):
                 timeout_s -= time.monotonic() - started
-        return await self._ask(_whole(messages), [], timeout_s)
+        return await self._ask(_whole_conversation(messages), [], timeout_s)
 
     async def close(self) -> None:
         """Remove the directory that the client ran in."""
@@ -91,9 +91,9 @@ class CliModel:
         reply = _read(output)
         if status == 0 and not isinstance(reply, str):
             return reply
-        problem = reply if isinstance(reply, str) and reply else shown(errors or output)
-        said = errors.decode("utf-8", "replace") + output.decode("utf-8", "replace")
-        if any(mark in said for mark in self._stale):
+        problem = reply if isinstance(reply, str) and reply else excerpt(errors or output)
+        text = errors.decode("utf-8", "replace") + output.decode("utf-8", "replace")
+        if any(mark in text for mark in self._stale):
             raise _Stale(f"{self._command[0]}: {problem}")
         raise ModelError(f"{self._command[0]} ended with status {status}: {problem}")
 
@@ -117,29 +117,31 @@ class CliModel:
         try:
             async with asyncio.timeout(max(timeout_s, 0.001)):
                 output, errors, _ = await asyncio.gather(
-                    _bounded(process.stdout), _bounded(process.stderr), _tell(process, prompt)
+                    _read_bounded(process.stdout),
+                    _read_bounded(process.stderr),
+                    _send_prompt(process, prompt),
                 )
                 return output, errors, await process.wait()
         except TimeoutError:
             raise _TimedOut(f"{command[0]} did not reply within {timeout_s:g} s") from None
         finally:
-            await _end(process)
+            await _kill_group(process)
 
-    def _clean(self, written: bytes) -> bytes:
-        """What the client wrote, without the value of any variable that is named like a secret."""
+    def _clean(self, output: bytes) -> bytes:
+        """The client's output without the value of any variable that is named like a secret."""
         for name, value in self._environment.items():
             secret = name.upper().endswith(_SECRET_NAMES)
             if secret and len(value) >= _LEAST_SECRET:
-                written = written.replace(os.fsencode(value), b"[key]")
-        return written
+                output = output.replace(os.fsencode(value), b"[key]")
+        return output
 
 
 def _words(command: str | Sequence[str]) -> list[str]:
     return shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
 
 
-def _newest(messages: Sequence[dict[str, Any]]) -> str:
-    """What was said to the model since it last spoke."""
+def _new_messages(messages: Sequence[dict[str, Any]]) -> str:
+    """The messages since the model's last reply, as one text."""
     new: list[str] = []
     for message in reversed(messages):
         if message["role"] == "assistant":
@@ -148,15 +150,15 @@ def _newest(messages: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(reversed(new))
 
 
-def _whole(messages: Sequence[dict[str, Any]]) -> str:
-    """The conversation as one prompt: instructions first, and who said what."""
+def _whole_conversation(messages: Sequence[dict[str, Any]]) -> str:
+    """The conversation as one prompt: instructions first, and each message with its role."""
     if sum(message["role"] == "assistant" for message in messages) == 0:
         return "\n\n".join(str(message["content"]) for message in messages)
     heads = {"system": "", "user": "USER:\n", "assistant": "YOU:\n"}
     return "\n\n".join(f"{heads[message['role']]}{message['content']}" for message in messages)
 
 
-async def _bounded(stream: asyncio.StreamReader | None) -> bytes:
+async def _read_bounded(stream: asyncio.StreamReader | None) -> bytes:
     received = bytearray()
     while stream is not None and (chunk := await stream.read(65_536)):
         received += chunk
@@ -165,7 +167,7 @@ async def _bounded(stream: asyncio.StreamReader | None) -> bytes:
     return bytes(received)
 
 
-async def _tell(process: Process, prompt: str) -> None:
+async def _send_prompt(process: Process, prompt: str) -> None:
     if process.stdin is None:
         return
     # A client may end, or close its input, without having read all of it.
@@ -175,7 +177,7 @@ async def _tell(process: Process, prompt: str) -> None:
     process.stdin.close()
 
 
-async def _end(process: Process) -> None:
+async def _kill_group(process: Process) -> None:
     """Kill the process group, whether or not its leader is still there."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -193,18 +195,18 @@ def _read(output: bytes) -> Reply | str:
         return Reply(text)
     result = body.get("result")
     if body.get("is_error") or not isinstance(result, str):
-        return shown(str(result or body))
+        return excerpt(str(result or body))
     session = body.get("session_id")
     return Reply(result, _usage(body), session if isinstance(session, str) else None)
 
 
 def _usage(body: dict[str, Any]) -> Usage:
     usage, cost = body.get("usage"), body.get("total_cost_usd")
-    sent = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    known = isinstance(cost, (int, float)) and not isinstance(cost, bool)
+    counts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    is_number = isinstance(cost, (int, float)) and not isinstance(cost, bool)
     return Usage(
-        prompt_tokens=sum(count_in(usage, name) for name in sent),
-        completion_tokens=count_in(usage, "output_tokens"),
-        cost_usd=float(cost) if known and cost is not None else None,
+        prompt_tokens=sum(token_count(usage, name) for name in counts),
+        completion_tokens=token_count(usage, "output_tokens"),
+        cost_usd=float(cost) if is_number and cost is not None else None,
         calls=1,
     )

@@ -1,4 +1,4 @@
-"""An HTTP endpoint that answers JSON requests: patience, bounds, and errors that hold no key."""
+"""An HTTP endpoint that answers JSON requests: retries, bounds, and errors that hold no key."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.errors import BadParameter, ModelError
+from assay.resources.backoff import Backoff, retry_after_s
 
 T = TypeVar("T")
 
@@ -24,26 +24,18 @@ EXCERPT_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often and how long to wait for a server that is busy, failing or not there."""
 
-    attempts: int = 6
-    first_wait_s: float = 0.5
-    """Doubled after every attempt, unless the server says how long to wait."""
-    longest_wait_s: float = 30.0
+    backoff: Backoff = field(default_factory=Backoff)
+    """The waits, unless the server says how long to wait."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    jitter: Callable[[], float] = random.random
-    """A number from 0 to 1: how much of the second half of a wait to wait."""
-
-    def wait_s(self, attempt: int) -> float:
-        """How long to wait after the attempt with this number, counted from 0."""
-        full = min(self.longest_wait_s, self.first_wait_s * 2.0 ** min(attempt, 30))
-        return full * (0.5 + 0.5 * self.jitter())
+    rng: random.Random = field(default_factory=random.Random)
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _Response:
     status: int
     headers: httpx.Headers
     content: bytes
@@ -58,23 +50,23 @@ class Endpoint:
         *,
         headers: Mapping[str, str],
         secret: str = "",
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
         self._url = httpx.URL(url)
         self._headers = dict(headers)
         self._secret = secret
-        self._patience = patience or Patience()
+        self._retry = retry or RetryPolicy()
         self._client: httpx.AsyncClient | None = None
 
     @property
-    def place(self) -> str:
+    def public_url(self) -> str:
         """The URL as messages may show it: without user, password and query."""
         return f"{self._url.scheme}://{self._url.netloc.decode('ascii')}{self._url.path}"
 
-    async def ask(
+    async def post_and_read(
         self, body: Mapping[str, Any], read: Callable[[bytes], T], *, timeout_s: float
     ) -> T:
-        """What `read` makes of the response; what it cannot read is told with the place."""
+        """What `read` makes of the response; a `ModelError` of it gets the URL added."""
         content = await self.post(body, timeout_s=timeout_s)
         try:
             return read(content)
@@ -86,32 +78,33 @@ class Endpoint:
 
         429, 408, 5xx and failed connections are tried again while attempts and time last.
         """
-        patience = self._patience
-        deadline = patience.clock() + timeout_s
+        retry = self._retry
+        attempts = retry.backoff.attempts
+        deadline = retry.clock() + timeout_s
         content = orjson.dumps(body)
-        for attempt in range(patience.attempts):
-            left = deadline - patience.clock()
+        for attempt in range(1, attempts + 1):
+            remaining_s = deadline - retry.clock()
             try:
-                async with asyncio.timeout(max(left, 0.001)):
-                    answer = await self._once(content)
+                async with asyncio.timeout(max(remaining_s, 0.001)):
+                    response = await self._send(content)
             except TimeoutError:
                 self.fail(f"no complete reply within {timeout_s:g} s")
-            if isinstance(answer, _Answer) and answer.status == 200:
-                return answer.content
-            problem = answer if isinstance(answer, str) else self._problem(answer)
-            if isinstance(answer, _Answer) and not _passing(answer.status):
+            if isinstance(response, _Response) and response.status == 200:
+                return response.content
+            problem = response if isinstance(response, str) else _describe(response)
+            if isinstance(response, _Response) and not _is_temporary(response.status):
                 self.fail(problem)
-            wait = patience.wait_s(attempt)
-            if isinstance(answer, _Answer):
-                wait = retry_after_s(answer.headers, wait)
-            if attempt + 1 == patience.attempts or patience.clock() + wait >= deadline:
-                self.fail(f"{problem} (gave up after {_times(attempt + 1)})")
-            await patience.sleep(wait)
-        raise BadParameter(f"patience with attempts={patience.attempts!r} never asks at all")
+            wait = retry_after_s(response.headers) if isinstance(response, _Response) else None
+            if wait is None:
+                wait = retry.backoff.wait_s(attempt, retry.rng)
+            if attempt == attempts or retry.clock() + wait >= deadline:
+                self.fail(f"{problem} (gave up after {_times(attempt)})")
+            await retry.sleep(wait)
+        raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 
     def fail(self, problem: str) -> NoReturn:
-        """Raise, naming the place and the problem, with the key blotted out."""
-        text = f"{self.place}: {problem}"
+        """Raise a `ModelError` with the URL and the problem, without the key."""
+        text = f"{self.public_url}: {problem}"
         raise ModelError(text.replace(self._secret, "[key]") if self._secret else text) from None
 
     async def close(self) -> None:
@@ -120,8 +113,8 @@ class Endpoint:
         if client is not None:
             await client.aclose()
 
-    async def _once(self, body: bytes) -> _Answer | str:
-        """One request; text says why it did not come to a response."""
+    async def _send(self, body: bytes) -> _Response | str:
+        """The response to one request, or as text why there is none."""
         if self._client is None:
             # The deadline of `post` covers connecting, sending and reading. Certificates are
             # not loaded where there is nothing to verify: redirects are not followed.
@@ -140,15 +133,16 @@ class Endpoint:
                 if self._secret:
                     # Before anything is cut or quoted: half a key would not be recognised.
                     content = content.replace(self._secret.encode(), b"[key]")
-                return _Answer(response.status_code, response.headers, content)
+                return _Response(response.status_code, response.headers, content)
         except (httpx.TransportError, httpx.DecodingError) as error:
             return f"{type(error).__name__}: {error}"
 
-    def _problem(self, answer: _Answer) -> str:
-        return f"status {answer.status}: {shown(answer.content)}"
+
+def _describe(response: _Response) -> str:
+    return f"status {response.status}: {excerpt(response.content)}"
 
 
-def _passing(status: int) -> bool:
+def _is_temporary(status: int) -> bool:
     return status in (408, 429) or status >= 500
 
 
@@ -156,20 +150,7 @@ def _times(count: int) -> str:
     return "1 attempt" if count == 1 else f"{count} attempts"
 
 
-def retry_after_s(headers: Mapping[str, str], default: float) -> float:
-    """How long the server asks to wait: seconds, or a date, read against the server's own clock."""
-    asked = headers.get("retry-after", "").strip()
-    if asked.isdecimal() and len(asked) < 10:
-        return float(asked)
-    try:
-        until = parsedate_to_datetime(asked)
-        now = parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):
-        return default
-
-
-def secret_from(variable: str) -> str:
+def read_key(variable: str) -> str:
     """The key that an environment variable holds; empty when it is not set."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and (key.isprintable() or not key)):
@@ -189,20 +170,20 @@ def server_events(content: bytes) -> Iterator[str]:
             data.append(text[5:].removeprefix(" "))
 
 
-def object_in(content: str | bytes, what: str) -> dict[str, Any]:
+def read_object(content: str | bytes, what: str) -> dict[str, Any]:
     """The JSON object that `content` is; an error that it reports is raised as one."""
     try:
         value = orjson.loads(content)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ModelError(f"{what} is not a JSON object: {shown(content)}")
+        raise ModelError(f"{what} is not a JSON object: {excerpt(content)}")
     if value.get("error"):
-        raise ModelError(f"{what} reports an error: {shown(str(value['error']))}")
+        raise ModelError(f"{what} reports an error: {excerpt(str(value['error']))}")
     return value
 
 
-def shown(content: str | bytes) -> str:
+def excerpt(content: str | bytes) -> str:
     """The beginning of the content on one line, without control characters."""
     head = content[:4096]
     text = head if isinstance(head, str) else head.decode("utf-8", "replace")
@@ -210,7 +191,7 @@ def shown(content: str | bytes) -> str:
     return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1] + "…"
 
 
-def count_in(record: object, name: str) -> int:
+def token_count(record: object, name: str) -> int:
     """A count of tokens as a server reports it; 0 for anything else."""
     value = record.get(name) if isinstance(record, dict) else None
     return value if isinstance(value, int) and 0 <= value < 2**53 else 0

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from assay.agents.models.endpoint import (
-    Endpoint,
-    Patience,
-    count_in,
-    object_in,
-    secret_from,
+    RetryPolicy,
+    excerpt,
+    read_object,
     server_events,
-    shown,
+    token_count,
 )
+from assay.agents.models.hosted import HostedModel, key_for
 from assay.agents.models.protocol import Prices, Reply
-from assay.errors import BadParameter, ModelError
+from assay.errors import ModelError
 
 BASE_URL = "https://api.openai.com/v1"
 
 
-class OpenAIModel:
+class OpenAIModel(HostedModel):
     """A model behind `{base_url}/chat/completions`.
 
     The key is read from the environment variable `api_key_env` when the model is made. A server
@@ -43,76 +41,59 @@ class OpenAIModel:
         extra: Mapping[str, Any] | None = None,
         input_usd_per_mtok: float | None = None,
         output_usd_per_mtok: float | None = None,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
-        key = secret_from(api_key_env)
-        if not key and base_url == BASE_URL:
-            raise BadParameter(
-                f"{base_url} needs a key; put it in the environment variable {api_key_env!r}, or "
-                "set `base_url` to a server that needs none"
-            )
-        if urlsplit(base_url).scheme not in ("http", "https"):
-            raise BadParameter(f"base_url is {base_url!r}; it begins with http:// or https://")
-        self._body = {
-            "model": model,
-            **({} if temperature is None else {"temperature": temperature}),
-            **({} if max_tokens is None else {"max_tokens": max_tokens}),
-            **({"stream": True, "stream_options": {"include_usage": True}} if stream else {}),
-            **(extra or {}),
-        }
-        self._stream = stream
-        self._prices = Prices(input_usd_per_mtok, output_usd_per_mtok)
-        self._endpoint = Endpoint(
+        key = key_for(base_url, api_key_env, required_by=BASE_URL)
+        super().__init__(
             f"{base_url.rstrip('/')}/chat/completions",
             headers={"authorization": f"Bearer {key}"} if key else {},
-            secret=key,
-            patience=patience,
+            key=key,
+            body={
+                "model": model,
+                **({} if temperature is None else {"temperature": temperature}),
+                **({} if max_tokens is None else {"max_tokens": max_tokens}),
+                **({"stream": True, "stream_options": {"include_usage": True}} if stream else {}),
+                **(extra or {}),
+            },
+            stream=stream,
+            prices=Prices(input_usd_per_mtok, output_usd_per_mtok),
+            retry=retry,
         )
 
-    async def complete(
-        self,
-        messages: Sequence[dict[str, Any]],
-        *,
-        timeout_s: float,
-        session: str | None = None,  # noqa: ARG002 - the server keeps no conversation
-    ) -> Reply:
-        """The assistant's next message."""
-        body = {**self._body, "messages": list(messages)}
-        read = self._read_stream if self._stream else self._read
-        return await self._endpoint.ask(body, read, timeout_s=timeout_s)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._endpoint.close()
+    def _conversation(self, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        return {"messages": list(messages)}
 
     def _read(self, content: bytes) -> Reply:
-        body = object_in(content, "the response")
+        body = read_object(content, "the response")
         message = _first_choice(body).get("message")
         if not isinstance(message, dict):
-            raise ModelError(f"the response holds no message: {shown(content)}")
+            raise ModelError(f"the response holds no message: {excerpt(content)}")
         return self._reply(_text(message.get("content")), body.get("usage"))
 
     def _read_stream(self, content: bytes) -> Reply:
-        pieces: list[str] = []
+        texts: list[str] = []
         usage: object = None
         finished = False
         for event in server_events(content):
             if event.strip() == "[DONE]":
                 finished = True
                 break
-            body = object_in(event, "an event of the stream")
+            body = read_object(event, "an event of the stream")
             usage = body.get("usage") or usage
             choice = _first_choice(body)
             delta = choice.get("delta")
-            pieces.append(_text(delta.get("content")) if isinstance(delta, dict) else "")
+            texts.append(_text(delta.get("content")) if isinstance(delta, dict) else "")
             finished = finished or bool(choice.get("finish_reason"))
         if not finished:
-            raise ModelError(f"the stream stops in the middle of a reply: {shown(content)}")
-        return self._reply("".join(pieces), usage)
+            raise ModelError(f"the stream stops in the middle of a reply: {excerpt(content)}")
+        return self._reply("".join(texts), usage)
 
     def _reply(self, text: str, usage: object) -> Reply:
-        sent, received = count_in(usage, "prompt_tokens"), count_in(usage, "completion_tokens")
-        return Reply(text, self._prices.usage(sent, received))
+        prompt, completion = (
+            token_count(usage, "prompt_tokens"),
+            token_count(usage, "completion_tokens"),
+        )
+        return Reply(text, self._prices.usage(prompt, completion))
 
 
 def _first_choice(body: dict[str, Any]) -> dict[str, Any]:

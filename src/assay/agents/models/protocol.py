@@ -1,4 +1,4 @@
-"""What a language model is to an agent."""
+"""The protocol of language models, their replies and prices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.schema.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model said, and what that cost."""
+    """The model's text, and what it cost."""
 
     text: str
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
@@ -38,7 +38,7 @@ class Model(Protocol):
         """
 
     async def close(self) -> None:
-        """Let go of connections and processes; again does nothing."""
+        """Close connections and processes; a second call does nothing."""
 
 
 @dataclass(frozen=True, slots=True)

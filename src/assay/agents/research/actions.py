@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from assay.agents.calls import Call, read_call
+from assay.schema.action import ActionCall, read_call
 
 THINK_CHARS = 20_000
 """Longer thoughts are cut; the whole reply is in the messages."""
@@ -28,10 +28,10 @@ _CANDIDATES = 8
 
 @dataclass(frozen=True, slots=True)
 class ActionKind:
-    """One action: what it takes, and what it does, as the prompt says it."""
+    """One action: its parameters, and the description and example that the prompt has of it."""
 
     parameters: tuple[str, ...]
-    says: str
+    description: str
     example: str
 
 
@@ -64,65 +64,65 @@ ACTIONS: Mapping[str, ActionKind] = MappingProxyType(
 class Decision:
     """A reply that names one action."""
 
-    call: Call
+    call: ActionCall
     think: str
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A reply that names none; `because` tells the model what is wrong with it."""
+class UnreadableReply:
+    """A reply that names none; `because` is the explanation for the model."""
 
     because: str
 
 
-_NAMED = re.compile(r"^[ \t>*`_#-]*ACTION[*`_ \t]*:[*`_ \t]*([A-Za-z_]{1,40})", re.MULTILINE)
-_PARAMS = re.compile(r"^[ \t>*`_#-]*PARAMS[*`_ \t]*:[*`_ \t]*", re.MULTILINE)
+_ACTION_LINE = re.compile(r"^[ \t>*`_#-]*ACTION[*`_ \t]*:[*`_ \t]*([A-Za-z_]{1,40})", re.MULTILINE)
+_PARAMS_LINE = re.compile(r"^[ \t>*`_#-]*PARAMS[*`_ \t]*:[*`_ \t]*", re.MULTILINE)
 _FENCE = re.compile(r"[\s`]*(?:json)?[\s`]*")
 _CALL_LINE = re.compile(r"^[ \t`]*(?=(?:" + "|".join(ACTIONS) + r")[ \t]*\()", re.MULTILINE)
 _AFTER = re.compile(r"[\s`.;]*\Z")
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def read_reply(text: str) -> Decision | Unreadable:
+def read_reply(text: str) -> Decision | UnreadableReply:
     """The action that the reply names, or what is wrong with it."""
-    named = deque(_NAMED.finditer(text), maxlen=1)
-    if named:
-        call, start = _named_call(text, named[0]), named[0].start()
+    last = deque(_ACTION_LINE.finditer(text), maxlen=1)
+    if last:
+        call, start = _call_from_lines(text, last[0]), last[0].start()
     else:
         call, start = _last_call(text)
-    if isinstance(call, Unreadable):
+    if isinstance(call, UnreadableReply):
         return call
     return Decision(call, text[:start].strip().strip("`").strip()[:THINK_CHARS])
 
 
-def _named_call(text: str, named: re.Match[str]) -> Call | Unreadable:
-    name = named[1].lower()
+def _call_from_lines(text: str, action: re.Match[str]) -> ActionCall | UnreadableReply:
+    name = action[1].lower()
     kind = ACTIONS.get(name)
     if kind is None:
-        return Unreadable(f"there is no action {name!r}; the actions are {', '.join(ACTIONS)}")
-    head = _PARAMS.search(text, named.end())
+        return UnreadableReply(f"there is no action {name!r}; the actions are {', '.join(ACTIONS)}")
+    head = _PARAMS_LINE.search(text, action.end())
     if head is None:
         if not kind.parameters:
-            return Call(name)
-        return Unreadable(f"the line `PARAMS: {kind.example}` is missing after ACTION: {name}")
+            return ActionCall(name)
+        return UnreadableReply(f"the line `PARAMS: {kind.example}` is missing after ACTION: {name}")
     fence = _FENCE.match(text, head.end())
     try:
-        given, _ = _DECODER.raw_decode(text, fence.end() if fence else head.end())
+        values, _ = _DECODER.raw_decode(text, fence.end() if fence else head.end())
     except (ValueError, RecursionError):
-        return Unreadable(f"PARAMS is not valid JSON; it looks like {kind.example}")
-    return _with_parameters(name, kind, given)
+        return UnreadableReply(f"PARAMS is not valid JSON; it looks like {kind.example}")
+    return _make_call(name, kind, values)
 
 
-def _with_parameters(name: str, kind: ActionKind, given: object) -> Call | Unreadable:
-    if isinstance(given, dict) and set(given) == set(kind.parameters):
-        return Call(name, tuple(_as_text(given[parameter]) for parameter in kind.parameters))
-    if isinstance(given, list) and len(given) == len(kind.parameters):
-        return Call(name, tuple(map(_as_text, given)))
-    return Unreadable(f"the PARAMS of {name} look like {kind.example}")
+def _make_call(name: str, kind: ActionKind, values: object) -> ActionCall | UnreadableReply:
+    if isinstance(values, dict) and set(values) == set(kind.parameters):
+        return ActionCall(name, tuple(_as_text(values[parameter]) for parameter in kind.parameters))
+    if isinstance(values, list) and len(values) == len(kind.parameters):
+        return ActionCall(name, tuple(map(_as_text, values)))
+    return UnreadableReply(f"the PARAMS of {name} look like {kind.example}")
 
 
 def _as_text(value: Any) -> str:
-    """A parameter as text: an answer may be given as a number, a list or an object."""
+    """A parameter as text: an answer may be a number, a list or an object."""
     if isinstance(value, str):
         return value
     try:
@@ -131,21 +131,23 @@ def _as_text(value: Any) -> str:
         return ""
 
 
-def _last_call(text: str) -> tuple[Call | Unreadable, int]:
-    starts = [found.end() for found in _CALL_LINE.finditer(text)][-_CANDIDATES:]
+def _last_call(text: str) -> tuple[ActionCall | UnreadableReply, int]:
+    starts = [match.end() for match in _CALL_LINE.finditer(text)][-_CANDIDATES:]
     for start in reversed(starts):
-        found = read_call(text[start:])
-        if found is None or not _AFTER.match(text, start + found[1]):
+        parsed = read_call(text[start:])
+        if parsed is None or not _AFTER.match(text, start + parsed[1]):
             continue
-        call = found[0]
+        call = parsed[0]
         kind = ACTIONS[call.name]
         if len(call.arguments) == len(kind.parameters):
             return call, start
-        return Unreadable(f"{call.name} takes {_counted(kind.parameters)}"), start
+        return UnreadableReply(f"{call.name} takes {_list_parameters(kind.parameters)}"), start
     if starts:
-        return Unreadable("the action is not the last thing in the reply, or it is incomplete"), 0
-    return Unreadable("the reply names no action"), 0
+        return UnreadableReply(
+            "the action is not the last thing in the reply, or it is incomplete"
+        ), 0
+    return UnreadableReply("the reply names no action"), 0
 
 
-def _counted(parameters: Sequence[str]) -> str:
+def _list_parameters(parameters: Sequence[str]) -> str:
     return ", ".join(parameters) if parameters else "no parameters"

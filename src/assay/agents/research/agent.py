@@ -1,4 +1,4 @@
-"""The research agent: page state, prompt, model, parsed action, with every knob a parameter."""
+"""The research agent: page, prompt, model, parsed action; everything about it is an option."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from assay.agents.calls import Call
 from assay.agents.models.protocol import Model, Reply
-from assay.agents.protocol import Action, Limits
+from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.research.actions import ACTIONS, Decision, read_reply
-from assay.agents.research.knobs import (
+from assay.agents.research.options import (
     BLOCKED_DOMAINS,
     ApiCalls,
-    Knobs,
-    action_names,
-    listed,
+    ResearchOptions,
+    choose_actions,
+    split_names,
 )
 from assay.agents.research.page import (
     can_scroll,
@@ -28,26 +27,27 @@ from assay.agents.research.page import (
     page_body,
     page_url,
 )
-from assay.agents.research.prompt import sent_messages, system_prompt, turn_prompt
+from assay.agents.research.prompt import messages_for_model, system_prompt, turn_prompt
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter
 from assay.registry import MODELS
+from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
 STEP_SHARE = 0.9
-"""The part of a step's time that the model may take, so that its time-out comes first."""
-NOTHING = Call("noop")
-ADDRESSED = ("goto", "fetch_json")
+"""The share of a step's time that the model may take, so that its time-out comes first."""
+NOOP = ActionCall("noop")
+URL_ACTIONS = ("goto", "fetch_json")
 """Actions whose parameter is an address; models copy relative ones from links."""
 
 
 class WebResearchAgent:
-    """Answers questions by browsing: reads the page, asks the model, does what it says.
+    """Answers questions by browsing: reads the page, asks the model, does the action in its reply.
 
     A reply without a readable action, with one that is not in the action set, or towards a
-    blocked domain costs a step: the world is told `noop()`, and the model is told why. Too many
-    in a row, and the agent gives up.
+    blocked domain costs a step: the environment gets `noop()`, and the model a note that says
+    why. Too many in a row, and the agent gives up.
     """
 
     name = "web_research"
@@ -72,14 +72,14 @@ class WebResearchAgent:
         bad_replies: int = 3,
         model_timeout_s: float | None = None,
     ) -> None:
-        self._knobs = Knobs(
+        self._options = ResearchOptions(
             observation_chars=observation_chars,
             json_chars=json_chars,
             history_chars=history_chars,
             sparse_chars=sparse_chars,
             auto_scrolls=auto_scrolls,
-            blocked_domains=listed(blocked_domains),
-            actions=action_names(actions),
+            blocked_domains=split_names(blocked_domains),
+            actions=choose_actions(actions),
             workflow=workflow,
             timezone=timezone,
             bare_answer=bare_answer,
@@ -89,155 +89,136 @@ class WebResearchAgent:
             model_timeout_s=model_timeout_s,
         )
         self._model = make_model(model, model_options or {})
-        self._begin(Task(id=""), Limits())
+        self._reset(Task(id=""), EpisodeLimits())
 
-    def _begin(self, task: Task, limits: Limits) -> None:
+    def _reset(self, task: Task, limits: EpisodeLimits) -> None:
         self._goal: str | None = task.goal
         self._limits = limits
         self._transcript = Transcript()
         self._session: str | None = None
-        self._last = NOTHING
+        self._last_call = NOOP
         self._notes: list[str] = []
-        self._bad = 0
+        self._refusals = 0
         self._scrolls: Counter[str] = Counter()
 
-    async def start(self, task: Task, *, limits: Limits) -> None:
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
         """Begin a fresh conversation about the task's goal."""
-        self._begin(task, limits)
-        self._transcript.system(system_prompt(self._knobs))
+        self._reset(task, limits)
+        self._transcript.add_system(system_prompt(self._options))
 
     async def act(self, observation: Observation, *, step: int) -> Action:
-        """One turn: another look where the page has next to nothing, or what the model says."""
+        """One turn: wait or scroll on a nearly empty page, or do what the model replies."""
         page = self._page(observation.text)
-        must_answer = step >= self._knobs.answer_from(self._limits.steps)
+        must_answer = step >= self._options.first_answer_step(self._limits.steps)
         if must_answer:
             self._notes.append("You have to answer now; no other action is taken any more.")
-        self._tell(page, step, failed=_failed(observation))
+        self._add_turn(page, step, failed=_action_failed(observation))
         url = page_url(observation.text)
         if not must_answer and self._is_sparse(observation.text, url):
             return self._wait_or_scroll(observation.text, url)
         reply = await self._model.complete(
-            sent_messages(self._transcript.messages, self._knobs.history_chars),
-            timeout_s=self._knobs.model_timeout_s or self._limits.step_s * STEP_SHARE,
+            messages_for_model(self._transcript.messages, self._options.history_chars),
+            timeout_s=self._options.model_timeout_s or self._limits.step_s * STEP_SHARE,
             session=self._session,
         )
         self._session = reply.session
         decision = read_reply(reply.text)
         if not isinstance(decision, Decision):
             return self._refuse(reply, decision.because)
-        call = _whole_address(decision.call, url)
+        call = _with_absolute_url(decision.call, url)
         objection = self._objection(call, page, must_answer=must_answer)
         if objection:
             return self._refuse(reply, objection, think=decision.think)
         return self._do(call, decision.think, reply)
 
     async def close(self) -> None:
-        """Let go of the model's connections or processes."""
+        """Close the model's connections or processes."""
         await self._model.close()
 
     def _page(self, text: str) -> str:
-        if self._last.name == "fetch_json":
-            text = cut_json(text, self._knobs.json_chars)
-        return cut(text, self._knobs.observation_chars)
+        if self._last_call.name == "fetch_json":
+            text = cut_json(text, self._options.json_chars)
+        return cut(text, self._options.observation_chars)
 
-    def _tell(self, page: str, step: int, *, failed: bool) -> None:
+    def _add_turn(self, page: str, step: int, *, failed: bool) -> None:
         prompt = turn_prompt(
             page, step=step, steps=self._limits.steps, goal=self._goal, notes=self._notes
         )
-        self._transcript.observed(prompt, failed=failed)
+        self._transcript.add_observation(prompt, failed=failed)
         self._goal = None
         self._notes = []
 
     def _is_sparse(self, text: str, url: str) -> bool:
         return (
-            self._last.name != "fetch_json"
-            and len(page_body(text)) < self._knobs.sparse_chars
-            and self._scrolls[url] < self._knobs.auto_scrolls
+            self._last_call.name != "fetch_json"
+            and len(page_body(text)) < self._options.sparse_chars
+            and self._scrolls[url] < self._options.auto_scrolls
         )
 
     def _wait_or_scroll(self, text: str, url: str) -> Action:
-        """Give a page that has next to nothing on it another chance, without asking the model.
+        """Scroll or wait on a page that is nearly empty, without asking the model.
 
         Where there is nothing to scroll, as on a page that a script has yet to draw, the same
         turn is spent on waiting.
         """
-        scrolls = can_scroll(text) and "scroll" in self._knobs.actions
-        self._last = Call("scroll", ("down",)) if scrolls else NOTHING
+        scrolls = can_scroll(text) and "scroll" in self._options.actions
+        self._last_call = ActionCall("scroll", ("down",)) if scrolls else NOOP
         self._scrolls[url] += 1
         think = (
-            f"the page shows fewer than {self._knobs.sparse_chars} characters; "
+            f"the page shows fewer than {self._options.sparse_chars} characters; "
             f"{'scrolled' if scrolls else 'waited'} without asking the model "
-            f"({self._scrolls[url]} of {self._knobs.auto_scrolls})"
+            f"({self._scrolls[url]} of {self._options.auto_scrolls})"
         )
-        parameters = ACTIONS[self._last.name].parameters
-        self._transcript.called(self._last.text, parameters=parameters, said=f"({think})")
-        return Action(self._last.text, think=think, messages=self._transcript.added())
+        parameters = ACTIONS[self._last_call.name].parameters
+        self._transcript.add_call(self._last_call.text, parameters=parameters, reply=f"({think})")
+        return Action(self._last_call.text, think=think, messages=self._transcript.take_new())
 
-    def _objection(self, call: Call, page: str, *, must_answer: bool) -> str:
-        """Why the agent does not do what the model says; empty when it does."""
+    def _objection(self, call: ActionCall, page: str, *, must_answer: bool) -> str:
+        """Why the agent does not do the call; empty when it does."""
         if must_answer and call.name != "answer":
             return f"{call.name} was not done: only the action answer is taken now"
-        if call.name not in self._knobs.actions:
-            return f"{call.name} is not one of the actions; use {', '.join(self._knobs.actions)}"
+        if call.name not in self._options.actions:
+            return f"{call.name} is not one of the actions; use {', '.join(self._options.actions)}"
         target = ""
         if call.name == "click":
             target = link_target(page, call.arguments[0])
-        elif call.name in ADDRESSED:
+        elif call.name in URL_ACTIONS:
             target = call.arguments[0]
-        blocked = in_domain(target, self._knobs.blocked_domains)
+        blocked = in_domain(target, self._options.blocked_domains)
         return f"{blocked} does not work here and was not opened; use another site" * bool(blocked)
 
     def _refuse(self, reply: Reply, because: str, *, think: str = "") -> Action:
-        self._bad += 1
-        self._last = NOTHING
-        self._transcript.said(reply.text)
+        self._refusals += 1
+        self._last_call = NOOP
+        self._transcript.add_reply(reply.text)
         self._notes.append(because)
-        count = f"reply refused ({self._bad} of {self._knobs.bad_replies} in a row): {because}"
+        count = (
+            f"reply refused ({self._refusals} of {self._options.bad_replies} in a row): {because}"
+        )
         return Action(
-            NOTHING.text,
-            gave_up=self._bad >= self._knobs.bad_replies,
+            NOOP.text,
+            gave_up=self._refusals >= self._options.bad_replies,
             think=f"{think}\n{count}".strip(),
-            messages=self._transcript.added(),
+            messages=self._transcript.take_new(),
             usage=reply.usage,
         )
 
-    def _do(self, call: Call, think: str, reply: Reply) -> Action:
-        self._bad = 0
-        self._last = call
+    def _do(self, call: ActionCall, think: str, reply: Reply) -> Action:
+        self._refusals = 0
+        self._last_call = call
         answer = call.arguments[0] if call.name == "answer" else None
         if answer is None:
             parameters = ACTIONS[call.name].parameters
-            self._transcript.called(call.text, parameters=parameters, said=reply.text)
+            self._transcript.add_call(call.text, parameters=parameters, reply=reply.text)
         else:
-            self._transcript.said(reply.text)
+            self._transcript.add_reply(reply.text)
         return Action(
             call.text,
             answer=answer,
             think=think,
-            messages=self._transcript.added(),
+            messages=self._transcript.take_new(),
             usage=reply.usage,
         )
-
-
-def _signature_with_model(model: str) -> inspect.Signature:
-    signature = inspect.signature(WebResearchAgent)
-    parameters = signature.parameters.values()
-    return signature.replace(
-        parameters=[
-            item.replace(default=model) if item.name == "model" else item for item in parameters
-        ]
-    )
-
-
-class RulesAgent(WebResearchAgent):
-    """The research agent with the `rules` model: deterministic, offline, without a key."""
-
-    name = "rules"
-    __signature__ = _signature_with_model("rules")
-    """The knobs are the research agent's; only this default differs."""
-
-    def __init__(self, **knobs: Any) -> None:
-        super().__init__(**{"model": "rules", **knobs})
 
 
 def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
@@ -250,23 +231,23 @@ def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
     try:
         inspect.signature(factory).bind(**options)
     except TypeError as error:
-        known = ", ".join(inspect.signature(factory).parameters)
+        names = ", ".join(inspect.signature(factory).parameters)
         raise BadParameter(
-            f"model_options of model {model!r}: {error}; its options are: {known or 'none'}"
+            f"model_options of model {model!r}: {error}; its options are: {names or 'none'}"
         ) from error
-    made: Model = factory(**options)
-    return made
+    instance: Model = factory(**options)
+    return instance
 
 
-def _whole_address(call: Call, base: str) -> Call:
-    if call.name not in ADDRESSED:
+def _with_absolute_url(call: ActionCall, base: str) -> ActionCall:
+    if call.name not in URL_ACTIONS:
         return call
     try:
-        return Call(call.name, (urljoin(base, call.arguments[0].strip()),))
+        return ActionCall(call.name, (urljoin(base, call.arguments[0].strip()),))
     except ValueError:
         return call
 
 
-def _failed(observation: Observation) -> bool:
-    """Whether the world says, as a code, that the last action failed."""
+def _action_failed(observation: Observation) -> bool:
+    """Whether the environment reports, as a code, that the last action failed."""
     return observation.outcome is not None and observation.outcome.error is not None

@@ -11,17 +11,17 @@ _PAYLOAD = re.compile(r"^result of fetch_json [^\n]*:\n", re.MULTILINE)
 
 def page_url(text: str) -> str:
     """The address of the page that the observation shows; empty when it names none."""
-    found = _URL.search(text, 0, 10_000)
-    return found[1] if found else ""
+    match = _URL.search(text, 0, 10_000)
+    return match[1] if match else ""
 
 
 def page_body(text: str) -> str:
-    """What the page itself shows: the observation without the lines that the world puts first."""
+    """What the page itself shows: the observation without its head."""
     return text.partition("\n\n")[2]
 
 
 def can_scroll(text: str) -> bool:
-    """Whether the world says that the page is longer than the window."""
+    """Whether the observation says that the page is longer than the window."""
     return "\nscrolled to " in text.partition("\n\n")[0]
 
 
@@ -56,11 +56,11 @@ def cut(text: str, budget: int) -> str:
     """The text within the budget, whole lines where there are any, and a mark for what is gone."""
     if len(text) <= budget:
         return text
-    kept = text[:budget]
-    line_end = kept.rfind("\n")
+    head = text[:budget]
+    line_end = head.rfind("\n")
     if line_end > budget // 2:
-        kept = kept[:line_end]
-    return f"{kept}\n… {len(text) - len(kept)} characters not shown; scroll or narrow down …"
+        head = head[:line_end]
+    return f"{head}\n… {len(text) - len(head)} characters not shown; scroll or narrow down …"
 
 
 def cut_json(text: str, budget: int) -> str:

@@ -1,4 +1,4 @@
-"""What the model is told: the instructions, and each turn's page with its notes."""
+"""The text for the model: the instructions, and each turn's page with its notes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.agents.research.actions import ACTIONS
-from assay.agents.research.knobs import Knobs
+from assay.agents.research.options import ResearchOptions
 
 PAGE = "Page:\n"
 """What stands before the page in every turn's message; everything after it is the page."""
@@ -27,7 +27,7 @@ Set its filters (sold or listed, street, dates) instead of reading everything.
 for a login or says it is blocked, go back and look for the official site.""",
     }
 )
-"""Ways to work that the `workflow` knob can name; any other text is taken as it stands."""
+"""Ways to work that the option `workflow` can name; any other text is taken as it stands."""
 
 _FORM = """\
 You answer a question by working in a web browser, one action at a time.
@@ -49,25 +49,25 @@ _WHOLE_RANGE = """\
 - API calls: one call for the whole range of dates, from the first day to the last."""
 
 
-def system_prompt(knobs: Knobs) -> str:
-    """The instructions, as the knobs make them."""
+def system_prompt(options: ResearchOptions) -> str:
+    """The instructions, for these options."""
     actions = "\n".join(
-        f"- {name} {ACTIONS[name].example}: {ACTIONS[name].says}" for name in knobs.actions
+        f"- {name} {ACTIONS[name].example}: {ACTIONS[name].description}" for name in options.actions
     )
     rules = [
         "- The number in brackets before an element is its id, on the page that shows it.",
         _CUT,
     ]
-    if knobs.blocked_domains:
-        rules.append(f"- Do not open these sites: {', '.join(knobs.blocked_domains)}.")
-    if knobs.bare_answer:
+    if options.blocked_domains:
+        rules.append(f"- Do not open these sites: {', '.join(options.blocked_domains)}.")
+    if options.bare_answer:
         rules.append(_BARE)
-    if "fetch_json" in knobs.actions:
-        rules.append(_PER_YEAR if knobs.api_calls == "per_year" else _WHOLE_RANGE)
-    if knobs.timezone:
-        rules.append(f"- Days and hours are those of the timezone {knobs.timezone}.")
+    if "fetch_json" in options.actions:
+        rules.append(_PER_YEAR if options.api_calls == "per_year" else _WHOLE_RANGE)
+    if options.timezone:
+        rules.append(f"- Days and hours are those of the timezone {options.timezone}.")
     parts = [_FORM, f"Actions:\n{actions}", "Rules:\n" + "\n".join(rules)]
-    workflow = WORKFLOWS.get(knobs.workflow, knobs.workflow).strip()
+    workflow = WORKFLOWS.get(options.workflow, options.workflow).strip()
     if workflow:
         parts.append(f"How to work:\n{workflow}")
     return "\n\n".join(parts)
@@ -83,23 +83,25 @@ def turn_prompt(
     return "\n".join([*head, f"{PAGE}{page}"])
 
 
-def sent_messages(messages: Sequence[dict[str, Any]], history_chars: int) -> list[dict[str, str]]:
+def messages_for_model(
+    messages: Sequence[dict[str, Any]], history_chars: int
+) -> list[dict[str, str]]:
     """The recorded conversation as the model gets it: plain text, older pages left out.
 
     The newest page is always there; earlier ones are, newest first, while they fit into
     `history_chars` together.
     """
-    left = history_chars
+    remaining = history_chars
     newest = True
-    sent: list[dict[str, str]] = []
+    selected: list[dict[str, str]] = []
     for message in reversed(messages):
         role, content = message["role"], str(message["content"])
         head, mark, page = content.partition(PAGE)
         if mark and role in ("user", "tool"):
             if not newest:
-                left -= len(page)
-            if left < 0 and not newest:
+                remaining -= len(page)
+            if remaining < 0 and not newest:
                 content = f"{head}{PAGE}(left out: {len(page)} characters)"
             newest = False
-        sent.append({"role": "user" if role == "tool" else role, "content": content})
-    return sent[::-1]
+        selected.append({"role": "user" if role == "tool" else role, "content": content})
+    return selected[::-1]

@@ -64,8 +64,8 @@ _VOLATILE: Final = frozenset(
 def digest(channel: DigestChannel, content: str, *, key: bytes = b"") -> str:
     """The digest of a text that is in its canonical form already."""
     data = content.encode("utf-8", "surrogatepass")
-    found = hmac.digest(key, data, "sha256").hex() if key else sha256(data).hexdigest()
-    return f"{DIGEST_SCHEMA}:{channel}:{found[:16]}"
+    hexadecimal = hmac.digest(key, data, "sha256").hex() if key else sha256(data).hexdigest()
+    return f"{DIGEST_SCHEMA}:{channel}:{hexadecimal[:16]}"
 
 
 def url_digest(url: str, *, key: bytes = b"") -> str:
@@ -202,8 +202,8 @@ def refs_digest(refs: Iterable[tuple[str, str]], *, key: bytes = b"") -> str:
 
 def call_signature(tool: str, arguments: Mapping[str, Any], *, key: bytes = b"") -> str:
     """Digest of a tool and its arguments; what differs in every call anyway is left out."""
-    kept = {k: v for k, v in arguments.items() if k.lower() not in _VOLATILE}
-    return digest("call", _canonical([tool, kept]), key=key)
+    stable = {k: v for k, v in arguments.items() if k.lower() not in _VOLATILE}
+    return digest("call", _canonical([tool, stable]), key=key)
 
 
 def info_digest(result: str, *, key: bytes = b"") -> str:
@@ -238,15 +238,15 @@ def page_evidence(
         net = sent_digest(sent, key=key)
     elif network is not None:
         net = net_digest(network, key=key)
-    listed = None if refs is None else list(refs)
+    elements = None if refs is None else list(refs)
     has_dom = tree is not None or counts is not None
     return PageEvidence(
         url=None if url is None else url_digest(url, key=key),
         dom=dom_digest(tree, landmarks=landmarks, counts=counts, key=key) if has_dom else None,
         text=None if text is None else text_digest(text, key=key),
         net=net,
-        refs=None if listed is None else refs_digest(listed, key=key),
-        n_refs=None if listed is None else len(listed),
+        refs=None if elements is None else refs_digest(elements, key=key),
+        n_refs=None if elements is None else len(elements),
         shot=shot,
         dialog=dialog,
         schema=DIGEST_SCHEMA,

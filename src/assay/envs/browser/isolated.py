@@ -16,7 +16,7 @@ class ActionFailed(Exception):
     """An action could not be carried out; the message is an error in a tool's own words."""
 
 
-class WorldLost(Exception):
+class DocumentLost(Exception):
     """The document that the scripts were installed in is gone."""
 
 
@@ -39,7 +39,7 @@ def _install_script() -> str:
     )
 
 
-class IsolatedWorld:
+class IsolatedScripts:
     """Where our scripts live in the main document; made anew for every document."""
 
     def __init__(self, session: CDPSession, *, frame_id: str, timeout_s: float) -> None:
@@ -68,13 +68,13 @@ class IsolatedWorld:
     ) -> Any:
         """What one of our functions returns; a promise is waited for if `wait` says so.
 
-        Raises `WorldLost` when the document went away, `ActionFailed` when the function failed.
+        Raises `DocumentLost` when the document went away, `ActionFailed` when the function failed.
         """
         if self._context is None:
-            made = await self._session.send(
+            response = await self._session.send(
                 "Page.createIsolatedWorld", {"frameId": self._frame_id, "worldName": self._key}
             )
-            self._context = int(made["executionContextId"])
+            self._context = int(response["executionContextId"])
         context = self._context
         ours = f"globalThis[{json.dumps(self._key)}].from({first_ref})"
         call = f"{ours}.{function}({json.dumps(argument)})"
@@ -84,7 +84,7 @@ class IsolatedWorld:
             await self._run(self._installation, context)
             answer = await self._run(call, context, wait=wait)
         if _is_missing(answer):
-            raise WorldLost
+            raise DocumentLost
         if "exceptionDetails" in answer:
             raise ActionFailed(f"Protocol error: {_problem(answer)[:300]}")
         return answer["result"].get("value")
@@ -104,8 +104,8 @@ class IsolatedWorld:
                 },
             )
         except Error as error:
-            if names_a_lost_world(error.message):
-                raise WorldLost from error
+            if names_lost_document(error.message):
+                raise DocumentLost from error
             raise
 
 
@@ -118,7 +118,7 @@ def _is_missing(answer: dict[str, Any]) -> bool:
     return "Cannot read properties of undefined" in _problem(answer).partition("\n")[0]
 
 
-def names_a_lost_world(message: str) -> bool:
+def names_lost_document(message: str) -> bool:
     """Whether an error of the protocol says that the document it was meant for is gone."""
     first = message.partition("\n")[0].lower()
     return any(word in first for word in ("context", "navigat", "frame for given id"))

@@ -29,27 +29,27 @@ class Loading:
         self._session = session
         self._traffic = traffic
         self._frame_id = frame_id
-        self._begun = asyncio.Event()
+        self._started = asyncio.Event()
         self._arrived = asyncio.Event()
         self._arrived.set()
 
     def watch(self, committed: Callable[[], None]) -> None:
         """Follow the tab from now on; `committed` is called when its document was replaced."""
 
-        def navigated(frame: Frame) -> None:
+        def on_navigated(frame: Frame) -> None:
             if frame == self._tab.main_frame:
                 committed()
                 if frame.url.startswith("about:"):
                     self._traffic.status = None
 
-        self._tab.on("request", self._requested)
-        self._tab.on("response", self._answered)
-        self._tab.on("requestfinished", self._traffic.ended)
-        self._tab.on("requestfailed", self._failed)
+        self._tab.on("request", self._on_request)
+        self._tab.on("response", self._on_response)
+        self._tab.on("requestfinished", self._traffic.record_end)
+        self._tab.on("requestfailed", self._on_failure)
         self._tab.on("domcontentloaded", lambda _: self.end())
-        self._tab.on("framenavigated", navigated)
-        self._session.on("Page.frameRequestedNavigation", self._announced)
-        self._session.on("Page.frameScheduledNavigation", self._announced)
+        self._tab.on("framenavigated", on_navigated)
+        self._session.on("Page.frameRequestedNavigation", self._on_announced)
+        self._session.on("Page.frameScheduledNavigation", self._on_announced)
 
     @property
     def under_way(self) -> bool:
@@ -57,7 +57,7 @@ class Loading:
 
     def end(self) -> None:
         """The tab is where it was going, or has given up."""
-        self._begun.set()
+        self._started.set()
         self._arrived.set()
 
     async def arrive(self) -> None:
@@ -66,17 +66,17 @@ class Loading:
             return
         try:
             async with asyncio.timeout(BEGINS_S):
-                await self._begun.wait()
+                await self._started.wait()
         except TimeoutError:
             self.end()
         await self._arrived.wait()
 
-    def _announced(self, event: dict[str, Any]) -> None:
+    def _on_announced(self, event: dict[str, Any]) -> None:
         new_tab = event.get("disposition", "currentTab") != "currentTab"
         if new_tab or event["frameId"] != self._frame_id:
             return
         if self._arrived.is_set():
-            self._begun.clear()
+            self._started.clear()
             self._arrived.clear()
 
     def _is_navigation(self, request: Request) -> bool:
@@ -87,19 +87,19 @@ class Loading:
             return request.is_navigation_request() and request.frame == self._tab.main_frame
         return False
 
-    def _requested(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         if self._is_navigation(request):
             self._arrived.clear()
-            self._begun.set()
+            self._started.set()
         else:
-            self._traffic.requested(request)
+            self._traffic.record_request(request)
 
-    def _answered(self, response: Response) -> None:
-        self._traffic.answered(response)
+    def _on_response(self, response: Response) -> None:
+        self._traffic.record_response(response)
         if self._is_navigation(response.request):
             self._traffic.status = response.status
 
-    def _failed(self, request: Request) -> None:
-        self._traffic.failed(request)
+    def _on_failure(self, request: Request) -> None:
+        self._traffic.record_failure(request)
         if self._is_navigation(request):
             self.end()

@@ -176,9 +176,9 @@ def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode
         return "rate_limited"
     elements = facts.counts.get("*")
     sparse = elements is not None and elements < SPARSE
-    refused = facts.status in (401, 403, 503)
-    if sparse or refused:
-        challenge = _challenge(facts, refused=refused)
+    denied = facts.status in (401, 403, 503)
+    if sparse or denied:
+        challenge = _challenge(facts, denied=denied)
         if challenge is not None:
             return challenge
     if facts.status == 401 or _sent_to_login(facts, requested):
@@ -188,19 +188,19 @@ def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode
     if not sparse:
         return None
     if facts.title is not None:
-        named = _TITLES.get(facts.title[:100].strip().casefold())
-        if named is not None:
-            return named
+        code = _TITLES.get(facts.title[:100].strip().casefold())
+        if code is not None:
+            return code
     empty = facts.text is not None and not facts.text.strip()
     return "js_required" if empty and facts.counts.get("noscript", 0) > 0 else None
 
 
-def _challenge(facts: PageFacts, *, refused: bool) -> BlockCode | None:
+def _challenge(facts: PageFacts, *, denied: bool) -> BlockCode | None:
     counts = facts.counts
     if any(counts.get(selector, 0) > 0 for selector in CHALLENGE_SELECTORS):
         return "bot_check"
     # A small login form with a CAPTCHA in it is a form to fill in, not an obstacle.
-    form = counts.get(PASSWORD_SELECTOR, 0) > 0 and not refused
+    form = counts.get(PASSWORD_SELECTOR, 0) > 0 and not denied
     if not form and any(counts.get(selector, 0) > 0 for selector in CAPTCHA_SELECTORS):
         return "captcha"
     return None
@@ -209,10 +209,10 @@ def _challenge(facts: PageFacts, *, refused: bool) -> BlockCode | None:
 def _sent_to_login(facts: PageFacts, requested: str | None) -> bool:
     if requested is None or facts.url is None:
         return False
-    wanted, found = _split(requested), _split(facts.url)
-    if wanted is None or found is None:
+    target, arrived = _split(requested), _split(facts.url)
+    if target is None or arrived is None:
         return False
-    return _asks_for_login(found) and not _asks_for_login(wanted)
+    return _asks_for_login(arrived) and not _asks_for_login(target)
 
 
 def _asks_for_login(url: SplitResult) -> bool:

@@ -15,12 +15,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
-from assay.envs.browser.actions import Call
-from assay.envs.browser.isolated import ActionFailed, IsolatedWorld, WorldLost
+from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.envs.browser.loading import Loading
-from assay.envs.browser.look import Look, read_look
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
+from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
 from assay.envs.browser.traffic import Traffic
+from assay.schema.action import ActionCall
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, ViewportSize
@@ -48,7 +48,7 @@ class PageLost(Exception):
     """The tab crashed, or does not answer any more; only a fresh one helps."""
 
 
-class Page:
+class BrowserPage:
     """A tab of a browser context; to be used on the browser's own event loop."""
 
     def __init__(
@@ -72,8 +72,8 @@ class Page:
         self.next_ref = first_ref
         self._loading = Loading(tab, session, traffic, frame_id=frame_id)
         self._answer_s = min(ANSWER_S, timeout_s)
-        self._world = IsolatedWorld(session, frame_id=frame_id, timeout_s=self._answer_s)
-        self._lost = ""
+        self._scripts = IsolatedScripts(session, frame_id=frame_id, timeout_s=self._answer_s)
+        self._loss = ""
         self._dialogs = 0
         self._limit: asyncio.Timeout | None = None
 
@@ -87,7 +87,7 @@ class Page:
         noop_s: float = NOOP_S,
         traffic: Traffic | None = None,
         first_ref: int = 1,
-    ) -> Page:
+    ) -> BrowserPage:
         """A fresh tab, watched from its first request on."""
         session = await tab.context.new_cdp_session(tab)
         await session.send("Page.enable")
@@ -102,7 +102,7 @@ class Page:
             first_ref=first_ref,
             frame_id=tree["frameTree"]["frame"]["id"],
         )
-        await page._world.prepare()
+        await page._scripts.prepare()
         page._watch()
         return page
 
@@ -118,19 +118,19 @@ class Page:
         tab.on(
             "download", lambda item: traffic.note(f"download refused: {item.suggested_filename}")
         )
-        tab.on("console", lambda message: traffic.said(message.type, message.text))
-        tab.on("pageerror", lambda error: traffic.said("uncaught", str(error)))
+        tab.on("console", lambda message: traffic.record_message(message.type, message.text))
+        tab.on("pageerror", lambda error: traffic.record_message("uncaught", str(error)))
         tab.on("close", lambda _: self._lose("the page closed itself"))
         tab.on("crash", lambda _: self._lose("the page crashed"))
         self._session.on(
             "Page.windowOpen",
             lambda event: traffic.note(f"new window refused, use goto to read it: {event['url']}"),
         )
-        self._loading.watch(self._world.forget)
+        self._loading.watch(self._scripts.forget)
 
     def _lose(self, why: str) -> None:
         """The tab is of no use any more; an action that waits for it ends now."""
-        self._lost = why
+        self._loss = why
         if self._limit is not None and not self._limit.expired():
             # The action may have ended just now, and its time limit with it.
             with suppress(RuntimeError):
@@ -145,19 +145,19 @@ class Page:
             self._lose("the page opened one dialog after the other")
             return
         # Leaving is what the agent asked for; every other question is answered with no.
-        leaving = dialog.type == "beforeunload"
-        if not leaving:
+        unloading = dialog.type == "beforeunload"
+        if not unloading:
             self.traffic.note(f"{dialog.type} dialog dismissed: {dialog.message}")
         with suppress(Error):
-            await (dialog.accept() if leaving else dialog.dismiss())
+            await (dialog.accept() if unloading else dialog.dismiss())
 
-    async def _refuse_window(self, opened: Tab) -> None:
+    async def _refuse_window(self, window: Tab) -> None:
         from playwright.async_api import Error
 
         with suppress(Error):
-            await opened.close()
+            await window.close()
 
-    async def do(self, call: Call) -> str:
+    async def do(self, call: ActionCall) -> str:
         """Carry out a call; what it returned as text (only `fetch_json` returns any).
 
         Raises `ActionFailed`, `PageLost` or Playwright's own error.
@@ -183,8 +183,8 @@ class Page:
                 result = await verbs[call.name](*call.arguments)
                 await self._settle()
         except TimeoutError:
-            if self._lost:
-                raise PageLost(self._lost) from None
+            if self._loss:
+                raise PageLost(self._loss) from None
             await self.stop_scripts()
             raise ActionFailed(
                 f"Timeout {self._timeout_s * 1000:.0f}ms exceeded; the page was stopped"
@@ -214,7 +214,7 @@ class Page:
         from playwright.async_api import Error
 
         # It ends early when the document does, and that is what it waits for.
-        with suppress(Error, WorldLost):
+        with suppress(Error, DocumentLost):
             await self._ask(promise, None, wait=True)
 
     async def stop_scripts(self) -> None:
@@ -307,8 +307,8 @@ class Page:
 
     async def focus(self) -> dict[str, Any] | None:
         """What a key press would act on: the focused element, and what Enter would send."""
-        found: dict[str, Any] | None = await self._evaluate("focus", None)
-        return found
+        focus: dict[str, Any] | None = await self._evaluate("focus", None)
+        return focus
 
     async def _fetch(self, url: str) -> str:
         """The text at an address, read in a tab of its own, cut where it grows beyond reason."""
@@ -332,7 +332,9 @@ class Page:
             raise ActionFailed(f"Navigation failed: {url[:200]} answered with status {status}")
         return text
 
-    async def look(self, *, every_text: bool = False, selectors: Sequence[str] = ()) -> Look:
+    async def snapshot(
+        self, *, every_text: bool = False, selectors: Sequence[str] = ()
+    ) -> PageSnapshot:
         """The page as it is now; `selectors` are counted, and their first element's text taken."""
         options = {
             "chars": LOOK_CHARS,
@@ -343,8 +345,8 @@ class Page:
             "texts": list(selectors),
         }
         answer = await self._evaluate("look", options)
-        look, self.next_ref = read_look(answer, notes=self.traffic.take_notes())
-        return look
+        snapshot, self.next_ref = read_snapshot(answer, notes=self.traffic.take_notes())
+        return snapshot
 
     async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
         """A picture of the window."""
@@ -370,29 +372,29 @@ class Page:
 
         A page that is busy is stopped once and asked again, then given up.
         """
-        stopped = False
+        scripts_stopped = False
         for _ in range(HOPS):
             try:
                 return await self._ask(function, argument)
             except TimeoutError:
-                if stopped:
+                if scripts_stopped:
                     break
-                stopped = True
+                scripts_stopped = True
                 self.traffic.note("the page did not respond; its script was stopped")
                 await self.stop_scripts()
-            except WorldLost:
+            except DocumentLost:
                 await self._arrive()
-        raise PageLost(self._lost or "the page does not respond")
+        raise PageLost(self._loss or "the page does not respond")
 
     async def _ask(self, function: str, argument: object, *, wait: bool = False) -> Any:
-        if self._lost:
-            raise PageLost(self._lost)
+        if self._loss:
+            raise PageLost(self._loss)
         async with asyncio.timeout(self._answer_s):
-            return await self._world.call(function, argument, first_ref=self.next_ref, wait=wait)
+            return await self._scripts.call(function, argument, first_ref=self.next_ref, wait=wait)
 
     async def _arrive(self) -> None:
         """The document that is being loaded is there, or its loading was stopped."""
-        self._world.forget()
+        self._scripts.forget()
         try:
             async with asyncio.timeout(self._answer_s):
                 await self._loading.arrive()

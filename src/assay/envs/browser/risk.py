@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from assay.envs.browser.actions import ActionName
 from assay.schema.outcome import Effect
 
 READS: Final = frozenset(("noop", "scroll", "fetch_json"))
@@ -66,7 +65,7 @@ _LINK_WORDS: Final = 4
 """A longer link is a title: an article about how firms delete data deletes nothing."""
 
 
-def effect_of(action: ActionName, *, role: str = "", name: str = "", key: str = "") -> Effect:
+def effect_of(action: str, *, role: str = "", name: str = "", key: str = "") -> Effect:
     """The worst that the action can do to the element with this role and name.
 
     `press` counts only for keys that activate (`key`); its element is what would be activated.
@@ -84,9 +83,9 @@ def effect_of(action: ActionName, *, role: str = "", name: str = "", key: str = 
     if _harmless(words):
         return Effect.BROWSER
     for effect, phrases in RISKY.items():
-        said = {phrase for phrase in phrases if _says(words, phrase)}
+        matches = {phrase for phrase in phrases if _says(words, phrase)}
         # A link that says "send" or "checkout" leads to where that is done.
-        if said and not (role == "link" and (effect == Effect.EXTERNAL or said <= LEADING)):
+        if matches and not (role == "link" and (effect == Effect.EXTERNAL or matches <= LEADING)):
             return effect
     return Effect.BROWSER
 
@@ -100,8 +99,8 @@ def _harmless(words: tuple[str, ...]) -> bool:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    found = _WORD.findall(name[:400].casefold().replace("’", "'"))
-    return tuple(found[:_WORDS_READ])
+    words = _WORD.findall(name[:400].casefold().replace("’", "'"))
+    return tuple(words[:_WORDS_READ])
 
 
 def _says(words: tuple[str, ...], phrase: str) -> bool:

@@ -34,7 +34,7 @@ class Traffic:
         self.quiet = asyncio.Event()
         """No request that this step began is unanswered."""
         self.quiet.set()
-        self._forgotten: set[Channel] = set()
+        self._cut: set[Channel] = set()
         self._sent: Counter[str] = Counter()
         self._notes: list[str] = []
         self._open: set[Request] = set()
@@ -47,7 +47,7 @@ class Traffic:
     @property
     def cut(self) -> frozenset[Channel]:
         """The records of which the beginning was forgotten."""
-        return frozenset(self._forgotten)
+        return frozenset(self._cut)
 
     def begin(self, step: int) -> None:
         """What comes from now on belongs to `step`."""
@@ -55,36 +55,36 @@ class Traffic:
         self._open.clear()
         self.quiet.set()
 
-    def requested(self, request: Request) -> None:
+    def record_request(self, request: Request) -> None:
         if request.resource_type in AWAITED:
             self._open.add(request)
             self.quiet.clear()
 
-    def answered(self, response: Response) -> None:
+    def record_response(self, response: Response) -> None:
         request = response.request
         self._record(NetworkFact(request.method, request.url[:2_000], response.status, self.step))
 
-    def failed(self, request: Request) -> None:
+    def record_failure(self, request: Request) -> None:
         self._record(NetworkFact(request.method, request.url[:2_000], None, self.step))
-        self.ended(request)
+        self.record_end(request)
 
-    def ended(self, request: Request) -> None:
+    def record_end(self, request: Request) -> None:
         self._open.discard(request)
         if not self._open:
             self.quiet.set()
 
     def _record(self, fact: NetworkFact) -> None:
         if len(self.requests) == KEPT_REQUESTS:
-            self._forgotten.add("network")
+            self._cut.add("network")
         self.requests.append(fact)
         line = net_line(fact)
         if line is not None:
-            known = line in self._sent or len(self._sent) < KEPT_LINES
-            self._sent[line if known else "more"] += 1
+            counted = line in self._sent or len(self._sent) < KEPT_LINES
+            self._sent[line if counted else "more"] += 1
 
-    def said(self, level: str, text: str) -> None:
+    def record_message(self, level: str, text: str) -> None:
         if len(self.messages) == KEPT_MESSAGES:
-            self._forgotten.add("console")
+            self._cut.add("console")
         self.messages.append(ConsoleFact(level, text[:500], self.step))
 
     def note(self, text: str) -> None:

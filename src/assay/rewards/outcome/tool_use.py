@@ -1,4 +1,4 @@
-"""Whether an agent used a tool: one declared policy, the same for every reward that asks.
+"""Whether an agent used a tool, by one declared policy for every reward.
 
 Only the structure of a trajectory is read, never its prose. A tool was used where the harness
 recorded a call and its result: OpenAI `tool_calls` and `role: "tool"` messages (and the older
@@ -31,7 +31,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 
-Counted: TypeAlias = Literal["results", "calls", "either"]
+CountedUses: TypeAlias = Literal["results", "calls", "either"]
 PolicyName: TypeAlias = Literal["default", "agentfly", "any"]
 
 JSON_LIMIT_CHARS = 100_000
@@ -46,7 +46,7 @@ class ToolPolicy:
     """Uses needed before a tool counts as used."""
     roles: tuple[str, ...] = ("tool", "function", "tool_result")
     """Message roles that carry a result; `tool_result` stands for Anthropic's blocks."""
-    count: Counted = "results"
+    count: CountedUses = "results"
     """`results` received, `calls` made, or `either`: calls, and results that answer none."""
     distinct: bool = False
     """Whether repeating a call (its name and arguments) counts once."""
@@ -66,8 +66,8 @@ class ToolPolicy:
             raise BadParameter(
                 f"tool policy: minimum is {self.minimum!r}; it is a whole number >= 1"
             )
-        if self.count not in get_args(Counted):
-            choices = ", ".join(map(repr, get_args(Counted)))
+        if self.count not in get_args(CountedUses):
+            choices = ", ".join(map(repr, get_args(CountedUses)))
             raise BadParameter(f"tool policy: count is {self.count!r}; choose one of {choices}")
         for name in (
             "distinct",
@@ -97,7 +97,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class BadTrajectory:
-    """The trajectory is not a list of messages, so tool use cannot be judged."""
+    """The trajectory is not a list of messages, so tool use cannot be counted."""
 
     because: str
 
@@ -130,11 +130,11 @@ def to_policy(
         )
     changes = dict(value)
     base = _preset(changes.pop("preset", "default"), agentfly_minimum)
-    known = {item.name for item in fields(ToolPolicy)}
+    names = {item.name for item in fields(ToolPolicy)}
     for name in changes:
-        if name not in known:
+        if name not in names:
             raise BadParameter(
-                f"tool_policy has no field {name!r}; its fields: preset, {', '.join(sorted(known))}"
+                f"tool_policy has no field {name!r}; its fields: preset, {', '.join(sorted(names))}"
             )
     for name in ("roles", "exclude"):
         if isinstance(changes.get(name), list):
@@ -159,53 +159,53 @@ def tool_use(trajectory: object, policy: ToolPolicy) -> ToolUse | BadTrajectory:
     """How often the trajectory uses tools under the policy; never raises.
 
     An empty trajectory is one without tools. `None`, text, an element that is not a message, or
-    a message without a role cannot be judged.
+    a message without a role gives a `BadTrajectory`.
     """
     segments = _segments(trajectory)
     if isinstance(segments, BadTrajectory):
         return segments
-    record = _Record(policy)
+    counter = _UseCounter(policy)
     for segment in segments:
         for message in segment:
             role = _get(message, "role")
             if not isinstance(role, str):
                 return BadTrajectory(
-                    f"message {record.position} of the trajectory is {_kind(message)} without a "
+                    f"message {counter.position} of the trajectory is {_kind(message)} without a "
                     "role; a message has at least `role` and `content`"
                 )
-            record.read(role, message)
-        record.end_segment()
-    return record.verdict()
+            counter.read(role, message)
+        counter.end_segment()
+    return counter.result()
 
 
 def _segments(trajectory: object) -> list[Iterable[object]] | BadTrajectory:
     """The trajectory's runs of messages: one, or as many as its context was folded into."""
-    items = _listed(trajectory)
+    items = _as_list(trajectory)
     if items is None:
         return BadTrajectory(f"the trajectory is {_kind(trajectory)}, not a list of messages")
     segments: list[Iterable[object]] = []
-    loose: list[object] = []
+    ungrouped: list[object] = []
     for item in items:
-        inner = _listed(item)
+        inner = _as_list(item)
         if inner is None:
-            loose.append(item)
+            ungrouped.append(item)
             continue
-        segments.append(loose)
+        segments.append(ungrouped)
         segments.append(inner)
-        loose = []
-    segments.append(loose)
+        ungrouped = []
+    segments.append(ungrouped)
     return segments
 
 
-def _listed(value: object) -> list[object] | None:
+def _as_list(value: object) -> list[object] | None:
     """A sequence or array as a list; `None` for everything else, text included."""
     if isinstance(value, (list, tuple)):
         return list(value)
     if isinstance(value, Sequence):
         return None if isinstance(value, (str, bytes, bytearray, memoryview)) else list(value)
     to_list = getattr(value, "tolist", None)
-    listed = to_list() if callable(to_list) else None
-    return listed if isinstance(listed, list) else None
+    items = to_list() if callable(to_list) else None
+    return items if isinstance(items, list) else None
 
 
 def _kind(value: object) -> str:
@@ -223,7 +223,7 @@ def _get(record: Any, name: str) -> Any:
 
 
 def _items(value: object) -> list[object]:
-    return _listed(value) or []
+    return _as_list(value) or []
 
 
 class _Use:
@@ -240,16 +240,16 @@ class _Use:
         self.failed = False
 
 
-class _Record:
+class _UseCounter:
     """The tool uses of a trajectory, each result matched to its call as it is read."""
 
     __slots__ = (
-        "_folded",
-        "_last_speech",
+        "_calls",
+        "_earlier_calls",
+        "_last_reply",
         "_policy",
-        "_seen",
+        "_unanswered",
         "_uses",
-        "_waiting",
         "position",
     )
 
@@ -257,17 +257,17 @@ class _Record:
         self.position = 0
         self._policy = policy
         self._uses: list[_Use] = []
-        self._waiting: dict[Hashable, deque[_Use]] = {}
-        self._last_speech = -1
-        self._seen: set[Hashable] = set()
-        self._folded: set[Hashable] = set()
+        self._unanswered: dict[Hashable, deque[_Use]] = {}
+        self._last_reply = -1
+        self._calls: set[Hashable] = set()
+        self._earlier_calls: set[Hashable] = set()
 
     def read(self, role: str, message: object) -> None:
-        """Take in the next message."""
+        """Add the tool calls and results of the next message."""
         if role in self._policy.roles:
             self._add_result(message, _get(message, "tool_call_id"), _get(message, "content"))
         elif role == "assistant":
-            self._last_speech = self.position
+            self._last_reply = self.position
             self._read_calls(message)
         elif role == "user" and "tool_result" in self._policy.roles:
             for block in _items(_get(message, "content")):
@@ -276,9 +276,9 @@ class _Record:
         self.position += 1
 
     def end_segment(self) -> None:
-        """From here on, a call seen before is a copy of the history, not another call."""
-        self._folded |= self._seen
-        self._seen = set()
+        """Mark the calls so far: one that a later segment repeats is a copy, not another call."""
+        self._earlier_calls |= self._calls
+        self._calls = set()
 
     def _read_calls(self, message: object) -> None:
         for call in _items(_get(message, "tool_calls")):
@@ -296,21 +296,21 @@ class _Record:
         key = (label, _fingerprint(arguments))
         identity = call_id if isinstance(call_id, str) else ""
         if identity:
-            if (identity, key) in self._folded:
+            if (identity, key) in self._earlier_calls:
                 return
-            self._seen.add((identity, key))
+            self._calls.add((identity, key))
         use = _Use(label, key, self.position, called=True)
         self._uses.append(use)
-        for queue in (("id", identity), ("name", label), ("any", None)):
-            self._waiting.setdefault(queue, deque()).append(use)
+        for handle in (("id", identity), ("name", label), ("any", None)):
+            self._unanswered.setdefault(handle, deque()).append(use)
 
     def _add_result(self, record: object, call_id: object, content: object) -> None:
         name = _get(record, "name")
         label = name if isinstance(name, str) else None
         if isinstance(call_id, str) and call_id:
-            use = self._next_waiting(("id", call_id))
+            use = self._next_unanswered(("id", call_id))
         else:
-            use = self._next_waiting(("any", None) if label is None else ("name", label))
+            use = self._next_unanswered(("any", None) if label is None else ("name", label))
         if use is None:
             key = (label, _fingerprint(content)) if self._policy.distinct else None
             use = _Use(label, key, self.position, called=False)
@@ -319,20 +319,20 @@ class _Record:
         use.position = self.position
         use.failed = _failed(record) or (self._policy.json_errors and _reports_error(content))
 
-    def _next_waiting(self, queue: Hashable) -> _Use | None:
-        waiting = self._waiting.get(queue)
-        while waiting:
-            use = waiting.popleft()
+    def _next_unanswered(self, handle: Hashable) -> _Use | None:
+        queue = self._unanswered.get(handle)
+        while queue:
+            use = queue.popleft()
             if not use.answered:
                 return use
         return None
 
-    def verdict(self) -> ToolUse:
+    def result(self) -> ToolUse:
         """The count under the policy, with the sentence that explains it."""
         policy = self._policy
         calls_recorded = any(use.called for use in self._uses)
-        counted = [use for use in self._uses if self._counts(use, calls_recorded)]
-        count = len({use.key for use in counted}) if policy.distinct else len(counted)
+        uses = [use for use in self._uses if self._counts(use, calls_recorded)]
+        count = len({use.key for use in uses}) if policy.distinct else len(uses)
         left_out = len(self._uses) - count
         noun = {"results": "tool result", "calls": "tool call", "either": "tool use"}[policy.count]
         because = f"{count} {noun}{'' if count == 1 else 's'}, {policy.minimum} needed"
@@ -344,7 +344,7 @@ class _Record:
         policy = self._policy
         if use.name in policy.exclude or (use.failed and not policy.failed_counts):
             return False
-        if policy.before_answer and use.position >= self._last_speech:
+        if policy.before_answer and use.position >= self._last_reply:
             return False
         if use.called and (use.answered or policy.count != "results"):
             return True

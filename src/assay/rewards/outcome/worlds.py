@@ -139,8 +139,8 @@ async def _ask(context: _Rollout, world: str) -> WorldEvidence:
     # Another framework's context may have nothing but acquire_resource; ours does not start a
     # world just to hear that it was never reset.
     if isinstance(context, Context):
-        return context.testimony(world)
-    return (await context.acquire_resource(world)).testimony()
+        return context.evidence(world)
+    return (await context.acquire_resource(world)).evidence()
 
 
 def _too_brief(parts: Mapping[str, float | None]) -> Scored:

@@ -1,8 +1,8 @@
-"""Step rewards for browser agents: what one observed step is worth, without model, clock or dice.
+"""Step rewards for browser agents: what one observed step is worth.
 
 `RecoveryRewardScorer` classifies and scores steps for ranking and telemetry; `Shaping` is the part
-that may be added up in training; contracts say what success is; `advice` ranks recoveries. Nothing
-in here reads or writes anything but its arguments.
+that may be added up in training; contracts say what success is; `advice` ranks recoveries. Every
+function is pure: no model, clock, random number, file or network.
 """
 
 from assay.rewards.step.contract_text import (
@@ -10,8 +10,8 @@ from assay.rewards.step.contract_text import (
     contract_from_toml,
     parse_contract,
 )
-from assay.rewards.step.contracts import Contract, Standing, evaluate, follow
-from assay.rewards.step.history import History, history_from_json, history_to_json, observe
+from assay.rewards.step.contracts import Contract, ContractProgress, evaluate, follow
+from assay.rewards.step.history import StepHistory, history_from_json, history_to_json, observe
 from assay.rewards.step.inputs import ContractStatus, Recent, StepInput
 from assay.rewards.step.recovery import RecoveryRewardScorer
 from assay.rewards.step.shaping import Shaping, StepCost, step_cost
@@ -20,15 +20,15 @@ from assay.schema.outcome import BlockCode, Effect, ErrorCode, ToolOutcome
 __all__ = [
     "BlockCode",
     "Contract",
+    "ContractProgress",
     "ContractStatus",
     "Effect",
     "ErrorCode",
-    "History",
     "Recent",
     "RecoveryRewardScorer",
     "Shaping",
-    "Standing",
     "StepCost",
+    "StepHistory",
     "StepInput",
     "ToolOutcome",
     "contract_from_json",

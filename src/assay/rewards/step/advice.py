@@ -1,7 +1,7 @@
 """Advice from scored steps: which recovery to try, what to read next, what has worked before.
 
-Nothing is executed here, and no gate is passed by what is said here. Candidates are ranked by what
-was observed when they were tried, never by scoring the text of something that has not happened.
+Nothing is executed here, and advice does not pass a gate. Candidates are ranked by what was
+observed when they were tried, never by the text of something that has not happened.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class FailureKey(NamedTuple):
     tool: str
 
 
-class Attempt(NamedTuple):
-    """One recovery that was tried after a failure, and the step that settled it."""
+class TriedAction(NamedTuple):
+    """One recovery that was tried after a failure, and the score of the step that decided it."""
 
     failure: FailureKey
     recovery: str
     """The tool that was used to recover."""
-    settled: StepScore
+    outcome: StepScore
 
 
-class Tally(NamedTuple):
+class ActionCounts(NamedTuple):
     """How often a recovery was tried and how often it worked, by evidence-backed outcomes."""
 
     attempts: int = 0
@@ -68,40 +68,40 @@ class Tally(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """Everything learned so far; `Patterns()` has learned nothing."""
+    """How often each recovery worked for each failure; `Patterns()` is empty."""
 
-    tallies: Mapping[tuple[FailureKey, str], Tally] = MappingProxyType({})
+    counts: Mapping[tuple[FailureKey, str], ActionCounts] = MappingProxyType({})
 
-    def tally(self, failure: FailureKey, recovery: str) -> Tally:
-        return self.tallies.get((failure, recovery), Tally())
+    def counts_of(self, failure: FailureKey, recovery: str) -> ActionCounts:
+        return self.counts.get((failure, recovery), ActionCounts())
 
     def promoted(self, failure: FailureKey) -> tuple[str, ...]:
-        """Recoveries that are known to work for this failure, the surest first."""
-        known = [
-            (-tally.lower_bound, recovery)
-            for (key, recovery), tally in self.tallies.items()
-            if key == failure and tally.promoted
+        """Recoveries that are known to work for this failure, the best proven first."""
+        promoted = [
+            (-counts.lower_bound, recovery)
+            for (key, recovery), counts in self.counts.items()
+            if key == failure and counts.promoted
         ]
-        return tuple(recovery for _, recovery in sorted(known))
+        return tuple(recovery for _, recovery in sorted(promoted))
 
 
-def learn(patterns: Patterns, attempt: Attempt) -> Patterns:
-    """The patterns with one attempt added; one without evidence behind it teaches nothing.
+def learn(patterns: Patterns, attempt: TriedAction) -> Patterns:
+    """The patterns with one attempt added; one without evidence changes nothing.
 
-    What had failed must have been achieved, or the contract passed: a good look at the page is not
-    a recovery. Blocks, which no recovery could have helped, do not count against one.
+    What had failed must have been achieved, or the contract passed: reading the page is not a
+    recovery. Blocks, which no recovery could have helped, do not count against one.
     """
-    score = attempt.settled
+    score = attempt.outcome
     if not score.evidence_backed or not score.controllable:
         return patterns
     worked = score.classification in ("recovered", "contract_pass")
     key = (attempt.failure, attempt.recovery)
-    tallies = dict(patterns.tallies)
-    before = tallies.pop(key, Tally())
-    tallies[key] = Tally(before.attempts + 1, before.successes + worked)
-    while len(tallies) > MOST_PATTERNS:
-        del tallies[next(iter(tallies))]
-    return Patterns(tallies)
+    counts = dict(patterns.counts)
+    before = counts.pop(key, ActionCounts())
+    counts[key] = ActionCounts(before.attempts + 1, before.successes + worked)
+    while len(counts) > MOST_PATTERNS:
+        del counts[next(iter(counts))]
+    return Patterns(counts)
 
 
 class ScoredCall(NamedTuple):
@@ -113,13 +113,13 @@ class ScoredCall(NamedTuple):
     """Set when the call failed."""
 
 
-def attempts_in(calls: Sequence[ScoredCall]) -> tuple[Attempt, ...]:
+def tried_actions(calls: Sequence[ScoredCall]) -> tuple[TriedAction, ...]:
     """The recoveries that were tried in one tab's trajectory.
 
-    The first call after a failure that uses another tool is the recovery. The step that achieves
-    what had failed settles it, or else the last one watched.
+    The first call after a failure that uses another tool is the recovery. It is scored by the step
+    that achieves what had failed, or else by the last one watched.
     """
-    found: list[Attempt] = []
+    actions: list[TriedAction] = []
     for index, call in enumerate(calls):
         if call.failure is None:
             continue
@@ -127,12 +127,12 @@ def attempts_in(calls: Sequence[ScoredCall]) -> tuple[Attempt, ...]:
         recovery = next((after.tool for after in watched if after.tool != call.tool), None)
         if recovery is None:
             continue
-        settled = next(
+        outcome = next(
             (s.score for s in watched if s.score.classification in ("recovered", "contract_pass")),
             watched[-1].score,
         )
-        found.append(Attempt(call.failure, recovery, settled))
-    return tuple(found)
+        actions.append(TriedAction(call.failure, recovery, outcome))
+    return tuple(actions)
 
 
 def failure_fingerprint(error: ErrorCode, message: str = "") -> str:
@@ -151,10 +151,10 @@ class Candidate(NamedTuple):
 
 
 class RankedCandidate(NamedTuple):
-    """A candidate with what speaks for it."""
+    """A candidate with the evidence for it."""
 
     candidate: Candidate
-    tally: Tally
+    counts: ActionCounts
     needs_gate: bool
     """Whether it must not be tried without a confirmation; advice never passes a gate."""
 
@@ -169,7 +169,7 @@ def rank_recoveries(
     ranked = [
         RankedCandidate(
             candidate,
-            patterns.tally(failure, candidate.tool),
+            patterns.counts_of(failure, candidate.tool),
             candidate.effect >= Effect.EXTERNAL,
         )
         for candidate in candidates
@@ -178,7 +178,7 @@ def rank_recoveries(
         key=lambda r: (
             r.candidate.effect,
             r.candidate.tool == failure.tool,
-            -r.tally.lower_bound,
+            -r.counts.lower_bound,
             r.candidate.tool,
         )
     )
@@ -230,7 +230,7 @@ _WHY: Final[Mapping[ReadAction, str]] = {
 def next_look(trouble: ErrorCode | BlockCode | None, *, tried: Collection[str] = ()) -> Hint | None:
     """The best read-only action that was not tried in this state yet; `None` when none is left.
 
-    `None` means that looking will not help: change the plan, or ask a person.
+    With none left, reading more does not help: change the plan, or ask a person.
     """
     for action in (*_READS.get(trouble or "", ()), *_ANY):
         if action not in tried:
@@ -241,8 +241,8 @@ def next_look(trouble: ErrorCode | BlockCode | None, *, tried: Collection[str] =
 def patterns_to_json(patterns: Patterns) -> bytes:
     """The patterns as canonical JSON; equal patterns are equal bytes."""
     rows = [
-        [*key, recovery, tally.attempts, tally.successes]
-        for (key, recovery), tally in patterns.tallies.items()
+        [*key, recovery, counts.attempts, counts.successes]
+        for (key, recovery), counts in patterns.counts.items()
     ]
     record = {"schema": _SCHEMA, "patterns": rows}
     return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
@@ -254,12 +254,12 @@ def patterns_from_json(data: bytes | str) -> Patterns:
         record: dict[str, Any] = json.loads(data)
         if record["schema"] != _SCHEMA:
             raise ValueError(f"schema {record['schema']!r:.50}")
-        tallies = {}
+        counts = {}
         for fingerprint, domain, tool, recovery, attempts, successes in record["patterns"]:
             if not 0 <= successes <= attempts:
                 raise ValueError(f"{successes!r} successes of {attempts!r} attempts")
             key = FailureKey(str(fingerprint), str(domain), str(tool))
-            tallies[key, str(recovery)] = Tally(int(attempts), int(successes))
+            counts[key, str(recovery)] = ActionCounts(int(attempts), int(successes))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadRecord(f"not recovery patterns: {type(error).__name__} {error!s:.200}") from error
-    return Patterns(tallies)
+    return Patterns(counts)

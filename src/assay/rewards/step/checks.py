@@ -1,7 +1,7 @@
 """The leaves of an outcome contract: one question each about the recorded facts of a page.
 
-A check answers with a code. `holds` and `differs` are answers; the others say why there is none:
-the fact is missing, was taken at another step, or was cut before the place that matters. Patterns
+A check gives a code. `holds` and `differs` are results; the others say why there is none: the fact
+is missing, was taken at another step, or was cut before the place that matters. Patterns
 are plain text and `*`, matched in linear time, because page text is hostile and may be large;
 regular expressions are not offered.
 """
@@ -21,7 +21,7 @@ ENTRY_LIMIT: Final = 10_000
 ENTRY_TEXT_LIMIT: Final = 8_192
 """Characters of an address or a console message that are looked at."""
 
-Answer: TypeAlias = Literal["holds", "differs", "fact_missing", "fact_stale", "fact_cut"]
+CheckCode: TypeAlias = Literal["holds", "differs", "fact_missing", "fact_stale", "fact_cut"]
 TextOp: TypeAlias = Literal["equals", "contains", "prefix", "suffix", "glob"]
 CountOp: TypeAlias = Literal["eq", "gte", "lte"]
 
@@ -37,14 +37,14 @@ class TextTest:
     def holds(self, text: str) -> bool:
         return _TEXT_OPS[self.op](self._fold(text), self._fold(self.value))
 
-    def answer(self, text: str, *, cut: bool) -> Answer:
-        """As `holds`, for a text of which only the beginning may be known."""
+    def answer(self, text: str, *, cut: bool) -> CheckCode:
+        """As `holds`, for a text of which only the beginning may be recorded."""
         if len(text) > TEXT_LIMIT:
             text, cut = text[:TEXT_LIMIT], True
-        found = self.holds(text)
+        holds = self.holds(text)
         if not cut:
-            return "holds" if found else "differs"
-        return "holds" if found and self.op in ("contains", "prefix") else "fact_cut"
+            return "holds" if holds else "differs"
+        return "holds" if holds and self.op in ("contains", "prefix") else "fact_cut"
 
     def _fold(self, text: str) -> str:
         folded = " ".join(text.split())
@@ -61,10 +61,10 @@ def match_glob(text: str, pattern: str) -> bool:
         return False
     at, end = len(head), len(text) - len(tail)
     for piece in middle:
-        found = text.find(piece, at, end)
-        if found < 0:
+        start = text.find(piece, at, end)
+        if start < 0:
             return False
-        at = found + len(piece)
+        at = start + len(piece)
     return text.endswith(tail)
 
 
@@ -84,11 +84,11 @@ class CountTest:
     op: CountOp
     value: int
 
-    def answer(self, count: int, *, cut: bool) -> Answer:
+    def answer(self, count: int, *, cut: bool) -> CheckCode:
         """The answer for a count, or for a lower bound of it when what was counted was cut."""
         if not cut:
-            held = {"eq": count == self.value, "gte": count >= self.value}
-            return "holds" if held.get(self.op, count <= self.value) else "differs"
+            holds = {"eq": count == self.value, "gte": count >= self.value}
+            return "holds" if holds.get(self.op, count <= self.value) else "differs"
         if self.op == "gte":
             return "holds" if count >= self.value else "fact_cut"
         return "differs" if count > self.value else "fact_cut"
@@ -102,7 +102,7 @@ class UrlCheck:
     kind: Literal["url"] = "url"
     channel: Channel = "url"
 
-    def answer(self, facts: PageFacts) -> Answer:
+    def answer(self, facts: PageFacts) -> CheckCode:
         if facts.url is None:
             return "fact_missing"
         return self.test.answer(facts.url, cut="url" in facts.cut)
@@ -117,7 +117,7 @@ class DomTextCheck:
     kind: Literal["dom_text"] = "dom_text"
     channel: Channel = "text"
 
-    def answer(self, facts: PageFacts) -> Answer:
+    def answer(self, facts: PageFacts) -> CheckCode:
         if self.selector is None:
             text = facts.text
         else:
@@ -138,7 +138,7 @@ class DomCountCheck:
     kind: Literal["dom_count"] = "dom_count"
     channel: Channel = "counts"
 
-    def answer(self, facts: PageFacts) -> Answer:
+    def answer(self, facts: PageFacts) -> CheckCode:
         count = facts.counts.get(self.selector)
         if count is None:
             return "fact_missing"
@@ -159,7 +159,7 @@ class NetworkCheck:
     kind: Literal["network"] = "network"
     channel: Channel = "network"
 
-    def answer(self, facts: PageFacts) -> Answer:
+    def answer(self, facts: PageFacts) -> CheckCode:
         if facts.network is None:
             return "fact_missing"
         entries, cut = _newest(facts.network, cut="network" in facts.cut)
@@ -171,7 +171,7 @@ class NetworkCheck:
                 continue
             if self.status and entry.status not in self.status:
                 continue
-            answer = _entry_answer(self.url, entry.url)
+            answer = _check_entry(self.url, entry.url)
             if answer == "holds":
                 return answer
             cut = cut or answer == "fact_cut"
@@ -185,7 +185,7 @@ class NoDialogCheck:
     kind: Literal["no_dialog"] = "no_dialog"
     channel: Channel = "dialog"
 
-    def answer(self, facts: PageFacts) -> Answer:
+    def answer(self, facts: PageFacts) -> CheckCode:
         if facts.dialog is None:
             return "fact_missing"
         return "differs" if facts.dialog else "holds"
@@ -201,12 +201,12 @@ class ConsoleCheck:
     kind: Literal["console"] = "console"
     channel: Channel = "console"
 
-    def answer(self, facts: PageFacts) -> Answer:
+    def answer(self, facts: PageFacts) -> CheckCode:
         if facts.console is None:
             return "fact_missing"
         entries, cut = _newest(facts.console, cut="console" in facts.cut)
         answers = [
-            _entry_answer(self.text, entry.text)
+            _check_entry(self.text, entry.text)
             for entry in entries
             if self.level is None or entry.level == self.level
         ]
@@ -215,14 +215,14 @@ class ConsoleCheck:
 
 @dataclass(frozen=True, slots=True)
 class ScreenshotCheck:
-    """How far the picture may be from a known one, in bits of a 64-bit perceptual hash."""
+    """How far the picture may be from another one, in bits of a 64-bit perceptual hash."""
 
     hash: int
     max_distance: int
     kind: Literal["screenshot"] = "screenshot"
     channel: Channel = "shot"
 
-    def answer(self, facts: PageFacts) -> Answer:
+    def answer(self, facts: PageFacts) -> CheckCode:
         if facts.shot is None:
             return "fact_missing"
         return "holds" if (facts.shot ^ self.hash).bit_count() <= self.max_distance else "differs"
@@ -241,17 +241,17 @@ class DataCheck:
     kind: Literal["data"] = "data"
     channel: Channel = "data"
 
-    def answer(self, facts: PageFacts) -> Answer:
+    def answer(self, facts: PageFacts) -> CheckCode:
         if facts.data is None:
             return "fact_missing"
-        found, value = _at(facts.data, self.key)
+        exists, value = _at(facts.data, self.key)
         if self.op == "exists":
-            held = found is self.value
+            holds = exists is self.value
         else:
-            held = found and _data_holds(self.op, value, self.value)
-        if not held and "data" in facts.cut:
+            holds = exists and _data_holds(self.op, value, self.value)
+        if not holds and "data" in facts.cut:
             return "fact_cut"
-        return "holds" if held else "differs"
+        return "holds" if holds else "differs"
 
 
 Check: TypeAlias = (
@@ -273,7 +273,7 @@ def _newest(entries: Sequence[Any], *, cut: bool) -> tuple[Iterable[Any], bool]:
     return entries[-ENTRY_LIMIT:], True
 
 
-def _entry_answer(test: TextTest | None, text: str) -> Answer:
+def _check_entry(test: TextTest | None, text: str) -> CheckCode:
     if test is None:
         return "holds"
     return test.answer(text[:ENTRY_TEXT_LIMIT], cut=len(text) > ENTRY_TEXT_LIMIT)
@@ -293,17 +293,17 @@ def _at(data: Any, key: str) -> tuple[bool, Any]:
     return True, value
 
 
-def _data_holds(op: DataOp, value: Any, wanted: str | float | bool | None) -> bool:
+def _data_holds(op: DataOp, value: Any, expected: str | float | bool | None) -> bool:
     if op == "equals":
         # True == 1 in Python; in JSON they are different values.
-        return isinstance(value, bool) is isinstance(wanted, bool) and bool(value == wanted)
+        return isinstance(value, bool) is isinstance(expected, bool) and bool(value == expected)
     if op == "contains":
         if isinstance(value, str):
-            return isinstance(wanted, str) and TextTest("contains", wanted).holds(
+            return isinstance(expected, str) and TextTest("contains", expected).holds(
                 value[:TEXT_LIMIT]
             )
-        return isinstance(value, (list, tuple)) and wanted in value[:ENTRY_LIMIT]
+        return isinstance(value, (list, tuple)) and expected in value[:ENTRY_LIMIT]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
-    assert isinstance(wanted, (int, float))
-    return value >= wanted if op == "gte" else value <= wanted
+    assert isinstance(expected, (int, float))
+    return value >= expected if op == "gte" else value <= expected

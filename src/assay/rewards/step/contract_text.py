@@ -53,7 +53,7 @@ _OPTIONS: Final = ("id", "critical", "max_age_steps")
 def contract_from_toml(text: str) -> Contract:
     """The contract that a TOML document describes."""
     try:
-        data = tomllib.loads(_bounded(text))
+        data = tomllib.loads(_check_size(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadParameter(f"contract: not valid TOML: {error!s:.200}") from error
     return parse_contract(data)
@@ -62,7 +62,7 @@ def contract_from_toml(text: str) -> Contract:
 def contract_from_json(text: str) -> Contract:
     """The contract that a JSON document describes."""
     try:
-        data = json.loads(_bounded(text))
+        data = json.loads(_check_size(text))
     except (json.JSONDecodeError, RecursionError) as error:
         raise BadParameter(f"contract: not valid JSON: {error!s:.200}") from error
     return parse_contract(data)
@@ -82,13 +82,13 @@ def parse_contract(data: object) -> Contract:
     return contract
 
 
-def _bounded(text: str) -> str:
+def _check_size(text: str) -> str:
     if len(text) > SIZE_LIMIT:
         raise BadParameter(f"contract: {len(text)} characters; a contract has at most {SIZE_LIMIT}")
     return text
 
 
-def _wrong(path: str, problem: str) -> BadParameter:
+def _error(path: str, problem: str) -> BadParameter:
     return BadParameter(f"contract: {path or 'top level'}: {problem}")
 
 
@@ -98,23 +98,23 @@ def _join(path: str, key: str) -> str:
 
 def _node(data: object, path: str, *, negated: bool, depth: int) -> Node:
     if depth > DEPTH_LIMIT:
-        raise _wrong(path, f"nested deeper than {DEPTH_LIMIT} levels")
+        raise _error(path, f"nested deeper than {DEPTH_LIMIT} levels")
     if not isinstance(data, Mapping):
-        raise _wrong(path, f"expected a table with one check, got {data!r:.80}")
-    known = ("all", "any", "not", *_CHECKS)
+        raise _error(path, f"expected a table with one check, got {data!r:.80}")
+    choices = ("all", "any", "not", *_CHECKS)
     for key in data:
-        if key not in known:
-            raise _wrong(_join(path, str(key)), _unknown(str(key), known))
+        if key not in choices:
+            raise _error(_join(path, str(key)), _unknown(str(key), choices))
     if len(data) != 1:
-        found = ", ".join(map(str, data)) or "nothing"
-        raise _wrong(path, f"exactly one of {', '.join(known)} is needed; found {found}")
+        keys = ", ".join(map(str, data)) or "nothing"
+        raise _error(path, f"exactly one of {', '.join(choices)} is needed; found {keys}")
     [(key, value)] = data.items()
     here = _join(path, key)
     if key == "not":
         return _node(value, here, negated=not negated, depth=depth + 1)
     if key in ("all", "any"):
         if not isinstance(value, list) or not value:
-            raise _wrong(here, f"expected a list of at least one check, got {value!r:.80}")
+            raise _error(here, f"expected a list of at least one check, got {value!r:.80}")
         parts = tuple(
             _node(part, f"{here}[{index}]", negated=negated, depth=depth + 1)
             for index, part in enumerate(value)
@@ -123,13 +123,13 @@ def _node(data: object, path: str, *, negated: bool, depth: int) -> Node:
     return Leaf(here, _CHECKS[key](value, here), negated)
 
 
-def _unknown(key: str, known: tuple[str, ...]) -> str:
-    if key == "matches" and "contains" in known:
+def _unknown(key: str, choices: tuple[str, ...]) -> str:
+    if key == "matches" and "contains" in choices:
         return (
             "regular expressions are not offered, because page text is hostile; "
             "use contains, prefix, suffix or glob"
         )
-    hint = did_you_mean(key, known) or f"known here: {', '.join(known)}"
+    hint = did_you_mean(key, choices) or f"known here: {', '.join(choices)}"
     return f"unknown key {key[:100]!r}; {hint}"
 
 
@@ -138,35 +138,35 @@ class _Table:
 
     def __init__(self, data: object, path: str) -> None:
         if not isinstance(data, Mapping):
-            raise _wrong(path, f"expected a table, got {data!r:.80}")
+            raise _error(path, f"expected a table, got {data!r:.80}")
         self.data: Mapping[str, Any] = data
         self.path = path
 
-    def only(self, *known: str) -> None:
+    def reject_other_keys(self, *choices: str) -> None:
         for key in self.data:
-            if key not in known:
-                raise _wrong(_join(self.path, str(key)), _unknown(str(key), known))
+            if key not in choices:
+                raise _error(_join(self.path, str(key)), _unknown(str(key), choices))
 
-    def wrong(self, key: str, problem: str) -> BadParameter:
-        return _wrong(_join(self.path, key), problem)
+    def error(self, key: str, problem: str) -> BadParameter:
+        return _error(_join(self.path, key), problem)
 
     def text(self, key: str, *, default: str | None = None) -> str:
         value = self.data.get(key, default)
         if value is None:
-            raise self.wrong(key, "is missing")
+            raise self.error(key, "is missing")
         if not isinstance(value, str) or len(value) > STRING_LIMIT:
-            raise self.wrong(
+            raise self.error(
                 key, f"expected a text of at most {STRING_LIMIT} characters, got {value!r:.80}"
             )
         return value
 
-    def maybe_text(self, key: str) -> str | None:
+    def optional_text(self, key: str) -> str | None:
         return self.text(key) if key in self.data else None
 
     def boolean(self, key: str, *, default: bool) -> bool:
         value = self.data.get(key, default)
         if not isinstance(value, bool):
-            raise self.wrong(key, f"expected true or false, got {value!r:.80}")
+            raise self.error(key, f"expected true or false, got {value!r:.80}")
         return value
 
     def integer(
@@ -174,24 +174,24 @@ class _Table:
     ) -> int:
         value = self.data.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise self.wrong(
+            raise self.error(
                 key, f"expected a whole number from {least} to {most}, got {value!r:.80}"
             )
         return value
 
-    def one_of(self, known: tuple[str, ...]) -> str:
-        found = [key for key in known if key in self.data]
-        if len(found) != 1:
-            given = " and ".join(found) or "none"
-            raise _wrong(self.path, f"exactly one of {', '.join(known)} is needed; found {given}")
-        return found[0]
+    def one_of(self, choices: tuple[str, ...]) -> str:
+        keys = [key for key in choices if key in self.data]
+        if len(keys) != 1:
+            names = " and ".join(keys) or "none"
+            raise _error(self.path, f"exactly one of {', '.join(choices)} is needed; found {names}")
+        return keys[0]
 
     def text_test(self) -> TextTest:
         # The name was looked up among the operators.
         op = cast(TextOp, self.one_of(_TEXT_OPS))
         value = self.text(op)
         if not value and op != "equals":
-            raise self.wrong(op, "an empty text is in every text")
+            raise self.error(op, "an empty text is in every text")
         return TextTest(op, value, self.boolean("ignore_case", default=False))
 
     def count_test(self) -> CountTest:
@@ -206,42 +206,42 @@ _DATA_OPS: Final[tuple[str, ...]] = get_args(DataOp)
 
 def _url(data: object, path: str) -> Check:
     table = _Table(data, path)
-    table.only(*_TEXT_OPS, "ignore_case")
+    table.reject_other_keys(*_TEXT_OPS, "ignore_case")
     return UrlCheck(table.text_test())
 
 
 def _dom_text(data: object, path: str) -> Check:
     table = _Table(data, path)
-    table.only("selector", *_TEXT_OPS, "ignore_case")
-    return DomTextCheck(table.text_test(), table.maybe_text("selector"))
+    table.reject_other_keys("selector", *_TEXT_OPS, "ignore_case")
+    return DomTextCheck(table.text_test(), table.optional_text("selector"))
 
 
 def _dom_count(data: object, path: str) -> Check:
     table = _Table(data, path)
-    table.only("selector", *_COUNT_OPS)
+    table.reject_other_keys("selector", *_COUNT_OPS)
     return DomCountCheck(table.text("selector"), table.count_test())
 
 
 def _network(data: object, path: str) -> Check:
     table = _Table(data, path)
-    table.only("method", "url", "status", "since")
+    table.reject_other_keys("method", "url", "status", "since")
     if not table.data:
-        raise _wrong(path, "at least one of method, url, status is needed")
+        raise _error(path, "at least one of method, url, status is needed")
     url = None
     if "url" in table.data:
         inner = _Table(table.data["url"], _join(path, "url"))
-        inner.only(*_TEXT_OPS, "ignore_case")
+        inner.reject_other_keys(*_TEXT_OPS, "ignore_case")
         url = inner.text_test()
     status = table.data.get("status", [])
     if not isinstance(status, list) or not all(
         isinstance(code, int) and not isinstance(code, bool) and 100 <= code <= 599
         for code in status
     ):
-        raise table.wrong("status", f"expected a list of HTTP statuses, got {status!r:.80}")
+        raise table.error("status", f"expected a list of HTTP statuses, got {status!r:.80}")
     since = table.text("since", default="start")
     if since not in ("start", "step"):
-        raise table.wrong("since", f"expected 'start' or 'step', got {since!r:.80}")
-    method = table.maybe_text("method")
+        raise table.error("since", f"expected 'start' or 'step', got {since!r:.80}")
+    method = table.optional_text("method")
     return NetworkCheck(
         url,
         None if method is None else method.upper(),
@@ -252,29 +252,29 @@ def _network(data: object, path: str) -> Check:
 
 def _no_dialog(data: object, path: str) -> Check:
     if data is not True:
-        raise _wrong(path, f"expected true, got {data!r:.80}; use not to ask for a dialog")
+        raise _error(path, f"expected true, got {data!r:.80}; use not to ask for a dialog")
     return NoDialogCheck()
 
 
 def _console(data: object, path: str) -> Check:
     table = _Table(data, path)
-    table.only("level", *_TEXT_OPS, "ignore_case", *_COUNT_OPS)
+    table.reject_other_keys("level", *_TEXT_OPS, "ignore_case", *_COUNT_OPS)
     text = table.text_test() if any(op in table.data for op in _TEXT_OPS) else None
-    return ConsoleCheck(table.count_test(), table.maybe_text("level"), text)
+    return ConsoleCheck(table.count_test(), table.optional_text("level"), text)
 
 
 def _screenshot(data: object, path: str) -> Check:
     table = _Table(data, path)
-    table.only("hash", "max_distance")
+    table.reject_other_keys("hash", "max_distance")
     digits = table.text("hash")
     if len(digits) != 16 or not all(digit in "0123456789abcdef" for digit in digits.lower()):
-        raise table.wrong("hash", f"expected 16 hexadecimal digits, got {digits!r:.80}")
+        raise table.error("hash", f"expected 16 hexadecimal digits, got {digits!r:.80}")
     return ScreenshotCheck(int(digits, 16), table.integer("max_distance", most=64))
 
 
 def _data(data: object, path: str) -> Check:
     table = _Table(data, path)
-    table.only("key", *_DATA_OPS)
+    table.reject_other_keys("key", *_DATA_OPS)
     op = cast(DataOp, table.one_of(_DATA_OPS))  # looked up among the operators
     value = table.data[op]
     if op == "exists":
@@ -282,9 +282,9 @@ def _data(data: object, path: str) -> Check:
     if isinstance(value, str):
         value = table.text(op)
     elif not isinstance(value, (bool, int, float)):
-        raise table.wrong(op, f"expected a text, number or boolean, got {value!r:.80}")
+        raise table.error(op, f"expected a text, number or boolean, got {value!r:.80}")
     if op in ("gte", "lte") and (isinstance(value, (bool, str)) or value != value):
-        raise table.wrong(op, f"expected a number, got {value!r:.80}")
+        raise table.error(op, f"expected a number, got {value!r:.80}")
     return DataCheck(table.text("key"), op, value)
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Literal, NamedTuple, TypeAlias
 
-from assay.rewards.step.checks import Answer, Check
-from assay.rewards.step.inputs import ContractStatus, Verdict
+from assay.rewards.step.checks import Check, CheckCode
+from assay.rewards.step.inputs import ContractStatus, ContractVerdict
 from assay.schema.evidence import PageFacts
 
 FULL = 1000
@@ -61,55 +61,60 @@ class Contract:
         return _leaves(self.root)
 
 
-class Finding(NamedTuple):
-    """What one check found; nothing of the page's text is in it."""
+class CheckOutcome(NamedTuple):
+    """The result of one check; nothing of the page's text is in it."""
 
     path: str
     kind: str
-    verdict: Verdict
-    code: Answer
+    verdict: ContractVerdict
+    code: CheckCode
 
 
 class ContractReport(NamedTuple):
-    """The verdict on a contract, and what each of its checks found, in order of writing."""
+    """The verdict on a contract, and the outcome of each of its checks, in order of writing."""
 
-    verdict: Verdict
-    findings: tuple[Finding, ...]
+    verdict: ContractVerdict
+    outcomes: tuple[CheckOutcome, ...]
 
     @property
-    def undecided(self) -> tuple[Finding, ...]:
+    def undecided(self) -> tuple[CheckOutcome, ...]:
         """The checks that could not be decided, with their codes."""
-        return tuple(f for f in self.findings if f.verdict == "inconclusive")
+        return tuple(f for f in self.outcomes if f.verdict == "inconclusive")
 
 
-class Standing(NamedTuple):
-    """How much of a contract holds, as far as was ever decided."""
+class ContractProgress(NamedTuple):
+    """How much of a contract holds, by the latest decided result of each check."""
 
     value: float = 0.0
     """From 0 to 1, and 1 exactly when every check needed for a pass holds."""
-    held: tuple[bool, ...] = ()
-    """Per check, in order; one that cannot be decided keeps what it was."""
+    holding: tuple[bool, ...] = ()
+    """Whether each check holds, in order; one that cannot be decided keeps its earlier value."""
 
 
 def evaluate(contract: Contract, facts: PageFacts | None, *, step: int) -> ContractReport:
-    """The verdict on the contract after `step`, and the finding of each check."""
-    findings = tuple(_find(leaf, facts, step, contract.max_age_steps) for leaf in contract.leaves())
-    verdicts = iter(finding.verdict for finding in findings)
-    return ContractReport(_combine(contract.root, verdicts), findings)
+    """The verdict on the contract after `step`, and the outcome of each check."""
+    outcomes = tuple(
+        _check(leaf, facts, step, contract.max_age_steps) for leaf in contract.leaves()
+    )
+    verdicts = iter(outcome.verdict for outcome in outcomes)
+    return ContractReport(_combine(contract.root, verdicts), outcomes)
 
 
-def stand(contract: Contract, report: ContractReport, before: Standing | None = None) -> Standing:
+def contract_progress(
+    contract: Contract, report: ContractReport, before: ContractProgress | None = None
+) -> ContractProgress:
     """How much of the contract holds: the mean over `all`, the best of `any`.
 
-    An undecided check carries over from before, and counts as not holding where there is no
-    before: what is not known is never progress.
+    An undecided check keeps its earlier result, and counts as not holding where there is none:
+    what is not known is never progress.
     """
-    earlier = before.held if before is not None and before.held else (False,) * len(report.findings)
-    held = tuple(
-        was if finding.verdict == "inconclusive" else finding.verdict == "pass"
-        for finding, was in zip(report.findings, earlier, strict=True)
+    earlier = before.holding if before is not None else ()
+    earlier = earlier or (False,) * len(report.outcomes)
+    holding = tuple(
+        was if outcome.verdict == "inconclusive" else outcome.verdict == "pass"
+        for outcome, was in zip(report.outcomes, earlier, strict=True)
     )
-    return Standing(_share(contract.root, iter(held)), held)
+    return ContractProgress(_share(contract.root, iter(holding)), holding)
 
 
 def follow(
@@ -117,16 +122,16 @@ def follow(
     facts: PageFacts | None,
     *,
     step: int,
-    before: Standing | None = None,
+    before: ContractProgress | None = None,
     due: bool = True,
-) -> tuple[Standing, ContractStatus]:
-    """How the contract stands after `step`, and the same as the step scorer reads it.
+) -> tuple[ContractProgress, ContractStatus]:
+    """How much of the contract holds after `step`, and the same as the step scorer reads it.
 
     A contract that is not `due` (the task goes on) gives no verdict until it passes: not yet
     holding is not failing.
     """
     report = evaluate(contract, facts, step=step)
-    now = stand(contract, report, before)
+    now = contract_progress(contract, report, before)
     status = ContractStatus(
         report.verdict if due or report.verdict == "pass" else None,
         round(now.value * FULL),
@@ -139,9 +144,9 @@ def follow(
     return now, status
 
 
-def _find(leaf: Leaf, facts: PageFacts | None, step: int, max_age_steps: int) -> Finding:
+def _check(leaf: Leaf, facts: PageFacts | None, step: int, max_age_steps: int) -> CheckOutcome:
     check = leaf.check
-    code: Answer
+    code: CheckCode
     if facts is None:
         code = "fact_missing"
     elif not 0 <= step - facts.taken.get(check.channel, facts.step) <= max_age_steps:
@@ -149,18 +154,18 @@ def _find(leaf: Leaf, facts: PageFacts | None, step: int, max_age_steps: int) ->
     else:
         code = check.answer(facts)
     if code == "holds":
-        return Finding(leaf.path, check.kind, "fail" if leaf.negated else "pass", code)
+        return CheckOutcome(leaf.path, check.kind, "fail" if leaf.negated else "pass", code)
     if code == "differs":
-        return Finding(leaf.path, check.kind, "pass" if leaf.negated else "fail", code)
-    return Finding(leaf.path, check.kind, "inconclusive", code)
+        return CheckOutcome(leaf.path, check.kind, "pass" if leaf.negated else "fail", code)
+    return CheckOutcome(leaf.path, check.kind, "inconclusive", code)
 
 
-def _combine(node: Node, verdicts: Iterator[Verdict]) -> Verdict:
+def _combine(node: Node, verdicts: Iterator[ContractVerdict]) -> ContractVerdict:
     if isinstance(node, Leaf):
         return next(verdicts)
     # Every part takes its verdicts, also when the outcome is settled before the last one.
     parts = [_combine(part, verdicts) for part in node.parts]
-    deciding: Verdict = "fail" if node.op == "all" else "pass"
+    deciding: ContractVerdict = "fail" if node.op == "all" else "pass"
     if deciding in parts:
         return deciding
     if "inconclusive" in parts:
@@ -168,10 +173,10 @@ def _combine(node: Node, verdicts: Iterator[Verdict]) -> Verdict:
     return "pass" if node.op == "all" else "fail"
 
 
-def _share(node: Node, held: Iterator[bool]) -> float:
+def _share(node: Node, holding: Iterator[bool]) -> float:
     if isinstance(node, Leaf):
-        return float(next(held))
-    parts = [_share(part, held) for part in node.parts]
+        return float(next(holding))
+    parts = [_share(part, holding) for part in node.parts]
     return fsum(parts) / len(parts) if node.op == "all" else max(parts)
 
 

@@ -1,9 +1,9 @@
-"""The history of one tab as a value: what was called where, what was seen, what is still broken.
+"""The history of one tab as a value: earlier calls, page states and results, and a pending failure.
 
 `observe` is a pure function from a history and a step to the next history and what the earlier one
-says about the step. A history remembers the last hundred distinct things (calls in a page state,
-page states, results, failed calls, passed contracts) by short hashes, with a count each, so it has
-a bounded size and notices loops of up to about fifty steps. It is written as less than 1 KB.
+says about the step. A history holds the last hundred distinct things (calls in a page state, page
+states, results, failed calls, passed contracts) by short hashes, with a count each, so it has a
+bounded size and notices loops of up to about fifty steps. It is written as less than 1 KB.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast, get_args
 
 from assay.errors import BadRecord
-from assay.rewards.step.inputs import Recent, StepInput, contract_moved
+from assay.rewards.step.inputs import Recent, StepInput, contract_change
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 
 CAPACITY: Final = 100
-"""Distinct things that a history remembers; the one not met for longest is forgotten first."""
+"""Distinct things that a history holds; the one not met for longest is dropped first."""
 PATIENCE_STEPS: Final = 10
-"""Steps after which a failure that was not made good is no longer pending."""
+"""Steps after which a failure that was not repaired is no longer pending."""
 
 _KEY_BYTES: Final = 5
 _MOST_COUNT: Final = 15
@@ -39,14 +39,14 @@ class Pending(NamedTuple):
     """What the call was meant to achieve."""
     effect: Effect
     refs: int | None
-    """The elements that the agent knew when it failed."""
+    """Hash of the elements on the page when the call failed."""
     refreshed: bool = False
     """Whether other elements have been seen since."""
     age: int = 0
 
 
-class History(NamedTuple):
-    """What one tab has been through; `History()` is a new tab."""
+class StepHistory(NamedTuple):
+    """The earlier steps of one tab, in short; `StepHistory()` is a new tab."""
 
     seen: Mapping[int, int] = MappingProxyType({})
     """Hash of a thing met, and how often; the one met last is at the end."""
@@ -55,31 +55,31 @@ class History(NamedTuple):
     pending: Pending | None = None
 
 
-def observe(history: History, step: StepInput) -> tuple[History, Recent]:
+def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, Recent]:
     """The history with the step added, and what the history before it says about the step."""
     outcome, before, after = step.outcome, step.before, step.after
     seen = history.seen
-    there = _state(after)
-    here = history.state if before is None else _state(before)
+    state_after = _state(after)
+    state_before = history.state if before is None else _state(before)
     call = outcome.call or outcome.tool
     info = None if outcome.info is None else _key("info", outcome.info)
-    place = here if here is not None else info
-    met = [_key("call", "" if place is None else str(place), call)]
-    same_call = seen.get(met[0], 0)
+    place = state_before if state_before is not None else info
+    keys = [_key("call", "" if place is None else str(place), call)]
+    same_call = seen.get(keys[0], 0)
     same_error = revisits = 0
     failed = outcome.ok is False or outcome.error is not None
     if failed or history.pending is not None:
         key = _key("fail", call)
         same_error = seen.get(key, 0)
         if failed:
-            met.append(key)
+            keys.append(key)
     if info is not None:
-        met.append(info)
-    if there is not None and there != here:
-        revisits = seen.get(there, 0)
-        met.append(there)
-    passed = _passed(seen, step, met)
-    pending, same_target, fresh_refs = _follow(history.pending, step, failed)
+        keys.append(info)
+    if state_after is not None and state_after != state_before:
+        revisits = seen.get(state_after, 0)
+        keys.append(state_after)
+    passed = _passed_before(seen, step, keys)
+    pending, same_target, fresh_refs = _next_pending(history.pending, step, failed)
     recent = Recent(
         same_call,
         same_error,
@@ -90,52 +90,54 @@ def observe(history: History, step: StepInput) -> tuple[History, Recent]:
         fresh_refs,
         passed,
     )
-    return History(_remember(seen, here, met), there, pending), recent
+    return StepHistory(_count_keys(seen, state_before, keys), state_after, pending), recent
 
 
-def _remember(seen: Mapping[int, int], here: int | None, met: list[int]) -> Mapping[int, int]:
-    grown = dict(seen)
-    if here is not None and here not in grown:
-        grown[here] = 1
-    for key in met:
-        grown[key] = min(grown.pop(key, 0) + 1, _MOST_COUNT)
-    while len(grown) > CAPACITY:
-        del grown[next(iter(grown))]
-    return grown
+def _count_keys(
+    seen: Mapping[int, int], state_before: int | None, keys: list[int]
+) -> Mapping[int, int]:
+    counts = dict(seen)
+    if state_before is not None and state_before not in counts:
+        counts[state_before] = 1
+    for key in keys:
+        counts[key] = min(counts.pop(key, 0) + 1, _MOST_COUNT)
+    while len(counts) > CAPACITY:
+        del counts[next(iter(counts))]
+    return counts
 
 
-def _passed(seen: Mapping[int, int], step: StepInput, met: list[int]) -> bool:
+def _passed_before(seen: Mapping[int, int], step: StepInput, keys: list[int]) -> bool:
     contract = step.contract
     if contract is None or contract.verdict != "pass" or not contract.fresh:
         return False
     key = _key("pass", contract.id)
-    met.append(key)
+    keys.append(key)
     return key in seen
 
 
-def _follow(
+def _next_pending(
     pending: Pending | None, step: StepInput, failed: bool
 ) -> tuple[Pending | None, bool, bool]:
     """The failure that is pending after the step, and how the step relates to the one before."""
     outcome = step.outcome
     if pending is None:
-        return (_broken(step) if failed else None), False, False
+        return (_pending_failure(step) if failed else None), False, False
     same_target = _goal(outcome) == pending.goal
     fresh_refs = not failed and _shows_other_refs(pending, step.after)
     if failed:
-        # A failed look at the page does not make the failed action before it good.
+        # A failed read does not replace the failed action before it.
         keep = outcome.effect == Effect.READ and pending.effect != Effect.READ and not same_target
         if not keep:
-            return _broken(step), same_target, False
-    elif outcome.ok is True and (same_target or contract_moved(step.contract)[0] > 0):
+            return _pending_failure(step), same_target, False
+    elif outcome.ok is True and (same_target or contract_change(step.contract)[0] > 0):
         return None, same_target, fresh_refs
     if pending.age + 1 >= PATIENCE_STEPS:
         return None, same_target, fresh_refs
-    kept = pending._replace(age=pending.age + 1, refreshed=pending.refreshed or fresh_refs)
-    return kept, same_target, fresh_refs
+    older = pending._replace(age=pending.age + 1, refreshed=pending.refreshed or fresh_refs)
+    return older, same_target, fresh_refs
 
 
-def _broken(step: StepInput) -> Pending:
+def _pending_failure(step: StepInput) -> Pending:
     outcome = step.outcome
     refs = None if step.before is None else step.before.refs
     error = outcome.error if outcome.error in _ERRORS else "other"
@@ -160,7 +162,7 @@ def _goal(outcome: ToolOutcome) -> int:
 
 
 def _state(page: PageEvidence | None) -> int | None:
-    """The page's state: where it is, how it is built, what it says, and whether a dialog is open.
+    """A hash of the page's address, structure and text, and of whether a dialog is open.
 
     Requests are events rather than a state, and pictures are never twice the same.
     """
@@ -177,7 +179,7 @@ def _key(*parts: str) -> int:
     return int.from_bytes(digest[:_KEY_BYTES])
 
 
-def history_to_json(history: History) -> bytes:
+def history_to_json(history: StepHistory) -> bytes:
     """The history as JSON of less than 1 KB; equal histories are equal bytes."""
     pending = history.pending
     keys = b"".join(key.to_bytes(_KEY_BYTES) for key in history.seen)
@@ -191,7 +193,7 @@ def history_to_json(history: History) -> bytes:
     return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
 
 
-def history_from_json(data: bytes | str) -> History:
+def history_from_json(data: bytes | str) -> StepHistory:
     """The history that `history_to_json` wrote."""
     try:
         record: dict[str, Any] = json.loads(data)
@@ -205,7 +207,7 @@ def history_from_json(data: bytes | str) -> History:
             raise ValueError(f"{len(seen)} things in it; a history holds {CAPACITY}")
         state = record["state"]
         pending = None if record["pending"] is None else _read_pending(record["pending"])
-        return History(seen, None if state is None else int(state), pending)
+        return StepHistory(seen, None if state is None else int(state), pending)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadRecord(f"not a history: {type(error).__name__} {error!s:.200}") from error
 

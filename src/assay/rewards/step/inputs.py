@@ -1,7 +1,8 @@
 """What the step scorer reads: codes and digests, never text of a page.
 
 These are named tuples because one of each is built on every step. Nothing here is checked when it
-is built; the scorer is total and takes an unknown code as "other" and an absurd count as its limit.
+is built; the scorer accepts any value, and takes an unknown code as "other" and a count beyond a
+limit as the limit.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from typing import Literal, NamedTuple, TypeAlias
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import ErrorCode, ToolOutcome
 
-Verdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
+ContractVerdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
 
 Progress: TypeAlias = Literal["progressing", "stalling", "stuck", "unknown"]
 """What a progress tracker outside says about the run of steps."""
 
 
 class ContractStatus(NamedTuple):
-    """How an outcome contract stands after the step."""
+    """How much of an outcome contract holds after the step."""
 
-    verdict: Verdict | None = None
+    verdict: ContractVerdict | None = None
     """`None` while the contract is not due: progress counts, and not yet holding is no failure."""
     satisfied: int = 0
     total: int = 0
@@ -44,7 +45,7 @@ class Recent(NamedTuple):
     seen_info: bool | None = None
     """Whether the same result was returned before; `None` when the result was not recorded."""
     pending: ErrorCode | None = None
-    """The failure that has not been made good yet."""
+    """The failure that has not been repaired yet."""
     same_target: bool = False
     """Whether this call is meant to achieve what the pending failure missed."""
     fresh_refs: bool = False
@@ -54,7 +55,7 @@ class Recent(NamedTuple):
 
 
 class StepInput(NamedTuple):
-    """One observed step: what was done, what was there before, what is there after."""
+    """One observed step: the call and its outcome, and the page before and after it."""
 
     outcome: ToolOutcome
     before: PageEvidence | None = None
@@ -64,7 +65,7 @@ class StepInput(NamedTuple):
     recent: Recent | None = None
 
 
-def contract_moved(contract: ContractStatus | None) -> tuple[int, int]:
+def contract_change(contract: ContractStatus | None) -> tuple[int, int]:
     """How much of the contract was gained and how much lost by the step, in thousandths."""
     if contract is None or contract.prev_satisfied is None or contract.total <= 0:
         return 0, 0

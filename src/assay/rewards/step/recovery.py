@@ -7,7 +7,7 @@ The rules are tried in order and the first six decide alone; the numbers are tho
     3  a CAPTCHA, bot check, login or the like stands in the way                      -750
     4  the call failed                         -450 - 50 for each earlier failure of the same call
     5  contract failed             -300 (critical -400) + 150 x subgoal gain, or rule 7 if lower
-    6  a pending failure was made good                            +500 + max(0, rule 7) / 4
+    6  a pending failure was repaired                             +500 + max(0, rule 7) / 4
     7  gains, at most 700:
          address 250, structure 150, text 100, network 150, elements 50, picture 50
          (a read cannot cause these: for it, anything new is worth 50 in all)
@@ -24,7 +24,7 @@ The rules are tried in order and the first six decide alone; the numbers are tho
     8  nothing could be compared, and nothing was gained or repeated                     0
 
 A step that adds positive evidence never scores lower for it, and one that repeats or returns never
-scores higher. Nothing is read but the arguments: no text, clock, dice or model.
+scores higher. Nothing is read but the arguments: no text, clock, random number or model.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from assay.rewards.step.history import History, observe
-from assay.rewards.step.inputs import ContractStatus, Progress, Recent, StepInput, contract_moved
+from assay.rewards.step.history import StepHistory, observe
+from assay.rewards.step.inputs import ContractStatus, Progress, Recent, StepInput, contract_change
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import Effect, ToolOutcome
 from assay.schema.step_score import MOST, SENTENCES, Classification, Reason, StepScore
@@ -95,7 +95,7 @@ _NOTHING_RECENT: Final = Recent()
 
 
 class RecoveryRewardScorer:
-    """Scores observed steps; it holds nothing, so one serves every tab, thread and process."""
+    """Scores observed steps; it has no state, so one serves every tab, thread and process."""
 
     __slots__ = ()
 
@@ -106,7 +106,7 @@ class RecoveryRewardScorer:
         """The worth of one step, with the history as summed up in `step.recent`."""
         return _score(step, step.recent)
 
-    def advance(self, history: History, step: StepInput) -> tuple[History, StepScore]:
+    def advance(self, history: StepHistory, step: StepInput) -> tuple[StepHistory, StepScore]:
         """The history with this step added, and the step's worth in the light of it before."""
         history, recent = observe(history, step)
         return history, _score(step, recent)
@@ -125,10 +125,10 @@ def _score(step: StepInput, recent: Recent | None) -> StepScore:
     if outcome.block is not None:
         return _BLOCKED.get(outcome.block) or _BLOCKED["other"]
     if outcome.ok is False or outcome.error is not None:
-        return _failed(outcome, recent)
+        return _score_failure(outcome, recent)
     if contract is not None and contract.verdict == "fail":
-        return _contract_failed(step, contract, recent)
-    return _soft(step, recent)
+        return _score_contract_failure(step, contract, recent)
+    return _score_evidence(step, recent)
 
 
 def _newly_passed(contract: ContractStatus, recent: Recent | None) -> bool:
@@ -137,14 +137,14 @@ def _newly_passed(contract: ContractStatus, recent: Recent | None) -> bool:
     return recent is None or not recent.passed
 
 
-def _failed(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
+def _score_failure(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
     code = outcome.error
     reason = _ERRORS["other"] if code is None else _ERRORS.get(code) or _ERRORS["other"]
     reasons: tuple[Reason, ...] = (reason,)
     milli = -450
     if recent is not None and recent.same_error > 0:
         milli -= 50 * min(recent.same_error, 5)
-        reasons = (reason, _counted("repeated_failure", recent.same_error))
+        reasons = (reason, _counted_reason("repeated_failure", recent.same_error))
     return StepScore(
         milli,
         "failure",
@@ -156,22 +156,24 @@ def _failed(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
     )
 
 
-def _contract_failed(step: StepInput, contract: ContractStatus, recent: Recent | None) -> StepScore:
-    gained, _ = contract_moved(contract)
+def _score_contract_failure(
+    step: StepInput, contract: ContractStatus, recent: Recent | None
+) -> StepScore:
+    gained, _ = contract_change(contract)
     milli = (-400 if contract.critical else -300) + 150 * gained // 1000
     reasons = [_FIXED["contract_fail_critical" if contract.critical else "contract_fail"]]
     if gained:
         reasons.append(Reason("subgoal_gained", gained))
-    soft = _soft(step, recent)
-    if soft.milli < milli:
-        # A failed contract does not make a step better that was worse without it.
-        milli = soft.milli
-        reasons += soft.reasons
+    by_evidence = _score_evidence(step, recent)
+    if by_evidence.milli < milli:
+        # A failed contract never raises the score of a step.
+        milli = by_evidence.milli
+        reasons += by_evidence.reasons
     return StepScore(
         milli,
         "contract_fail",
         tuple(reasons),
-        900 if contract.fresh else soft.confidence_milli,
+        900 if contract.fresh else by_evidence.confidence_milli,
         evidence_backed=bool(contract.fresh),
         rule=5,
     )
@@ -189,12 +191,12 @@ class _Delta(NamedTuple):
 
 def _delta(step: StepInput, recent: Recent | None) -> _Delta:
     compared, changed = _compare(step.before, step.after)
-    news = False
+    new_info = False
     if recent is not None and recent.seen_info is not None:
-        news = not recent.seen_info
+        new_info = not recent.seen_info
         if step.outcome.effect == Effect.READ:
             compared += 1
-    return _Delta(changed, compared, news)
+    return _Delta(changed, compared, new_info)
 
 
 def _compare(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
@@ -216,33 +218,33 @@ def _compare(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
     return compared, changed
 
 
-def _soft(step: StepInput, recent: Recent | None) -> StepScore:
-    known = _NOTHING_RECENT if recent is None else recent
+def _score_evidence(step: StepInput, recent: Recent | None) -> StepScore:
+    earlier = _NOTHING_RECENT if recent is None else recent
     delta = _delta(step, recent)
     reasons: list[Reason] = []
-    gained, lost = contract_moved(step.contract)
-    gains = _gains(step.outcome, known, delta, gained, reasons)
-    milli = _after_costs(gains, lost, delta.compared, known, step.progress, reasons)
-    _add_contract_reason(step.contract, known, reasons)
+    gained, lost = contract_change(step.contract)
+    gains = _gains(step.outcome, earlier, delta, gained, reasons)
+    milli = _after_costs(gains, lost, delta.compared, earlier, step.progress, reasons)
+    _add_contract_reason(step.contract, earlier, reasons)
 
     classification: Classification
-    backed = _observed(step.outcome, known, gained, delta)
+    backed = _is_evidenced(step.outcome, earlier, gained, delta)
     rule = 7
-    if known.pending is not None and _made_good(step.outcome, known, gained, gains, delta):
+    if earlier.pending is not None and _is_recovery(step.outcome, earlier, gained, gains, delta):
         milli = 500 + max(0, milli) // 4
         reasons.insert(0, _FIXED["recovered"])
         classification, rule = "recovered", 6
     else:
-        if known.pending is not None:
+        if earlier.pending is not None:
             milli = min(milli, _MOST_PENDING)
             reasons.append(_FIXED["failure_pending"])
         if milli > 0:
-            classification = _positive(step.outcome, gained, gains, known)
+            classification = _classify_gain(step.outcome, gained, gains, earlier)
         elif milli == 0 == gains:
             reasons.append(_FIXED["no_evidence"])
             classification, rule = "unknown", 8
         else:
-            again = known.same_call > 0 or known.revisits > 0
+            again = earlier.same_call > 0 or earlier.revisits > 0
             classification = "repeat" if again else "no_progress"
             backed = delta.compared > 0
     confidence = _confidence(step, recent, delta)
@@ -272,7 +274,7 @@ def _gains(
     items = outcome.items
     if items is not None and items > 0 and not recent.seen_info:
         gains += 150 if items == 1 else 250 if items < 4 else 300
-        reasons.append(_counted("items", items))
+        reasons.append(_counted_reason("items", items))
     if gained:
         gains += 200 + 300 * gained // 1000
         reasons.append(Reason("subgoal_gained", gained))
@@ -291,9 +293,9 @@ def _after_costs(
     returns, again = recent.revisits, recent.same_call
     if returns > 0:
         milli //= 4
-        reasons.append(_counted("revisited", returns))
+        reasons.append(_counted_reason("revisited", returns))
     if again > 0:
-        reasons.append(_counted("repeated_call", again))
+        reasons.append(_counted_reason("repeated_call", again))
         again = min(again, _PATIENCE)
         milli = milli * (_PATIENCE - again) // _PATIENCE - 80 * again
     if returns > 1:
@@ -303,7 +305,7 @@ def _after_costs(
         reasons.append(Reason("subgoal_lost", lost))
     if compared and not gains:
         milli -= 100
-        reasons.append(_counted("unchanged", compared))
+        reasons.append(_counted_reason("unchanged", compared))
     if milli < 0:
         cost = _PROGRESS_COST.get(progress)
         if cost is not None:
@@ -313,23 +315,23 @@ def _after_costs(
     return milli
 
 
-def _made_good(
+def _is_recovery(
     outcome: ToolOutcome, recent: Recent, gained: int, gains: int, delta: _Delta
 ) -> bool:
-    """Whether the effect that failed before is there now; a good look at the page is not."""
+    """Whether the effect that failed before is there now; reading the page is not enough."""
     if outcome.ok is not True:
         return False
     return gained > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
 
 
-def _observed(outcome: ToolOutcome, recent: Recent, gained: int, delta: _Delta) -> bool:
-    """Whether a gain was seen; what an action answers is only its word, unless it brought items."""
+def _is_evidenced(outcome: ToolOutcome, recent: Recent, gained: int, delta: _Delta) -> bool:
+    """Whether a gain was observed; the result of an action is no evidence unless it has items."""
     if delta.changed or gained or recent.fresh_refs:
         return True
     return delta.new_info and (outcome.effect == Effect.READ or bool(outcome.items))
 
 
-def _positive(outcome: ToolOutcome, gained: int, gains: int, recent: Recent) -> Classification:
+def _classify_gain(outcome: ToolOutcome, gained: int, gains: int, recent: Recent) -> Classification:
     if gained:
         return "target_reached"
     if outcome.effect == Effect.READ and gains == _NEW_INFO and not recent.fresh_refs:
@@ -375,5 +377,5 @@ def _confidence(step: StepInput, recent: Recent | None, delta: _Delta) -> int:
     return min(200 + share + 70 * agree + 100 * has_contract + beside, 900)
 
 
-def _counted(code: str, n: int) -> Reason:
+def _counted_reason(code: str, n: int) -> Reason:
     return _COUNTED[code][n] if n < 16 else Reason(code, min(n, MOST))

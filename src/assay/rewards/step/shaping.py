@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Final, NamedTuple
 
 from assay.errors import BadParameter
-from assay.rewards.step.contracts import Standing
+from assay.rewards.step.contracts import ContractProgress
 from assay.schema.step_score import StepScore
 
 _PATIENCE: Final = 5
@@ -33,14 +33,18 @@ class Shaping:
             raise BadParameter(f"gamma is {self.gamma!r}; a discount lies between 0 and 1")
 
     def reward(
-        self, before: Standing | float, after: Standing | float, *, terminal: bool = False
+        self,
+        before: ContractProgress | float,
+        after: ContractProgress | float,
+        *,
+        terminal: bool = False,
     ) -> float:
         """What the step adds: between -1 and gamma, and minus the potential at a terminal state."""
         return self.gamma * (0.0 if terminal else _potential(after)) - _potential(before)
 
 
-def _potential(standing: Standing | float) -> float:
-    value = standing.value if isinstance(standing, Standing) else standing
+def _potential(progress: ContractProgress | float) -> float:
+    value = progress.value if isinstance(progress, ContractProgress) else progress
     if not 0.0 <= value <= 1.0:
         raise BadParameter(f"a potential lies between 0 and 1, not {value!r}")
     return value

@@ -67,12 +67,12 @@ def to_json_line(record: Mapping[str, Any]) -> bytes:
 def redact(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with secrets, typed text and addresses' queries taken out."""
     return {
-        str(key)[:_TEXT_LIMIT]: _redacted(str(key), value, depth=1)
+        str(key)[:_TEXT_LIMIT]: _redact_value(str(key), value, depth=1)
         for key, value in islice(arguments.items(), _ITEM_LIMIT)
     }
 
 
-def _redacted(key: str, value: Any, *, depth: int) -> Any:
+def _redact_value(key: str, value: Any, *, depth: int) -> Any:
     if _SECRET.search(key):
         return "[secret]"
     if value is None or isinstance(value, bool):
@@ -80,20 +80,20 @@ def _redacted(key: str, value: Any, *, depth: int) -> Any:
     if isinstance(value, (int, float)):
         return value if -(10**15) < value < 10**15 else "[large number]"
     if isinstance(value, str):
-        return _redacted_text(key, value)
+        return _redact_text(key, value)
     if depth >= _DEPTH_LIMIT:
         return "[nested]"
     if isinstance(value, Mapping):
         return {
-            str(k)[:_TEXT_LIMIT]: _redacted(str(k), v, depth=depth + 1)
+            str(k)[:_TEXT_LIMIT]: _redact_value(str(k), v, depth=depth + 1)
             for k, v in islice(value.items(), _ITEM_LIMIT)
         }
     if isinstance(value, (list, tuple)):
-        return [_redacted(key, item, depth=depth + 1) for item in value[:_ITEM_LIMIT]]
+        return [_redact_value(key, item, depth=depth + 1) for item in value[:_ITEM_LIMIT]]
     return f"[{type(value).__name__}]"
 
 
-def _redacted_text(key: str, value: str) -> str:
+def _redact_text(key: str, value: str) -> str:
     if key.lower() in _TYPED:
         return f"[{len(value)} characters]"
     if "://" in value[:20]:

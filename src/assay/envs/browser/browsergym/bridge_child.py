@@ -1,26 +1,21 @@
-"""The far side of the bridge: BrowserGym behind JSON lines, under an interpreter that has it.
+"""BrowserGym behind JSON frames, under an interpreter that has it.
 
-Run as a script by `process.Child`; it needs the standard library and browsergym, nothing of Assay.
-One request a line on standard input, one answer a line on standard output:
+Run as a script by `environment.BrowserGym`; it needs the standard library and browsergym, and of
+Assay only `resources/frames.py`, by its path. Requests and answers:
 
     {"call": "reset", "task": "miniwob.click-link", "seed": 0, …}
     {"call": "step", "action": "click('12')"}
 
     {"ok": true, "goal": …, "url": …, "page": …, "reward": …, "raw_reward": …, …}
     {"ok": false, "kind": "unknown_task" | "missing" | "setup" | "step", "message": …, "trace": …}
-
-It ends, and all that it started with it, when its standard input ends.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
+import importlib.util
 import os
-import queue
-import signal
 import sys
-import threading
 import traceback
 from pathlib import Path
 from typing import Any
@@ -31,7 +26,7 @@ MESSAGE_CHARS = 4_000
 
 
 class Failed(Exception):
-    """A request that cannot be met, of a kind that the near side can act upon."""
+    """A request that cannot be met, of a kind that the environment can act upon."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -71,11 +66,11 @@ class Gym:
         if self._env is None:
             raise Failed("step", "there is no episode; reset first")
         try:
-            told = self._env.step(request["action"])
+            result = self._env.step(request["action"])
         except Exception as error:
             # Errors of the action are in the observation: this is the task's own check.
             raise Failed("step", f"{type(error).__name__}: {error}") from error
-        observation, reward, terminated, truncated, info = told
+        observation, reward, terminated, truncated, info = result
         return self._answer(
             observation,
             info,
@@ -122,8 +117,8 @@ def _registered(task: str, imports: list[str]) -> Any:
     except ImportError as error:
         raise Failed("missing", f"{sys.executable}: {error}") from error
     if f"browsergym/{task}" not in gymnasium.registry:
-        known = sum(str(name).startswith("browsergym/") for name in gymnasium.registry)
-        raise Failed("unknown_task", f"none of the {known} registered tasks is called {task!r}")
+        count = sum(str(name).startswith("browsergym/") for name in gymnasium.registry)
+        raise Failed("unknown_task", f"none of the {count} registered tasks is called {task!r}")
     return gymnasium.make
 
 
@@ -167,9 +162,8 @@ def _use_chromium(path: str, flags: list[str]) -> None:
     kind.launch = with_ours
 
 
-def _answer(gym: Gym, line: str) -> dict[str, Any]:
+def _answer(gym: Gym, request: dict[str, Any]) -> dict[str, Any]:
     try:
-        request = json.loads(line)
         return gym.reset(request) if request["call"] == "reset" else gym.step(request)
     except Failed as error:
         return {
@@ -180,30 +174,27 @@ def _answer(gym: Gym, line: str) -> dict[str, Any]:
         }
 
 
-def _read(lines: queue.SimpleQueue[str]) -> None:
-    """Requests are queued; at the end of the input this process and its group are killed.
-
-    The main thread may be inside a call that never returns, so it is not asked. Chromium is in
-    another group, and ends when the pipe to its driver breaks.
-    """
-    for line in sys.stdin:
-        lines.put(line)
-    if os.getpgid(0) == os.getpid():
-        os.killpg(os.getpid(), signal.SIGKILL)
-    os._exit(0)
+def _load_frames() -> Any:
+    """The module `resources/frames.py` of the Assay to which this file belongs."""
+    path = Path(__file__).resolve().parents[3] / "resources" / "frames.py"
+    spec: Any = importlib.util.spec_from_file_location("assay_frames", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def main() -> None:
-    """Answer requests until the input ends."""
-    # What libraries print must not end up between the answers.
-    wire = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    """Answer requests until their pipe closes."""
+    frames = _load_frames()
+    read_fd, write_fd = frames.inherited_pipes(sys.argv)
+    # What libraries print is kept with the error output, for messages.
     os.dup2(2, 1)
-    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(lines,), daemon=True).start()
     gym = Gym()
-    while True:
-        wire.write(json.dumps(_answer(gym, lines.get())) + "\n")
-        wire.flush()
+    try:
+        while True:
+            frames.send(write_fd, _answer(gym, frames.receive(read_fd)))
+    except frames.Closed:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

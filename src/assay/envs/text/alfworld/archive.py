@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from assay.envs.text.alfworld.reader import (
+    AlfWorldProblem,
     Expression,
     GameFile,
-    Problem,
     read_problem,
     read_walkthrough,
 )
@@ -35,7 +35,7 @@ MAX_STREAM_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchiveEntry:
     """One game of the archive, and where its stream lies."""
 
     split: str
@@ -50,7 +50,7 @@ Packable: TypeAlias = tuple[str, str, GameFile]
 """A split, an id and the game."""
 
 
-class Archive:
+class AlfWorldArchive:
     """The games of an archive, in the order of their splits and ids."""
 
     def __init__(self, index: str, data: bytes, *, source: str) -> None:
@@ -59,19 +59,19 @@ class Archive:
         self._source = source
         try:
             record = json.loads(index)
-            self.entries = tuple(Entry(**entry) for entry in record["games"])
+            self.entries = tuple(ArchiveEntry(**entry) for entry in record["games"])
             self._dictionary = zlib.decompress(data[: record["dictionary_size"]])
         except (ValueError, TypeError, KeyError, zlib.error) as error:
             raise BadRecord(f"{source}: not an archive of games: {error!r}") from error
 
     @classmethod
-    def shipped(cls) -> Archive:
+    def shipped(cls) -> AlfWorldArchive:
         """The two evaluation splits that come with Assay."""
         folder = resources.files("assay.envs.text.alfworld") / "data"
         index = (folder / "index.json").read_text(encoding="utf-8")
         return cls(index, (folder / "games.bin").read_bytes(), source="shipped ALFWorld games")
 
-    def load(self, entry: Entry) -> GameFile:
+    def load(self, entry: ArchiveEntry) -> GameFile:
         """The game of an entry."""
         source = f"{self._source}: {entry.id}"
         stream = self.data[entry.offset : entry.offset + entry.size]
@@ -96,13 +96,13 @@ def write_archive(games: Iterable[Packable], folder: Path) -> None:
     dictionary = _common_text(texts)
     packed_dictionary = zlib.compress(dictionary, 9)
     streams = [packed_dictionary]
-    entries: list[Entry] = []
+    entries: list[ArchiveEntry] = []
     offset = len(packed_dictionary)
     for (split, task_id, game), text in zip(ordered, texts, strict=True):
         deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zdict=dictionary)
         content = f"{json.dumps(game.walkthrough)}\n{text}"
         stream = deflate.compress(content.encode()) + deflate.flush()
-        entries.append(Entry(split, task_id, game.goal, offset, len(stream)))
+        entries.append(ArchiveEntry(split, task_id, game.goal, offset, len(stream)))
         streams.append(stream)
         offset += len(stream)
     lines = ",\n".join(json.dumps(asdict(entry)) for entry in entries)
@@ -111,7 +111,7 @@ def write_archive(games: Iterable[Packable], folder: Path) -> None:
     (folder / "games.bin").write_bytes(b"".join(streams))
 
 
-def write_problem(problem: Problem) -> str:
+def write_problem(problem: AlfWorldProblem) -> str:
     """The problem as PDDL, one fact to a line; `read_problem` reads the same problem back."""
     # Names of kinds stand apart from names of things: they are the same in every game.
     groups: dict[tuple[str, bool], list[str]] = defaultdict(list)

@@ -12,7 +12,7 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-from assay.envs.text.alfworld.archive import Archive, Entry
+from assay.envs.text.alfworld.archive import AlfWorldArchive, ArchiveEntry
 from assay.envs.text.alfworld.reader import MAX_FILE_CHARS, GameFile, read_game
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.schema.task import Task
@@ -30,11 +30,11 @@ class Shipped:
     """The games that come with Assay, by id and by trial."""
 
     def __init__(self) -> None:
-        self.archive = Archive.shipped()
-        self.entries: dict[str, Entry] = {entry.id: entry for entry in self.archive.entries}
+        self.archive = AlfWorldArchive.shipped()
+        self.entries: dict[str, ArchiveEntry] = {entry.id: entry for entry in self.archive.entries}
         self.ids: dict[str, list[str]] = defaultdict(list)
         """By trial."""
-        self.splits: dict[str, list[Entry]] = defaultdict(list)
+        self.splits: dict[str, list[ArchiveEntry]] = defaultdict(list)
         for entry in self.archive.entries:
             self.ids[entry.id.partition("/")[2]].append(entry.id)
             self.splits[entry.split].append(entry)
@@ -50,8 +50,8 @@ class Library:
     """Finds and loads games by id: `<task>/<trial>`, or the trial where only one task has it."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        named = folder or os.environ.get(FOLDER_VARIABLE)
-        self.folder = Path(named) if named else None
+        chosen = folder or os.environ.get(FOLDER_VARIABLE)
+        self.folder = Path(chosen) if chosen else None
         if folder and not Path(folder).is_dir():
             raise BadParameter(f"the ALFWorld data folder {str(folder)!r} does not exist")
 
@@ -101,8 +101,8 @@ class Library:
         return sorted(root.glob(f"*/{task}/{trial}/{GAME_FILE}"))
 
     def _advice(self, task_id: str) -> str:
-        known = [*shipped().entries, *shipped().ids, *map(_id, self._files())]
-        return did_you_mean(task_id, known) or (
+        candidates = [*shipped().entries, *shipped().ids, *map(_id, self._files())]
+        return did_you_mean(task_id, candidates) or (
             f"splits at hand: {', '.join(self.splits())}; name a data folder with `folder` or "
             f"{FOLDER_VARIABLE} for others"
         )

@@ -60,7 +60,7 @@ Move: TypeAlias = tuple[Callable[..., str], tuple[str, ...]]
 """The method that does a command and says what happened, and the things it is done with."""
 
 
-class Turn(NamedTuple):
+class AlfWorldTurn(NamedTuple):
     """What one command brought."""
 
     feedback: str
@@ -70,7 +70,7 @@ class Turn(NamedTuple):
     admissible_commands: list[str]
 
 
-class Game:
+class AlfWorldGame:
     """A game in play, from its first moment.
 
     Nothing stops at the end: as in the raw reference engine, a goal that was reached can be undone
@@ -86,9 +86,9 @@ class Game:
         house = self.house
         self._facts = set(house.facts)
         self._location = house.start
-        self._held = house.held
+        self._in_hand = house.in_hand
         self._inside = {where: list(things) for where, things in house.inside.items()}
-        self._taken: set[tuple[str, str]] = set()
+        self._removals: set[tuple[str, str]] = set()
         self._settle()
         return "\n\n".join(
             [
@@ -98,11 +98,11 @@ class Game:
             ]
         )
 
-    def step(self, command: str) -> Turn:
+    def step(self, command: str) -> AlfWorldTurn:
         """Do what the command says, if that can be done now."""
-        act, things = self._moves.get(command.strip(), (Game._nothing, ()))
+        act, things = self._moves.get(command.strip(), (AlfWorldGame._nothing, ()))
         feedback = act(self, *things)
-        return Turn(feedback, int(self.won), self.won, self.admissible_commands)
+        return AlfWorldTurn(feedback, int(self.won), self.won, self.admissible_commands)
 
     @property
     def admissible_commands(self) -> list[str]:
@@ -144,54 +144,60 @@ class Game:
         return self.house.names[thing]
 
     def _possible_moves(self) -> Iterator[tuple[str, Move]]:
-        yield "look", (Game._look, ())
-        yield "inventory", (Game._inventory, ())
-        yield "help", (Game._help, ())
+        yield "look", (AlfWorldGame._look, ())
+        yield "inventory", (AlfWorldGame._inventory, ())
+        yield "help", (AlfWorldGame._help, ())
         for receptacle, location in self.house.location_of.items():
             # One cannot go to another receptacle at the same location: one faces it already.
             if location != self._location:
-                yield f"go to {self._name(receptacle)}", (Game._go, (receptacle,))
+                yield f"go to {self._name(receptacle)}", (AlfWorldGame._go, (receptacle,))
         for receptacle in self._here():
             yield from self._moves_at(receptacle)
-        if self._held is not None:
-            yield from self._moves_with(self._held)
+        if self._in_hand is not None:
+            yield from self._moves_with(self._in_hand)
 
     def _moves_at(self, receptacle: str) -> Iterator[tuple[str, Move]]:
         there = self._name(receptacle)
-        yield f"examine {there}", (Game._examine_receptacle, (receptacle,))
+        yield f"examine {there}", (AlfWorldGame._examine_receptacle, (receptacle,))
         if self._is("openable", receptacle):
             if self._is("opened", receptacle):
-                yield f"close {there}", (Game._close, (receptacle,))
+                yield f"close {there}", (AlfWorldGame._close, (receptacle,))
             else:
-                yield f"open {there}", (Game._open, (receptacle,))
+                yield f"open {there}", (AlfWorldGame._open, (receptacle,))
         hand_is_free = not self._is("holdsany", self.house.agent)
         takeable = hand_is_free and self._is_accessible(receptacle)
         for thing in self._inside.get(receptacle, ()):
             if takeable and self._is("pickupable", thing):
-                yield f"take {self._name(thing)} from {there}", (Game._take, (thing, receptacle))
+                yield (
+                    f"take {self._name(thing)} from {there}",
+                    (AlfWorldGame._take, (thing, receptacle)),
+                )
             # Even in a closed receptacle, as the domain has it.
             if self._is("toggleable", thing):
-                yield f"use {self._name(thing)}", (Game._use, (thing,))
+                yield f"use {self._name(thing)}", (AlfWorldGame._use, (thing,))
 
-    def _moves_with(self, held: str) -> Iterator[tuple[str, Move]]:
-        name = self._name(held)
+    def _moves_with(self, in_hand: str) -> Iterator[tuple[str, Move]]:
+        name = self._name(in_hand)
         # Only in the hand: a stray comma in the domain rules out what lies in a receptacle.
-        yield f"examine {name}", (Game._examine_held, (held,))
+        yield f"examine {name}", (AlfWorldGame._examine_in_hand, (in_hand,))
         for receptacle in self._here():
             there = self._name(receptacle)
-            if self._is_accessible(receptacle) and self.house.fits(held, receptacle):
-                yield f"move {name} to {there}", (Game._put, (held, receptacle))
+            if self._is_accessible(receptacle) and self.house.fits(in_hand, receptacle):
+                yield f"move {name} to {there}", (AlfWorldGame._put, (in_hand, receptacle))
             # Doors may be closed for these three.
-            if self._is("cleanable", held) and self._is_a(receptacle, SINKS):
-                yield f"clean {name} with {there}", (Game._clean, (held, receptacle))
-            if self._is("heatable", held) and self._is_a(receptacle, MICROWAVES):
-                yield f"heat {name} with {there}", (Game._heat, (held, receptacle))
-            if self._is("coolable", held) and self._is_a(receptacle, FRIDGES):
-                yield f"cool {name} with {there}", (Game._cool, (held, receptacle))
-        if self._is_a(held, KNIVES):
+            if self._is("cleanable", in_hand) and self._is_a(receptacle, SINKS):
+                yield f"clean {name} with {there}", (AlfWorldGame._clean, (in_hand, receptacle))
+            if self._is("heatable", in_hand) and self._is_a(receptacle, MICROWAVES):
+                yield f"heat {name} with {there}", (AlfWorldGame._heat, (in_hand, receptacle))
+            if self._is("coolable", in_hand) and self._is_a(receptacle, FRIDGES):
+                yield f"cool {name} with {there}", (AlfWorldGame._cool, (in_hand, receptacle))
+        if self._is_a(in_hand, KNIVES):
             for thing in self.house.sliceable:
                 if ("objectatlocation", thing, self._location) in self._facts:
-                    yield f"slice {self._name(thing)} with {name}", (Game._slice, (thing, held))
+                    yield (
+                        f"slice {self._name(thing)} with {name}",
+                        (AlfWorldGame._slice, (thing, in_hand)),
+                    )
 
     def _is_a(self, thing: str, types: frozenset[str]) -> bool:
         return not types.isdisjoint(self.house.types_of.get(thing, ()))
@@ -223,10 +229,10 @@ class Game:
 
     def _take(self, thing: str, receptacle: str) -> str:
         agent = self.house.agent
-        self._held = thing
+        self._in_hand = thing
         # A mug on a coffee machine that stands on a counter is in both, and leaves only this one.
         self._inside[receptacle].remove(thing)
-        self._taken.add((thing, receptacle))
+        self._removals.add((thing, receptacle))
         self._change(
             remove=[
                 ("inreceptacle", thing, receptacle),
@@ -238,10 +244,10 @@ class Game:
 
     def _put(self, thing: str, receptacle: str) -> str:
         agent = self.house.agent
-        self._held = None
+        self._in_hand = None
         if ("inreceptacle", thing, receptacle) not in self._facts:
             insort(self._inside.setdefault(receptacle, []), thing)
-        self._taken.discard((thing, receptacle))
+        self._removals.discard((thing, receptacle))
         self._change(
             remove=[("holds", agent, thing), ("holdsany", agent)],
             add=[
@@ -279,41 +285,43 @@ class Game:
     def _opening(self) -> str:
         if self._here():
             return self._look()
-        room = _listed(f"a {self._name(receptacle)}" for receptacle in self.house.location_of)
+        room = _join_list(f"a {self._name(receptacle)}" for receptacle in self.house.location_of)
         return f"You are in the middle of a room. Looking quickly around you, you see {room}."
 
     def _look(self) -> str:
         if not self._here():
             # The opening lists the room; a look from the same place does not.
             return "You are in the middle of a room. Looking quickly around you, you see nothing."
-        faced = _listed(map(self._name, self._here()))
+        faced = _join_list(map(self._name, self._here()))
         # "Next to it" is what lies here and was once taken from a receptacle here, once for each.
-        beside = _listed(
+        beside = _join_list(
             f"a {self._name(thing)}"
-            for thing, receptacle in sorted(self._taken)
+            for thing, receptacle in sorted(self._removals)
             if receptacle in self._here()
             and ("objectatlocation", thing, self._location) in self._facts
         )
         return f"You are facing the {faced}. Next to it, you see {beside}."
 
     def _inventory(self) -> str:
-        if self._held is None:
+        if self._in_hand is None:
             return "You are not carrying anything."
-        return f"You are carrying: a {self._name(self._held)}."
+        return f"You are carrying: a {self._name(self._in_hand)}."
 
     def _examine_receptacle(self, receptacle: str) -> str:
         name = self._name(receptacle)
         if not self._is_accessible(receptacle):
             return f"The {name} is closed."
-        contents = _listed(f"a {self._name(o)}" for o in self._inside.get(receptacle, ()))
+        contents = _join_list(f"a {self._name(o)}" for o in self._inside.get(receptacle, ()))
         if self._is("openable", receptacle):
             return f"The {name} is open. In it, you see {contents}."
         return f"On the {name}, you see {contents}."
 
-    def _examine_held(self, thing: str) -> str:
+    def _examine_in_hand(self, thing: str) -> str:
         name = self._name(thing)
         if self._is("isreceptacleobject", thing):
-            contents = _listed(f"a {self._name(o)}" for o in self.house.held_in.get(thing, ()))
+            contents = _join_list(
+                f"a {self._name(o)}" for o in self.house.contents_of.get(thing, ())
+            )
             return f"This is a normal {name}. In it, you see {contents}."
         return next(
             text.format(name)
@@ -322,7 +330,7 @@ class Game:
         )
 
 
-def _listed(items: Iterable[str]) -> str:
+def _join_list(items: Iterable[str]) -> str:
     """ "nothing", "a x", "a x, and a y", "a x, a y, and a z"."""
     words = list(items)
     if not words:

@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 from assay.envs.text.alfworld.reader import (
     PREDICATES,
+    AlfWorldProblem,
     Expression,
     Fact,
-    Problem,
     read_typed_names,
 )
 from assay.errors import BadRecord
@@ -87,9 +87,9 @@ FALSE = AnyOf()
 Formula: TypeAlias = AllOf | AnyOf
 
 
-def ground_goal(problem: Problem) -> Formula:
+def ground_goal(problem: AlfWorldProblem) -> Formula:
     """The problem's goal without variables; a formula that makes no sense is a `BadRecord`."""
-    return _Grounding(problem).ground(problem.goal, {}, wanted=True)
+    return _Grounding(problem).ground(problem.goal, {}, positive=True)
 
 
 def conjunction(formulas: Iterable[Formula]) -> Formula:
@@ -131,7 +131,7 @@ class _Quantifier:
 
 
 class _Grounding:
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: AlfWorldProblem) -> None:
         self.problem = problem
         self.steps = 0
         self.by_type: dict[str, set[str]] = defaultdict(set)
@@ -142,58 +142,62 @@ class _Grounding:
         self.fillings: dict[str, dict[Fact, set[str]]] = {}
         """By predicate: what makes a fact of a pattern with one hole."""
 
-    def ground(self, expression: Expression, binding: Binding, *, wanted: bool) -> Formula:
+    def ground(self, expression: Expression, binding: Binding, *, positive: bool) -> Formula:
         self.spend()
         if not isinstance(expression, list) or not expression:
             raise self.refusal("a formula must be in parentheses")
         operator, arguments = expression[0], expression[1:]
         if operator == "not" and len(arguments) == 1:
-            return self.ground(arguments[0], binding, wanted=not wanted)
+            return self.ground(arguments[0], binding, positive=not positive)
         if operator in ("and", "or"):
-            grounded = (self.ground(part, binding, wanted=wanted) for part in arguments)
-            return conjunction(grounded) if (operator == "and") == wanted else disjunction(grounded)
+            grounded = (self.ground(part, binding, positive=positive) for part in arguments)
+            return (
+                conjunction(grounded) if (operator == "and") == positive else disjunction(grounded)
+            )
         if operator in ("exists", "forall") and len(arguments) == 2:
             quantifier = self.quantifier(expression)
             grounded = (
-                self.ground(arguments[1], inner, wanted=wanted)
+                self.ground(arguments[1], inner, positive=positive)
                 for inner in self.bindings(quantifier, 0, binding)
             )
             return (
-                disjunction(grounded) if (operator == "exists") == wanted else conjunction(grounded)
+                disjunction(grounded)
+                if (operator == "exists") == positive
+                else conjunction(grounded)
             )
-        return self.ground_atom(expression, binding, wanted=wanted)
+        return self.ground_atom(expression, binding, positive=positive)
 
-    def ground_atom(self, atom: list[Expression], binding: Binding, *, wanted: bool) -> Formula:
+    def ground_atom(self, atom: list[Expression], binding: Binding, *, positive: bool) -> Formula:
         predicate, names = atom[0], [self.value(word, binding) for word in atom[1:]]
         if predicate == "=" and len(names) == 2:
-            return TRUE if (names[0] == names[1]) == wanted else FALSE
+            return TRUE if (names[0] == names[1]) == positive else FALSE
         signature = PREDICATES.get(predicate) if isinstance(predicate, str) else None
         if signature is None or len(signature) != len(names):
-            shown = predicate[:80] if isinstance(predicate, str) else "(…)"
-            raise self.refusal(f"{shown!r} with {len(names)} arguments is no predicate")
+            name = predicate[:80] if isinstance(predicate, str) else "(…)"
+            raise self.refusal(f"{name!r} with {len(names)} arguments is no predicate")
         if predicate == "checked":
             # The domain lets `look` and `examine` set it; no official goal asks, so no game does.
             raise self.refusal("'checked' is not kept track of")
         fact: Fact = (str(predicate), *names)
         if predicate not in DYNAMIC:
-            return TRUE if (fact in self.problem.facts) == wanted else FALSE
-        return AllOf(present=frozenset([fact])) if wanted else AllOf(absent=frozenset([fact]))
+            return TRUE if (fact in self.problem.facts) == positive else FALSE
+        return AllOf(present=frozenset([fact])) if positive else AllOf(absent=frozenset([fact]))
 
     def quantifier(self, expression: list[Expression]) -> _Quantifier:
         """The quantifier that `expression` opens, prepared once however often it is met.
 
         An `exists` leaves out what its fixed conditions exclude: it could only add falsehoods.
         """
-        known = self.quantifiers.get(id(expression))
-        if known is not None:
-            return known
+        existing = self.quantifiers.get(id(expression))
+        if existing is not None:
+            return existing
         names = expression[1]
         if not isinstance(names, list) or len(names) > MAX_VARIABLES * 3:
             raise self.refusal(f"a quantifier takes a list of at most {MAX_VARIABLES} variables")
         types = read_typed_names(names, source=self.problem.source)
         conditions = _fixed_conjuncts(expression[2]) if expression[0] == "exists" else ()
-        found = self.quantifiers[id(expression)] = _Quantifier(tuple(types.items()), conditions)
-        return found
+        self.quantifiers[id(expression)] = _Quantifier(tuple(types.items()), conditions)
+        return self.quantifiers[id(expression)]
 
     def bindings(self, quantifier: _Quantifier, done: int, binding: Binding) -> Iterator[Binding]:
         """Every choice of the quantifier's variables after the first `done`."""
@@ -248,7 +252,7 @@ def _fixed_conjuncts(body: Expression) -> tuple[Fact, ...]:
     Those about a variable of an inner quantifier are left out: that name may mean something else
     outside.
     """
-    found: list[Fact] = []
+    atoms: list[Fact] = []
     hidden: set[Expression] = set()
     waiting: list[Expression] = [body]
     while waiting:
@@ -259,5 +263,5 @@ def _fixed_conjuncts(body: Expression) -> tuple[Fact, ...]:
                 hidden.update(name for name in names if isinstance(name, str))
                 waiting.append(inner)
             case [str(predicate), *words] if predicate in PREDICATES and predicate not in DYNAMIC:
-                found.append((predicate, *(word for word in words if isinstance(word, str))))
-    return tuple(atom for atom in found if hidden.isdisjoint(atom))
+                atoms.append((predicate, *(word for word in words if isinstance(word, str))))
+    return tuple(atom for atom in atoms if hidden.isdisjoint(atom))

@@ -18,7 +18,7 @@ class House:
     agent: str
     start: str
     """The location where the agent stands at first."""
-    held: str | None
+    in_hand: str | None
     """What the agent holds at first."""
     names: Mapping[str, str]
     """What a thing is called: `"mug 2"`."""
@@ -30,7 +30,7 @@ class House:
     """Of every object and receptacle."""
     inside: Mapping[str, tuple[str, ...]]
     """What is in or on a receptacle at first."""
-    held_in: Mapping[str, tuple[str, ...]]
+    contents_of: Mapping[str, tuple[str, ...]]
     """What is in an object, such as a cup; no command changes that."""
     sliceable: tuple[str, ...]
     facts: frozenset[Fact]
@@ -51,19 +51,19 @@ class House:
                 f"has {len(facts['atlocation'])} of 'atLocation', {len(facts['holds'])} of 'holds'"
             )
         [(agent, start)] = facts["atlocation"]
-        standing = [(receptacle, place) for receptacle, place in facts["receptacleatlocation"]]
-        if len(dict(standing)) != len(standing):
+        places = [(receptacle, place) for receptacle, place in facts["receptacleatlocation"]]
+        if len(dict(places)) != len(places):
             raise BadRecord(f"{game.problem.source}: a receptacle is at two locations")
         return cls(
             agent=agent,
             start=start,
-            held=facts["holds"][0][1] if facts["holds"] else None,
+            in_hand=facts["holds"][0][1] if facts["holds"] else None,
             names=names_of({word for group in facts.values() for fact in group for word in fact}),
-            location_of=dict(standing),
-            receptacles_at=_grouped((location, receptacle) for receptacle, location in standing),
-            types_of=_grouped(facts["objecttype"] + facts["receptacletype"]),
-            inside=_grouped((receptacle, thing) for thing, receptacle in facts["inreceptacle"]),
-            held_in=_grouped((outer, inner) for inner, outer in facts["inreceptacleobject"]),
+            location_of=dict(places),
+            receptacles_at=_group((location, receptacle) for receptacle, location in places),
+            types_of=_group(facts["objecttype"] + facts["receptacletype"]),
+            inside=_group((receptacle, thing) for thing, receptacle in facts["inreceptacle"]),
+            contents_of=_group((outer, inner) for inner, outer in facts["inreceptacleobject"]),
             sliceable=tuple(thing for (thing,) in facts["sliceable"]),
             facts=game.problem.facts,
             goal=ground_goal(game.problem),
@@ -96,7 +96,7 @@ def _kind(thing: str) -> str:
     return f"{kind}basin" if "basin" in thing and not kind.endswith("basin") else kind
 
 
-def _grouped(pairs: Iterable[Fact]) -> dict[str, tuple[str, ...]]:
+def _group(pairs: Iterable[Fact]) -> dict[str, tuple[str, ...]]:
     groups: dict[str, list[str]] = defaultdict(list)
     for key, value in pairs:
         groups[key].append(value)

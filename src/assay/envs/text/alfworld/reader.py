@@ -71,7 +71,7 @@ _TASK = re.compile(r'"Your task is to: ([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class AlfWorldProblem:
     """What exists, what is true at the start, and what is wanted."""
 
     objects: Mapping[str, str]
@@ -86,7 +86,7 @@ class Problem:
 class GameFile:
     """One game, read and checked."""
 
-    problem: Problem
+    problem: AlfWorldProblem
     goal: str
     """The task sentence, without "Your task is to: "."""
     walkthrough: tuple[str, ...]
@@ -126,7 +126,7 @@ def read_walkthrough(commands: object, *, source: str) -> tuple[str, ...]:
     return tuple(commands)
 
 
-def read_problem(text: str, *, source: str) -> Problem:
+def read_problem(text: str, *, source: str) -> AlfWorldProblem:
     """The PDDL problem in `text`, its facts checked against the domain's predicates."""
     sections: dict[str, list[Expression]] = {}
     for part in read_expression(text, source=source)[1:]:
@@ -139,7 +139,7 @@ def read_problem(text: str, *, source: str) -> Problem:
         raise BadRecord(f"{source}: ':goal' must hold one formula")
     objects = read_typed_names(sections[":objects"], source=source)
     facts = _read_facts(sections[":init"], objects, source)
-    return Problem(objects=objects, facts=facts, goal=sections[":goal"][0], source=source)
+    return AlfWorldProblem(objects=objects, facts=facts, goal=sections[":goal"][0], source=source)
 
 
 def read_expression(text: str, *, source: str) -> list[Expression]:
@@ -173,7 +173,7 @@ def read_typed_names(words: list[Expression], *, source: str) -> dict[str, str]:
     expect_type = False
     for word in words:
         if not isinstance(word, str):
-            raise BadRecord(f"{source}: expected a name, found {_shown(word)}")
+            raise BadRecord(f"{source}: expected a name, found {_excerpt(word)}")
         if expect_type:
             types.update(dict.fromkeys(waiting, word))
             waiting = []
@@ -194,16 +194,16 @@ def _read_facts(
     facts: set[Fact] = set()
     for expression in expressions:
         if not isinstance(expression, list) or list in map(type, expression):
-            raise BadRecord(f"{source}: {_shown(expression)} in ':init' is not a fact")
+            raise BadRecord(f"{source}: {_excerpt(expression)} in ':init' is not a fact")
         # The line above has checked that every element is a word.
         fact: Fact = tuple(expression)  # type: ignore[arg-type]
         if fact in facts:
             continue
         signature = PREDICATES.get(fact[0]) if fact else None
         if signature is None:
-            raise BadRecord(f"{source}: unknown predicate in fact {_shown(expression)}")
+            raise BadRecord(f"{source}: unknown predicate in fact {_excerpt(expression)}")
         if tuple(map(objects.get, fact[1:])) != signature:
-            raise BadRecord(f"{source}: fact {_shown(expression)} does not fit {signature}")
+            raise BadRecord(f"{source}: fact {_excerpt(expression)} does not fit {signature}")
         facts.add(fact)
     return frozenset(facts)
 
@@ -219,7 +219,7 @@ def _sha256(text: str) -> str:
     return hashlib.sha256("".join(text.split()).encode(errors="replace")).hexdigest()
 
 
-def _shown(expression: Expression) -> str:
+def _excerpt(expression: Expression) -> str:
     words: list[str] = []
     waiting: list[Expression] = [expression]
     while waiting and len(words) < 8:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from assay.envs.text.alfworld.environment import AlfWorld
 from assay.envs.text.alfworld.game import NOTHING_HAPPENS
-from assay.envs.text.alfworld.world import AlfWorld
 from assay.envs.tool import tool
 from assay.errors import BadParameter
 from assay.resources.context import Context
@@ -44,7 +44,7 @@ TOOLS = (alfworld_step, alfworld_admissible_commands, alfworld_objective)
 
 
 async def _household(context: Context) -> AlfWorld:
-    world = await context.world(AlfWorld.name)
+    world = await context.environment(AlfWorld.name)
     if not isinstance(world, AlfWorld):
         raise BadParameter(f"these tools play ALFWorld live; this rollout holds {world!r}")
     return world

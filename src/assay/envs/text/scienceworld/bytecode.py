@@ -32,7 +32,7 @@ _SIZES: Final = {
 """Bytes of a constant after its tag; a text says its own length."""
 
 
-class Call(NamedTuple):
+class MethodCall(NamedTuple):
     """A method that is called."""
 
     owner: str
@@ -70,7 +70,7 @@ class ClassFile:
         head = struct.pack(">HHH", _PUBLIC, self._text(name), self._text(signature))
         self._methods.append(head + self._body(code, size))
 
-    def redirect(self, name: str, signature: str, call: Call, to: Call) -> None:
+    def redirect(self, name: str, signature: str, call: MethodCall, to: MethodCall) -> None:
         """The method's one call of an object's method is a call of a static one instead.
 
         The static one takes the object first.
@@ -107,8 +107,8 @@ class ClassFile:
 
     def _find(self, name: str, signature: str) -> int:
         for index, method in enumerate(self._methods):
-            _, named, signed = struct.unpack_from(">HHH", method)
-            if (self._texts[named], self._texts[signed]) == (name, signature):
+            _, name_index, signature_index = struct.unpack_from(">HHH", method)
+            if (self._texts[name_index], self._texts[signature_index]) == (name, signature):
                 return index
         raise BadRecord(f"the class has no method {name}{signature}")
 
@@ -152,19 +152,21 @@ class ClassFile:
         return self._numbers[tag, content]
 
     def _text(self, text: str) -> int:
-        for number, known in self._texts.items():
-            if known == text:
+        for number, existing in self._texts.items():
+            if existing == text:
                 return number
-        written = text.encode()
-        number = self._constant(_TEXT, struct.pack(">H", len(written)) + written)
+        encoded = text.encode()
+        number = self._constant(_TEXT, struct.pack(">H", len(encoded)) + encoded)
         self._texts[number] = text
         return number
 
     def _method(self, owner: str, name: str, signature: str) -> bytes:
-        owned = self._constant(_CLASS, struct.pack(">H", self._text(owner)))
+        owner_index = self._constant(_CLASS, struct.pack(">H", self._text(owner)))
         words = struct.pack(">HH", self._text(name), self._text(signature))
-        typed = self._constant(_NAME_AND_TYPE, words)
-        return struct.pack(">H", self._constant(_METHOD, struct.pack(">HH", owned, typed)))
+        type_index = self._constant(_NAME_AND_TYPE, words)
+        return struct.pack(
+            ">H", self._constant(_METHOD, struct.pack(">HH", owner_index, type_index))
+        )
 
     def _body(self, code: bytes, size: tuple[int, int]) -> bytes:
         body = struct.pack(">HHI", *size, len(code)) + code + struct.pack(">HH", 0, 0)

@@ -83,7 +83,7 @@ _BY_NAME = {key: topic for topic in TOPICS for key in (topic.name, topic.id)}
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class TaskVariation:
     """What a task asks the simulator to load."""
 
     topic: Topic
@@ -107,7 +107,7 @@ def _tasks(split: Split, simplifications: str) -> Iterator[Task]:
             yield Task(id=f"{topic.name}/{variation}", metadata=metadata)
 
 
-def read_task(task: Task, simplifications: str = "") -> Assignment:
+def read_task(task: Task, simplifications: str = "") -> TaskVariation:
     """What the task means; one that ScienceWorld does not have is a `BadParameter`.
 
     `task_name` and `variation_idx` come from the metadata, or from an id such as `boil/21`.
@@ -119,25 +119,25 @@ def read_task(task: Task, simplifications: str = "") -> Assignment:
     if topic is None:
         raise BadParameter(
             f"task {task.id!r} names no ScienceWorld task ({name!r}); "
-            f"metadata['task_name'] is one of {', '.join(known.name for known in TOPICS)}"
+            f"metadata['task_name'] is one of {', '.join(one.name for one in TOPICS)}"
         )
     if type(variation) is not int or not 0 <= variation < topic.variations:
         raise BadParameter(
             f"task {task.id!r}: {topic.name} has the variations 0 to {topic.variations - 1}, "
             f"not {variation!r}; set metadata['variation_idx']"
         )
-    wanted = task.metadata.get("simplifications", simplifications)
-    return Assignment(topic, variation, _checked_simplifications(topic, wanted))
+    value = task.metadata.get("simplifications", simplifications)
+    return TaskVariation(topic, variation, _check_simplifications(topic, value))
 
 
-def _checked_simplifications(topic: Topic, wanted: Any) -> str:
-    names = wanted.split(",") if isinstance(wanted, str) and wanted else []
-    if not isinstance(wanted, str) or not set(names) <= set(SIMPLIFICATIONS):
+def _check_simplifications(topic: Topic, value: Any) -> str:
+    names = value.split(",") if isinstance(value, str) and value else []
+    if not isinstance(value, str) or not set(names) <= set(SIMPLIFICATIONS):
         raise BadParameter(
             f"simplifications are a comma-separated list of {', '.join(SIMPLIFICATIONS)}, "
-            f"not {wanted!r}"
+            f"not {value!r}"
         )
     electrical = "power-component" in topic.name or "conductivity" in topic.name
     if electrical and "noElectricalAction" in names:
         raise BadParameter(f"{topic.name} cannot be done with noElectricalAction")
-    return wanted
+    return value

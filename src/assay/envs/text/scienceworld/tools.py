@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from assay.envs.text.scienceworld.world import ScienceWorld
+from assay.envs.text.scienceworld.environment import ScienceWorld
 from assay.envs.tool import tool
 from assay.errors import ResourceError
 from assay.resources.context import Context
@@ -23,7 +23,7 @@ async def scienceworld_step(
 
     'task' repeats the goal, 'look around' and 'inventory' are free, 'wait1' lets time pass.
     """
-    return await (await context.world("scienceworld")).step(action)
+    return await (await context.environment("scienceworld")).step(action)
 
 
 @tool
@@ -32,10 +32,10 @@ async def scienceworld_valid_actions(
     containing: Annotated[str, "List only actions that contain this text; empty for all."] = "",
 ) -> str:
     """List actions that are possible now in the science world."""
-    world = await context.world("scienceworld")
+    world = await context.environment("scienceworld")
     if not isinstance(world, ScienceWorld):
         raise ResourceError("valid actions can be listed in a live ScienceWorld only")
-    found = [action for action in await world.valid_actions() if containing in action]
-    shown = "\n".join(found[:ACTIONS_SHOWN])
-    rest = len(found) - ACTIONS_SHOWN
-    return f"{shown}\n… and {rest} more; narrow them with 'containing'" if rest > 0 else shown
+    actions = [action for action in await world.valid_actions() if containing in action]
+    text = "\n".join(actions[:ACTIONS_SHOWN])
+    rest = len(actions) - ACTIONS_SHOWN
+    return f"{text}\n… and {rest} more; narrow them with 'containing'" if rest > 0 else text

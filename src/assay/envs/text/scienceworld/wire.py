@@ -56,14 +56,14 @@ class Wire:
 
     def new(self, java_class: str, *arguments: Value) -> JavaObject:
         """A new object of the class."""
-        made = self._ask(f"i\n{java_class}\n{_written(arguments)}e\n")
-        assert isinstance(made, JavaObject)
-        return made
+        value = self._ask(f"i\n{java_class}\n{_write_all(arguments)}e\n")
+        assert isinstance(value, JavaObject)
+        return value
 
     def call(self, target: JavaObject | str, method: str, *arguments: Value) -> Value:
         """What the method returns; a string as target names a class with a static method."""
         name = target.id if isinstance(target, JavaObject) else f"z:{target}"
-        return self._ask(f"c\n{name}\n{method}\n{_written(arguments)}e\n")
+        return self._ask(f"c\n{name}\n{method}\n{_write_all(arguments)}e\n")
 
     def text(self, target: JavaObject | str, method: str, *arguments: Value) -> str:
         """What the method returns, as text; collections are printed by Java and let go."""
@@ -95,7 +95,7 @@ class Wire:
         return _read(answer[:-1])
 
 
-def _written(arguments: tuple[Value, ...]) -> str:
+def _write_all(arguments: tuple[Value, ...]) -> str:
     return "".join(_write(argument) + "\n" for argument in arguments)
 
 
@@ -139,7 +139,7 @@ def _read(answer: str) -> Value:
 def _unescape(text: str) -> str:
     return re.sub(
         r"\\(.)",
-        lambda found: {"n": "\n", "r": "\r"}.get(found[1], found[1]),
+        lambda match: {"n": "\n", "r": "\r"}.get(match[1], match[1]),
         text,
         flags=re.DOTALL,
     )

@@ -141,25 +141,25 @@ _TOKEN = _grammar()
 
 def tokens(text: str) -> list[str]:
     """The words, ideographs and emoji of a text, in order, as they are written."""
-    found: list[str] = []
+    words: list[str] = []
     for match in _TOKEN.finditer(text.translate(_KINDS)):
         token = text[match.start() : match.end()]
         if len(token) <= LONGEST_TOKEN:
-            found.append(token)
+            words.append(token)
         else:
-            found.extend(
+            words.extend(
                 token[at : at + LONGEST_TOKEN] for at in range(0, len(token), LONGEST_TOKEN)
             )
-    return found
+    return words
 
 
 def terms(text: str) -> list[str]:
     """The index terms of a text, repetitions kept."""
-    found: list[str] = []
+    words: list[str] = []
     for token in tokens(text):
         if len(token) > 2 and token[-2] in "'’＇" and token[-1] in "sS":
             token = token[:-2]
         token = token.lower()
         if token not in STOP_WORDS:
-            found.append(stem(token))
-    return found
+            words.append(stem(token))
+    return words

@@ -68,14 +68,14 @@ def read_products(
     As in the original, a repeated ASIN counts once and one that is `"nan"` or too long not at
     all. The values are JSON of foreign make, hence `Any`.
     """
-    seen: set[str] = set()
+    asins: set[str] = set()
     products: list[Product] = []
     for number, item in enumerate(items):
         try:
             asin = str(item["asin"])
-            if asin == "nan" or len(asin) > LONGEST_ASIN or asin in seen:
+            if asin == "nan" or len(asin) > LONGEST_ASIN or asin in asins:
                 continue
-            seen.add(asin)
+            asins.add(asin)
             products.append(_product(item, attributes.get(asin, {}), human.get(asin, ())))
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise BadRecord(
@@ -84,12 +84,12 @@ def read_products(
     return tuple(products)
 
 
-def draw_prices(products: Iterable[Product], dice: random.Random) -> dict[str, float]:
+def draw_prices(products: Iterable[Product], rng: random.Random) -> dict[str, float]:
     """One price for each ASIN; that of a range product is drawn from its range."""
     return {
         product.asin: product.prices[0]
         if len(product.prices) == 1
-        else dice.uniform(product.prices[0], product.prices[1])
+        else rng.uniform(product.prices[0], product.prices[1])
         for product in products
     }
 

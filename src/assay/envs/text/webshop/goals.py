@@ -35,7 +35,7 @@ class Goal:
 def build_goals(
     products: Iterable[Product],
     prices: Mapping[str, float],
-    dice: random.Random,
+    rng: random.Random,
     *,
     kind: GoalKind,
 ) -> tuple[Goal, ...]:
@@ -45,10 +45,10 @@ def build_goals(
     it means to Python's generator before the original, which sets none, loads its catalogue.
     """
     build = _human_goals if kind == "human" else _synthetic_goals
-    return tuple(goal for product in products for goal in build(product, prices, dice))
+    return tuple(goal for product in products for goal in build(product, prices, rng))
 
 
-def shuffled(goals: Sequence[Goal]) -> tuple[Goal, ...]:
+def shuffle_goals(goals: Sequence[Goal]) -> tuple[Goal, ...]:
     """The goals in the order in which the original text environment numbers them."""
     order = list(goals)
     random.Random(SHUFFLE_SEED).shuffle(order)
@@ -56,35 +56,35 @@ def shuffled(goals: Sequence[Goal]) -> tuple[Goal, ...]:
 
 
 def _human_goals(
-    product: Product, prices: Mapping[str, float], dice: random.Random
+    product: Product, prices: Mapping[str, float], rng: random.Random
 ) -> Iterator[Goal]:
     for wish in product.human:
         if wish.attributes:
-            limit, limit_text = _draw_limit(prices[product.asin], dice)
+            limit, limit_text = _draw_limit(prices[product.asin], rng)
             text = wish.text.strip(".") + limit_text
             yield Goal(product.asin, text, wish.attributes, wish.options, limit)
 
 
 def _synthetic_goals(
-    product: Product, prices: Mapping[str, float], dice: random.Random
+    product: Product, prices: Mapping[str, float], rng: random.Random
 ) -> Iterator[Goal]:
     """One goal for each combination of the product's options, all with one price limit."""
     wish: Instruction | None = product.synthetic
     if wish is None:
         return
-    limit, limit_text = _draw_limit(prices[product.asin], dice)
+    limit, limit_text = _draw_limit(prices[product.asin], rng)
     names = sorted(product.options)
     for values in itertools.product(*(product.options[name] for name in names)):
-        chosen = tuple(zip(names, values, strict=True))
-        option_text = ", and ".join(f"{name}: {value}" for name, value in chosen)
+        options = tuple(zip(names, values, strict=True))
+        option_text = ", and ".join(f"{name}: {value}" for name, value in options)
         text = wish.text + (f" with {option_text}" if option_text else "") + limit_text
-        yield Goal(product.asin, text, wish.attributes, chosen, limit)
+        yield Goal(product.asin, text, wish.attributes, options, limit)
 
 
-def _draw_limit(price: float, dice: random.Random) -> tuple[float, str]:
+def _draw_limit(price: float, rng: random.Random) -> tuple[float, str]:
     """The larger of two of the next four multiples of ten above the price, and its words."""
     limits = [limit for limit in _LIMITS if limit > price][:4]
     if len(limits) < 2:
         return NO_LIMIT, ""
-    limit = max(dice.sample(limits, 2))
+    limit = max(rng.sample(limits, 2))
     return limit, f", and price lower than {limit:.2f} dollars"

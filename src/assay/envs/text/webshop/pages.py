@@ -26,7 +26,7 @@ _HTML_SPACES = " \n\t\f\r"
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ShopPage:
     """One page; every clickable is in exactly one of `buttons`, `products` and `options`."""
 
     kind: PageKind
@@ -43,18 +43,20 @@ class Page:
         return (*self.buttons, *self.products, *self.options)
 
 
-def index_page(instruction: str) -> Page:
-    return Page("index", _join(["WebShop", "Instruction:", instruction, "Search"]))
+def index_page(instruction: str) -> ShopPage:
+    return ShopPage("index", _join(["WebShop", "Instruction:", instruction, "Search"]))
 
 
-def results_page(instruction: str, products: Sequence[Product], *, number: int, total: int) -> Page:
+def results_page(
+    instruction: str, products: Sequence[Product], *, number: int, total: int
+) -> ShopPage:
     """Page `number` of the results; there is always a next one, even if it is empty."""
     previous = ["< Prev"] if number > 1 else []
-    shown = [part for one in products for part in (one.asin, one.title, one.price_tag)]
+    rows = [part for one in products for part in (one.asin, one.title, one.price_tag)]
     head = _head(instruction)
-    text = _join([*head, f"Page {number} (Total results: {total})", *previous, "Next >", *shown])
+    text = _join([*head, f"Page {number} (Total results: {total})", *previous, "Next >", *rows])
     buttons: tuple[Button, ...] = ("back to search", "next >")
-    return Page(
+    return ShopPage(
         "results",
         text,
         buttons=("back to search", "< prev", "next >") if number > 1 else buttons,
@@ -62,7 +64,7 @@ def results_page(instruction: str, products: Sequence[Product], *, number: int, 
     )
 
 
-def item_page(instruction: str, product: Product) -> Page:
+def item_page(instruction: str, product: Product) -> ShopPage:
     """A product with its options; of two options with one value, the later is the clickable."""
     buttons: tuple[Button, ...] = (
         "back to search",
@@ -90,10 +92,10 @@ def item_page(instruction: str, product: Product) -> Page:
     options = {value: name for name, values in product.options.items() for value in values}
     for button in buttons:
         options.pop(button, None)
-    return Page("item", text, buttons=buttons, options=options)
+    return ShopPage("item", text, buttons=buttons, options=options)
 
 
-def sub_page(instruction: str, product: Product, kind: SubPage) -> Page:
+def sub_page(instruction: str, product: Product, kind: SubPage) -> ShopPage:
     """One of the pages behind a product; the catalogue has no reviews, so that one is bare."""
     body: Iterable[str] = ()
     if kind == "description":
@@ -101,11 +103,11 @@ def sub_page(instruction: str, product: Product, kind: SubPage) -> Page:
     elif kind == "features":
         body = (f" {bullet}" for bullet in product.bullets)
     text = _join([*_head(instruction), "< Prev", *body])
-    return Page(kind, text, buttons=("back to search", "< prev"))
+    return ShopPage(kind, text, buttons=("back to search", "< prev"))
 
 
-def done_page() -> Page:
-    return Page("done", THANKS)
+def done_page() -> ShopPage:
+    return ShopPage("done", THANKS)
 
 
 def _head(instruction: str) -> tuple[str, ...]:

@@ -71,12 +71,12 @@ class Receipt:
     @property
     def score(self) -> float:
         """WebShop's score, in [0, 1]."""
-        matched = self.attributes_matched + self.options_matched + self.price_ok
-        return matched / (self.attributes + self.options + 1) * self.r_type
+        matches = self.attributes_matched + self.options_matched + self.price_ok
+        return matches / (self.attributes + self.options + 1) * self.r_type
 
 
 def write_receipt(
-    bought: Item, wanted: Item, goal: Goal, *, price: float, chosen: Mapping[str, str]
+    bought: Item, target: Item, goal: Goal, *, price: float, chosen: Mapping[str, str]
 ) -> Receipt:
     """Compare a product, its price and the chosen options with a goal."""
     return Receipt(
@@ -86,9 +86,9 @@ def write_receipt(
         attributes_matched=_matched_attributes(bought.product, goal.attributes),
         options=len(goal.options),
         options_matched=_matched_options(chosen.values(), goal.options),
-        query_match=bought.product.query == wanted.product.query,
-        category_match=len(_categories(bought.product) & _categories(wanted.product)) >= 2,
-        title_score=_title_score(bought.nouns, wanted.nouns),
+        query_match=bought.product.query == target.product.query,
+        category_match=len(_categories(bought.product) & _categories(target.product)) >= 2,
+        title_score=_title_score(bought.nouns, target.nouns),
     )
 
 
@@ -104,7 +104,7 @@ def normalize_option(option: str | tuple[str, str]) -> str:
     return str(option)
 
 
-def _matched_attributes(product: Product, wanted: Iterable[str]) -> int:
+def _matched_attributes(product: Product, target: Iterable[str]) -> int:
     own = [_plain(attribute) for attribute in product.attributes]
     title, description = product.title.lower(), product.description.lower()
     bullets = " ".join(product.bullets).lower()
@@ -113,13 +113,13 @@ def _matched_attributes(product: Product, wanted: Iterable[str]) -> int:
         or attribute in title
         or attribute in bullets
         or attribute in description
-        for attribute in wanted
+        for attribute in target
     )
 
 
-def _matched_options(chosen: Iterable[str], wanted: Iterable[str | tuple[str, str]]) -> int:
+def _matched_options(chosen: Iterable[str], target: Iterable[str | tuple[str, str]]) -> int:
     own = [_plain(normalize_option(option)) for option in chosen]
-    return sum(_is_close(_plain(normalize_option(option)), own) for option in wanted)
+    return sum(_is_close(_plain(normalize_option(option)), own) for option in target)
 
 
 def _is_close(text: str, candidates: Iterable[str]) -> bool:
@@ -134,8 +134,8 @@ def _categories(product: Product) -> set[str]:
     return {part.strip() for part in product.category_path.split("›")}
 
 
-def _title_score(bought: Sequence[str], wanted: Sequence[str]) -> float:
+def _title_score(bought: Sequence[str], target: Sequence[str]) -> float:
     """The share of the wanted title's nouns that the bought one has; a repeated noun counts."""
-    if not wanted:
+    if not target:
         return _NO_NOUNS_TITLE_SCORE
-    return len(set(bought) & set(wanted)) / len(wanted)
+    return len(set(bought) & set(target)) / len(target)

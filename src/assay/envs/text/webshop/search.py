@@ -42,9 +42,9 @@ def _collect(texts: Iterable[str]) -> _Postings:
     by_term: dict[str, tuple[array[int], array[int]]] = {}
     lengths = array("I")
     for number, text in enumerate(texts):
-        found = Counter(terms(text))
-        lengths.append(found.total())
-        for term, count in found.items():
+        frequencies = Counter(terms(text))
+        lengths.append(frequencies.total())
+        for term, count in frequencies.items():
             documents, counts = by_term.setdefault(term, (array("I"), array("I")))
             documents.append(number)
             counts.append(count)
@@ -63,7 +63,7 @@ def _collect(texts: Iterable[str]) -> _Postings:
     )
 
 
-class Index:
+class ProductIndex:
     """A searchable, immutable set of documents, each known by its id."""
 
     def __init__(self, documents: Mapping[str, str]) -> None:
@@ -92,12 +92,12 @@ class Index:
                 entries = slice(self._starts[number], self._starts[number + 1])
                 total[self._documents[entries]] += self._term_scores(number, entries, times)
         scores = total.astype(np.float32)
-        matched = np.flatnonzero(scores)
-        if len(matched) > limit:
-            kept = scores[matched]
-            floor = np.partition(kept, len(kept) - limit)[len(kept) - limit]
-            matched = matched[kept >= floor]
-        best = matched[np.argsort(-scores[matched], kind="stable")][:limit]
+        matches = np.flatnonzero(scores)
+        if len(matches) > limit:
+            match_scores = scores[matches]
+            floor = np.partition(match_scores, len(match_scores) - limit)[len(match_scores) - limit]
+            matches = matches[match_scores >= floor]
+        best = matches[np.argsort(-scores[matches], kind="stable")][:limit]
         return [self._ids[number] for number in best.tolist()]
 
     def _term_scores(self, number: int, entries: slice, times: int) -> NDArray[np.float32]:

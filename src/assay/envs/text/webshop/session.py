@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.envs.text.webshop.goals import Goal, GoalKind
-from assay.envs.text.webshop.pages import Page
+from assay.envs.text.webshop.pages import ShopPage
 from assay.envs.text.webshop.purchase import Receipt
 from assay.envs.text.webshop.shop import Shop
-from assay.envs.text.webshop.trip import Trip
+from assay.envs.text.webshop.trip import ShopTrip
 from assay.errors import BadParameter, NotReset
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 
-WORLD = "webshop"
+NAME = "webshop"
 ACTION_SHOWN = 80
 """Characters of an action that the answer to it repeats."""
 
@@ -29,10 +29,10 @@ class _Binding:
     task_id: str
     kind: GoalKind
     shuffle: bool
-    trip: Trip
+    trip: ShopTrip
 
 
-class Session:
+class ShopSession:
     """A shopper in a shop; cheap to make, for the shop is shared.
 
     An action is `search[keywords]`, which works on every page, or `click[target]`; `choose` means
@@ -57,10 +57,10 @@ class Session:
         number = _number(task_id)
         if number is None or number >= len(goals):
             raise BadParameter(
-                f"no {kind} WebShop goal {_shown(str(task_id))}; "
+                f"no {kind} WebShop goal {_excerpt(str(task_id))}; "
                 f"this catalogue has {len(goals)}, counted from 0"
             )
-        trip = Trip(self.shop, goals[number])
+        trip = ShopTrip(self.shop, goals[number])
         self._binding = _Binding(str(number), kind, shuffle, trip)
         return self._observe()
 
@@ -70,12 +70,12 @@ class Session:
 
     @property
     def goal(self) -> Goal:
-        return self._bound().trip.goal
+        return self._require_binding().trip.goal
 
     @property
-    def page(self) -> Page:
+    def page(self) -> ShopPage:
         """The page that the shopper looks at."""
-        return self._bound().trip.page
+        return self._require_binding().trip.page
 
     def step(self, action: str) -> Observation:
         """Carry out `search[keywords]` or `click[target]`."""
@@ -86,11 +86,11 @@ class Session:
             return self.search(argument)
         if argument and verb in ("click", "choose"):
             return self.click(argument)
-        return self._refuse(f"{_shown(action)} is not an action")
+        return self._refuse(f"{_excerpt(action)} is not an action")
 
     def search(self, keywords: str) -> Observation:
         """Show the first results for the keywords."""
-        trip = self._bound().trip
+        trip = self._require_binding().trip
         if trip.receipt is not None:
             return self._refuse(_OVER)
         trip.search(keywords)
@@ -98,45 +98,45 @@ class Session:
 
     def click(self, target: str) -> Observation:
         """Follow a link, press a button or choose an option of the page."""
-        trip = self._bound().trip
+        trip = self._require_binding().trip
         if trip.receipt is not None:
             return self._refuse(_OVER)
         if not trip.click(target):
-            return self._refuse(f"this page has no {_shown(target)} to click")
+            return self._refuse(f"this page has no {_excerpt(target)} to click")
         return self._observe()
 
-    def testimony(self) -> WorldEvidence:
+    def evidence(self) -> WorldEvidence:
         """What happened so far; once bought, with all that the score is made of."""
-        bound = self._bound()
-        trip, receipt = bound.trip, bound.trip.receipt
+        binding = self._require_binding()
+        trip, receipt = binding.trip, binding.trip.receipt
         progress: dict[str, Any] = {
             "page": trip.page.kind,
             "asin": None if trip.product is None else trip.product.asin,
             "options": dict(trip.options),
-            "goals": bound.kind,
-            "shuffled": bound.shuffle,
+            "goals": binding.kind,
+            "shuffled": binding.shuffle,
             "seed": self.shop.seed,
         }
         if receipt is None:
-            return WorldEvidence(WORLD, bound.task_id, progress=progress)
+            return WorldEvidence(NAME, binding.task_id, progress=progress)
         progress |= _parts(receipt)
         progress["nouns"] = self.shop.stock.nouns.source
         score = receipt.score
         won = score == 1.0
-        return WorldEvidence(WORLD, bound.task_id, score, done=True, won=won, progress=progress)
+        return WorldEvidence(NAME, binding.task_id, score, done=True, won=won, progress=progress)
 
-    def _bound(self) -> _Binding:
+    def _require_binding(self) -> _Binding:
         if self._binding is None:
             raise NotReset("this WebShop session has no task; call reset(task_id) first")
         return self._binding
 
     def _observe(self) -> Observation:
-        evidence = self.testimony()
+        evidence = self.evidence()
         reward = evidence.score or 0.0
         return Observation(self._text(), evidence, reward=reward, done=evidence.done)
 
     def _refuse(self, reason: str) -> Observation:
-        evidence = self.testimony()
+        evidence = self.evidence()
         text = self._text()
         if self._clickables:
             advice = "No action has an effect any more." if evidence.done else _POSSIBLE
@@ -172,5 +172,5 @@ def _number(task_id: int | str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def _shown(text: str) -> str:
+def _excerpt(text: str) -> str:
     return repr(text if len(text) <= ACTION_SHOWN else text[:ACTION_SHOWN] + "…")

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.envs.text.webshop.catalogue import Product, draw_prices, read_products
-from assay.envs.text.webshop.goals import Goal, GoalKind, build_goals, shuffled
+from assay.envs.text.webshop.goals import Goal, GoalKind, build_goals, shuffle_goals
 from assay.envs.text.webshop.nouns import NounSource, TitleNouns, title_nouns
 from assay.envs.text.webshop.purchase import Item
-from assay.envs.text.webshop.search import Index
+from assay.envs.text.webshop.search import ProductIndex
 from assay.errors import BadParameter, BadRecord
 
 DEFAULT_SEED = 0
@@ -35,7 +35,7 @@ class Stock:
 
     products: Mapping[str, Product]
     """By ASIN, in the order of the catalogue."""
-    index: Index
+    index: ProductIndex
     nouns: TitleNouns
 
     def item(self, asin: str) -> Item:
@@ -51,7 +51,7 @@ class Shop:
     stock: Stock
     seed: int
     prices: Mapping[str, float]
-    _dice: tuple[Any, ...]
+    _rng_state: tuple[Any, ...]
     """The state of the generator after the prices were drawn; its form is Python's own."""
     _goals: dict[tuple[GoalKind, bool], tuple[Goal, ...]] = field(default_factory=dict)
 
@@ -64,12 +64,12 @@ class Shop:
         with _LOADING:
             if key not in self._goals:
                 if shuffle:
-                    self._goals[key] = shuffled(self.goals(kind))
+                    self._goals[key] = shuffle_goals(self.goals(kind))
                 else:
-                    dice = random.Random()
-                    dice.setstate(self._dice)
+                    rng = random.Random()
+                    rng.setstate(self._rng_state)
                     products = self.stock.products.values()
-                    self._goals[key] = build_goals(products, self.prices, dice, kind=kind)
+                    self._goals[key] = build_goals(products, self.prices, rng, kind=kind)
             return self._goals[key]
 
 
@@ -88,56 +88,56 @@ def open_shop(
 
 @lru_cache(maxsize=16)
 def _shop(folder: str | None, seed: int, nouns: NounSource) -> Shop:
-    goods = _goods(folder)
+    data = _catalogue(folder)
     source = SHIPPED_NOUNS if folder is None else "title_nouns.json"
-    chosen = title_nouns(goods.products, goods.listed_nouns, listed_source=source, use=nouns)
-    dice = random.Random(seed)
-    prices = draw_prices(goods.products.values(), dice)
-    return Shop(Stock(goods.products, goods.index, chosen), seed, prices, dice.getstate())
+    selected = title_nouns(data.products, data.listed_nouns, listed_source=source, use=nouns)
+    rng = random.Random(seed)
+    prices = draw_prices(data.products.values(), rng)
+    return Shop(Stock(data.products, data.index, selected), seed, prices, rng.getstate())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Goods:
+class _CatalogueData:
     """What a folder holds: the large part of a shop, whatever its seed and its nouns."""
 
     products: Mapping[str, Product]
-    index: Index
+    index: ProductIndex
     listed_nouns: Mapping[str, Sequence[str]] | None
 
 
 @lru_cache(maxsize=4)
-def _goods(folder: str | None) -> _Goods:
+def _catalogue(folder: str | None) -> _CatalogueData:
     source = files("assay.envs.text.webshop") / "data" if folder is None else Path(folder)
     products = read_products(
         _read(source, "items_shuffle"),
         _read(source, "items_ins_v2"),
         _read(source, "items_human_ins"),
     )
-    return _Goods(
+    return _CatalogueData(
         products={product.asin: product for product in products},
-        index=Index({product.asin: product.search_text for product in products}),
-        listed_nouns=_read(source, "title_nouns", needed=False),
+        index=ProductIndex({product.asin: product.search_text for product in products}),
+        listed_nouns=_read(source, "title_nouns", required=False),
     )
 
 
-def _read(folder: Traversable, name: str, *, needed: bool = True) -> Any:
+def _read(folder: Traversable, name: str, *, required: bool = True) -> Any:
     """The JSON value of the file of that name; of foreign make, hence `Any`."""
     with _unreadable(folder):
-        found = sorted(
+        candidates = sorted(
             (one for one in folder.iterdir() if _is_part(one.name, name)), key=lambda one: one.name
         )
-    if not found and not needed:
+    if not candidates and not required:
         return None
-    exact = [one for one in found if one.name.split(".")[0] == name]
-    chosen = exact or found
-    if len(chosen) != 1:
+    exact = [one for one in candidates if one.name.split(".")[0] == name]
+    selected = exact or candidates
+    if len(selected) != 1:
         raise BadParameter(
             f"{folder} must have one {name}*.json or {name}*.json.xz, "
-            f"not {[one.name for one in chosen]}"
+            f"not {[one.name for one in selected]}"
         )
-    with _unreadable(chosen[0]):
-        data = chosen[0].read_bytes()
-        return json.loads(lzma.decompress(data) if chosen[0].name.endswith(".xz") else data)
+    with _unreadable(selected[0]):
+        data = selected[0].read_bytes()
+        return json.loads(lzma.decompress(data) if selected[0].name.endswith(".xz") else data)
 
 
 def _is_part(file: str, name: str) -> bool:

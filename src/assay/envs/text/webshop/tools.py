@@ -14,7 +14,7 @@ async def webshop_search(
     context: Context, keywords: Annotated[str, "Words to look for, for example: red cotton shirt"]
 ) -> Observation:
     """Search the shop; works on every page and shows the first 10 of at most 50 products."""
-    return await (await context.world("webshop")).step(f"search[{keywords}]")
+    return await (await context.environment("webshop")).step(f"search[{keywords}]")
 
 
 @tool
@@ -23,7 +23,7 @@ async def webshop_click(
     target: Annotated[str, "One of the clickables of the page: a product, an option or a button"],
 ) -> Observation:
     """Open a product, choose an option, turn a page, or buy ("buy now" ends the task)."""
-    return await (await context.world("webshop")).step(f"click[{target}]")
+    return await (await context.environment("webshop")).step(f"click[{target}]")
 
 
 @tool
@@ -31,4 +31,4 @@ async def webshop_action(
     context: Context, action: Annotated[str, "search[keywords] or click[target]"]
 ) -> Observation:
     """Carry out one action in the shop: search[keywords], or click[target] with a clickable."""
-    return await (await context.world("webshop")).step(action)
+    return await (await context.environment("webshop")).step(action)

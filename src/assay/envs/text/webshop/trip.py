@@ -6,7 +6,7 @@ from assay.envs.text.webshop.catalogue import Product
 from assay.envs.text.webshop.goals import Goal
 from assay.envs.text.webshop.pages import (
     Button,
-    Page,
+    ShopPage,
     done_page,
     index_page,
     item_page,
@@ -20,7 +20,7 @@ RESULTS_PER_PAGE = 10
 MOST_RESULTS = 50
 
 
-class Trip:
+class ShopTrip:
     """The state of one episode, from the empty search box to the first purchase.
 
     As in the original, options are lost by paging, by searching and by leaving the item, and
@@ -34,7 +34,7 @@ class Trip:
         self._hits: tuple[Product, ...] = ()
         self._number = 1
         self.goal = goal
-        self.page: Page = index_page(goal.instruction)
+        self.page: ShopPage = index_page(goal.instruction)
         self.product: Product | None = None
         self.options: dict[str, str] = {}
         self.receipt: Receipt | None = None
@@ -94,9 +94,9 @@ class Trip:
         self.product = None
         self.options = {}
         first = (number - 1) * RESULTS_PER_PAGE
-        shown = self._hits[first : first + RESULTS_PER_PAGE]
+        products = self._hits[first : first + RESULTS_PER_PAGE]
         instruction = self.goal.instruction
-        self.page = results_page(instruction, shown, number=number, total=len(self._hits))
+        self.page = results_page(instruction, products, number=number, total=len(self._hits))
 
     def _go_to_item(self, product: Product) -> None:
         self.product = product

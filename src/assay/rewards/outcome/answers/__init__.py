@@ -1,1 +1,1 @@
-"""Short factual answers: AssistantBench's scorer, restated, and a graded fuzzy match."""
+"""Rewards for short factual answers: AssistantBench's scoring rules, and a graded fuzzy match."""

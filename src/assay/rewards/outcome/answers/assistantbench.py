@@ -1,9 +1,9 @@
 """AssistantBench's scoring rules as BrowserGym 0.14.3 has them, without its dependencies.
 
-The gold decides the rule: a number is compared by the logarithm of the ratio, a string by token
-F1, several lines by the best one-to-one alignment of their token sets, and JSON objects by the
-best alignment of their keys and values. `judge_answer` gives the value of BrowserGym's
-`question_scorer` wherever that returns one. Where it raises, the verdict is 0.0 and says so.
+The reference decides the rule: a number is compared by the logarithm of the ratio, a string by
+token F1, several lines by the best one-to-one alignment of their token sets, and JSON objects by
+the best alignment of their keys and values. `score_answer` gives the value of BrowserGym's
+`question_scorer` wherever that returns one. Where it raises, the value is 0.0 and `raises` is set.
 
 The semantics, quirks included, restate BrowserGym's AssistantBench evaluator (Apache-2.0,
 ServiceNow and the AssistantBench authors); the code is ours.
@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from assay.rewards.outcome.answers.bags import (
     Bag,
-    Pair,
+    BagPair,
     align,
     align_bags,
     bag_f1,
@@ -34,12 +34,12 @@ from assay.rewards.outcome.answers.decoding import (
 )
 
 MAX_CHARS = 100_000
-"""Longest answer, and longest gold, that is read."""
-MAX_GOLD_ITEMS = 100
+"""Longest answer, and longest reference, that is read."""
+MAX_REFERENCE_ITEMS = 100
 MAX_PAIRS = 20_000
-"""Most pairs of a gold item with a predicted one; the alignment is cubic at worst."""
+"""Most pairs of a reference item with a predicted one; the alignment is cubic at worst."""
 
-GoldKind: TypeAlias = Literal["number", "string", "string list", "json"]
+ReferenceKind: TypeAlias = Literal["number", "string", "string list", "json"]
 Negatives: TypeAlias = Literal["reference", "mirrored"]
 
 _DIGITS = frozenset("0123456789")
@@ -47,15 +47,15 @@ _ZERO = 1e-4
 """What stands for zero in a ratio."""
 
 
-class Gold(NamedTuple):
-    """A gold answer, and the rule that it calls for."""
+class ReferenceAnswer(NamedTuple):
+    """A reference answer, and the rule that it calls for."""
 
-    kind: GoldKind
+    kind: ReferenceKind
     value: Any  # a float, a text, a list of texts, or a list of decoded JSON values
 
 
-class Verdict(NamedTuple):
-    """The value of one answer, and how it came about."""
+class AnswerMatch(NamedTuple):
+    """The value of one answer, and what it was computed from."""
 
     value: float
     because: str
@@ -63,54 +63,68 @@ class Verdict(NamedTuple):
     raises: bool = False
     predicted: Sequence[object] = ()
     """The predicted items, as they were compared."""
-    pairs: Sequence[Pair] = ()
+    pairs: Sequence[BagPair] = ()
 
 
-class _ReferenceRaisesError(Exception):
+class _BrowserGymRaisesError(Exception):
     """BrowserGym's scorer has no value for this answer."""
 
 
-def read_gold(lines: Sequence[str]) -> Gold:
-    """The gold answer, given as its lines that are not blank."""
+def read_reference(lines: Sequence[str]) -> ReferenceAnswer:
+    """The reference answer, from its lines that are not blank."""
     if len(lines) == 1:
         number = to_number(lines[0])
         if number is not None:
-            return Gold("number", number)
+            return ReferenceAnswer("number", number)
     values = [decode(with_json_quotes(line)) for line in lines]
     if NOT_JSON in values:
-        return Gold("string", lines[0]) if len(lines) == 1 else Gold("string list", list(lines))
-    return Gold("json", values)
+        return (
+            ReferenceAnswer("string", lines[0])
+            if len(lines) == 1
+            else ReferenceAnswer("string list", list(lines))
+        )
+    return ReferenceAnswer("json", values)
 
 
-def judge_answer(text: str, gold: Gold, *, negatives: Negatives = "reference") -> Verdict:
-    """What `text` is worth against `gold`."""
+def score_answer(
+    text: str, reference: ReferenceAnswer, *, negatives: Negatives = "reference"
+) -> AnswerMatch:
+    """The value of `text` against the reference."""
     if len(text) > MAX_CHARS:
-        return Verdict(0.0, f"limit: the answer has {len(text)} characters, over {MAX_CHARS}")
+        return AnswerMatch(0.0, f"limit: the answer has {len(text)} characters, over {MAX_CHARS}")
     try:
-        prediction = _read_prediction(text, gold)
+        prediction = _read_prediction(text, reference)
         answered = _is_answered(prediction)
-        if _is_refused(prediction, gold):
+        if _is_refused(prediction, reference):
             why = "no answer" if not answered else "several answers for one number"
-            return Verdict(0.0, f"{gold.kind}: {why}", answered, predicted=_items(prediction))
-        if gold.kind == "number":
-            return _judge_number(prediction, gold.value, answered, mirrored=negatives == "mirrored")
-        if gold.kind == "json":
-            return _judge_json(prediction, gold.value, answered, mirrored=negatives == "mirrored")
-        return _judge_strings(prediction, gold, answered)
-    except _ReferenceRaisesError as error:
-        return Verdict(0.0, f"{gold.kind}: BrowserGym's scorer raises: {error}", raises=True)
+            return AnswerMatch(
+                0.0, f"{reference.kind}: {why}", answered, predicted=_items(prediction)
+            )
+        if reference.kind == "number":
+            return _score_number(
+                prediction, reference.value, answered, mirrored=negatives == "mirrored"
+            )
+        if reference.kind == "json":
+            return _score_json(
+                prediction, reference.value, answered, mirrored=negatives == "mirrored"
+            )
+        return _score_strings(prediction, reference, answered)
+    except _BrowserGymRaisesError as error:
+        return AnswerMatch(
+            0.0, f"{reference.kind}: BrowserGym's scorer raises: {error}", raises=True
+        )
     except BeyondLimitError as error:
-        return Verdict(0.0, f"limit: {error}")
+        return AnswerMatch(0.0, f"limit: {error}")
 
 
 def _as_float(number: int) -> float:
     try:
         return float(number)
     except OverflowError:
-        raise _ReferenceRaisesError("OverflowError, the integer is too large") from None
+        raise _BrowserGymRaisesError("OverflowError, the integer is too large") from None
 
 
-def _read_prediction(text: str, gold: Gold) -> Any:
+def _read_prediction(text: str, reference: ReferenceAnswer) -> Any:
     if text[:1] in _DIGITS:
         try:
             number = float(text)
@@ -119,13 +133,13 @@ def _read_prediction(text: str, gold: Gold) -> Any:
         else:
             # JSON spells the same number, except for integers that no float holds.
             if isfinite(number):
-                return [number] if gold.kind == "json" else number
+                return [number] if reference.kind == "json" else number
     decoded = decode(text)
-    return _settle(text if decoded is NOT_JSON else decoded, gold)
+    return _to_evaluated_shape(text if decoded is NOT_JSON else decoded, reference)
 
 
-def _settle(prediction: Any, gold: Gold) -> Any:
-    """The prediction in the shape that the reference's evaluators see.
+def _to_evaluated_shape(prediction: Any, reference: ReferenceAnswer) -> Any:
+    """The prediction in the shape that BrowserGym's evaluators see.
 
     A list of one integer becomes a pair (number, flag), which no evaluator expects.
     """
@@ -145,7 +159,7 @@ def _settle(prediction: Any, gold: Gold) -> Any:
     elif type(prediction) is str:
         number = to_number(prediction)
         prediction = prediction if number is None else number
-    return _json_items(prediction) if gold.kind == "json" else prediction
+    return _json_items(prediction) if reference.kind == "json" else prediction
 
 
 def _json_items(prediction: Any) -> list[Any]:
@@ -158,7 +172,7 @@ def _json_items(prediction: Any) -> list[Any]:
 
 def _is_answered(prediction: Any) -> bool:
     if prediction is None or prediction is True or prediction is False:
-        raise _ReferenceRaisesError(f"TypeError, a bare JSON {json.dumps(prediction)}")
+        raise _BrowserGymRaisesError(f"TypeError, a bare JSON {json.dumps(prediction)}")
     if type(prediction) is float:
         return not isnan(prediction)
     if len(prediction) == 0 or _is_lone_nan(prediction):
@@ -168,7 +182,7 @@ def _is_answered(prediction: Any) -> bool:
 
 def _is_void(item: Any) -> bool:
     if item is None or item is True or item is False:
-        raise _ReferenceRaisesError(f"TypeError, a JSON {json.dumps(item)} in a list")
+        raise _BrowserGymRaisesError(f"TypeError, a JSON {json.dumps(item)} in a list")
     if type(item) in (float, int):
         return _is_lone_nan(item)
     return len(item) == 0 or _is_lone_nan(item)
@@ -180,36 +194,42 @@ def _is_lone_nan(value: Any) -> bool:
     return type(value) is float and isnan(value)
 
 
-def _is_refused(prediction: Any, gold: Gold) -> bool:
+def _is_refused(prediction: Any, reference: ReferenceAnswer) -> bool:
     if type(prediction) is float:
         return False
     if len(prediction) == 0:
         return True
-    return gold.kind == "number" and type(prediction) is list and len(prediction) > 1
+    return reference.kind == "number" and type(prediction) is list and len(prediction) > 1
 
 
-def _judge_number(prediction: Any, gold: float, answered: bool, *, mirrored: bool) -> Verdict:
+def _score_number(
+    prediction: Any, reference: float, answered: bool, *, mirrored: bool
+) -> AnswerMatch:
     if type(prediction) is str:
-        return Verdict(0.0, f"number: {clip(prediction)!r} is no number", predicted=(prediction,))
+        return AnswerMatch(
+            0.0, f"number: {clip(prediction)!r} is no number", predicted=(prediction,)
+        )
     if type(prediction) is not float:
-        raise _ReferenceRaisesError("TypeError, a list or an object where a number is due")
-    value = log_closeness(prediction, gold, mirrored=mirrored)
+        raise _BrowserGymRaisesError("TypeError, a list or an object where a number is due")
+    value = log_closeness(prediction, reference, mirrored=mirrored)
     if not isfinite(value):
-        because = f"number: {prediction!r} against {gold!r} is infinity in BrowserGym, no score"
-        return Verdict(0.0, because, answered, predicted=(prediction,))
-    because = f"number: {prediction!r} against {gold!r}, 1 - |ln ratio| = {value:.3f}"
-    return Verdict(value, because, answered, predicted=(prediction,))
+        because = (
+            f"number: {prediction!r} against {reference!r} is infinity in BrowserGym, no score"
+        )
+        return AnswerMatch(0.0, because, answered, predicted=(prediction,))
+    because = f"number: {prediction!r} against {reference!r}, 1 - |ln ratio| = {value:.3f}"
+    return AnswerMatch(value, because, answered, predicted=(prediction,))
 
 
-def log_closeness(predicted: float, gold: float, *, mirrored: bool = False) -> float:
+def log_closeness(predicted: float, reference: float, *, mirrored: bool = False) -> float:
     """1 - ln of the ratio of the greater to the smaller, no less than 0.
 
-    Two negative numbers divide the other way round in the reference, so a wrong one scores above
+    Two negative numbers divide the other way round in BrowserGym, so a wrong one scores above
     1.0, and up to infinity; `mirrored` gives them what their absolute values would get.
     """
-    if predicted == gold == 0:
+    if predicted == reference == 0:
         return 1.0
-    first, second = predicted or _ZERO, gold or _ZERO
+    first, second = predicted or _ZERO, reference or _ZERO
     ratio = first / second if first > second else second / first
     if ratio == 0:
         return 0.0 if mirrored else float("inf")
@@ -219,23 +239,23 @@ def log_closeness(predicted: float, gold: float, *, mirrored: bool = False) -> f
     return max(0.0, 1.0 - (abs(log(ratio)) if mirrored else log(ratio)))
 
 
-def _judge_strings(prediction: Any, gold: Gold, answered: bool) -> Verdict:
+def _score_strings(prediction: Any, reference: ReferenceAnswer, answered: bool) -> AnswerMatch:
     items = prediction if type(prediction) is list else [prediction]
-    wanted = [gold.value] if gold.kind == "string" else gold.value
-    _check_pairs(len(items), len(wanted))
+    expected = [reference.value] if reference.kind == "string" else reference.value
+    _check_pairs(len(items), len(expected))
     texts = items if type(prediction) is list else [str(prediction)]
-    given = _bags(texts)
-    if given is None:
-        because = f"{gold.kind}: the answer lists something that is not text"
-        return Verdict(0.0, because, answered, predicted=items)
-    if len(given) == len(wanted) == 1:
-        value = bag_f1(given[0], bag_of(wanted[0]))
-        because = f"{gold.kind}: token F1 {value:.3f} against {clip(wanted[0])!r}"
-        return Verdict(value, because, answered, predicted=texts, pairs=(Pair(0, 0, value),))
-    pairs = align_bags(given, [bag_of(text) for text in wanted])
-    value = mean_score(pairs, max(len(given), len(wanted)))
-    because = _aligned(gold.kind, pairs, len(given), len(wanted), value)
-    return Verdict(value, because, answered, predicted=texts, pairs=pairs)
+    predicted = _bags(texts)
+    if predicted is None:
+        because = f"{reference.kind}: the answer lists something that is not text"
+        return AnswerMatch(0.0, because, answered, predicted=items)
+    if len(predicted) == len(expected) == 1:
+        value = bag_f1(predicted[0], bag_of(expected[0]))
+        because = f"{reference.kind}: token F1 {value:.3f} against {clip(expected[0])!r}"
+        return AnswerMatch(value, because, answered, predicted=texts, pairs=(BagPair(0, 0, value),))
+    pairs = align_bags(predicted, [bag_of(text) for text in expected])
+    value = mean_score(pairs, max(len(predicted), len(expected)))
+    because = _alignment_summary(reference.kind, pairs, len(predicted), len(expected), value)
+    return AnswerMatch(value, because, answered, predicted=texts, pairs=pairs)
 
 
 def _bags(texts: Sequence[object]) -> list[Bag] | None:
@@ -248,21 +268,21 @@ def _bags(texts: Sequence[object]) -> list[Bag] | None:
     return bags
 
 
-def _judge_json(
-    prediction: list[Any], gold: list[Any], answered: bool, *, mirrored: bool
-) -> Verdict:
+def _score_json(
+    prediction: list[Any], reference: list[Any], answered: bool, *, mirrored: bool
+) -> AnswerMatch:
     if type(prediction[0]) is not dict:
         because = "json: the answer is not a JSON object, one per line or in a list"
-        return Verdict(0.0, because, answered, predicted=prediction)
-    if not gold:
-        return Verdict(0.0, "json: there is no gold", answered, predicted=prediction)
-    _check_pairs(count_items(prediction), count_items(gold))
-    wanted = [_prepare(item) for item in gold]
-    given = [_prepare(item) for item in prediction]
-    pairs = align([[_pair_f1(item, target, mirrored) for item in given] for target in wanted])
-    value = mean_score(pairs, max(len(given), len(wanted)))
-    because = _aligned("json", pairs, len(given), len(wanted), value)
-    return Verdict(value, because, answered, predicted=prediction, pairs=pairs)
+        return AnswerMatch(0.0, because, answered, predicted=prediction)
+    if not reference:
+        return AnswerMatch(0.0, "json: there is no gold", answered, predicted=prediction)
+    _check_pairs(count_items(prediction), count_items(reference))
+    expected = [_prepare(item) for item in reference]
+    predicted = [_prepare(item) for item in prediction]
+    pairs = align([[_pair_f1(item, target, mirrored) for item in predicted] for target in expected])
+    value = mean_score(pairs, max(len(predicted), len(expected)))
+    because = _alignment_summary("json", pairs, len(predicted), len(expected), value)
+    return AnswerMatch(value, because, answered, predicted=prediction, pairs=pairs)
 
 
 class _Field(NamedTuple):
@@ -275,15 +295,15 @@ class _Field(NamedTuple):
 
 def _prepare(item: Any) -> dict[str, _Field]:
     if type(item) is not dict:
-        raise _ReferenceRaisesError("AttributeError, an item that is not an object")
+        raise _BrowserGymRaisesError("AttributeError, an item that is not an object")
     if not item:
-        raise _ReferenceRaisesError("ValueError, an object without keys")
+        raise _BrowserGymRaisesError("ValueError, an object without keys")
     return {key: _field(value) for key, value in item.items()}
 
 
 def _field(value: Any) -> _Field:
     if type(value) is str:
-        # The reference reads square kilometers in answers, but not inside objects.
+        # BrowserGym reads square kilometers in answers, but not inside objects.
         number = None if " square kilometers" in value else to_number(value)
         if number is None:
             return _Field(str, 0.0, [bag_of(value)])
@@ -297,38 +317,38 @@ def _field(value: Any) -> _Field:
     return _Field(type(value), 0.0, [bag_of(str(value))] if type(value) is bool else None)
 
 
-def _pair_f1(given: dict[str, _Field], wanted: dict[str, _Field], mirrored: bool) -> float:
-    """F1 of recall over the gold's keys and precision over the answer's."""
+def _pair_f1(predicted: dict[str, _Field], expected: dict[str, _Field], mirrored: bool) -> float:
+    """F1 of recall over the reference's keys and precision over the answer's."""
     recall = precision = 0.0
-    for key, target in wanted.items():
-        field = given.get(key)
+    for key, target in expected.items():
+        field = predicted.get(key)
         if field is None:
             continue
         if target.type in (dict, type(None)):
-            raise _ReferenceRaisesError("KeyError, a null or an object inside the gold")
+            raise _BrowserGymRaisesError("KeyError, a null or an object inside the gold")
         if field.type is target.type:
             recall += _field_score(field, target, mirrored)
             precision += _field_score(target, field, mirrored)
-    recall /= len(wanted)
-    precision /= len(given)
+    recall /= len(expected)
+    precision /= len(predicted)
     total = precision + recall
     if total == 0:
         return 0.0
     f1 = 2 * (precision * recall) / total
     if not isfinite(f1):
-        raise _ReferenceRaisesError("ValueError, a pair without a finite score")
+        raise _BrowserGymRaisesError("ValueError, a pair without a finite score")
     return f1
 
 
-def _field_score(given: _Field, wanted: _Field, mirrored: bool) -> float:
-    if wanted.type is float:
-        return log_closeness(given.number, wanted.number, mirrored=mirrored)
-    if given.bags is None or wanted.bags is None:
+def _field_score(predicted: _Field, expected: _Field, mirrored: bool) -> float:
+    if expected.type is float:
+        return log_closeness(predicted.number, expected.number, mirrored=mirrored)
+    if predicted.bags is None or expected.bags is None:
         return 0.0
-    if len(given.bags) == len(wanted.bags) == 1:
-        return bag_f1(given.bags[0], wanted.bags[0])
-    pairs = align_bags(given.bags, wanted.bags)
-    return mean_score(pairs, max(len(given.bags), len(wanted.bags)))
+    if len(predicted.bags) == len(expected.bags) == 1:
+        return bag_f1(predicted.bags[0], expected.bags[0])
+    pairs = align_bags(predicted.bags, expected.bags)
+    return mean_score(pairs, max(len(predicted.bags), len(expected.bags)))
 
 
 def count_items(items: Sequence[object]) -> int:
@@ -342,18 +362,20 @@ def count_items(items: Sequence[object]) -> int:
     )
 
 
-def _check_pairs(given: int, wanted: int) -> None:
-    if given * wanted > MAX_PAIRS:
+def _check_pairs(predicted: int, expected: int) -> None:
+    if predicted * expected > MAX_PAIRS:
         raise BeyondLimitError(
-            f"{given} predicted items by {wanted} gold ones, over {MAX_PAIRS} pairs"
+            f"{predicted} predicted items by {expected} gold ones, over {MAX_PAIRS} pairs"
         )
 
 
-def _aligned(kind: str, pairs: Sequence[Pair], given: int, wanted: int, value: float) -> str:
+def _alignment_summary(
+    kind: str, pairs: Sequence[BagPair], predicted: int, expected: int, value: float
+) -> str:
     hits = sum(1 for pair in pairs if pair.score > 0)
     return (
-        f"{kind}: {hits} of {wanted} gold items matched by {given} predicted, "
-        f"mean over {max(given, wanted)} = {value:.3f}"
+        f"{kind}: {hits} of {expected} gold items matched by {predicted} predicted, "
+        f"mean over {max(predicted, expected)} = {value:.3f}"
     )
 
 

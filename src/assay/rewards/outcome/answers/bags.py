@@ -2,7 +2,7 @@
 
 Tokens are split at spaces and hyphens, lower-cased and stripped of ASCII punctuation unless they
 are numbers; numbers are written as floats, the articles a, an and the vanish, and duplicates and
-order do not count. A gold set that holds numbers is only matched by a set that shares one of them.
+order do not count. A reference with numbers is only matched by a set that shares one of them.
 
 The rules restate those of BrowserGym's AssistantBench evaluator and of the DROP evaluator that
 it adapts (both Apache-2.0).
@@ -71,42 +71,42 @@ def _as_number(token: str) -> str | None:
         return None
 
 
-def bag_f1(predicted: Bag, gold: Bag) -> float:
-    """F1 of two token sets; 0.0 where the gold has numbers and none of them is predicted.
+def bag_f1(predicted: Bag, reference: Bag) -> float:
+    """F1 of two token sets; 0.0 where the reference has numbers and none of them is predicted.
 
     Two empty sets are equal, F1 = 1.
     """
-    if gold.numbers and gold.numbers.isdisjoint(predicted.tokens):
+    if reference.numbers and reference.numbers.isdisjoint(predicted.tokens):
         return 0.0
-    if gold.tokens.isdisjoint(predicted.tokens):
-        return 0.0 if gold.tokens or predicted.tokens else 1.0
-    shared = len(gold.tokens & predicted.tokens)
+    if reference.tokens.isdisjoint(predicted.tokens):
+        return 0.0 if reference.tokens or predicted.tokens else 1.0
+    shared = len(reference.tokens & predicted.tokens)
     precision = shared / len(predicted.tokens)
-    recall = shared / len(gold.tokens)
+    recall = shared / len(reference.tokens)
     return (2 * precision * recall) / (precision + recall)
 
 
-class Pair(NamedTuple):
-    """One gold item, the predicted item that it was aligned with, and their score."""
+class BagPair(NamedTuple):
+    """One item of the reference, the predicted item aligned with it, and their score."""
 
-    gold: int
+    reference: int
     predicted: int
     score: float
 
 
-def align(scores: Sequence[Sequence[float]]) -> list[Pair]:
-    """The best one-to-one alignment of gold items (rows) with predicted ones (columns).
+def align(scores: Sequence[Sequence[float]]) -> list[BagPair]:
+    """The best one-to-one alignment of reference items (rows) with predicted ones (columns).
 
     Pairs that score nothing are left out.
     """
-    return [Pair(row, column, scores[row][column]) for row, column in best_assignment(scores)]
+    return [BagPair(row, column, scores[row][column]) for row, column in best_assignment(scores)]
 
 
-def align_bags(predicted: Sequence[Bag], gold: Sequence[Bag]) -> list[Pair]:
+def align_bags(predicted: Sequence[Bag], reference: Sequence[Bag]) -> list[BagPair]:
     """The alignment of two lists of bags with the greatest total F1."""
-    return align([[bag_f1(given, wanted) for given in predicted] for wanted in gold])
+    return align([[bag_f1(bag, target) for bag in predicted] for target in reference])
 
 
-def mean_score(pairs: Iterable[Pair], items: int) -> float:
+def mean_score(pairs: Iterable[BagPair], items: int) -> float:
     """The mean over `items`, those without a partner counting 0.0; NaN when there are none."""
     return sum(pair.score for pair in pairs) / items if items else float("nan")

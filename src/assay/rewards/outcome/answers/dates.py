@@ -58,10 +58,10 @@ def read_date(text: str, convention: Convention) -> CalendarDate | None:
         match = pattern.fullmatch(bare)
         if match is not None:
             fields = match.groupdict()
-            return _checked(fields["year"], str(_MONTHS[fields["month"]]), fields.get("day"))
+            return _calendar_date(fields["year"], str(_MONTHS[fields["month"]]), fields.get("day"))
     match = _YEAR_FIRST.fullmatch(bare)
     if match is not None:
-        return _checked(match["year"], match["month"], match["day"])
+        return _calendar_date(match["year"], match["month"], match["day"])
     match = _YEAR_LAST.fullmatch(bare)
     if match is None:
         return None
@@ -70,10 +70,10 @@ def read_date(text: str, convention: Convention) -> CalendarDate | None:
     # Where only one reading is a date there is nothing to choose.
     if int(one) > 12 or (int(two) > 12 and day_first and match["mark"] != "."):
         day_first = int(one) > 12
-    return _checked(match["year"], two if day_first else one, one if day_first else two)
+    return _calendar_date(match["year"], two if day_first else one, one if day_first else two)
 
 
-def _checked(year: str, month: str, day: str | None) -> CalendarDate | None:
+def _calendar_date(year: str, month: str, day: str | None) -> CalendarDate | None:
     try:
         date(int(year), int(month), int(day or 1))
     except ValueError:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from assay.rewards.outcome.answers.quantities import Quantity, read_quantity, same_unit
+from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quantity, same_unit
 from assay.rewards.outcome.answers.reading import (
     MAX_ITEMS,
     Reading,
@@ -78,7 +78,7 @@ _CHUNK = re.compile(
 )
 
 
-class Match(NamedTuple):
+class FuzzyMatch(NamedTuple):
     """The band of an answer and its place in it."""
 
     score: float
@@ -90,162 +90,165 @@ class Match(NamedTuple):
     edit_similarity: float | None = None
 
 
-def compare(response: str, reference: str, *, tolerance: float = 0.0) -> Match:
+def compare(response: str, reference: str, *, tolerance: float = 0.0) -> FuzzyMatch:
     """How near the response is to one reference."""
     if response == reference:
-        return Match(1.0, "exact", "the same text", 1.0)
+        return FuzzyMatch(1.0, "exact", "the same text", 1.0)
     if len(response) > MAX_CHARS:
         return _none(f"limit: the response has {len(response)} characters, over {MAX_CHARS}")
-    gold, given = read(reference), read(response)
-    found = _compare_readings(given, gold, tolerance)
-    bare = without_lead_in(given)
-    if bare is None or found.band == "form":
-        return found
-    inner = _compare_readings(bare, gold, tolerance)
+    actual, expected = read(response), read(reference)
+    whole = _compare_readings(actual, expected, tolerance)
+    bare = without_lead_in(actual)
+    if bare is None or whole.band == "form":
+        return whole
+    inner = _compare_readings(bare, expected, tolerance)
     if inner.band == "form":
         return _form("lead-in", at_most=inner.score)
-    return max(found, inner, key=lambda match: match.score)
+    return max(whole, inner, key=lambda match: match.score)
 
 
-def _compare_readings(given: Reading, gold: Reading, tolerance: float) -> Match:
-    listed = _compare_lists(given, gold)
-    if listed is not None:
-        return listed
-    form = same_value(given, gold)
+def _compare_readings(response: Reading, reference: Reading, tolerance: float) -> FuzzyMatch:
+    match = _compare_lists(response, reference)
+    if match is not None:
+        return match
+    form = same_value(response, reference)
     if form is not None:
         return _form(form)
-    if gold.quantity is not None:
-        if given.quantity is not None:
-            return _compare_quantities(given.quantity, gold.quantity, tolerance)
-        return _find_quantity(given, gold, gold.quantity)
-    if _is_other_day(given, gold):
+    if reference.quantity is not None:
+        if response.quantity is not None:
+            return _compare_quantities(response.quantity, reference.quantity, tolerance)
+        return _find_quantity(response, reference, reference.quantity)
+    if _is_other_day(response, reference):
         return _none("another date")
-    return _compare_words(given, gold)
+    return _compare_words(response, reference)
 
 
-def same_value(given: Reading, gold: Reading) -> Form | None:
-    """What alone tells two texts apart that say the same, or `None` when they do not."""
-    if given.text.split() == gold.text.split():
+def same_value(response: Reading, reference: Reading) -> Form | None:
+    """The only difference between two texts with the same value; `None` for different values."""
+    if response.text.split() == reference.text.split():
         return "white space"
-    if given.tidy == gold.tidy:
+    if response.tidy == reference.tidy:
         return "typography"
-    if given.tidy.casefold() == gold.tidy.casefold():
+    if response.tidy.casefold() == reference.tidy.casefold():
         return "letter case"
-    if given.quantity is not None and gold.quantity is not None:
-        return _same_quantity(given.quantity, gold.quantity)
+    if response.quantity is not None and reference.quantity is not None:
+        return _same_quantity(response.quantity, reference.quantity)
     agreeing = sum(
         one is not None and one == other
-        for one, other in zip(given.dates, gold.dates, strict=False)
+        for one, other in zip(response.dates, reference.dates, strict=False)
     )
     if agreeing:
         return "date" if agreeing == 2 else "ambiguous date"
     # Two numbers, or a number and words, are not told apart by their punctuation alone.
-    if given.quantity is not None or gold.quantity is not None or not gold.words:
+    if response.quantity is not None or reference.quantity is not None or not reference.words:
         return None
-    if given.numerals != gold.numerals:
+    if response.numerals != reference.numerals:
         return None
-    if "".join(given.words) == "".join(gold.words):
+    if "".join(response.words) == "".join(reference.words):
         return "punctuation"
-    one, other = without_accents(given.words), without_accents(gold.words)
+    one, other = without_accents(response.words), without_accents(reference.words)
     return "accents" if "".join(one) == "".join(other) else None
 
 
-def _same_quantity(given: Quantity, gold: Quantity) -> Form | None:
-    if same_unit(given.unit, gold.unit) and given.value == gold.value:
-        return "number" if given.unit == gold.unit else "unit"
-    if (given.unit, gold.unit) == ("%", "") and given.value == gold.value * 100:
+def _same_quantity(response: AnswerQuantity, reference: AnswerQuantity) -> Form | None:
+    if same_unit(response.unit, reference.unit) and response.value == reference.value:
+        return "number" if response.unit == reference.unit else "unit"
+    if (response.unit, reference.unit) == ("%", "") and response.value == reference.value * 100:
         return "percent as fraction"
-    if (given.unit, gold.unit) == ("", "%") and given.value * 100 == gold.value:
+    if (response.unit, reference.unit) == ("", "%") and response.value * 100 == reference.value:
         return "percent as fraction"
     return None
 
 
-def _is_other_day(given: Reading, gold: Reading) -> bool:
-    """Whether both are dates of the same precision; equal ones were found before."""
-    pairs = zip(given.dates, gold.dates, strict=False)
+def _is_other_day(response: Reading, reference: Reading) -> bool:
+    """Whether both are dates of the same precision; equal ones were matched before."""
+    pairs = zip(response.dates, reference.dates, strict=False)
     return any(one and other and (one.day is None) == (other.day is None) for one, other in pairs)
 
 
-def _compare_quantities(given: Quantity, gold: Quantity, tolerance: float) -> Match:
-    if not same_unit(given.unit, gold.unit):
-        return _none(f"another unit, {given.unit} for {gold.unit}")
-    off = abs(given.value - gold.value)
-    allowed = Fraction(tolerance) * abs(gold.value)
+def _compare_quantities(
+    response: AnswerQuantity, reference: AnswerQuantity, tolerance: float
+) -> FuzzyMatch:
+    if not same_unit(response.unit, reference.unit):
+        return _none(f"another unit, {response.unit} for {reference.unit}")
+    off = abs(response.value - reference.value)
+    allowed = Fraction(tolerance) * abs(reference.value)
     if off > allowed or not allowed:
         return _none("another number")
     return _partial(float(1 - off / allowed), f"a number within {tolerance:g} of the reference")
 
 
-def _find_quantity(given: Reading, gold: Reading, wanted: Quantity) -> Match:
-    """A number given in words around it: a partial match when it is the only one there."""
-    chunks = [chunk.strip(" .,") for chunk in _CHUNK.findall(given.tidy)]
-    found = [read_quantity(chunk) for chunk in chunks]
-    if len(found) != 1 or len(given.words) > MAX_PROSE_WORDS:
-        return _none("no number" if not found else "more than the number")
-    if _contradicts(given, gold) or _alternatives(given, gold):
+def _find_quantity(response: Reading, reference: Reading, expected: AnswerQuantity) -> FuzzyMatch:
+    """A number among other words: a partial match when it is the only one there."""
+    chunks = [chunk.strip(" .,") for chunk in _CHUNK.findall(response.tidy)]
+    quantities = [read_quantity(chunk) for chunk in chunks]
+    if len(quantities) != 1 or len(response.words) > MAX_PROSE_WORDS:
+        return _none("no number" if not quantities else "more than the number")
+    if _contradicts(response, reference) or _alternatives(response, reference):
         return _none("the number is denied or one of several")
-    if found[0] is None or _same_quantity(found[0], wanted) is None:
+    quantity = quantities[0]
+    if quantity is None or _same_quantity(quantity, expected) is None:
         return _none("another number")
-    return _partial(1 / max(1, len(given.words)), "the number, among other words")
+    return _partial(1 / max(1, len(response.words)), "the number, among other words")
 
 
-def _compare_lists(given: Reading, gold: Reading) -> Match | None:
+def _compare_lists(response: Reading, reference: Reading) -> FuzzyMatch | None:
     """The match of two lists, in any order and notation; `None` when neither is a list."""
-    wanted = json_items(gold.text) or line_items(gold.text)
-    listed = json_items(given.text)
-    if len(wanted) < 2 and listed is None:
+    expected = json_items(reference.text) or line_items(reference.text)
+    json_list = json_items(response.text)
+    if len(expected) < 2 and json_list is None:
         return None
-    items = listed if listed is not None else line_items(given.text)
-    if len(items) == 1 < len(wanted):
+    items = json_list if json_list is not None else line_items(response.text)
+    if len(items) == 1 < len(expected):
         items = separated_items(items[0])
-    if len(items) > MAX_ITEMS or len(wanted) > MAX_ITEMS:
+    if len(items) > MAX_ITEMS or len(expected) > MAX_ITEMS:
         return _none(f"limit: over {MAX_ITEMS} items")
-    left = [read(item) for item in items]
+    remaining = [read(item) for item in items]
     forms: list[Form] = []
-    for target in map(read, wanted):
-        for item in left:
+    for target in map(read, expected):
+        for item in remaining:
             form = same_value(item, target)
             if form is not None:
                 forms.append(form)
-                left.remove(item)
+                remaining.remove(item)
                 break
-    f1 = 2 * len(forms) / (len(items) + len(wanted))
+    f1 = 2 * len(forms) / (len(items) + len(expected))
     if f1 == 1:
         return _form("list", at_most=min(FORM_SCORES[form] for form in forms))
-    story = f"{len(forms)} of {len(wanted)} items, {len(items)} given"
-    return _graded(_above(f1, MIN_F1), story, f1, None)
+    because = f"{len(forms)} of {len(expected)} items, {len(items)} given"
+    return _grade(_above(f1, MIN_F1), because, f1, None)
 
 
-def _compare_words(given: Reading, gold: Reading) -> Match:
-    if not gold.numerals <= given.numerals:
+def _compare_words(response: Reading, reference: Reading) -> FuzzyMatch:
+    if not reference.numerals <= response.numerals:
         return _none("a number of the reference is missing")
-    if _contradicts(given, gold):
+    if _contradicts(response, reference):
         return _none("the response denies something")
-    f1 = _token_f1(given.words, gold.words)
-    edit = _edit_similarity(given, gold)
+    f1 = _token_f1(response.words, reference.words)
+    edit = _edit_similarity(response, reference)
     strength = max(_above(f1, MIN_F1), _above(edit, MIN_EDIT))
-    choices = _alternatives(given, gold)
+    choices = _alternatives(response, reference)
     if choices and strength >= 0:
         # Two alternatives are worth the floor of the band, more of them nothing.
         strength = 0.0 if choices == 1 else -1.0
-    return _graded(strength, f"token F1 {f1:.3f}, edit similarity {edit:.3f}", f1, edit)
+    return _grade(strength, f"token F1 {f1:.3f}, edit similarity {edit:.3f}", f1, edit)
 
 
-def _token_f1(given: Sequence[str], gold: Sequence[str]) -> float:
+def _token_f1(response: Sequence[str], reference: Sequence[str]) -> float:
     """F1 of two bags of words, in which a repeated word counts each time."""
     one, other = (
         [word for word in words if word not in _STOPWORDS] or words
-        for words in (without_accents(given), without_accents(gold))
+        for words in (without_accents(response), without_accents(reference))
     )
     shared = (Counter(one) & Counter(other)).total()
     return 2 * shared / (len(one) + len(other)) if shared else 0.0
 
 
-def _edit_similarity(given: Reading, gold: Reading) -> float:
+def _edit_similarity(response: Reading, reference: Reading) -> float:
     """Similarity of the spelling; 0.0 where numerals differ or a single word is another one."""
-    if given.numerals != gold.numerals or not given.words or not gold.words:
+    if response.numerals != reference.numerals or not response.words or not reference.words:
         return 0.0
-    one, other = without_accents(given.words), without_accents(gold.words)
+    one, other = without_accents(response.words), without_accents(reference.words)
     if len(one) != len(other):
         return Levenshtein.normalized_similarity(
             "".join(one), "".join(other), score_cutoff=MIN_EDIT
@@ -256,18 +259,20 @@ def _edit_similarity(given: Reading, gold: Reading) -> float:
     return Levenshtein.normalized_similarity(" ".join(one), " ".join(other))
 
 
-def _contradicts(given: Reading, gold: Reading) -> bool:
+def _contradicts(response: Reading, reference: Reading) -> bool:
     """Whether the response denies what the reference does not, or compares the other way."""
-    said, meant = set(given.words), set(gold.words)
-    return bool((said & _NEGATIONS) - meant) or said & _COMPARISONS != meant & _COMPARISONS
+    words, reference_words = set(response.words), set(reference.words)
+    if (words & _NEGATIONS) - reference_words:
+        return True
+    return words & _COMPARISONS != reference_words & _COMPARISONS
 
 
-def _alternatives(given: Reading, gold: Reading) -> int:
+def _alternatives(response: Reading, reference: Reading) -> int:
     """How many times the response offers another choice, where the reference offers none."""
-    if _ALTERNATIVE.search(gold.tidy):
+    if _ALTERNATIVE.search(reference.tidy):
         return 0
-    marks = len(_ALTERNATIVE.findall(given.tidy))
-    return marks or int(bool((set(given.words) & _HEDGES) - set(gold.words)))
+    marks = len(_ALTERNATIVE.findall(response.tidy))
+    return marks or int(bool((set(response.words) & _HEDGES) - set(reference.words)))
 
 
 def _above(similarity: float, threshold: float) -> float:
@@ -275,22 +280,22 @@ def _above(similarity: float, threshold: float) -> float:
     return (similarity - threshold) / (1 - threshold)
 
 
-def _form(form: Form, *, at_most: float = 1.0) -> Match:
-    return Match(
+def _form(form: Form, *, at_most: float = 1.0) -> FuzzyMatch:
+    return FuzzyMatch(
         min(FORM_SCORES[form], at_most), "form", f"the same value in another form, {form}", 1.0
     )
 
 
-def _graded(strength: float, story: str, f1: float | None, edit: float | None) -> Match:
+def _grade(strength: float, because: str, f1: float | None, edit: float | None) -> FuzzyMatch:
     if strength < 0:
-        return _none(story)._replace(token_f1=f1, edit_similarity=edit)
-    return _partial(strength, story)._replace(token_f1=f1, edit_similarity=edit)
+        return _none(because)._replace(token_f1=f1, edit_similarity=edit)
+    return _partial(strength, because)._replace(token_f1=f1, edit_similarity=edit)
 
 
-def _partial(strength: float, story: str) -> Match:
+def _partial(strength: float, because: str) -> FuzzyMatch:
     score = PARTIAL_FLOOR + (PARTIAL_CEILING - PARTIAL_FLOOR) * min(1.0, strength)
-    return Match(score, "partial", story, min(1.0, strength))
+    return FuzzyMatch(score, "partial", because, min(1.0, strength))
 
 
-def _none(story: str) -> Match:
-    return Match(0.0, "none", story)
+def _none(because: str) -> FuzzyMatch:
+    return FuzzyMatch(0.0, "none", because)

@@ -66,14 +66,14 @@ _UNITS = {
 }
 
 
-class Quantity(NamedTuple):
+class AnswerQuantity(NamedTuple):
     """A number with its unit; the unit is empty when none is written."""
 
     value: Fraction
     unit: str
 
 
-def read_quantity(text: str) -> Quantity | None:
+def read_quantity(text: str) -> AnswerQuantity | None:
     """The quantity that the whole text spells, or `None`.
 
     A comma or dot before exactly three digits groups thousands, except a lone dot, which is the
@@ -97,28 +97,28 @@ def read_quantity(text: str) -> Quantity | None:
         unit, letter = "m", ""
     power = _SCALES.get(scale or letter.lower(), 0)
     value = Fraction(digits + (match["exponent"] or "")) * 10**power
-    return Quantity(-value if "-" in (match["sign"], match["inner"]) else value, unit)
+    return AnswerQuantity(-value if "-" in (match["sign"], match["inner"]) else value, unit)
 
 
-def _plain_digits(written: str) -> str | None:
+def _plain_digits(text: str) -> str | None:
     """The digits with a decimal point and no grouping; `None` when they are no one number."""
-    grouped = _GROUPED.fullmatch(written)
+    grouped = _GROUPED.fullmatch(text)
     if grouped is not None:
         group, point = grouped["group"], grouped["point"]
-        lone_dot = group == "." and written.count(".") == 1 and point is None
+        lone_dot = group == "." and text.count(".") == 1 and point is None
         if not lone_dot and group != point:
-            return written.replace(group, "").replace(",", ".")
-    if _PLAIN.fullmatch(written) is None:
+            return text.replace(group, "").replace(",", ".")
+    if _PLAIN.fullmatch(text) is None:
         return None
-    return written.replace(",", ".").rstrip(".")
+    return text.replace(",", ".").rstrip(".")
 
 
 def _unit(symbol: str | None, word: str | None) -> str | None:
     """The one unit that symbol and word name, empty when neither is there; `None` when unknown."""
-    named = {_UNITS.get(name.strip().lower()) for name in (symbol, word) if name}
-    if len(named) > 1 or None in named:
+    units = {_UNITS.get(name.strip().lower()) for name in (symbol, word) if name}
+    if len(units) > 1 or None in units:
         return None
-    return next(iter(named), "") or ""
+    return next(iter(units), "") or ""
 
 
 def same_unit(one: str, other: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.rewards.outcome.answers.dates import CONVENTIONS, CalendarDate, read_date
-from assay.rewards.outcome.answers.quantities import Quantity, read_quantity
+from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quantity
 
 MAX_ITEMS = 50
 """Most items of a list that are compared one by one."""
@@ -44,7 +44,7 @@ class Reading:
     """Plain quotes, dashes and spaces, nothing invisible, no wrapping, no final full stop."""
     words: tuple[str, ...]
     """Lower-case words and numerals, without articles."""
-    quantity: Quantity | None
+    quantity: AnswerQuantity | None
     dates: tuple[CalendarDate | None, ...]
     """The date under each convention."""
 
@@ -132,6 +132,6 @@ def _plain(char: str) -> str:
 
 def _words(folded: str) -> tuple[str, ...]:
     # An apostrophe inside a word joins it: McDonald's and McDonalds are one word.
-    found = _WORD.findall(folded.replace("'", ""))
-    words = [word.replace(",", "") if word[-1].isdigit() else word for word in found]
+    tokens = _WORD.findall(folded.replace("'", ""))
+    words = [word.replace(",", "") if word[-1].isdigit() else word for word in tokens]
     return tuple(word for word in words if word not in _ARTICLES) or tuple(words)

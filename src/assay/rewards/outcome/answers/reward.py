@@ -15,18 +15,18 @@ from assay.errors import BadParameter
 from assay.registry import reward
 from assay.rewards.outcome.answers.assistantbench import (
     MAX_CHARS,
-    MAX_GOLD_ITEMS,
-    Gold,
+    MAX_REFERENCE_ITEMS,
+    AnswerMatch,
     Negatives,
-    Verdict,
+    ReferenceAnswer,
     clip,
     count_items,
-    judge_answer,
-    read_gold,
+    read_reference,
+    score_answer,
 )
 from assay.rewards.outcome.answers.decoding import BeyondLimitError
 from assay.rewards.outcome.answers.fuzzy import MAX_CHARS as MAX_FUZZY_CHARS
-from assay.rewards.outcome.answers.fuzzy import Match, compare
+from assay.rewards.outcome.answers.fuzzy import FuzzyMatch, compare
 from assay.schema.score import Abstained, Score, Scored
 
 ASSISTANTBENCH_PARTS = (
@@ -38,7 +38,7 @@ ASSISTANTBENCH_PARTS = (
 )
 FUZZY_PARTS = ("answered", "similarity", "token_f1", "edit_similarity")
 MAX_ALIASES = 100
-SHOWN_PAIRS = 20
+NOTE_PAIRS = 20
 """Aligned pairs that the note of a score shows."""
 
 
@@ -53,26 +53,26 @@ def assistantbench_reward(
     """AssistantBench's score of the answer, equal to BrowserGym 0.14.3 where that has a value.
 
     Where BrowserGym's scorer raises, the score is 0.0 and the part `reference_raises` 1.0. Against
-    an empty gold, the test split's, BrowserGym gives 0.0 to every answer; so does this reward,
-    marked by the part `gold_hidden`, unless `hidden_gold="abstain"`. Against a negative gold,
+    an empty reference, the test split's, BrowserGym gives 0.0 to every answer; so does this reward,
+    marked by the part `gold_hidden`, unless `hidden_gold="abstain"`. Against a negative reference,
     BrowserGym gives wrong negative numbers more than 1.0; `negatives="mirrored"` compares them as
-    their absolute values. No gold at all (`None`) abstains.
+    their absolute values. No reference at all (`None`) abstains.
     """
     _check_option("hidden_gold", hidden_gold, ("reference", "abstain"))
     _check_option("negatives", negatives, ("reference", "mirrored"))
-    lines = _gold_lines(answer)
+    lines = _reference_lines(answer)
     if isinstance(lines, Abstained):
         return lines
     if not lines and hidden_gold == "abstain":
         return _abstain("missing_reference", "the gold is empty, as in AssistantBench's test split")
     try:
-        gold = read_gold(lines)
+        reference = read_reference(lines)
     except BeyondLimitError as error:
         return _abstain("unparseable_reference", f"the gold cannot be read: {error}")
-    if gold.kind == "json" and count_items(gold.value) > MAX_GOLD_ITEMS:
-        return _abstain("unparseable_reference", f"the gold has over {MAX_GOLD_ITEMS} items")
-    verdict = judge_answer(_text(final_response), gold, negatives=negatives)
-    return _scored(verdict, gold, lines)
+    if reference.kind == "json" and count_items(reference.value) > MAX_REFERENCE_ITEMS:
+        return _abstain("unparseable_reference", f"the gold has over {MAX_REFERENCE_ITEMS} items")
+    match = score_answer(_text(final_response), reference, negatives=negatives)
+    return _to_score(match, reference, lines)
 
 
 @reward(name="fuzzy_answer_reward", version=1, parts=FUZZY_PARTS)
@@ -90,13 +90,13 @@ def fuzzy_answer_reward(final_response: object, answer: object, *, tolerance: fl
         return references
     text = _text(final_response)
     if not text.strip():
-        return _fuzzy_scored(Match(0.0, "none", "no answer"), "", answered=False)
-    best, reference = Match(0.0, "none", ""), ""
+        return _to_fuzzy_score(FuzzyMatch(0.0, "none", "no answer"), "", answered=False)
+    best, reference = FuzzyMatch(0.0, "none", ""), ""
     for candidate in references:
         match = compare(text, candidate, tolerance=tolerance)
         if match.score > best.score or not reference:
             best, reference = match, candidate
-    return _fuzzy_scored(best, reference, answered=True)
+    return _to_fuzzy_score(best, reference, answered=True)
 
 
 def _references(answer: object) -> list[str] | Abstained:
@@ -104,8 +104,8 @@ def _references(answer: object) -> list[str] | Abstained:
     aliases = answer if isinstance(answer, (list, tuple)) else [answer]
     texts = [text for alias in aliases for text in _spellings(alias)]
     if not texts:
-        known = answer is None or isinstance(answer, (str, list, tuple))
-        reason = "missing_reference" if known else "unparseable_reference"
+        empty = answer is None or isinstance(answer, (str, list, tuple))
+        reason = "missing_reference" if empty else "unparseable_reference"
         return Abstained(reason, f"the {type(answer).__name__} holds no reference", FUZZY_PARTS)
     if len(texts) > MAX_ALIASES or any(len(text) > MAX_FUZZY_CHARS for text in texts):
         because = f"over {MAX_ALIASES} references, or one over {MAX_FUZZY_CHARS} characters"
@@ -123,7 +123,7 @@ def _spellings(alias: object) -> list[str]:
     return [text for text in [_text(alias)] if text] if isinstance(alias, int) else []
 
 
-def _fuzzy_scored(match: Match, reference: str, *, answered: bool) -> Scored:
+def _to_fuzzy_score(match: FuzzyMatch, reference: str, *, answered: bool) -> Scored:
     against = f" ({clip(reference)!r})" if reference else ""
     parts = {
         "answered": 1.0 if answered else 0.0,
@@ -136,9 +136,9 @@ def _fuzzy_scored(match: Match, reference: str, *, answered: bool) -> Scored:
     )
 
 
-def _check_option(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise BadParameter(f"{name} is one of {', '.join(known)}, not {value!r}")
+def _check_option(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise BadParameter(f"{name} is one of {', '.join(choices)}, not {value!r}")
 
 
 def _abstain(reason: str, because: str) -> Abstained:
@@ -155,8 +155,8 @@ def _text(response: object) -> str:
         return ""
 
 
-def _gold_lines(answer: object) -> list[str] | Abstained:
-    """The lines of the gold that are not blank, or why there are none to compare with."""
+def _reference_lines(answer: object) -> list[str] | Abstained:
+    """The lines of the reference that are not blank, or why there are none to compare with."""
     if isinstance(answer, str):
         if len(answer) > MAX_CHARS:
             return _abstain("unparseable_reference", f"the gold has over {MAX_CHARS} characters")
@@ -170,36 +170,36 @@ def _gold_lines(answer: object) -> list[str] | Abstained:
     else:
         because = f"the gold is a {type(answer).__name__}; give a text, a number or a list of texts"
         return _abstain("unparseable_reference", because)
-    if len(lines) > MAX_GOLD_ITEMS:
-        return _abstain("unparseable_reference", f"the gold has over {MAX_GOLD_ITEMS} lines")
+    if len(lines) > MAX_REFERENCE_ITEMS:
+        return _abstain("unparseable_reference", f"the gold has over {MAX_REFERENCE_ITEMS} lines")
     return lines
 
 
-def _scored(verdict: Verdict, gold: Gold, lines: Sequence[str]) -> Scored:
-    because = verdict.because if lines else "the gold is hidden; BrowserGym gives 0.0 to everything"
-    notes: dict[str, str] = {"gold_kind": gold.kind}
-    if verdict.pairs:
-        notes["alignment"] = _alignment(verdict, lines)
+def _to_score(match: AnswerMatch, reference: ReferenceAnswer, lines: Sequence[str]) -> Scored:
+    because = match.because if lines else "the gold is hidden; BrowserGym gives 0.0 to everything"
+    notes: dict[str, str] = {"gold_kind": reference.kind}
+    if match.pairs:
+        notes["alignment"] = _alignment(match, lines)
     return Scored(
-        verdict.value,
+        match.value,
         because,
         {
-            "answered": 1.0 if verdict.answered else 0.0,
-            "reference_raises": 1.0 if verdict.raises else 0.0,
+            "answered": 1.0 if match.answered else 0.0,
+            "reference_raises": 1.0 if match.raises else 0.0,
             "gold_hidden": 0.0 if lines else 1.0,
             "items_gold": float(len(lines)),
-            "items_predicted": float(len(verdict.predicted)),
+            "items_predicted": float(len(match.predicted)),
         },
         notes,
     )
 
 
-def _alignment(verdict: Verdict, lines: Sequence[str]) -> str:
-    """`[gold, predicted, score]` for each aligned pair, as bounded JSON."""
+def _alignment(match: AnswerMatch, lines: Sequence[str]) -> str:
+    """`[reference, predicted, score]` for each aligned pair, as bounded JSON."""
     rows = [
-        f"[{_quoted(lines[pair.gold])}, {_quoted(verdict.predicted[pair.predicted])}, "
+        f"[{_quoted(lines[pair.reference])}, {_quoted(match.predicted[pair.predicted])}, "
         f"{pair.score:.4f}]"
-        for pair in verdict.pairs[:SHOWN_PAIRS]
+        for pair in match.pairs[:NOTE_PAIRS]
     ]
     return f"[{', '.join(rows)}]"
 

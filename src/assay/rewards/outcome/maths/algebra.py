@@ -109,7 +109,7 @@ def _inverse(value: Rational) -> Rational:
 
 
 def _power(base: Expr, exponent: Expr, ring: Ring) -> Quotient:
-    value = rational(exponent, ring.effort)
+    value = rational(exponent, ring.budget)
     if value is None:
         return _opaque(Power(base, exponent), ring)
     inside = quotient(base, ring)
@@ -198,7 +198,7 @@ def _call(
     node: Call, name: str, arguments: tuple[Expr, ...], ring: Ring, *, opaque: bool
 ) -> Quotient:
     if not opaque:
-        value = rational(node, ring.effort)
+        value = rational(node, ring.budget)
         if value is not None:
             return _constant(value)
         if name == "exp":

@@ -8,7 +8,7 @@ from typing import Final
 
 from assay.rewards.outcome.maths import lexicon
 from assay.rewards.outcome.maths.cursor import Cursor, expression, negate, number
-from assay.rewards.outcome.maths.limits import MAX_DIGITS, TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import MAX_DIGITS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Apply,
     Based,
@@ -37,7 +37,7 @@ STOP_COMMANDS: Final = frozenset(
 
 
 class AtomReader(Cursor, ABC):
-    """Reads what stands between operators; larger pieces are read by the subclasses."""
+    """Reads what stands between operators; larger expressions are read by the subclasses."""
 
     def __init__(self, tokens: list[Token]) -> None:
         super().__init__(tokens)
@@ -76,7 +76,7 @@ class AtomReader(Cursor, ABC):
             case "grouped" | "constant" | "text":
                 return _leaf(self.take())
             case _:
-                raise Unreadable(f"{token.text or 'the end'!r} where a value was expected")
+                raise UnreadableAnswer(f"{token.text or 'the end'!r} where a value was expected")
 
     def _read_number(self) -> Expr:
         text = self.take().text
@@ -91,7 +91,7 @@ class AtomReader(Cursor, ABC):
                 raise TooLarge(f"a numeral of {len(text):,} digits, limit {MAX_DIGITS:,}")
             if isinstance(base, Number) and isinstance(base.value, int) and 2 <= base.value <= 36:
                 return Based(text, base.value)
-            raise Unreadable("a subscript of a number that is not a base")
+            raise UnreadableAnswer("a subscript of a number that is not a base")
         return number(text)
 
     def _read_digits(self) -> str:
@@ -99,7 +99,7 @@ class AtomReader(Cursor, ABC):
         text = self.take().text
         self.expect("close", "}")
         if not text.isdigit():
-            raise Unreadable("a repeating part that is not digits")
+            raise UnreadableAnswer("a repeating part that is not digits")
         return text
 
     def _read_name(self) -> Expr:
@@ -131,9 +131,9 @@ class AtomReader(Cursor, ABC):
 
     def _read_subscript(self, name: str) -> Expr:
         self.take()
-        spelt = self._read_spelt_index()
-        if spelt:
-            return self._maybe_apply(f"{name}_{spelt}" + self._read_primes())
+        spelling = self._read_spelt_index()
+        if spelling:
+            return self._maybe_apply(f"{name}_{spelling}" + self._read_primes())
         self.enter()
         index = self._read_index()
         self.leave()
@@ -170,9 +170,9 @@ class AtomReader(Cursor, ABC):
             end += 1
         if self.tokens[end].text != "}" or end == self.at + 1:
             return ""
-        spelt = "".join(token.text for token in self.tokens[self.at + 1 : end])
+        spelling = "".join(token.text for token in self.tokens[self.at + 1 : end])
         self.at = end + 1
-        return spelt
+        return spelling
 
     def _maybe_apply(self, name: str) -> Expr:
         token = self.token
@@ -187,20 +187,20 @@ class AtomReader(Cursor, ABC):
             return Apply(name, tuple(map(expression, items)))
         except TooLarge:
             raise
-        except Unreadable:
+        except UnreadableAnswer:
             self.at, self.depth = start, depth
             return Symbol(name + self._read_spelt_argument())
 
     def _read_spelt_argument(self) -> str:
         """What stands in parentheses, as it is spelt, as in `P(X = 2)`."""
-        spelt, level = "", 0
-        while self.token.kind != "end" and len(spelt) < 40:
+        spelling, level = "", 0
+        while self.token.kind != "end" and len(spelling) < 40:
             token = self.take()
-            spelt += token.text
+            spelling += token.text
             level += (token.text == "(") - (token.text == ")")
             if level == 0:
-                return spelt
-        raise Unreadable("an argument that is no expression")
+                return spelling
+        raise UnreadableAnswer("an argument that is no expression")
 
     def read_argument(self) -> Expr:
         """A TeX argument: a braced group, or the next digit, letter or command."""
@@ -211,7 +211,7 @@ class AtomReader(Cursor, ABC):
             self.tokens[self.at] = Token("number", token.text[1:])
             return number(token.text[0])
         if token.kind == "grouped":
-            raise Unreadable("a grouped number as a bare argument")
+            raise UnreadableAnswer("a grouped number as a bare argument")
         self.enter()
         argument = expression(self.read_atom())
         self.leave()
@@ -236,7 +236,7 @@ class AtomReader(Cursor, ABC):
             return Call(lexicon.INVERSES[name], arguments)
         if base is not None:
             if name != "log":
-                raise Unreadable(f"a subscript of {name}")
+                raise UnreadableAnswer(f"a subscript of {name}")
             arguments = (*arguments, base)
         call = Call(name, arguments)
         return call if power is None else Power(call, power)
@@ -307,7 +307,7 @@ class AtomReader(Cursor, ABC):
         if name in lexicon.FONTS:
             return self._read_styled()
         if name in STOP_COMMANDS:
-            raise Unreadable(f"\\{name} where a value was expected")
+            raise UnreadableAnswer(f"\\{name} where a value was expected")
         if name in ("emptyset", "varnothing"):
             return Symbol("emptyset")
         return self._read_symbol_command(name)
@@ -357,7 +357,7 @@ class AtomReader(Cursor, ABC):
             case "sum" | "prod" | "int" | "lim":
                 return Big(name, lower, upper, body)
             case _:
-                raise Unreadable(f"operator {name}")
+                raise UnreadableAnswer(f"operator {name}")
 
 
 def _leaf(token: Token) -> Node:

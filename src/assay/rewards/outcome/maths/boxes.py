@@ -31,7 +31,7 @@ Gap: TypeAlias = Literal["list", "or", "nothing", "few_words", "prose"]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class BoxSpan:
     """One closed box: where its command starts and ends, and what it holds."""
 
     start: int
@@ -50,7 +50,7 @@ class BoxedAnswer:
     """How many different boxes stand there with hardly a word between them."""
 
 
-def boxes_from_end(text: str) -> Iterator[Box]:
+def boxes_from_end(text: str) -> Iterator[BoxSpan]:
     """Closed boxes, the last one first; boxes that never close are passed over."""
     limit = len(text)
     for start, after in _commands_from_end(text):
@@ -58,17 +58,17 @@ def boxes_from_end(text: str) -> Iterator[Box]:
         if opening is None:
             bare = _UNBRACED.match(text, after, limit)
             if bare is not None:
-                yield Box(start, bare.end(), bare[1].rstrip(".,;:!"))
+                yield BoxSpan(start, bare.end(), bare[1].rstrip(".,;:!"))
             continue
         closing = _closing_brace(text, opening.end(), min(limit, opening.end() + _LONGEST))
         if closing is None:
             # Whatever encloses a box that never closes does not close either.
             limit = start
             continue
-        yield Box(start, closing + 1, text[opening.end() : closing].strip())
+        yield BoxSpan(start, closing + 1, text[opening.end() : closing].strip())
 
 
-def last_answer(text: str, *, joined: bool = False) -> BoxedAnswer | None:
+def last_answer(text: str, *, as_list: bool = False) -> BoxedAnswer | None:
     """What the last non-empty box says, with the boxes that it completes to a list.
 
     `\\boxed{1}, \\boxed{2}` and `\\boxed{1} and \\boxed{2}` state one list. Boxes with nothing
@@ -85,7 +85,7 @@ def last_answer(text: str, *, joined: bool = False) -> BoxedAnswer | None:
     run: Literal["list", "correction"] | None = None
     for box in boxes:
         gap = _gap(text[box.end : start]) if box.end <= start else "prose"
-        joins = gap in ("list", "or") or (joined and gap == "nothing")
+        joins = gap in ("list", "or") or (as_list and gap == "nothing")
         kind: Literal["list", "correction"] = "list" if joins else "correction"
         if gap == "prose" or kind != (run or kind):
             break
@@ -95,7 +95,7 @@ def last_answer(text: str, *, joined: bool = False) -> BoxedAnswer | None:
             contents.append(box.content)
             separators.append(" or " if gap == "or" else ", ")
     return BoxedAnswer(
-        span=_joined(contents[::-1], separators[::-1]),
+        span=_join(contents[::-1], separators[::-1]),
         start=start,
         end=last.end,
         in_a_row=1 if separators else len(row),
@@ -107,7 +107,7 @@ def has_box(text: str) -> bool:
     return next(_commands_from_end(text), None) is not None
 
 
-def _joined(contents: list[str], separators: list[str]) -> str:
+def _join(contents: list[str], separators: list[str]) -> str:
     if len(set(contents)) == 1:
         return contents[0]
     tail = zip(separators, contents[1:], strict=True)

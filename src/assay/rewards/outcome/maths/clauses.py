@@ -30,7 +30,7 @@ _VERBS = frozenset(
 _DISPLAY = re.compile(r"(?:\$\$[^$]+\$\$|\\\[(?:[^\\]|\\[^\[\]])+\\\])[\s.]*\Z")
 _REMARK = re.compile(r"\s+(?:I hope|Let me know|Hope this)\b", re.IGNORECASE)
 _REMARKS = frozenset(("correct", "right", "clear", "done", "obvious", "it", "that", "this"))
-_VERDICT = re.compile(
+_IS_THE_ANSWER = re.compile(
     r"\s+(?:is|are)\s+(?:thus\s+|therefore\s+)?(?:the|our|my)\s+(?:\w+\s+)?"
     r"(?:answer|solution|result|value)s?\W*\Z",
     re.IGNORECASE,
@@ -54,12 +54,12 @@ _BOILERPLATE = re.compile(
 )
 
 
-def unwrapped(span: str) -> str:
+def without_wrapping(span: str) -> str:
     """The span without the quotes, emphasis, code fence and full stop around it."""
     text = span.strip()
-    fenced = _FENCE.match(text)
-    if fenced is not None:
-        text = fenced["body"].strip()
+    fence = _FENCE.match(text)
+    if fence is not None:
+        text = fence["body"].strip()
     for _ in range(4):
         before = text
         text = text.rstrip(" \t\r\n.,;:。，；")
@@ -70,7 +70,7 @@ def unwrapped(span: str) -> str:
                 and text.endswith(right)
             ):
                 text = text[len(left) : -len(right)].strip()
-        text = _unbracketed(_closed(text))
+        text = _without_square_brackets(_without_stray_brackets(text))
         if text == before:
             break
     return text
@@ -97,14 +97,14 @@ def first_clause(text: str) -> str:
 
 
 def last_clause(text: str) -> str:
-    """The last sentence that is not a farewell; the tail of it when it is very long.
+    """The last sentence that is not a polite ending; the tail of it when it is very long.
 
     A displayed formula at the end is a sentence of its own, on however many lines.
     """
     tail = text[-3 * LONGEST_CLAUSE :].rstrip()
-    shown = _DISPLAY.search(tail)
-    if shown is not None:
-        return shown[0]
+    display = _DISPLAY.search(tail)
+    if display is not None:
+        return display[0]
     while tail:
         body = tail.rstrip(" \t\r\n.!?。！？*_`\"'$")
         ends = [match.end() for match in _SENTENCE_END.finditer(body)]
@@ -128,10 +128,10 @@ def without_aside(clause: str) -> str:
 
 def statement(clause: str) -> str | None:
     """What the clause says the answer is: after its last "is", or its last formula."""
-    clause = _VERDICT.sub("", clause)
+    clause = _IS_THE_ANSWER.sub("", clause)
     links = list(_COPULA.finditer(clause))
     for match in reversed(links):
-        rest = unwrapped(without_aside(clause[match.end() :]))
+        rest = without_wrapping(without_aside(clause[match.end() :]))
         if (
             rest
             and rest.lower() not in _REMARKS
@@ -165,7 +165,7 @@ def _inside_math(clause: str, link: re.Match[str]) -> bool:
     return any(math.start() < link.start() < math.end() for math in _MATH.finditer(clause))
 
 
-def _closed(text: str) -> str:
+def _without_stray_brackets(text: str) -> str:
     """The text without closing brackets whose partners were cut off before it."""
     while text.endswith("}") and text.count("}") > text.count("{") and not text.endswith("\\}"):
         text = text[:-1].rstrip()
@@ -179,7 +179,7 @@ def _whole_words(sentence: str) -> str:
     return sentence[-LONGEST_CLAUSE:].partition(" ")[2]
 
 
-def _unbracketed(text: str) -> str:
+def _without_square_brackets(text: str) -> str:
     """`[90]` without its brackets; an interval, a list or a matrix keeps them."""
     if len(text) > 2 and text[0] == "[" and text[-1] == "]" and not set(text[1:-1]) & set("[],;&"):
         return text[1:-1].strip()

@@ -148,9 +148,9 @@ def unwrap(text: str) -> str:
 
 
 def _ascii_character(character: str) -> str:
-    known = _SIGNS.get(character)
-    if known is not None:
-        return known
+    sign = _SIGNS.get(character)
+    if sign is not None:
+        return sign
     if character in _GREEK:
         return f"\\{_GREEK[character]} "
     if character.isdecimal():

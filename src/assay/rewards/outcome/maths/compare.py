@@ -10,7 +10,7 @@ The decision is made by the first rule that can make it:
 6. choice letters, and answers in words, are compared as such;
 7. both texts are read into typed nodes; a reference that cannot be read is not understood, a
    prediction that cannot be read is wrong;
-8. the nodes are compared by shape (`judge`): real sets, relations, lists, quantities, ratios,
+8. the nodes are compared by shape (`comparer`): real sets, relations, lists, quantities, ratios,
    matrices, and at the bottom expressions (`scalars`): exact rationals, then polynomials over
    radicals and constants, then values at fixed points to high precision;
 9. where a comma is ambiguous, the other reading of it is tried.
@@ -26,11 +26,17 @@ from typing import Final
 
 from assay.rewards.outcome.maths import boxes, spelling, texts, vectors
 from assay.rewards.outcome.maths.clean import clean
+from assay.rewards.outcome.maths.comparer import AnswerComparer, Conventions
 from assay.rewards.outcome.maths.cursor import number
 from assay.rewards.outcome.maths.evaluate import is_unevaluated
 from assay.rewards.outcome.maths.exact import rational
-from assay.rewards.outcome.maths.judge import Conventions, Judge
-from assay.rewards.outcome.maths.limits import MAX_CHARS, MAX_STEPS, Effort, TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import (
+    MAX_CHARS,
+    MAX_STEPS,
+    TooLarge,
+    UnreadableAnswer,
+    WorkBudget,
+)
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
     Apply,
@@ -61,8 +67,8 @@ _COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether the prediction equals the reference, and which rule said so."""
+class Equality:
+    """Whether the prediction equals the reference, and which rule decided it."""
 
     equal: bool | None
     """None: the reference could not be understood. A prediction never makes it None."""
@@ -81,102 +87,106 @@ class Verdict:
     """One sentence for a person, with both answers cut short."""
 
 
-def compare(prediction: str, gold: str, *, conventions: Conventions = DEFAULT) -> Verdict:
-    """The verdict on an extracted answer against a reference, under the conventions."""
-    said, meant = prediction.strip(), gold.strip()
-    if not meant:
-        return Verdict(None, "empty_gold", "the reference answer is empty")
-    if not said:
-        return Verdict(equal=False, rule="empty_prediction", because="the answer is empty")
-    if said == meant:
-        return _equal("identical", said, meant)
-    if _NUMBER.fullmatch(said) and _NUMBER.fullmatch(meant):
-        return _two_numbers(said, meant, conventions)
-    if len(said) > MAX_CHARS:
-        return _wrong("limit_prediction", said, f"it has {len(said):,} characters")
-    if len(meant) > MAX_CHARS:
-        return _lost("limit_gold", meant, f"it has {len(meant):,} characters")
-    return _guarded(said, _without_box(meant), conventions)
+def compare(prediction: str, reference: str, *, conventions: Conventions = DEFAULT) -> Equality:
+    """Whether an extracted answer equals a reference, under the conventions."""
+    prediction, reference = prediction.strip(), reference.strip()
+    if not reference:
+        return Equality(None, "empty_gold", "the reference answer is empty")
+    if not prediction:
+        return Equality(equal=False, rule="empty_prediction", because="the answer is empty")
+    if prediction == reference:
+        return _equal("identical", prediction, reference)
+    if _NUMBER.fullmatch(prediction) and _NUMBER.fullmatch(reference):
+        return _compare_numbers(prediction, reference, conventions)
+    if len(prediction) > MAX_CHARS:
+        return _wrong("limit_prediction", prediction, f"it has {len(prediction):,} characters")
+    if len(reference) > MAX_CHARS:
+        return _not_understood("limit_gold", reference, f"it has {len(reference):,} characters")
+    return _compare_within_limits(prediction, _without_box(reference), conventions)
 
 
-def _guarded(said: str, meant: str, conventions: Conventions) -> Verdict:
-    """The verdict on two texts, also where a bound of the arithmetic was set too high.
+def _compare_within_limits(prediction: str, reference: str, conventions: Conventions) -> Equality:
+    """The comparison of two texts, also where a bound of the arithmetic was set too high.
 
     Every step checks its own size first, but answers are hostile and there are many steps: what
     still overflows, nests too deeply or prints too many digits is beyond a limit like any other.
     It is the reference's fault if the plainest answer breaks it as well.
     """
     try:
-        return _compare_texts(said, meant, conventions)
-    except _BEYOND as error:
+        return _compare_texts(prediction, reference, conventions)
+    except _LIMIT_ERRORS as error:
         fault = type(error).__name__
     try:
-        _compare_texts("0", meant, conventions)
-    except _BEYOND:
-        return _lost("limit_gold", meant, fault)
-    return _wrong("limit_prediction", said, fault)
+        _compare_texts("0", reference, conventions)
+    except _LIMIT_ERRORS:
+        return _not_understood("limit_gold", reference, fault)
+    return _wrong("limit_prediction", prediction, fault)
 
 
-_BEYOND: Final = (ArithmeticError, ValueError, RecursionError, MemoryError)
+_LIMIT_ERRORS: Final = (ArithmeticError, ValueError, RecursionError, MemoryError)
 
 
-def _without_box(gold: str) -> str:
-    if "\\boxed" not in gold and "\\fbox" not in gold:
-        return gold
-    answer = boxes.last_answer(gold, joined=True)
-    return answer.span if answer is not None and answer.span.strip() else gold
+def _without_box(reference: str) -> str:
+    if "\\boxed" not in reference and "\\fbox" not in reference:
+        return reference
+    answer = boxes.last_answer(reference, as_list=True)
+    return answer.span if answer is not None and answer.span.strip() else reference
 
 
-def _two_numbers(said: str, meant: str, conventions: Conventions) -> Verdict:
-    judge = Judge(conventions, Effort(), frozenset({Number}))
-    left, right = (number(text.lstrip("+-")) for text in (said, meant))
-    if said[0] == "-":
+def _compare_numbers(prediction: str, reference: str, conventions: Conventions) -> Equality:
+    comparer = AnswerComparer(conventions, WorkBudget(), frozenset({Number}))
+    left, right = (number(text.lstrip("+-")) for text in (prediction, reference))
+    if prediction[0] == "-":
         left = Number(-left.value, left.digits, left.places)
-    if meant[0] == "-":
+    if reference[0] == "-":
         right = Number(-right.value, right.digits, right.places)
-    rule = judge.rule(left, right)
+    rule = comparer.rule(left, right)
     if rule is None:
         whole = isinstance(left.value, int) and isinstance(right.value, int)
         kind = "integer" if whole else "decimal"
-        return _different(kind, said, meant)
-    return _equal(rule, said, meant)
+        return _different(kind, prediction, reference)
+    return _equal(rule, prediction, reference)
 
 
-def _compare_texts(said: str, meant: str, conventions: Conventions) -> Verdict:
-    if said == meant:
-        return _equal("identical", said, meant)
-    gold_tokens, gold_fault = _scanned(meant)
-    tokens, fault = _scanned(said)
-    if tokens is not None and gold_tokens is not None and _same_tokens(tokens, gold_tokens):
-        return _equal("tokens", said, meant)
-    by_words = _compare_words(said, meant, conventions)
-    if by_words is not None:
-        return by_words
-    figures = spelling.in_figures(said), spelling.in_figures(meant)
+def _compare_texts(prediction: str, reference: str, conventions: Conventions) -> Equality:
+    if prediction == reference:
+        return _equal("identical", prediction, reference)
+    reference_tokens, reference_fault = _scan_text(reference)
+    tokens, fault = _scan_text(prediction)
+    if (
+        tokens is not None
+        and reference_tokens is not None
+        and _same_tokens(tokens, reference_tokens)
+    ):
+        return _equal("tokens", prediction, reference)
+    equality = _compare_words(prediction, reference, conventions)
+    if equality is not None:
+        return equality
+    figures = spelling.in_figures(prediction), spelling.in_figures(reference)
     if any(figures):
-        return _compare_texts(figures[0] or said, figures[1] or meant, conventions)
-    if gold_tokens is None:
-        return _unread_gold(said, meant, gold_fault)
+        return _compare_texts(figures[0] or prediction, figures[1] or reference, conventions)
+    if reference_tokens is None:
+        return _unread_reference(prediction, reference, reference_fault)
     try:
-        gold_node = read(gold_tokens)
-    except Unreadable as error:
-        return _unread_gold(said, meant, error)
+        right = read(reference_tokens)
+    except UnreadableAnswer as error:
+        return _unread_reference(prediction, reference, error)
     if tokens is None:
-        return _unread_prediction(said, fault)
+        return _unread_prediction(prediction, fault)
     try:
-        node = read(tokens)
-    except Unreadable as error:
-        return _unread_prediction(said, error)
-    verdict = _compare_nodes(node, gold_node, said, meant, conventions)
-    if verdict.equal or "," not in said + meant:
-        return verdict
-    return _reread(tokens, gold_tokens, said, meant, conventions) or verdict
+        left = read(tokens)
+    except UnreadableAnswer as error:
+        return _unread_prediction(prediction, error)
+    equality = _compare_nodes(left, right, prediction, reference, conventions)
+    if equality.equal or "," not in prediction + reference:
+        return equality
+    return _reread(tokens, reference_tokens, prediction, reference, conventions) or equality
 
 
-def _scanned(text: str) -> tuple[list[Token] | None, Unreadable | None]:
+def _scan_text(text: str) -> tuple[list[Token] | None, UnreadableAnswer | None]:
     try:
         return scan(clean(text)), None
-    except Unreadable as error:
+    except UnreadableAnswer as error:
         return None, error
 
 
@@ -188,108 +198,120 @@ def _same_tokens(left: list[Token], right: list[Token]) -> bool:
     )
 
 
-def _compare_words(said: str, meant: str, conventions: Conventions) -> Verdict | None:
-    """A verdict if the reference is an option or a time, or the two texts use the same words."""
-    wanted = texts.option(meant)
-    if wanted is not None:
-        return _compare_option(said, wanted, meant, conventions)
-    letters = texts.choices(meant) if "," in meant else None
-    if letters is not None and letters == texts.choices(said):
-        return _equal("choice", said, meant)
-    words = texts.plain(meant)
-    if texts.is_words(words) and texts.plain(said) == words:
-        return _equal("text", said, meant)
-    same_time = spelling.same_time(said, meant)
+def _compare_words(prediction: str, reference: str, conventions: Conventions) -> Equality | None:
+    """A result if the reference is an option or a time, or the two texts use the same words."""
+    expected = texts.option(reference)
+    if expected is not None:
+        return _compare_option(prediction, expected, reference, conventions)
+    letters = texts.choices(reference) if "," in reference else None
+    if letters is not None and letters == texts.choices(prediction):
+        return _equal("choice", prediction, reference)
+    words = texts.plain(reference)
+    if texts.is_words(words) and texts.plain(prediction) == words:
+        return _equal("text", prediction, reference)
+    same_time = spelling.same_time(prediction, reference)
     if same_time is not None:
-        return _equal("time", said, meant) if same_time else _different("time", said, meant)
+        return (
+            _equal("time", prediction, reference)
+            if same_time
+            else _different("time", prediction, reference)
+        )
     return None
 
 
 def _compare_option(
-    said: str, wanted: texts.Option, meant: str, conventions: Conventions
-) -> Verdict | None:
+    prediction: str, expected: texts.Option, reference: str, conventions: Conventions
+) -> Equality | None:
     """A reference with letter and content is met by either; by both only if both agree."""
-    option = texts.option(said, any_case=True)
+    option = texts.option(prediction, any_case=True)
     if option is None:
-        if not wanted.content:
+        if not expected.content:
             return None
-        option = texts.Option(wanted.letter, said)
-    same = option.letter == wanted.letter
-    if same and option.content and wanted.content:
-        same = _compare_texts(option.content, wanted.content, conventions).equal is True
-    return _equal("choice", said, meant) if same else _different("choice", said, meant)
+        option = texts.Option(expected.letter, prediction)
+    same = option.letter == expected.letter
+    if same and option.content and expected.content:
+        same = _compare_texts(option.content, expected.content, conventions).equal is True
+    return (
+        _equal("choice", prediction, reference)
+        if same
+        else _different("choice", prediction, reference)
+    )
 
 
-def _unread_gold(said: str, meant: str, fault: Unreadable | None) -> Verdict:
+def _unread_reference(prediction: str, reference: str, fault: UnreadableAnswer | None) -> Equality:
     """Words that are not formulas can still be told apart; anything else is not understood."""
-    words = texts.plain(meant)
+    words = texts.plain(reference)
     if isinstance(fault, TooLarge):
-        return _lost("limit_gold", meant, str(fault))
-    if texts.skeleton(said) == texts.skeleton(meant):
-        return _equal("layout", said, meant)
+        return _not_understood("limit_gold", reference, str(fault))
+    if texts.skeleton(prediction) == texts.skeleton(reference):
+        return _equal("layout", prediction, reference)
     if texts.is_words(words) and not texts.is_prose(words):
-        return _different("text", said, meant)
-    return _lost("unparseable_gold", meant, str(fault))
+        return _different("text", prediction, reference)
+    return _not_understood("unparseable_gold", reference, str(fault))
 
 
-def _unread_prediction(said: str, fault: Unreadable | None) -> Verdict:
+def _unread_prediction(prediction: str, fault: UnreadableAnswer | None) -> Equality:
     rule = "limit_prediction" if isinstance(fault, TooLarge) else "unparseable_prediction"
-    return _wrong(rule, said, str(fault))
+    return _wrong(rule, prediction, str(fault))
 
 
 def _compare_nodes(
-    node: Node, gold: Node, said: str, meant: str, conventions: Conventions
-) -> Verdict:
-    kinds = kinds_in(node, gold)
-    effort = Effort()
+    left: Node, right: Node, prediction: str, reference: str, conventions: Conventions
+) -> Equality:
+    kinds = kinds_in(left, right)
+    budget = WorkBudget()
     rule = None
     try:
         if Apply in kinds:
-            functions = functions_in(node, gold)
-            node, gold = settle(node, functions), settle(gold, functions)
+            functions = functions_in(left, right)
+            left, right = settle(left, functions), settle(right, functions)
         if Big in kinds:
-            node, gold = with_bound_names(node), with_bound_names(gold)
+            left, right = with_bound_names(left), with_bound_names(right)
         if not kinds.isdisjoint((Symbol, Apply)):
-            node, gold = vectors.reconciled(node, gold)
-        rule = Judge(conventions, effort, kinds).rule(node, gold)
+            left, right = vectors.reconcile(left, right)
+        rule = AnswerComparer(conventions, budget, kinds).rule(left, right)
     except TooLarge as error:
-        effort.limit = error
-    except Unreadable:
-        return _different(_kind(gold), said, meant)
+        budget.limit = error
+    except UnreadableAnswer:
+        return _different(_kind(right), prediction, reference)
     if rule is not None:
-        return _equal(rule, said, meant)
-    if effort.limit is not None:
-        if _is_manageable(gold):
-            return _wrong("limit_prediction", said, str(effort.limit))
-        return _lost("limit_gold", meant, str(effort.limit))
-    if Big in kinds and Big not in kinds_in(node) and is_unevaluated(_stated(gold)):
-        return _lost("unevaluated_gold", meant, "it has a sum, integral or limit")
-    return _different(_kind(gold), said, meant)
+        return _equal(rule, prediction, reference)
+    if budget.limit is not None:
+        if _is_manageable(right):
+            return _wrong("limit_prediction", prediction, str(budget.limit))
+        return _not_understood("limit_gold", reference, str(budget.limit))
+    if Big in kinds and Big not in kinds_in(left) and is_unevaluated(_stated_value(right)):
+        return _not_understood("unevaluated_gold", reference, "it has a sum, integral or limit")
+    return _different(_kind(right), prediction, reference)
 
 
-def _stated(gold: Node) -> Node:
+def _stated_value(node: Node) -> Node:
     """The value that a reference gives to what it names, or all of it."""
-    meant = statement(gold, None) if isinstance(gold, Relation) else None
-    return gold if meant is None else meant.value
+    named = statement(node, None) if isinstance(node, Relation) else None
+    return node if named is None else named.value
 
 
-def _is_manageable(gold: Node) -> bool:
+def _is_manageable(node: Node) -> bool:
     """Whether the reference on its own is far from the limits, so that it met none of them."""
-    if cost(gold) > MAX_STEPS // 16:
+    if cost(node) > MAX_STEPS // 16:
         return False
     try:
-        if isinstance(gold, EXPRESSIONS):
-            rational(gold, Effort())
+        if isinstance(node, EXPRESSIONS):
+            rational(node, WorkBudget())
     except TooLarge:
         return False
     return True
 
 
 def _reread(
-    tokens: list[Token], gold_tokens: list[Token], said: str, meant: str, conventions: Conventions
-) -> Verdict | None:
-    """An equal verdict under the other reading of a comma: a separator, or a decimal point."""
-    for text, others, swapped in ((said, gold_tokens, False), (meant, tokens, True)):
+    tokens: list[Token],
+    reference_tokens: list[Token],
+    prediction: str,
+    reference: str,
+    conventions: Conventions,
+) -> Equality | None:
+    """An equal result under the other reading of a comma: a separator, or a decimal point."""
+    for text, others, swapped in ((prediction, reference_tokens, False), (reference, tokens, True)):
         match = _COMMA_DECIMAL.fullmatch(clean(text))
         pointed = len(others) < 4 and any("." in token.text for token in others)
         if match is None or not pointed:
@@ -298,51 +320,61 @@ def _reread(
         if not grouped:
             decimal = scan(f"{match[1]}{match[2].replace('.', '')}.{match[3]}")
             left, right = (others, decimal) if swapped else (decimal, others)
-            verdict = _compare_nodes(read(left), read(right), said, meant, conventions)
-            return verdict if verdict.equal else None
-    if not any(token.kind == "grouped" for token in (*tokens, *gold_tokens)):
+            equality = _compare_nodes(read(left), read(right), prediction, reference, conventions)
+            return equality if equality.equal else None
+    if not any(token.kind == "grouped" for token in (*tokens, *reference_tokens)):
         return None
     try:
-        left_node, right_node = (_apart(t) for t in (tokens, gold_tokens))
-    except Unreadable:
+        left_node, right_node = (
+            _read_with_separating_commas(t) for t in (tokens, reference_tokens)
+        )
+    except UnreadableAnswer:
         return None
-    verdict = _compare_nodes(left_node, right_node, said, meant, conventions)
-    return verdict if verdict.equal else None
+    equality = _compare_nodes(left_node, right_node, prediction, reference, conventions)
+    return equality if equality.equal else None
 
 
-def _apart(tokens: list[Token]) -> Node:
+def _read_with_separating_commas(tokens: list[Token]) -> Node:
     return read(tokens, commas_group=False)
 
 
-def _kind(gold: Node) -> str:
+def _kind(node: Node) -> str:
     """The code of the comparison that failed, by the shape of the reference."""
-    match gold:
+    match node:
         case Group(opening):
             return {"": "list", "{": "set"}.get(opening, "tuple")
         case Union() | Without() | Builder():
             return "interval"
         case _:
-            return type(gold).__name__.lower()
+            return type(node).__name__.lower()
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     flat = " ".join(text[:400].split())
     return repr(flat if len(flat) <= 120 else flat[:117] + "...")
 
 
-def _equal(rule: str, said: str, meant: str) -> Verdict:
-    return Verdict(equal=True, rule=rule, because=f"{_cut(said)} equals {_cut(meant)} ({rule})")
-
-
-def _different(rule: str, said: str, meant: str) -> Verdict:
-    return Verdict(equal=False, rule=rule, because=f"{_cut(said)} is not {_cut(meant)}")
-
-
-def _wrong(rule: str, said: str, fault: str) -> Verdict:
-    return Verdict(
-        equal=False, rule=rule, because=f"{_cut(said)} cannot be read as an answer: {fault}"
+def _equal(rule: str, prediction: str, reference: str) -> Equality:
+    return Equality(
+        equal=True,
+        rule=rule,
+        because=f"{_shorten(prediction)} equals {_shorten(reference)} ({rule})",
     )
 
 
-def _lost(rule: str, meant: str, fault: str) -> Verdict:
-    return Verdict(None, rule, f"the reference {_cut(meant)} was not understood: {fault}")
+def _different(rule: str, prediction: str, reference: str) -> Equality:
+    return Equality(
+        equal=False, rule=rule, because=f"{_shorten(prediction)} is not {_shorten(reference)}"
+    )
+
+
+def _wrong(rule: str, prediction: str, fault: str) -> Equality:
+    return Equality(
+        equal=False,
+        rule=rule,
+        because=f"{_shorten(prediction)} cannot be read as an answer: {fault}",
+    )
+
+
+def _not_understood(rule: str, reference: str, fault: str) -> Equality:
+    return Equality(None, rule, f"the reference {_shorten(reference)} was not understood: {fault}")

@@ -60,10 +60,10 @@ def angle(a: Complex) -> Decimal:
         return ZERO if a.re >= 0 else PI
     if abs(a.re) < abs(a.im):
         return PI / 2 * (1 if a.im > 0 else -1) - arctangent(a.re / a.im)
-    turned = arctangent(a.im / a.re)
+    rotation = arctangent(a.im / a.re)
     if a.re > 0:
-        return turned
-    return turned + PI if a.im > 0 else turned - PI
+        return rotation
+    return rotation + PI if a.im > 0 else rotation - PI
 
 
 def exp(a: Complex) -> Complex:
@@ -143,8 +143,8 @@ def _artanh(a: Complex) -> Complex:
 
 
 def _arcsin(a: Complex) -> Complex:
-    turned = _arsinh(multiply(IMAGINARY, a))
-    return Complex(turned.im, -turned.re)
+    rotation = _arsinh(multiply(IMAGINARY, a))
+    return Complex(rotation.im, -rotation.re)
 
 
 def _arccos(a: Complex) -> Complex:
@@ -153,8 +153,8 @@ def _arccos(a: Complex) -> Complex:
 
 
 def _arctan(a: Complex) -> Complex:
-    turned = _artanh(multiply(IMAGINARY, a))
-    return Complex(turned.im, -turned.re)
+    rotation = _artanh(multiply(IMAGINARY, a))
+    return Complex(rotation.im, -rotation.re)
 
 
 FUNCTIONS: Final[dict[str, Callable[[Complex], Complex]]] = {

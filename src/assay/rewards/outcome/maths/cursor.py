@@ -9,7 +9,7 @@ from assay.rewards.outcome.maths.limits import (
     MAX_DIGITS,
     MAX_EXPONENT,
     TooLarge,
-    Unreadable,
+    UnreadableAnswer,
 )
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
@@ -54,7 +54,7 @@ class Cursor:
 
     def expect(self, kind: str, text: str) -> None:
         if not self.accept(kind, text):
-            raise Unreadable(f"{self.token.text or 'the end'!r} where {text!r} was expected")
+            raise UnreadableAnswer(f"{self.token.text or 'the end'!r} where {text!r} was expected")
 
     def enter(self) -> None:
         self.depth += 1
@@ -69,7 +69,7 @@ def expression(node: Node) -> Expr:
     """The node, if it may stand inside arithmetic."""
     if isinstance(node, EXPRESSIONS):
         return node
-    raise Unreadable(f"{type(node).__name__.lower()} inside arithmetic")
+    raise UnreadableAnswer(f"{type(node).__name__.lower()} inside arithmetic")
 
 
 def number(text: str) -> Number:
@@ -84,13 +84,13 @@ def number(text: str) -> Number:
     if abs(shift) > MAX_EXPONENT:
         raise TooLarge(f"a decimal exponent of {shift:,}, limit {MAX_EXPONENT:,}")
     digits = len((whole + part).lstrip("0"))
-    value = scaled(int((whole + part) or "0"), shift - len(part))
+    value = times_power_of_ten(int((whole + part) or "0"), shift - len(part))
     if not part and not exponent:
         return Number(value)
     return Number(value, digits, len(part) - shift)
 
 
-def scaled(value: int, shift: int) -> int | Fraction:
+def times_power_of_ten(value: int, shift: int) -> int | Fraction:
     """`value` times ten to the `shift`, an int when it is whole."""
     if shift >= 0:
         return value * int(10**shift)
@@ -98,6 +98,7 @@ def scaled(value: int, shift: int) -> int | Fraction:
 
 
 def whole(value: int | Fraction) -> int | Fraction:
+    """The value, as an int when it is one."""
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 

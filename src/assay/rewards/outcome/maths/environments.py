@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.rewards.outcome.maths import lexicon
 from assay.rewards.outcome.maths.expressions import ExpressionReader
-from assay.rewards.outcome.maths.limits import MAX_CELLS, TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import MAX_CELLS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import Call, Group, Matrix, Node
 
 _CONDITION_WORDS: Final = frozenset({"if", "for", "when", "where", "on"})
@@ -25,15 +25,15 @@ class EnvironmentReader(ExpressionReader):
         if environment in ("array", "alignedat") and self.token.text == "{":
             while not self.accept("close", "}"):
                 if self.take().kind == "end":
-                    raise Unreadable("an unclosed column specification")
+                    raise UnreadableAnswer("an unclosed column specification")
         if environment in lexicon.MATRICES:
             node = _matrix(self._read_rows(), environment)
         elif environment in lexicon.SYSTEMS:
             node = self._read_system(aligned=environment != "cases")
         else:
-            raise Unreadable(f"environment {environment!r}")
+            raise UnreadableAnswer(f"environment {environment!r}")
         if self._read_environment() != environment:
-            raise Unreadable("environments that do not match")
+            raise UnreadableAnswer("environments that do not match")
         self.leave()
         return node
 
@@ -43,7 +43,7 @@ class EnvironmentReader(ExpressionReader):
         while not self.accept("close", "}"):
             token = self.take()
             if token.kind == "end" or len(name) > 20:
-                raise Unreadable("an environment without a name")
+                raise UnreadableAnswer("an environment without a name")
             name += token.text
         return name.rstrip("*")
 
@@ -63,7 +63,7 @@ class EnvironmentReader(ExpressionReader):
             if self.accept("command", "end"):
                 return rows
             if not breaks:
-                raise Unreadable(f"{self.token.text or 'the end'!r} in a matrix")
+                raise UnreadableAnswer(f"{self.token.text or 'the end'!r} in a matrix")
             rows.append([])
 
     def _read_cell(self, *, first: bool) -> Node:
@@ -85,7 +85,7 @@ class EnvironmentReader(ExpressionReader):
             items = tuple(row[0] for row in rows)
             return items[0] if len(items) == 1 else Group("", items, "")
         if widths != {2}:
-            raise Unreadable("a system with rows of different lengths")
+            raise UnreadableAnswer("a system with rows of different lengths")
         return Group("{", tuple(Group("(", tuple(row), ")") for row in rows), "}")
 
     def _drop_alignment(self) -> None:
@@ -93,12 +93,12 @@ class EnvironmentReader(ExpressionReader):
         end = self.at
         while self.tokens[end].kind != "end" and self.tokens[end].text != "end":
             end += 1
-        kept = [token for token in self.tokens[self.at : end] if token.text != "&"]
-        self.tokens[self.at : end] = kept
+        unaligned = [token for token in self.tokens[self.at : end] if token.text != "&"]
+        self.tokens[self.at : end] = unaligned
 
 
 def _matrix(rows: list[list[Node]], environment: str) -> Node:
     if len({len(row) for row in rows}) != 1:
-        raise Unreadable("matrix rows of different lengths")
+        raise UnreadableAnswer("matrix rows of different lengths")
     matrix = Matrix(tuple(tuple(row) for row in rows))
     return Call("det", (matrix,)) if environment == "vmatrix" else matrix

@@ -11,7 +11,7 @@ from assay.rewards.outcome.maths import complexes, functions
 from assay.rewards.outcome.maths.complexes import Complex
 from assay.rewards.outcome.maths.decimals import ONE, PI, ZERO, E, NotReal, nearest_integer, power
 from assay.rewards.outcome.maths.exact import rational
-from assay.rewards.outcome.maths.limits import Effort, TooLarge
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
     Add,
@@ -44,23 +44,23 @@ _RECIPROCAL_INVERSES: Final = {
 }  # fmt: skip
 
 
-class Evaluator:
-    """Evaluates expressions at one point, spending effort so that the work is bounded."""
+class NumericEvaluator:
+    """Evaluates expressions at one point; the work is bounded by the budget."""
 
-    def __init__(self, point: Point, effort: Effort, *, real: bool) -> None:
+    def __init__(self, point: Point, budget: WorkBudget, *, real: bool) -> None:
         self.point = dict(point)
-        self.effort = effort
+        self.budget = budget
         self.real = real
 
     def value(self, node: Expr) -> Complex:
-        """The value; raises NotReal where there is none, TooLarge when the effort is spent."""
+        """The value; raises NotReal where there is none, TooLarge when the budget is used up."""
         try:
             return self._at(node)
         except DecimalException as error:
             raise NotReal from error
 
     def _at(self, node: Expr) -> Complex:
-        self.effort.spend(2)
+        self.budget.spend(2)
         rule = _RULES.get(type(node))
         if rule is None:
             raise NotReal
@@ -70,7 +70,7 @@ class Evaluator:
         return Complex(decimal(node.value), ZERO)
 
     def based(self, node: Based) -> Complex:
-        value = rational(node, self.effort)
+        value = rational(node, self.budget)
         if value is None:
             raise NotReal
         return Complex(decimal(value), ZERO)
@@ -121,9 +121,9 @@ class Evaluator:
         if base.im == 0 and exponent.im == 0:
             if base.re < 0:
                 return self._negative_base(base, exponent, self._exact(node.exponent))
-            self.effort.spend(4)
+            self.budget.spend(4)
             return Complex(power(base.re, exponent.re), ZERO)
-        self.effort.spend(40)
+        self.budget.spend(40)
         return complexes.power(base, exponent)
 
     def _negative_base(self, base: Complex, exponent: Complex, exact: Rational | None) -> Complex:
@@ -136,7 +136,7 @@ class Evaluator:
         return complexes.power(base, exponent)
 
     def _exact(self, node: Expr) -> Rational | None:
-        return rational_or_none(node, self.effort)
+        return rational_or_none(node, self.budget)
 
     def degree(self, node: Degree) -> Complex:
         return complexes.scale(self._at(node.term), PI / 180)
@@ -165,7 +165,7 @@ class Evaluator:
             return complexes.scale(self._function("ln", a), ONE / Decimal(10).ln())
         if name == "abs":
             return Complex(complexes.modulus(a), ZERO)
-        self.effort.spend(20)
+        self.budget.spend(20)
         if a.im == 0 and name in functions.OF_ONE:
             try:
                 return Complex(functions.OF_ONE[name](a.re), ZERO)
@@ -216,18 +216,18 @@ class Evaluator:
         first, last = (nearest_integer(self._at(end).re) for end in ends)
         if first is None or last is None or last - first > LONGEST_RANGE:
             return None
-        before = self.point.get(name)
+        earlier = self.point.get(name)
         result = Complex(ZERO if node.operator == "sum" else ONE, ZERO)
         for k in range(int(first), int(last) + 1):
             self.point[name] = Decimal(k)
-            self.effort.spend(2)
+            self.budget.spend(2)
             value = self._at(node.body)
             combine = complexes.add if node.operator == "sum" else complexes.multiply
             result = combine(result, value)
-        if before is None:
+        if earlier is None:
             del self.point[name]
         else:
-            self.point[name] = before
+            self.point[name] = earlier
         return result
 
 
@@ -237,26 +237,26 @@ def decimal(value: Rational) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
-def rational_or_none(node: Expr, effort: Effort) -> Rational | None:
+def rational_or_none(node: Expr, budget: WorkBudget) -> Rational | None:
     try:
-        return rational(node, effort)
+        return rational(node, budget)
     except TooLarge:
         return None
 
 
 # Any: each rule takes the node type that is its key
-_RULES: Final[dict[type, Callable[[Evaluator, Any], Complex]]] = {
-    Number: Evaluator.number,
-    Based: Evaluator.based,
-    Symbol: Evaluator.symbol,
-    Constant: Evaluator.constant,
-    Add: Evaluator.sum,
-    Mul: Evaluator.product,
-    Div: Evaluator.quotient,
-    Power: Evaluator.power,
-    Degree: Evaluator.degree,
-    Call: Evaluator.call,
-    Big: Evaluator.big,
+_RULES: Final[dict[type, Callable[[NumericEvaluator, Any], Complex]]] = {
+    Number: NumericEvaluator.number,
+    Based: NumericEvaluator.based,
+    Symbol: NumericEvaluator.symbol,
+    Constant: NumericEvaluator.constant,
+    Add: NumericEvaluator.sum,
+    Mul: NumericEvaluator.product,
+    Div: NumericEvaluator.quotient,
+    Power: NumericEvaluator.power,
+    Degree: NumericEvaluator.degree,
+    Call: NumericEvaluator.call,
+    Big: NumericEvaluator.big,
 }
 
 
@@ -294,7 +294,7 @@ def is_unevaluated(node: Node) -> bool:
             ends = finite_range(current)
             if ends is None:
                 return True
-            first, last = (rational_or_none(end, Effort()) for end in ends)
+            first, last = (rational_or_none(end, WorkBudget()) for end in ends)
             if first is not None and last is not None and last - first > LONGEST_RANGE:
                 return True
         pending.extend(children(current))

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from assay.rewards.outcome.maths.cursor import whole
-from assay.rewards.outcome.maths.limits import MAX_BITS, MAX_FACTORIAL, Effort, TooLarge
+from assay.rewards.outcome.maths.limits import MAX_BITS, MAX_FACTORIAL, TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Based,
@@ -20,7 +20,7 @@ from assay.rewards.outcome.maths.nodes import (
 )
 
 
-def rational(node: Expr, effort: Effort) -> Rational | None:
+def rational(node: Expr, budget: WorkBudget) -> Rational | None:
     """The value as an int or Fraction; None if it is irrational, undefined or not closed.
 
     Raises TooLarge before computing anything beyond the size limit.
@@ -29,45 +29,45 @@ def rational(node: Expr, effort: Effort) -> Rational | None:
         case Number(value):
             return value
         case Add(terms):
-            return _sum(terms, effort)
+            return _sum(terms, budget)
         case Mul(factors):
-            return _product(factors, effort)
+            return _product(factors, budget)
         case Div(top, bottom):
-            return _quotient(rational(top, effort), rational(bottom, effort), effort)
+            return _quotient(rational(top, budget), rational(bottom, budget), budget)
         case Power(base, exponent):
-            return _power(rational(base, effort), rational(exponent, effort))
+            return _power(rational(base, budget), rational(exponent, budget))
         case Call(name, arguments, False):
-            return _call(name, [rational(argument, effort) for argument in arguments])
+            return _call(name, [rational(argument, budget) for argument in arguments])
         case Based(numeral, base):
             return in_base(numeral, base)
         case _:
             return None
 
 
-def _sum(terms: tuple[Expr, ...], effort: Effort) -> Rational | None:
+def _sum(terms: tuple[Expr, ...], budget: WorkBudget) -> Rational | None:
     result: Rational = 0
     for term in terms:
-        value = rational(term, effort)
+        value = rational(term, budget)
         if value is None:
             return None
-        result = bounded(result + value, effort)
+        result = bounded(result + value, budget)
     return result
 
 
-def _product(factors: tuple[Expr, ...], effort: Effort) -> Rational | None:
+def _product(factors: tuple[Expr, ...], budget: WorkBudget) -> Rational | None:
     result: Rational = 1
     for factor in factors:
-        value = rational(factor, effort)
+        value = rational(factor, budget)
         if value is None:
             return None
-        result = bounded(result * value, effort)
+        result = bounded(result * value, budget)
     return result
 
 
-def _quotient(top: Rational | None, bottom: Rational | None, effort: Effort) -> Rational | None:
+def _quotient(top: Rational | None, bottom: Rational | None, budget: WorkBudget) -> Rational | None:
     if top is None or bottom is None or bottom == 0:
         return None
-    return bounded(Fraction(top) / bottom, effort)
+    return bounded(Fraction(top) / bottom, budget)
 
 
 def _power(base: Rational | None, exponent: Rational | None) -> Rational | None:
@@ -126,12 +126,13 @@ def _integer_root(value: int, degree: int) -> int | None:
 
 
 def _call(name: str, arguments: list[Rational | None]) -> Rational | None:
-    known = [argument for argument in arguments if argument is not None]
-    if len(known) != len(arguments) or not known:
+    values = [argument for argument in arguments if argument is not None]
+    if len(values) != len(arguments) or not values:
         return None
     if name in ("factorial", "double_factorial", "binomial", "gcd", "lcm"):
-        return _of_integers(name, [value for value in known if isinstance(value, int)], len(known))
-    match name, known:
+        whole_values = [value for value in values if isinstance(value, int)]
+        return _of_integers(name, whole_values, len(values))
+    match name, values:
         case "root", [radicand, int(degree)] if 0 < degree < 1_000:
             return perfect_root(radicand, degree)
         case "abs", [value]:
@@ -143,7 +144,7 @@ def _call(name: str, arguments: list[Rational | None]) -> Rational | None:
         case "mod", [left, right] if right != 0:
             return whole(left % right)
         case "max" | "min", [_, _, *_]:
-            return max(known) if name == "max" else min(known)
+            return max(values) if name == "max" else min(values)
         case _:
             return None
 
@@ -191,10 +192,10 @@ def size(value: Rational) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
-def bounded(value: Rational, effort: Effort) -> Rational:
-    """The value, charged for its size: reducing a fraction is quadratic in its bits."""
+def bounded(value: Rational, budget: WorkBudget) -> Rational:
+    """The value, its size taken from the budget: reducing a fraction is quadratic in its bits."""
     bits = size(value)
     if bits > MAX_BITS:
         raise TooLarge(f"a number with more than {MAX_BITS:,} bits")
-    effort.spend(1 + (bits >> 8) ** 2 // 64)
+    budget.spend(1 + (bits >> 8) ** 2 // 64)
     return whole(value)

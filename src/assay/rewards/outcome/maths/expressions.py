@@ -6,7 +6,7 @@ from typing import Final
 
 from assay.rewards.outcome.maths.atoms import STOP_COMMANDS, AtomReader
 from assay.rewards.outcome.maths.cursor import expression, negate, number, product, total
-from assay.rewards.outcome.maths.limits import MAX_ITEMS, TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import MAX_ITEMS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Call,
@@ -37,7 +37,7 @@ class ExpressionReader(AtomReader):
         while True:
             sign = self._read_sign()
             term = self.read_product()
-            terms.append(term if sign == "+" else _signed(expression(term), sign))
+            terms.append(term if sign == "+" else _with_sign(expression(term), sign))
             if len(terms) > MAX_ITEMS:
                 raise TooLarge(f"a sum of more than {MAX_ITEMS} terms")
             if not self._at_sign():
@@ -98,11 +98,11 @@ class ExpressionReader(AtomReader):
     def _juxtapose(self, factors: list[Expr], token: Token) -> list[Expr]:
         previous = self.tokens[self.at - 1]
         if token.kind == "number" and previous.kind == "name" and not token.gap:
-            raise Unreadable(f"{previous.text}{token.text}: a product, a power or an index")
+            raise UnreadableAnswer(f"{previous.text}{token.text}: a product, a power or an index")
         if token.kind in ("number", "grouped") and previous.kind in ("number", "grouped"):
             mixed = self._read_mixed(factors)
             if mixed is None:
-                raise Unreadable("two numbers side by side")
+                raise UnreadableAnswer("two numbers side by side")
             return mixed
         if token.kind == "command" and token.text == "frac":
             before, factor = factors[-1], expression(self.read_power())
@@ -171,7 +171,7 @@ class ExpressionReader(AtomReader):
             return Degree(base)
         self.enter()
         if self.token.kind == "op" and self.token.text in ("'", "*"):
-            raise Unreadable("a prime or star as an exponent")
+            raise UnreadableAnswer("a prime or star as an exponent")
         negative = False
         while self.token.kind == "op" and self.token.text in ("+", "-"):
             negative ^= self.take().text == "-"
@@ -207,7 +207,7 @@ class ExpressionReader(AtomReader):
         return expression(self.read_product())
 
 
-def _signed(term: Expr, sign: str) -> Expr:
+def _with_sign(term: Expr, sign: str) -> Expr:
     if sign == "-":
         return negate(term)
     return PlusMinus(term, flipped=sign == "mp")

@@ -1,4 +1,4 @@
-"""Where the answer is in a response: an explicit, ordered policy that says which rule fired.
+"""Where the answer is in a response, by an explicit, ordered policy; the rule is recorded.
 
 The response is model output, so every rule is linear in its length and reads from the end, nothing
 is executed, and an answer that the response itself hides, negates, takes back or sprays is refused.
@@ -18,23 +18,23 @@ from assay.rewards.outcome.maths.clauses import (
     last_clause,
     last_number,
     statement,
-    unwrapped,
     without_aside,
+    without_wrapping,
 )
 from assay.rewards.outcome.maths.hedges import (
-    another_value_beside,
-    denied_inside,
+    denies_itself,
     gives_up,
-    negated_before,
-    retracted_after,
-    struck_out,
+    has_other_value_beside,
+    is_negated_before,
+    is_retracted_after,
+    is_struck_out,
 )
 from assay.rewards.outcome.maths.policy import DEFAULT, Extraction, ExtractionPolicy, Rule
 
 _TURN_END = re.compile(
     r"<\|(?:im_start|im_end|endoftext|eot_id|end|end_of_text|start_header_id)\|>|<｜end▁of▁sentence｜>"
 )
-_SAYS_ANSWER = re.compile(
+_ANSWER_LINK = re.compile(
     r"""(?:s|S)?\b["'”*_]{0,4}\s{0,3}
         (?:(?:to|of|for)\b[^.\n:=]{0,60}?)?
         (?P<link>\s{0,3}\b(?:is|are|was|must\ be|should\ be|would\ be|will\ be|equals|becomes
@@ -57,44 +57,44 @@ _NO_ANSWER = "the response gives no answer"
 
 
 def extract(response: str, policy: ExtractionPolicy = DEFAULT) -> Extraction:
-    """The span that the response offers as its final answer, and the rule that found it.
+    """The span that the response offers as its final answer, and the rule that it was found by.
 
     The first rule of the policy with a candidate decides. A refused candidate is not replaced by
-    one that a weaker rule would find.
+    one of a later rule.
     """
-    text = _said(response, policy)
+    text = _visible_text(response, policy)
     if not text or text.isspace():
         hidden = bool(response) and not response.isspace()
         return Extraction(None, "none", "everything is inside <think>" if hidden else _NO_ANSWER)
     for rule in policy.rules:
-        found = _RULES[rule](text, policy)
-        if found is not None:
-            return found
+        extraction = _RULES[rule](text, policy)
+        if extraction is not None:
+            return extraction
     return Extraction(None, "none", "no rule of the policy found an answer")
 
 
-def reference_span(gold: str) -> str:
+def reference_span(reference: str) -> str:
     """The answer that a reference states: its boxes if it has any, else the reference itself.
 
     References are trusted: a whole solution is read as the answer that it boxes or announces,
     without looking for hedges, and boxes side by side are a list.
     """
-    if "box" in gold:
-        boxed = last_answer(gold, joined=True)
+    if "box" in reference:
+        boxed = last_answer(reference, as_list=True)
         if boxed is not None:
             return boxed.span
-        _, found, rest = gold.rpartition("\\boxed{")
-        if found:
+        _, command, rest = reference.rpartition("\\boxed{")
+        if command:
             return rest.strip()
-    if len(gold) > _LONG_REFERENCE:
-        place = _last_phrase(gold)
+    if len(reference) > _LONG_REFERENCE:
+        place = _last_phrase(reference)
         if place is not None:
-            clause = first_clause(gold[place[2] : place[2] + 2000])
-            return statement(clause) or unwrapped(clause)
-    return gold.strip()
+            clause = first_clause(reference[place[2] : place[2] + 2000])
+            return statement(clause) or without_wrapping(clause)
+    return reference.strip()
 
 
-def _said(response: str, policy: ExtractionPolicy) -> str:
+def _visible_text(response: str, policy: ExtractionPolicy) -> str:
     """The response without what follows its end of turn and without hidden reasoning."""
     # `rfind` is several times faster than `find` or `in` on long texts without a match.
     text = response
@@ -126,7 +126,9 @@ def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
     later = _phrase(after, policy) if "phrase" in policy.rules and after else None
     if later is not None and _contradicts(later.span, answer.span):
         return later
-    return _checked("boxed", answer.span, text[max(0, answer.start - 160) : answer.start], after)
+    return _accept_or_refuse(
+        "boxed", answer.span, text[max(0, answer.start - 160) : answer.start], after
+    )
 
 
 def _contradicts(later: str | None, boxed: str) -> bool:
@@ -145,11 +147,11 @@ def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
     inside = text[start + 8 : end if end >= 0 else len(text)].strip()
     if not inside:
         return Extraction(None, "answer_tag", "the answer tag is empty")
-    span = unwrapped(inside)
+    span = without_wrapping(inside)
     if not is_bare(span):
         nested = _phrase(inside, policy)
         span = (nested.span if nested is not None else statement(last_clause(inside))) or span
-    return _checked(
+    return _accept_or_refuse(
         "answer_tag", span, text[max(0, start - 160) : start], text[end + 9 :] if end >= 0 else ""
     )
 
@@ -159,13 +161,13 @@ def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     line = _HASH_LINE.match(text, start) if start >= 0 else None
     if line is None:
         return None
-    span = unwrapped(line[1])
+    span = without_wrapping(line[1])
     after = text[line.end() :]
     # "#### Step 3: simplify" is a heading, and so is "#### Solution" above a solution.
     formula = any(char.isdigit() or char in "\\$" for char in span)
     if not span or not is_bare(span) or not (formula or not after or after.isspace()):
         return None
-    return _checked("hash", span, text[max(0, start - 160) : start], after)
+    return _accept_or_refuse("hash", span, text[max(0, start - 160) : start], after)
 
 
 def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
@@ -174,7 +176,7 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
         return None
     start, link, rest_at = place
     clause = first_clause(text[rest_at : rest_at + 2000])
-    span = unwrapped(without_aside(clause))
+    span = without_wrapping(without_aside(clause))
     if not span:
         return Extraction(None, "phrase", "an answer is announced, but none follows")
     if _UNCOMMITTED.search(link) or _NOT_A_NUMBER.match(clause):
@@ -182,7 +184,7 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     if not is_bare(span):
         number = last_number(clause)
         span = statement(clause) or (number[0] if number is not None else span)
-    return _checked(
+    return _accept_or_refuse(
         "phrase", span, text[max(0, start - 160) : start], text[rest_at + len(clause) :]
     )
 
@@ -191,16 +193,16 @@ def _last_phrase(text: str) -> tuple[int, str, int] | None:
     """(start, linking words, end) of the last "answer is", "Answer:" or their like."""
     end = len(text)
     for _ in range(_PHRASES_TRIED):
-        found = max(text.rfind("nswer", 0, end), text.rfind("NSWER", 0, end))
-        if found < 0:
+        at = max(text.rfind("nswer", 0, end), text.rfind("NSWER", 0, end))
+        if at < 0:
             break
-        match = _SAYS_ANSWER.match(text, found + 5)
+        match = _ANSWER_LINK.match(text, at + 5)
         if match is not None:
-            return max(0, found - 1), match["link"], match.end()
-        heading = _HEADING.match(text, found + 5)
-        if heading is not None and _starts_line(text, found):
-            return max(0, found - 1), ":", heading.end()
-        end = found
+            return max(0, at - 1), match["link"], match.end()
+        heading = _HEADING.match(text, at + 5)
+        if heading is not None and _starts_line(text, at):
+            return max(0, at - 1), ":", heading.end()
+        end = at
     foreign = list(_FOREIGN.finditer(text[-2000:]))
     if foreign:
         shift = max(0, len(text) - 2000)
@@ -208,21 +210,21 @@ def _last_phrase(text: str) -> tuple[int, str, int] | None:
     return None
 
 
-def _starts_line(text: str, nswer: int) -> bool:
-    line = text[max(text.rfind("\n", 0, nswer) + 1, nswer - 40) : nswer - 1]
+def _starts_line(text: str, at: int) -> bool:
+    line = text[max(text.rfind("\n", 0, at) + 1, at - 40) : at - 1]
     return line.strip(" *_#").lower() in ("", "final", "the", "the final", "correct")
 
 
 def _whole_text(text: str, policy: ExtractionPolicy) -> Extraction | None:
     if len(text) > policy.max_whole_text:
         return None
-    span = unwrapped(text)
+    span = without_wrapping(text)
     if not span or not is_bare(span) or span.count("\n") > 20:
         return None
     if gives_up(text):
         return Extraction(None, "whole_text", "the response gives up")
     bare = span.strip("~")
-    return _checked("whole_text", span, *span.split(bare, 1) if bare else ("", ""))
+    return _accept_or_refuse("whole_text", span, *span.split(bare, 1) if bare else ("", ""))
 
 
 def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
@@ -237,7 +239,7 @@ def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     if _NOT_A_NUMBER.match(span):
         return Extraction(None, "last_statement", "the last statement says what it is not")
     position = clause.rfind(span)
-    return _checked("last_statement", span, clause[: max(0, position)], "")
+    return _accept_or_refuse("last_statement", span, clause[: max(0, position)], "")
 
 
 def _last_number(text: str, _policy: ExtractionPolicy) -> Extraction | None:
@@ -248,20 +250,20 @@ def _last_number(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     if gives_up(text):
         return Extraction(None, "last_number", "the response gives up")
     span, position = number
-    return _checked("last_number", span, clause[:position], clause[position + len(span) :])
+    return _accept_or_refuse("last_number", span, clause[:position], clause[position + len(span) :])
 
 
-def _checked(rule: Rule, span: str, before: str, after: str) -> Extraction:
+def _accept_or_refuse(rule: Rule, span: str, before: str, after: str) -> Extraction:
     """The candidate, unless the text around it or the candidate itself says that it is none."""
     if not span or span.isspace():
         return Extraction(None, rule, "the place for the answer is empty")
-    if negated_before(before) or struck_out(before, after):
+    if is_negated_before(before) or is_struck_out(before, after):
         return Extraction(None, rule, f"the text denies {_short(span)}")
-    if denied_inside(span):
+    if denies_itself(span):
         return Extraction(None, rule, f"{_short(span)} says of itself that it is wrong")
-    if another_value_beside(span, before, after):
+    if has_other_value_beside(span, before, after):
         return Extraction(None, rule, f"{_short(span)} is one of several values on offer")
-    if retracted_after(after):
+    if is_retracted_after(after):
         return Extraction(None, rule, f"{_short(span)} is taken back afterwards")
     return Extraction(span, rule, f"{_short(span)} by {rule}")
 

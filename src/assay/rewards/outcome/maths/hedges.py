@@ -82,7 +82,7 @@ _OR_BEFORE = re.compile(
 )
 
 
-def negated_before(before: str) -> bool:
+def is_negated_before(before: str) -> bool:
     """Whether the words just before a candidate deny it (`not \\boxed{42}`)."""
     window = before[-160:]
     if not window:
@@ -93,7 +93,7 @@ def negated_before(before: str) -> bool:
     return bool(trimmed) and _NEGATED.search(trimmed.replace("’", "'")) is not None
 
 
-def retracted_after(after: str) -> bool:
+def is_retracted_after(after: str) -> bool:
     """Whether the text after a candidate takes it back or gives up."""
     if not after or after.isspace():
         return False
@@ -104,7 +104,7 @@ def retracted_after(after: str) -> bool:
     return any(_RETRACTED.search(text) or _GIVES_UP.search(text) for text in windows)
 
 
-def another_value_beside(span: str, before: str, after: str) -> bool:
+def has_other_value_beside(span: str, before: str, after: str) -> bool:
     """Whether "or" and a different whole number stand right beside a whole number.
 
     Other forms are left alone: `\\boxed{\\frac12}` "or 0.5" says one thing twice.
@@ -115,7 +115,7 @@ def another_value_beside(span: str, before: str, after: str) -> bool:
     return any(match is not None and int(match[1]) != int(span[:40]) for match in beside)
 
 
-def struck_out(before: str, after: str) -> bool:
+def is_struck_out(before: str, after: str) -> bool:
     """Whether Markdown strikes the candidate through."""
     return after.lstrip("$ ").startswith("~~") and before.rstrip("$ ").endswith("~~")
 
@@ -125,7 +125,7 @@ def gives_up(text: str) -> bool:
     return _GIVES_UP.search(text[-_WINDOW:].replace("’", "'")) is not None
 
 
-def denied_inside(span: str) -> bool:
+def denies_itself(span: str) -> bool:
     """Whether the slot itself says that what it holds is wrong (`42 \\text{ is wrong}`)."""
     return len(span) > 4 and _WRONG_INSIDE.search(span[:_WINDOW]) is not None
 

@@ -41,25 +41,25 @@ MAX_STEPS = 4_000
 """Most steps of one comparison; a step is a few microseconds of arithmetic."""
 
 
-class Effort:
+class WorkBudget:
     """The steps that one comparison may still spend, and whether a limit was met on the way."""
 
-    __slots__ = ("left", "limit")
+    __slots__ = ("limit", "remaining")
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
-        self.left = steps
+        self.remaining = steps
         self.limit: TooLarge | None = None
 
     def spend(self, steps: int = 1) -> None:
-        """Fewer steps are left; raises TooLarge when there are none."""
-        self.left -= steps
-        if self.left < 0:
+        """Take steps from the budget; raise TooLarge when it is used up."""
+        self.remaining -= steps
+        if self.remaining < 0:
             raise TooLarge(f"more than {MAX_STEPS:,} steps of work")
 
 
-class Unreadable(Exception):
+class UnreadableAnswer(Exception):
     """The text is not an answer in the notation that the comparator reads."""
 
 
-class TooLarge(Unreadable):
+class TooLarge(UnreadableAnswer):
     """The text is beyond a limit, so it was not worked on."""

@@ -19,7 +19,7 @@ from assay.rewards.outcome.maths.nodes import (
 )
 
 if TYPE_CHECKING:
-    from assay.rewards.outcome.maths.judge import Judge
+    from assay.rewards.outcome.maths.comparer import AnswerComparer
 
 _MOST_PRODUCTS = 500
 _MOST_FACTORS = 3
@@ -33,28 +33,28 @@ def involves_matrix(node: Node) -> bool:
     return False
 
 
-def same_matrix(prediction: Expr, gold: Expr, judge: Judge) -> str | None:
+def same_matrix(prediction: Expr, reference: Expr, comparer: AnswerComparer) -> str | None:
     """The rule by which two expressions with matrices in them are equal, or None."""
-    left, right = carried_out(prediction), carried_out(gold)
+    left, right = carry_out(prediction), carry_out(reference)
     if not isinstance(left, Matrix) and not isinstance(right, Matrix):
-        return judge.scalars(left, right)
+        return comparer.scalars(left, right)
     if not isinstance(left, Matrix) or not isinstance(right, Matrix):
         return None
     if len(left.rows) != len(right.rows) or len(left.rows[0]) != len(right.rows[0]):
         return None
     pairs = zip(left.rows, right.rows, strict=True)
-    return "matrix" if all(all(map(judge.same, a, b)) for a, b in pairs) else None
+    return "matrix" if all(all(map(comparer.same, a, b)) for a, b in pairs) else None
 
 
-def carried_out(node: Expr) -> Expr:
+def carry_out(node: Expr) -> Expr:
     """The expression with matrix sums, products and determinants done; others are left alone."""
     match node:
         case Add(terms):
-            return _sum([carried_out(term) for term in terms])
+            return _sum([carry_out(term) for term in terms])
         case Mul(factors):
-            return _product([carried_out(factor) for factor in factors])
+            return _product([carry_out(factor) for factor in factors])
         case Div(Matrix() as matrix, bottom):
-            return _scaled(matrix, Div(Number(1), bottom))
+            return _scale(matrix, Div(Number(1), bottom))
         case Call("det", (Matrix() as matrix,)):
             return _determinant([[expression(cell) for cell in row] for row in matrix.rows])
         case _:
@@ -88,7 +88,7 @@ def _product(factors: list[Expr]) -> Expr:
         if len(result.rows[0]) != len(matrix.rows):
             return product(factors)
         result = _times(result, matrix)
-    return _scaled(result, product(scalars)) if scalars else result
+    return _scale(result, product(scalars)) if scalars else result
 
 
 def _times(left: Matrix, right: Matrix) -> Matrix:
@@ -106,7 +106,7 @@ def _times(left: Matrix, right: Matrix) -> Matrix:
     )
 
 
-def _scaled(matrix: Matrix, factor: Expr) -> Matrix:
+def _scale(matrix: Matrix, factor: Expr) -> Matrix:
     return Matrix(
         tuple(tuple(Mul((factor, expression(cell))) for cell in row) for row in matrix.rows)
     )

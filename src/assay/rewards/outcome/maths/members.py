@@ -11,48 +11,53 @@ from assay.rewards.outcome.maths.resolve import has_signs, variants
 from assay.rewards.outcome.maths.statements import Statement, statement
 
 if TYPE_CHECKING:
-    from assay.rewards.outcome.maths.judge import Judge
+    from assay.rewards.outcome.maths.comparer import AnswerComparer
 
 Shape = Literal["list", "tuple", "set", "one"]
 _MOST_PAIRS = 1_600
 
 
-def same_members(prediction: Node, gold: Node, judge: Judge) -> str | None:
+def same_members(prediction: Node, reference: Node, comparer: AnswerComparer) -> str | None:
     """The rule by which two collections agree, or None.
 
     Brackets mean order; braces and bare lists do not. A bare list meets a tuple in order. One
     member in braces is that member.
     """
-    said, meant = _shape(prediction), _shape(gold)
-    left, right = _unlabelled(_items(prediction, said), _items(gold, meant), judge)
-    if not _same_names(prediction, gold, judge):
+    shape, reference_shape = _shape(prediction), _shape(reference)
+    shapes = {shape, reference_shape}
+    left, right = _without_labels(
+        _items(prediction, shape), _items(reference, reference_shape), comparer
+    )
+    if not _same_names(prediction, reference, comparer):
         return None
-    if "one" in (said, meant):
-        if len(left) == len(right) == 1 and "tuple" not in (said, meant):
-            nested = _is_set(left[0]) if said == "set" else meant == "set" and _is_set(right[0])
-            return None if nested else judge.rule(left[0], right[0])
-        vector = matrix_of(prediction) or matrix_of(gold)
-        return None if vector is None else _same_vector(prediction, gold, judge)
-    if {said, meant} == {"tuple", "set"}:
+    if "one" in shapes:
+        if len(left) == len(right) == 1 and "tuple" not in shapes:
+            nested = "set" in shapes and _is_set(left[0] if shape == "set" else right[0])
+            return None if nested else comparer.rule(left[0], right[0])
+        vector = matrix_of(prediction) or matrix_of(reference)
+        return None if vector is None else _same_vector(prediction, reference, comparer)
+    if shapes == {"tuple", "set"}:
         return None
-    if said == meant == "tuple" and not _same_brackets(prediction, gold, judge):
+    if shapes == {"tuple"} and not _same_brackets(prediction, reference, comparer):
         return None
-    if "tuple" in (said, meant):
-        return "tuple" if same_in_order(left, right, judge) else None
-    if judge.conventions.list_order == "kept" and said == meant == "list":
-        return "list" if same_in_order(left, right, judge) else None
-    if _in_step(prediction, gold):
-        return "list" if same_in_order(left, right, judge) else None
-    repeats = "set" in (said, meant) or all(isinstance(item, Group) for item in right)
-    same = same_in_any_order(left, right, judge, repeats=repeats)
-    return ("set" if "set" in (said, meant) else "list") if same else None
+    if "tuple" in shapes:
+        return "tuple" if same_in_order(left, right, comparer) else None
+    if comparer.conventions.list_order == "kept" and shapes == {"list"}:
+        return "list" if same_in_order(left, right, comparer) else None
+    if _in_step(prediction, reference):
+        return "list" if same_in_order(left, right, comparer) else None
+    repeats = "set" in shapes or all(isinstance(item, Group) for item in right)
+    same = same_in_any_order(left, right, comparer, repeats=repeats)
+    return ("set" if "set" in shapes else "list") if same else None
 
 
-def same_in_order(left: list[Node], right: list[Node], judge: Judge) -> bool:
-    return len(left) == len(right) and all(map(judge.same, left, right))
+def same_in_order(left: list[Node], right: list[Node], comparer: AnswerComparer) -> bool:
+    return len(left) == len(right) and all(map(comparer.same, left, right))
 
 
-def same_in_any_order(left: list[Node], right: list[Node], judge: Judge, *, repeats: bool) -> bool:
+def same_in_any_order(
+    left: list[Node], right: list[Node], comparer: AnswerComparer, *, repeats: bool
+) -> bool:
     """Whether the members pair up; with `repeats` a member may be written more than once."""
     if not repeats and len(left) != len(right):
         return False
@@ -62,21 +67,21 @@ def same_in_any_order(left: list[Node], right: list[Node], judge: Judge, *, repe
         return True
     if len(left) * len(right) > _MOST_PAIRS:
         raise TooLarge(f"{len(left)} members against {len(right)} in any order")
-    open_ = list(range(len(right)))
+    unpaired = list(range(len(right)))
     for item in left:
-        found = next((k for k in open_ if judge.same(item, right[k])), None)
-        if found is not None:
-            open_.remove(found)
-        elif not repeats or not any(judge.same(item, other) for other in right):
+        partner = next((k for k in unpaired if comparer.same(item, right[k])), None)
+        if partner is not None:
+            unpaired.remove(partner)
+        elif not repeats or not any(comparer.same(item, other) for other in right):
             return False
-    return not open_ or (
-        repeats and all(any(judge.same(item, right[k]) for item in left) for k in open_)
+    return not unpaired or (
+        repeats and all(any(comparer.same(item, right[k]) for item in left) for k in unpaired)
     )
 
 
-def spread(said: Statement) -> Group | None:
+def spread(named: Statement) -> Group | None:
     """`(x, y) = (1, 2)` as the list `x = 1, y = 2`."""
-    label, value = said.label, said.value
+    label, value = named.label, named.value
     if not isinstance(label, Group) or not isinstance(value, Group):
         return None
     if len(label.items) != len(value.items):
@@ -93,12 +98,12 @@ def matrix_of(node: Node) -> Matrix | None:
     return node if isinstance(node, Matrix) else None
 
 
-def _same_vector(prediction: Node, gold: Node, judge: Judge) -> str | None:
+def _same_vector(prediction: Node, reference: Node, comparer: AnswerComparer) -> str | None:
     """A row or a column against a tuple or a nested list."""
-    left, right = _vector(prediction), _vector(gold)
+    left, right = _vector(prediction), _vector(reference)
     if left is None or right is None:
         return None
-    return "matrix" if same_in_order(left, right, judge) else None
+    return "matrix" if same_in_order(left, right, comparer) else None
 
 
 def _vector(node: Node) -> list[Node] | None:
@@ -135,26 +140,28 @@ def _items(node: Node, shape: Shape) -> list[Node]:
     return [variant for item in items for variant in variants(item)]
 
 
-def _unlabelled(left: list[Node], right: list[Node], judge: Judge) -> tuple[list[Node], list[Node]]:
+def _without_labels(
+    left: list[Node], right: list[Node], comparer: AnswerComparer
+) -> tuple[list[Node], list[Node]]:
     """Both lists without names, unless every member on both sides has one."""
     if _all_named(left) and _all_named(right):
         return left, right
-    return _values(left, judge), _values(right, None)
+    return _values(left, comparer), _values(right, None)
 
 
 def _all_named(items: list[Node]) -> bool:
     return all(isinstance(item, Relation) for item in items)
 
 
-def _values(items: list[Node], judge: Judge | None) -> list[Node]:
+def _values(items: list[Node], comparer: AnswerComparer | None) -> list[Node]:
     values: list[Node] = []
     labels: list[Node | None] = []
     for item in items:
-        said = None
+        named = None
         if isinstance(item, Relation):
-            said = statement(item, None if judge is None else judge.same)
-        values.append(item if said is None else said.value)
-        labels.append(None if said is None else said.label)
+            named = statement(item, None if comparer is None else comparer.same)
+        values.append(item if named is None else named.value)
+        labels.append(None if named is None else named.label)
     return _in_periods(values, labels)
 
 
@@ -171,45 +178,46 @@ def _in_periods(values: list[Node], labels: list[Node | None]) -> list[Node]:
     return [Group("(", tuple(values[k : k + period]), ")") for k in starts]
 
 
-def _in_step(prediction: Node, gold: Node) -> bool:
+def _in_step(prediction: Node, reference: Node) -> bool:
     """Whether one side names its members differently, so that the order carries meaning."""
-    for one, other in ((prediction, gold), (gold, prediction)):
+    for one, other in ((prediction, reference), (reference, prediction)):
         names = _labels(one)
         if len(names) > 1 and len(set(map(repr, names))) == len(names) and not _labels(other):
             return True
     return False
 
 
-def _same_names(prediction: Node, gold: Node, judge: Judge) -> bool:
+def _same_names(prediction: Node, reference: Node, comparer: AnswerComparer) -> bool:
     """Whether the names that one list gives to its members are among those of the other."""
-    few, many = sorted((_some_labels(prediction), _some_labels(gold)), key=len)
-    return all(any(judge.same_label(name, other) for other in many) for name in few)
+    few, many = sorted((_named_members(prediction), _named_members(reference)), key=len)
+    return all(any(comparer.same_label(name, other) for other in many) for name in few)
 
 
-def _some_labels(node: Node) -> list[Statement]:
+def _named_members(node: Node) -> list[Statement]:
     items = node.items if isinstance(node, Group) else ()
-    found = [statement(item, None) for item in items if isinstance(item, Relation)]
-    return [said for said in found if said is not None and said.label is not None]
+    statements = [statement(item, None) for item in items if isinstance(item, Relation)]
+    return [named for named in statements if named is not None and named.label is not None]
 
 
 def _labels(node: Node) -> list[Node]:
     if not isinstance(node, Group):
         return []
-    found = [statement(item, None) for item in node.items if isinstance(item, Relation)]
-    labels = [said.label for said in found if said is not None and said.label is not None]
+    labels = [named.label for named in _named_members(node) if named.label is not None]
     return labels if len(labels) == len(node.items) else []
 
 
-def _same_brackets(prediction: Node, gold: Node, judge: Judge) -> bool:
+def _same_brackets(prediction: Node, reference: Node, comparer: AnswerComparer) -> bool:
     """A pair in other brackets is another interval, unless it cannot be an interval at all."""
-    if not isinstance(prediction, Group) or not isinstance(gold, Group):
+    if not isinstance(prediction, Group) or not isinstance(reference, Group):
         return False
-    if (prediction.opening, prediction.closing) == (gold.opening, gold.closing):
+    if (prediction.opening, prediction.closing) == (reference.opening, reference.closing):
         return True
-    return len(gold.items) != 2 or not _rises(gold, judge)
+    return len(reference.items) != 2 or not _rises(reference, comparer)
 
 
-def _rises(pair: Group, judge: Judge) -> bool:
-    ends = [value_of(i, judge.effort) if isinstance(i, EXPRESSIONS) else None for i in pair.items]
+def _rises(pair: Group, comparer: AnswerComparer) -> bool:
+    ends = [
+        value_of(i, comparer.budget) if isinstance(i, EXPRESSIONS) else None for i in pair.items
+    ]
     low, high = ends
     return low is None or high is None or low.re <= high.re

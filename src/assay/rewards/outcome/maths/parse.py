@@ -14,7 +14,7 @@ from assay.rewards.outcome.maths.clean import clean
 from assay.rewards.outcome.maths.cursor import expression, hundredth, number
 from assay.rewards.outcome.maths.environments import EnvironmentReader
 from assay.rewards.outcome.maths.expressions import is_mixed_number
-from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
     Add,
@@ -68,7 +68,7 @@ def read(tokens: list[Token], *, commas_group: bool = True) -> Node:
     reader = AnswerReader(tokens)
     node = reader.read_list()
     if reader.token.kind != "end":
-        raise Unreadable(f"{reader.token.text!r} left over")
+        raise UnreadableAnswer(f"{reader.token.text!r} left over")
     return node
 
 
@@ -197,11 +197,11 @@ class AnswerReader(EnvironmentReader):
         if unit is None:
             unit = ((units.counted_noun(phrase), 1),)
         if any(name == "percent" and power != 1 for name, power in unit):
-            raise Unreadable("a percentage of a percentage")
+            raise UnreadableAnswer("a percentage of a percentage")
         if currency and all(power < 0 for _, power in unit):
             unit = units.multiply(((currency, 1),), unit)
         elif currency and unit not in (((currency, 1),), (("usd", 1),)):
-            raise Unreadable("two different units")
+            raise UnreadableAnswer("two different units")
         return _quantity(value, unit)
 
     def _at_rate(self) -> bool:
@@ -233,7 +233,7 @@ class AnswerReader(EnvironmentReader):
         power = self._read_signed_argument()
         if isinstance(power, Number) and isinstance(power.value, int) and abs(power.value) < 100:
             return power.value
-        raise Unreadable("a unit with a power that is not a small integer")
+        raise UnreadableAnswer("a unit with a power that is not a small integer")
 
     def _with_modulus(self, value: Node) -> Node:
         """A residue, counted in its modulus."""
@@ -245,7 +245,7 @@ class AnswerReader(EnvironmentReader):
             case Symbol(name):
                 return Quantity(value, ((f"mod {name}", 1),))
             case _:
-                raise Unreadable("a modulus that is neither a number nor a letter")
+                raise UnreadableAnswer("a modulus that is neither a number nor a letter")
 
     def _with_temperature(self, value: Degree) -> Node:
         token, after = self.token, self.peek()
@@ -285,12 +285,12 @@ class AnswerReader(EnvironmentReader):
     def _close_group(self, opening: str, items: list[Node]) -> Node:
         closing = self.token.text
         if self.token.kind != "close" or closing not in _CLOSERS[opening]:
-            raise Unreadable(f"{opening!r} closed by {closing or 'nothing'!r}")
+            raise UnreadableAnswer(f"{opening!r} closed by {closing or 'nothing'!r}")
         self.take()
         if opening in ("|", "||", "floor", "ceil"):
             name = opening if opening in ("floor", "ceil") else "abs"
             if len(items) != 1:
-                raise Unreadable("a list between bars")
+                raise UnreadableAnswer("a list between bars")
             return Call(name, (expression(items[0]),))
         if opening == "{":
             return items[0] if len(items) == 1 else Group("", tuple(items), "")
@@ -302,11 +302,11 @@ class AnswerReader(EnvironmentReader):
             case ")" | "]" | "}":
                 return Group(kinds[opening], tuple(items), ends)
             case _:
-                raise Unreadable(f"bracket {closing!r}")
+                raise UnreadableAnswer(f"bracket {closing!r}")
 
     def _read_builder(self, items: list[Node]) -> Node:
         if len(items) != 1:
-            raise Unreadable("a set builder over a list")
+            raise UnreadableAnswer("a set builder over a list")
         self.take()
         self.builder = False
         conditions = self._read_items()
@@ -316,7 +316,7 @@ class AnswerReader(EnvironmentReader):
 
 def _quantity(value: Node, unit: units.Unit) -> Node:
     if unit == (("percent", 1),) and not isinstance(value, EXPRESSIONS):
-        raise Unreadable("a percentage of something that is no number")
+        raise UnreadableAnswer("a percentage of something that is no number")
     if unit == (("percent", 1),) and isinstance(value, Add) and not is_mixed_number(value):
         return Add((*value.terms[:-1], hundredth(value.terms[-1])))
     if unit == (("rad", 1),):

@@ -19,8 +19,13 @@ from zlib import crc32
 
 from assay.rewards.outcome.maths.complexes import Complex, divide, modulus, subtract
 from assay.rewards.outcome.maths.decimals import NotReal, context
-from assay.rewards.outcome.maths.evaluate import Evaluator, Point, rational_or_none, running_name
-from assay.rewards.outcome.maths.limits import Effort
+from assay.rewards.outcome.maths.evaluate import (
+    NumericEvaluator,
+    Point,
+    rational_or_none,
+    running_name,
+)
+from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Big,
     Call,
@@ -50,12 +55,12 @@ _DISTINCT: Final = Decimal("1e-12")
 _PRESENT: Final = Decimal("1e-20")
 
 
-def agree(left: Expr, right: Expr, effort: Effort) -> bool:
+def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
     """Whether the two are equal at the sample points, and at enough of them."""
-    return _scan(left, right, effort)
+    return _scan(left, right, budget)
 
 
-def proportional(left: Expr, right: Expr, effort: Effort, *, positive: bool) -> bool:
+def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
     """Whether `left` is `right` times one nonzero (or positive) constant at the sample points."""
     first: list[Complex] = []
 
@@ -71,20 +76,20 @@ def proportional(left: Expr, right: Expr, effort: Effort, *, positive: bool) -> 
 
     with localcontext(context(_COARSE)):
         names, integers = variables(left, right)
-        tried = 0
+        compared = 0
         for point in _points(names, integers):
             try:
-                if not same_ratio(_value(left, point, effort), _value(right, point, effort)):
+                if not same_ratio(_value(left, point, budget), _value(right, point, budget)):
                     return False
-                tried += 1
+                compared += 1
             except (NotReal, DecimalException):
                 continue
-            if tried >= _ENOUGH:
+            if compared >= _ENOUGH:
                 return True
-        return tried >= 2
+        return compared >= 2
 
 
-def value_of(node: Expr, effort: Effort, digits: int = _COARSE) -> Complex | None:
+def value_of(node: Expr, budget: WorkBudget, digits: int = _COARSE) -> Complex | None:
     """The value of a closed expression, or None if it has none."""
     names, integers = variables(node)
     if names - bound_names(node):
@@ -92,7 +97,7 @@ def value_of(node: Expr, effort: Effort, digits: int = _COARSE) -> Complex | Non
     point = next(_points(names, integers))
     with localcontext(context(digits)):
         try:
-            return Evaluator(point, effort, real=False).value(node)
+            return NumericEvaluator(point, budget, real=False).value(node)
         except NotReal:
             return None
 
@@ -141,45 +146,45 @@ _INTEGER_CALLS: Final = frozenset({"factorial", "double_factorial", "binomial", 
 
 
 def _is_negative(base: Expr) -> bool:
-    value = rational_or_none(base, Effort())
+    value = rational_or_none(base, WorkBudget())
     return value is not None and value < 0
 
 
-def _scan(left: Expr, right: Expr, effort: Effort) -> bool:
+def _scan(left: Expr, right: Expr, budget: WorkBudget) -> bool:
     names, integers = variables(left, right)
     imaginary = _names_i(left) or _names_i(right)
     for real in (False,) if imaginary else (True, False):
-        tried = 0
+        compared = 0
         for point in _points(names, integers):
             try:
-                if not _same(left, right, point, effort, real=real):
+                if not _same(left, right, point, budget, real=real):
                     return False
-                tried += 1
+                compared += 1
             except (NotReal, DecimalException):
                 continue
-            if tried >= _ENOUGH or not names:
+            if compared >= _ENOUGH or not names:
                 break
-        if tried >= (2 if names else 1):
+        if compared >= (2 if names else 1):
             return True
     return False
 
 
-def _same(left: Expr, right: Expr, point: Point, effort: Effort, *, real: bool) -> bool:
+def _same(left: Expr, right: Expr, point: Point, budget: WorkBudget, *, real: bool) -> bool:
     with localcontext(context(_COARSE)):
-        a = Evaluator(point, effort, real=real).value(left)
-        b = Evaluator(point, effort, real=real).value(right)
+        a = NumericEvaluator(point, budget, real=real).value(left)
+        b = NumericEvaluator(point, budget, real=real).value(right)
         coarse = _distance(a, b)
         largest = max(_size(a), _size(b))
         if coarse > largest * _DISTINCT and largest > _PRESENT:
             return False
     with localcontext(context(_FINE)):
-        a = Evaluator(point, effort, real=real).value(left)
-        b = Evaluator(point, effort, real=real).value(right)
+        a = NumericEvaluator(point, budget, real=real).value(left)
+        b = NumericEvaluator(point, budget, real=real).value(right)
         fine = _distance(a, b)
         if fine == 0:
             return True
-        settled = abs(coarse - fine) <= fine * _DISTINCT.sqrt()
-        return not settled and fine <= max(coarse, largest) * Decimal("1e-36")
+        is_stable = abs(coarse - fine) <= fine * _DISTINCT.sqrt()
+        return not is_stable and fine <= max(coarse, largest) * Decimal("1e-36")
 
 
 def _distance(a: Complex, b: Complex) -> Decimal:
@@ -191,8 +196,8 @@ def _size(a: Complex) -> Decimal:
     return max(abs(a.re), abs(a.im))
 
 
-def _value(node: Expr, point: Point, effort: Effort) -> Complex:
-    return Evaluator(point, effort, real=True).value(node)
+def _value(node: Expr, point: Point, budget: WorkBudget) -> Complex:
+    return NumericEvaluator(point, budget, real=True).value(node)
 
 
 def _points(names: frozenset[str], integers: frozenset[str]) -> Iterator[Point]:

@@ -2,7 +2,7 @@
 
 A policy is a value: the rules in the order in which they are tried, and the limits that they keep.
 The first rule that finds a candidate decides; a candidate that the text negates, retracts or
-hides is refused, and no weaker rule is asked instead.
+hides is refused, and no later rule is tried instead.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class ExtractionPolicy:
         "last_number",
     )
     hidden_tags: tuple[str, ...] = ("think",)
-    """What stands inside tags whose names start like this (`<think>`, `<thinking>`) was never
-    said: an answer found only there is no answer."""
+    """What stands inside tags whose names start like this (`<think>`, `<thinking>`) is not
+    part of the response: an answer that is only there is no answer."""
     max_boxes_in_a_row: int = 3
     """Different boxes with hardly a word between them: up to this many are a self-correction, of
     which the last counts; more are a spray of guesses, and none counts."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from assay.rewards.outcome.maths.cursor import whole
 from assay.rewards.outcome.maths.exact import bounded, integer_power
-from assay.rewards.outcome.maths.limits import MAX_BITS, MAX_TERMS, Effort, TooLarge
+from assay.rewards.outcome.maths.limits import MAX_BITS, MAX_TERMS, TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import Rational
 
 Atom = tuple[str, object]
@@ -31,21 +31,21 @@ class Quotient:
 class Ring:
     """The atoms of one comparison, and the arithmetic that reduces them, within a budget."""
 
-    def __init__(self, effort: Effort) -> None:
+    def __init__(self, budget: WorkBudget) -> None:
         self.atoms: list[Atom] = []
-        self.effort = effort
+        self.budget = budget
         self._index: dict[Atom, int] = {}
 
     def atom(self, kind: str, key: object) -> int:
         """The index of an atom, the same for equal keys."""
-        found = self._index.get((kind, key))
-        if found is None:
-            found = self._index[kind, key] = len(self.atoms)
+        index = self._index.get((kind, key))
+        if index is None:
+            index = self._index[kind, key] = len(self.atoms)
             self.atoms.append((kind, key))
-        return found
+        return index
 
     def power_of(self, atom: int, exponent: Rational = 1) -> Polynomial:
-        return self._reduced(((atom, exponent),), 1)
+        return self._reduce(((atom, exponent),), 1)
 
     def add(self, left: Polynomial, right: Polynomial, sign: int = 1) -> Polynomial:
         result = dict(left)
@@ -62,7 +62,7 @@ class Ring:
             return right
         if right == ONE:
             return left
-        self.effort.spend(len(left) * len(right))
+        self.budget.spend(len(left) * len(right))
         result: Polynomial = {}
         for one, a in left.items():
             for other, b in right.items():
@@ -83,7 +83,7 @@ class Ring:
             ((monomial, coefficient),) = base.items()
             value = integer_power(coefficient, exponent)
             powers = tuple((atom, power * exponent) for atom, power in monomial)
-            return self._reduced(powers, value if value is not None else 0)
+            return self._reduce(powers, value if value is not None else 0)
         result = ONE
         for _ in range(exponent):
             result = self.multiply(result, base)
@@ -95,11 +95,11 @@ class Ring:
         powers = dict(left)
         for atom, power in right:
             powers[atom] = powers.get(atom, 0) + power
-        return self._reduced(tuple(sorted(powers.items())), coefficient)
+        return self._reduce(tuple(sorted(powers.items())), coefficient)
 
-    def _reduced(self, powers: Monomial, coefficient: Rational) -> Polynomial:
+    def _reduce(self, powers: Monomial, coefficient: Rational) -> Polynomial:
         """One monomial in normal form: primes below power one, `i` below the square."""
-        kept: list[tuple[int, Rational]] = []
+        factors: list[tuple[int, Rational]] = []
         for atom, power in powers:
             kind, key = self.atoms[atom]
             if kind == "prime" and isinstance(key, int):
@@ -112,9 +112,9 @@ class Ring:
                 coefficient = -coefficient if power % 4 > 1 else coefficient
                 power %= 2
             if power:
-                kept.append((atom, whole(power)))
-        coefficient = bounded(coefficient, self.effort)
-        return {tuple(kept): coefficient} if coefficient else {}
+                factors.append((atom, whole(power)))
+        coefficient = bounded(coefficient, self.budget)
+        return {tuple(factors): coefficient} if coefficient else {}
 
     def is_certain(self) -> bool:
         """Whether all the atoms are independent, so that different normal forms differ."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from assay.rewards.outcome.maths.algebra import Undefined, quotient
 from assay.rewards.outcome.maths.cursor import INFINITY, negate
-from assay.rewards.outcome.maths.limits import Effort, TooLarge
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
     Add,
@@ -98,10 +98,10 @@ def _inside_bars(node: Node) -> Node:
     return node.arguments[0] if isinstance(node, Call) and node.name == "abs" else node
 
 
-def real_set(node: Node, effort: Effort) -> RealSet | None:
+def real_set(node: Node, budget: WorkBudget) -> RealSet | None:
     """The sorted, merged intervals of the set, or None if it is not a set of known reals."""
-    found = _convert(node, effort)
-    return None if found is None else _merged(found)
+    intervals = _convert(node, budget)
+    return None if intervals is None else _merge(intervals)
 
 
 def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
@@ -114,7 +114,7 @@ def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
     )
 
 
-def _convert(node: Node, effort: Effort) -> RealSet | None:
+def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
     match node:
         case Symbol(name) if name in _ALL:
             return _everything()
@@ -123,85 +123,85 @@ def _convert(node: Node, effort: Effort) -> RealSet | None:
         case Text(words) if words.lower() in _ALL_WORDS:
             return _everything()
         case Union(parts):
-            return _all_of([_convert(part, effort) for part in parts])
+            return _all_of([_convert(part, budget) for part in parts])
         case Without(whole, removed):
-            return _without(_convert(whole, effort), _convert(removed, effort))
+            return _without(_convert(whole, budget), _convert(removed, budget))
         case Relation():
-            return _from_relation(node, effort)
+            return _from_relation(node, budget)
         case Builder(member, conditions):
-            return _from_builder(member, conditions, effort)
+            return _from_builder(member, conditions, budget)
         case Group():
-            return _from_group(node, effort)
+            return _from_group(node, budget)
         case Quantity(value, _):
-            return _convert(value, effort)
+            return _convert(value, budget)
         case _:
             return None
 
 
-def _from_group(node: Group, effort: Effort) -> RealSet | None:
+def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
     if node.opening == "{":
-        ends = [_end(item, effort, closed=True) for item in node.items]
-        known = [end for end in ends if end is not None]
-        return [Interval(end, end) for end in known] if len(known) == len(ends) else None
+        ends = [_end(item, budget, closed=True) for item in node.items]
+        places = [end for end in ends if end is not None]
+        return [Interval(end, end) for end in places] if len(places) == len(ends) else None
     if node.opening and len(node.items) == 2:
-        low = _end(node.items[0], effort, closed=node.opening == "[")
-        high = _end(node.items[1], effort, closed=node.closing == "]")
+        low = _end(node.items[0], budget, closed=node.opening == "[")
+        high = _end(node.items[1], budget, closed=node.closing == "]")
         return None if low is None or high is None else _interval(low, high)
     if not node.opening and all(isinstance(item, (Relation, Group)) for item in node.items):
         if node.alternatives:
-            return _all_of([_convert(item, effort) for item in node.items])
-        return _from_conditions(node.items, effort)
+            return _all_of([_convert(item, budget) for item in node.items])
+        return _from_conditions(node.items, budget)
     return None
 
 
-def _from_builder(member: Node, conditions: tuple[Node, ...], effort: Effort) -> RealSet | None:
+def _from_builder(member: Node, conditions: tuple[Node, ...], budget: WorkBudget) -> RealSet | None:
     """The set, if its conditions restrict nothing but its members."""
     restricted = frozenset(name for item in conditions for name in subjects(item))
     if isinstance(member, Relation):
         conditions = (member, *conditions)
     if not restricted <= (subjects(member) or frozenset({member})):
         return None
-    return _from_conditions(conditions, effort)
+    return _from_conditions(conditions, budget)
 
 
-def _from_conditions(conditions: tuple[Node, ...], effort: Effort) -> RealSet | None:
+def _from_conditions(conditions: tuple[Node, ...], budget: WorkBudget) -> RealSet | None:
     """What all conditions leave; conditions that exclude each other are alternatives."""
-    sets = [_convert(condition, effort) for condition in conditions]
-    known = [found for found in sets if found is not None]
-    if len(known) != len(sets):
+    maybe_sets = [_convert(condition, budget) for condition in conditions]
+    sets = [intervals for intervals in maybe_sets if intervals is not None]
+    if len(sets) != len(maybe_sets):
         return None
-    result = known[0]
-    for other in known[1:]:
+    result = sets[0]
+    for other in sets[1:]:
         result = _intersection(result, other)
-    return result or [interval for found in known for interval in found]
+    return result or [interval for intervals in sets for interval in intervals]
 
 
-def _from_relation(relation: Relation, effort: Effort) -> RealSet | None:
+def _from_relation(relation: Relation, budget: WorkBudget) -> RealSet | None:
     sides, operators = relation.sides, relation.operators
     if operators[-1] == "in":
-        return _convert(sides[-1], effort) if len(sides) == 2 else None
+        return _convert(sides[-1], budget) if len(sides) == 2 else None
     if operators == ("!=",):
-        return _not_equal(sides[0], sides[1], effort)
+        return _not_equal(sides[0], sides[1], budget)
     if len(sides) == 3 and operators[0] in _MIRROR and operators[1] in _MIRROR:
-        first = _half_line(sides[1], _MIRROR[operators[0]], sides[0], effort)
-        second = _half_line(sides[1], operators[1], sides[2], effort)
+        first = _half_line(sides[1], _MIRROR[operators[0]], sides[0], budget)
+        second = _half_line(sides[1], operators[1], sides[2], budget)
         return None if first is None or second is None else _intersection(first, second)
     if len(sides) != 2 or operators[0] not in _MIRROR:
         return None
-    return _half_line(sides[0], operators[0], sides[1], effort)
+    return _half_line(sides[0], operators[0], sides[1], budget)
 
 
-def _half_line(left: Node, operator: RelationOp, right: Node, effort: Effort) -> RealSet | None:
+def _half_line(left: Node, operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
     if not is_name(left):
         if is_name(right):
-            return _half_line(right, _MIRROR[operator], left, effort)
-        solved = _solve_linear(left, operator, right, effort)
+            return _half_line(right, _MIRROR[operator], left, budget)
+        solved = _solve_linear(left, operator, right, budget)
         if solved is None:
             return None
         operator, right = solved
     if isinstance(left, Call) and left.name == "abs":
-        return _absolute(operator, right, effort)
-    end = _end(right, effort, closed=operator in ("<=", ">="))
+        return _absolute(operator, right, budget)
+    end = _end(right, budget, closed=operator in ("<=", ">="))
     if end is None:
         return None
     if operator in ("<", "<="):
@@ -209,9 +209,9 @@ def _half_line(left: Node, operator: RelationOp, right: Node, effort: Effort) ->
     return _interval(end, _endless(1))
 
 
-def _absolute(operator: RelationOp, right: Node, effort: Effort) -> RealSet | None:
+def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
     """`|x| < a` and its kin, for a name between the bars and a positive bound."""
-    end = _end(right, effort, closed=operator in ("<=", ">="))
+    end = _end(right, budget, closed=operator in ("<=", ">="))
     if end is None or end.place <= 0:
         return None
     mirror = End(negate(end.node), end.place.copy_negate(), end.closed)
@@ -221,14 +221,14 @@ def _absolute(operator: RelationOp, right: Node, effort: Effort) -> RealSet | No
 
 
 def _solve_linear(
-    left: Node, operator: RelationOp, right: Node, effort: Effort
+    left: Node, operator: RelationOp, right: Node, budget: WorkBudget
 ) -> tuple[RelationOp, Expr] | None:
     """`x op value` from a linear inequality in one variable with rational coefficients."""
     if not isinstance(left, EXPRESSIONS) or not isinstance(right, EXPRESSIONS):
         return None
     if len(variables(left, right)[0]) != 1:
         return None
-    ring = Ring(effort)
+    ring = Ring(budget)
     try:
         parts = quotient(Add((left, negate(right))), ring)
     except (TooLarge, Undefined):
@@ -242,17 +242,17 @@ def _solve_linear(
     return (operator if slope > 0 else _MIRROR[operator]), value
 
 
-def _not_equal(left: Node, right: Node, effort: Effort) -> RealSet | None:
+def _not_equal(left: Node, right: Node, budget: WorkBudget) -> RealSet | None:
     name, value = (left, right) if is_name(left) else (right, left)
     values = value.items if isinstance(value, Group) and not value.opening else (value,)
-    ends = [_end(item, effort, closed=False) for item in values]
-    known = [end for end in ends if end is not None]
-    if not is_name(name) or len(known) != len(ends):
+    ends = [_end(item, budget, closed=False) for item in values]
+    places = [end for end in ends if end is not None]
+    if not is_name(name) or len(places) != len(ends):
         return None
-    return _without(_everything(), [Interval(end, end) for end in known])
+    return _without(_everything(), [Interval(end, end) for end in places])
 
 
-def _end(node: Node, effort: Effort, *, closed: bool) -> End | None:
+def _end(node: Node, budget: WorkBudget, *, closed: bool) -> End | None:
     if isinstance(node, Quantity):
         node = node.value
     if not isinstance(node, EXPRESSIONS):
@@ -260,7 +260,7 @@ def _end(node: Node, effort: Effort, *, closed: bool) -> End | None:
     sign = _infinite_sign(node)
     if sign:
         return _endless(sign)
-    value = value_of(node, effort)
+    value = value_of(node, budget)
     if value is None or abs(value.im) > Decimal("1e-30"):
         return None
     return End(node, value.re, closed)
@@ -300,10 +300,10 @@ def _interval(low: End, high: End) -> RealSet | None:
 
 def _all_of(sets: list[RealSet | None]) -> RealSet | None:
     result: RealSet = []
-    for found in sets:
-        if found is None:
+    for intervals in sets:
+        if intervals is None:
             return None
-        result.extend(found)
+        result.extend(intervals)
     return result
 
 
@@ -330,7 +330,7 @@ def _without(whole: RealSet | None, removed: RealSet | None) -> RealSet | None:
     return whole
 
 
-def _merged(intervals: RealSet) -> RealSet:
+def _merge(intervals: RealSet) -> RealSet:
     ordered = sorted(intervals, key=lambda i: (i.low.place, not i.low.closed))
     result: RealSet = []
     for interval in ordered:

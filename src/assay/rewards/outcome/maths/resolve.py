@@ -136,10 +136,10 @@ def settle(node: Node, functions: frozenset[str]) -> Node:
 
     match node:
         case Apply(name, arguments):
-            settled = tuple(expression(change(argument)) for argument in arguments)
-            if name in functions or len(settled) != 1:
-                return Call(name, settled, opaque=True)
-            return Mul((Symbol(name), settled[0]))
+            settled_arguments = tuple(expression(change(argument)) for argument in arguments)
+            if name in functions or len(settled_arguments) != 1:
+                return Call(name, settled_arguments, opaque=True)
+            return Mul((Symbol(name), settled_arguments[0]))
         case Power(Apply(name, (argument,)), exponent) if name not in functions:
             power = Power(expression(change(argument)), expression(change(exponent)))
             return Mul((Symbol(name), power))
@@ -164,16 +164,16 @@ def with_bound_names(node: Node, level: int = 0) -> Node:
         return rebuild(node, lambda child: with_bound_names(child, level))
     name = running_name(node)
     if name:
-        lower = None if node.lower is None else _renamed(node.lower, name, f"bound:{level}")
-        body = expression(_renamed(node.body, name, f"bound:{level}"))
+        lower = None if node.lower is None else _rename(node.lower, name, f"bound:{level}")
+        body = expression(_rename(node.body, name, f"bound:{level}"))
         node = Big(node.operator, lower, node.upper, body)
     return rebuild(node, lambda child: with_bound_names(child, level + 1))
 
 
-def _renamed(node: Node, name: str, new: str) -> Node:
+def _rename(node: Node, name: str, new: str) -> Node:
     if node == Symbol(name):
         return Symbol(new)
-    return rebuild(node, lambda child: _renamed(child, name, new))
+    return rebuild(node, lambda child: _rename(child, name, new))
 
 
 def kinds_in(*nodes: Node) -> frozenset[type]:

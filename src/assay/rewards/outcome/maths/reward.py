@@ -22,9 +22,9 @@ from typing import Any, Literal, TypeAlias, get_args
 from assay.errors import BadParameter
 from assay.registry import reward
 from assay.rewards.outcome.maths.compare import compare
+from assay.rewards.outcome.maths.comparer import Conventions
 from assay.rewards.outcome.maths.extract import extract, reference_span
 from assay.rewards.outcome.maths.hedges import names_several, offers_alternatives
-from assay.rewards.outcome.maths.judge import Conventions
 from assay.rewards.outcome.maths.policy import POLICIES, ExtractionPolicy, Rule
 from assay.rewards.outcome.maths.scalars import Tolerance
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
@@ -37,7 +37,7 @@ OrderConvention: TypeAlias = Literal["free", "kept"]
 
 PARTS = ("acc",)
 TOOL_BUT_WRONG = 0.1
-_SHOWN = 1000
+NOTE_CHARS = 1000
 
 
 @reward(name="math_equal_reward", version=1, parts=PARTS)
@@ -59,7 +59,7 @@ def math_equal_reward(
     conventions are those of `Conventions` and `Tolerance`. `second_opinion` asks sympy where the
     comparator could not settle it. Further columns of the row are accepted and not looked at.
     """
-    return _grade(
+    return _score(
         final_response,
         answer,
         policy=_extraction_policy(extraction),
@@ -86,23 +86,23 @@ def math_equal_reward_tool(
 
     `acc` says whether the answer is right, with or without a tool.
     """
-    used = tool_use(trajectory, to_policy(tool_policy))
-    graded = _grade(
+    use = tool_use(trajectory, to_policy(tool_policy))
+    score = _score(
         final_response,
         answer,
         policy=_extraction_policy(extraction),
         conventions=_conventions(tolerance, percent, units, list_order),
         second_opinion=second_opinion,
     )
-    if isinstance(graded, Abstained):
-        return graded
-    if isinstance(used, BadTrajectory):
-        return Abstained("bad_trajectory", used.because, PARTS, graded.notes)
-    value = max(graded.value, TOOL_BUT_WRONG) if used.enough else 0.0
-    return Scored(value, f"{used.because}; {graded.because}", graded.parts, graded.notes)
+    if isinstance(score, Abstained):
+        return score
+    if isinstance(use, BadTrajectory):
+        return Abstained("bad_trajectory", use.because, PARTS, score.notes)
+    value = max(score.value, TOOL_BUT_WRONG) if use.enough else 0.0
+    return Scored(value, f"{use.because}; {score.because}", score.parts, score.notes)
 
 
-def _grade(
+def _score(
     response: object,
     answer: object,
     *,
@@ -111,31 +111,31 @@ def _grade(
     second_opinion: bool,
 ) -> Score:
     if second_opinion:
-        # Imported when wanted: processes and event loops cost more than all the rest here.
+        # Imported only here: processes and event loops cost more than all the rest.
         from assay.rewards.outcome.maths.second_opinion import require_sympy
 
         require_sympy()
-    golds = _references(answer)
-    if not golds:
+    references = _references(answer)
+    if not references:
         return Abstained("missing_reference", f"the reference is {answer!r:.80}", PARTS)
     if not isinstance(response, str):
         return _wrong("there is no response", {"extracted": "", "rule": "none"})
-    found = extract(response, policy)
-    if found.span is None:
-        return _wrong(found.because, {"extracted": "", "rule": found.rule})
-    best = _best(found.span, golds, conventions, second_opinion=second_opinion)
-    notes = {"extracted": found.span[:_SHOWN], "rule": f"{found.rule}/{best.rule}"}
+    extracted = extract(response, policy)
+    if extracted.span is None:
+        return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
+    best = _compare_all(extracted.span, references, conventions, second_opinion=second_opinion)
+    notes = {"extracted": extracted.span[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
     if best.equal is None:
         return Abstained("unparseable_reference", best.because, PARTS, notes)
     if best.opinion:
         notes["second_opinion"] = best.opinion
     value = float(best.equal)
-    return Scored(value, f"{found.because}; {best.because}", {"acc": value}, notes)
+    return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """The verdict on one reference, with what sympy added to it."""
+    """Whether the answer equals one reference, with what sympy added to it."""
 
     equal: bool | None
     rule: str
@@ -143,40 +143,40 @@ class _Comparison:
     opinion: str = ""
 
 
-def _best(
-    span: str, golds: Sequence[str], conventions: Conventions, *, second_opinion: bool
+def _compare_all(
+    span: str, references: Sequence[str], conventions: Conventions, *, second_opinion: bool
 ) -> _Comparison:
     """The first reference that the span equals; else one that could not be read; else the last.
 
     A reference that cannot be read might have been the one that is equal, so it is not outvoted.
     """
     unread: _Comparison | None = None
-    for gold in golds:
-        compared = _compared(span, gold, conventions, second_opinion=second_opinion)
-        if compared.equal:
-            return compared
-        if compared.equal is None:
-            unread = compared
-    return unread or compared
+    for reference in references:
+        comparison = _compare_one(span, reference, conventions, second_opinion=second_opinion)
+        if comparison.equal:
+            return comparison
+        if comparison.equal is None:
+            unread = comparison
+    return unread or comparison
 
 
-def _compared(
-    span: str, gold: str, conventions: Conventions, *, second_opinion: bool
+def _compare_one(
+    span: str, reference: str, conventions: Conventions, *, second_opinion: bool
 ) -> _Comparison:
-    reference = reference_span(gold)
-    if offers_alternatives(span) and not names_several(reference):
+    expected = reference_span(reference)
+    if offers_alternatives(span) and not names_several(expected):
         return _Comparison(
             equal=False, rule="alternatives", because="alternatives are no answer to one value"
         )
-    verdict = compare(span, reference, conventions=conventions)
-    result = _Comparison(verdict.equal, verdict.rule, verdict.because)
-    if second_opinion and not verdict.equal and verdict.rule in _OPEN:
-        return _reconsidered(result, span, reference)
-    return result
+    equality = compare(span, expected, conventions=conventions)
+    comparison = _Comparison(equality.equal, equality.rule, equality.because)
+    if second_opinion and not equality.equal and equality.rule in _UNSETTLED:
+        return _ask_sympy(comparison, span, expected)
+    return comparison
 
 
-def _reconsidered(first: _Comparison, span: str, reference: str) -> _Comparison:
-    """The first verdict, or "equal" if sympy proves it."""
+def _ask_sympy(first: _Comparison, span: str, reference: str) -> _Comparison:
+    """The first comparison with sympy's opinion, or "equal" if sympy proves it."""
     from assay.rewards.outcome.maths.second_opinion import second_opinion
 
     opinion = second_opinion(span, reference)
@@ -187,7 +187,7 @@ def _reconsidered(first: _Comparison, span: str, reference: str) -> _Comparison:
     return replace(first, opinion=opinion.because)
 
 
-_OPEN = frozenset("add mul div power call big symbol constant number unevaluated_gold".split())
+_UNSETTLED = frozenset("add mul div power call big symbol constant number unevaluated_gold".split())
 """Rules by which the comparator says "not equal", or "not understood", of expressions without
 having settled it; numbers, words, sets and limits are settled."""
 
@@ -246,10 +246,10 @@ def _extraction_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
                 f"{', '.join(map(repr, POLICIES))}, or pass a list of rules"
             )
         return policy
-    known: tuple[Rule, ...] = get_args(Rule)
-    rules = tuple(known[known.index(rule)] for rule in extraction if rule in known)
+    all_rules: tuple[Rule, ...] = get_args(Rule)
+    rules = tuple(all_rules[all_rules.index(rule)] for rule in extraction if rule in all_rules)
     if not rules or len(rules) != len(extraction):
         raise BadParameter(
-            f"extraction is {extraction!r}; the rules are {', '.join(map(repr, known))}"
+            f"extraction is {extraction!r}; the rules are {', '.join(map(repr, all_rules))}"
         )
     return ExtractionPolicy(rules=rules)

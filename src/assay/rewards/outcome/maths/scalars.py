@@ -11,7 +11,7 @@ from assay.rewards.outcome.maths.algebra import Undefined, difference
 from assay.rewards.outcome.maths.cursor import whole
 from assay.rewards.outcome.maths.decimals import context
 from assay.rewards.outcome.maths.exact import rational
-from assay.rewards.outcome.maths.limits import Effort, TooLarge
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Call,
@@ -47,49 +47,49 @@ class Tolerance:
     relative: Fraction = Fraction(1, 10**6)
 
 
-def same_scalar(left: Expr, right: Expr, tolerance: Tolerance, effort: Effort) -> str | None:
+def same_scalar(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudget) -> str | None:
     """The rule by which the two are equal, or None if they are not."""
     if left == right:
         return "identical"
-    a, b = _rational(left, effort), _rational(right, effort)
+    a, b = _rational(left, budget), _rational(right, budget)
     if a is not None and b is not None:
         if a == b:
             return "integer" if isinstance(a, int) else "rational"
         return _close(left, right, Fraction(a), Fraction(b), tolerance)
-    by_decimal = _stands_for(left, right, tolerance, effort) or _stands_for(
-        right, left, tolerance, effort
+    by_decimal = _stands_for(left, right, tolerance, budget) or _stands_for(
+        right, left, tolerance, budget
     )
     if by_decimal:
         return "decimal"
     if _is_infinite(left) or _is_infinite(right):
         sign = _infinite_sign(left)
         return "infinity" if sign is not None and sign == _infinite_sign(right) else None
-    return _same_expression(left, right, effort) or _within(left, right, tolerance, effort)
+    return _same_expression(left, right, budget) or _within(left, right, tolerance, budget)
 
 
-def _rational(node: Expr, effort: Effort) -> Rational | None:
+def _rational(node: Expr, budget: WorkBudget) -> Rational | None:
     try:
-        return rational(node, effort)
+        return rational(node, budget)
     except TooLarge as error:
-        effort.limit = error
+        budget.limit = error
         return None
 
 
-def _same_expression(left: Expr, right: Expr, effort: Effort) -> str | None:
-    ring = Ring(Effort(effort.left // 2))
+def _same_expression(left: Expr, right: Expr, budget: WorkBudget) -> str | None:
+    ring = Ring(WorkBudget(budget.remaining // 2))
     try:
         rest = difference(left, right, ring)
     except Undefined:
         return None
     except TooLarge:
-        effort.spend(effort.left // 4)
+        budget.spend(budget.remaining // 4)
     else:
-        effort.spend((effort.left // 2) - ring.effort.left)
+        budget.spend((budget.remaining // 2) - ring.budget.remaining)
         if not rest:
             return "polynomial"
         if ring.is_certain():
             return None
-    return "points" if agree(left, right, effort) else None
+    return "points" if agree(left, right, budget) else None
 
 
 def _close(left: Expr, right: Expr, a: Fraction, b: Fraction, tolerance: Tolerance) -> str | None:
@@ -123,12 +123,12 @@ def _rounds_to(value: Fraction, literal: Number) -> bool:
     return abs(Fraction(literal.value)) * scale in digits and (literal.value < 0) == (value < 0)
 
 
-def _stands_for(literal_side: Expr, other: Expr, tolerance: Tolerance, effort: Effort) -> bool:
+def _stands_for(literal_side: Expr, other: Expr, tolerance: Tolerance, budget: WorkBudget) -> bool:
     """Whether a decimal literal is the correct rounding of an irrational value."""
     literal = decimal_literal(literal_side)
     if literal is None or tolerance.kind != "digits" or not _is_precise(literal, tolerance):
         return False
-    value = value_of(other, effort, digits=60)
+    value = value_of(other, budget, digits=60)
     if value is None or abs(value.im) > Decimal("1e-40"):
         return False
     exact = Fraction(value.re)
@@ -137,10 +137,10 @@ def _stands_for(literal_side: Expr, other: Expr, tolerance: Tolerance, effort: E
     return _rounds_to(exact, literal)
 
 
-def _within(left: Expr, right: Expr, tolerance: Tolerance, effort: Effort) -> str | None:
+def _within(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudget) -> str | None:
     if tolerance.kind != "relative":
         return None
-    a, b = value_of(left, effort), value_of(right, effort)
+    a, b = value_of(left, budget), value_of(right, budget)
     if a is None or b is None:
         return None
     with localcontext(context(40)):
@@ -169,11 +169,11 @@ def _is_infinite(node: Expr) -> bool:
 
 
 def _parts(node: Expr) -> list[object]:
-    found: list[object] = [node]
-    for part in found:
+    parts: list[object] = [node]
+    for part in parts:
         if isinstance(part, (Add, Mul, Div, Call)):
-            found.extend(children(part))
-    return found
+            parts.extend(children(part))
+    return parts
 
 
 def _infinite_sign(node: Expr) -> int | None:

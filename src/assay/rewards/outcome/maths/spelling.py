@@ -90,13 +90,13 @@ def same_time(left: str, right: str) -> bool | None:
 
 def _times(text: str) -> frozenset[int]:
     """The minutes of the day that the text may mean."""
-    said = _CLOCK.fullmatch(text)
-    bare = said or _BARE_CLOCK.fullmatch(text)
-    if bare is None:
+    clock = _CLOCK.fullmatch(text)
+    time = clock or _BARE_CLOCK.fullmatch(text)
+    if time is None:
         return frozenset()
-    hour, minute = int(bare[1]), int(bare[2] or "0")
-    if said is not None:
-        hours = {hour % 12 + (12 if said[3].lower() == "p" else 0)} if hour <= 12 else set()
+    hour, minute = int(time[1]), int(time[2] or "0")
+    if clock is not None:
+        hours = {hour % 12 + (12 if clock[3].lower() == "p" else 0)} if hour <= 12 else set()
     else:
         hours = {hour % 12, hour % 12 + 12} if hour <= 12 else {hour}
     return frozenset(h * 60 + minute for h in hours if minute < 60)

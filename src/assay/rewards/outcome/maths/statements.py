@@ -10,7 +10,7 @@ from typing import Final
 from assay.rewards.outcome.maths.algebra import Undefined, quotient
 from assay.rewards.outcome.maths.cursor import negate
 from assay.rewards.outcome.maths.lexicon import GREEK
-from assay.rewards.outcome.maths.limits import Effort, TooLarge
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     EXPRESSIONS,
     Add,
@@ -86,7 +86,7 @@ def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
             continue
         if not isinstance(bare, EXPRESSIONS) or not isinstance(target, EXPRESSIONS):
             return False
-        value, near = value_of(target, Effort()), value_of(bare, Effort())
+        value, near = value_of(target, WorkBudget()), value_of(bare, WorkBudget())
         if value is None or near is None or value.im or near.im:
             return False
         if abs(Fraction(value.re) - Fraction(near.re)) > abs(Fraction(value.re)) / 100:
@@ -138,13 +138,13 @@ def has_variables(node: Node) -> bool:
     return bool(variables(node)[0])
 
 
-def same_equation(left: Relation, right: Relation, effort: Effort) -> bool:
+def same_equation(left: Relation, right: Relation, budget: WorkBudget) -> bool:
     """Whether two equations or simple inequalities have proportional differences of sides."""
     a, b = _difference(left), _difference(right)
     if a is None or b is None or a[1] != b[1]:
         return False
     ordered = a[1] in ("<", "<=")
-    return _proportional(a[0], b[0], effort, positive=ordered)
+    return _proportional(a[0], b[0], budget, positive=ordered)
 
 
 def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
@@ -162,8 +162,8 @@ def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
     return Add((left, negate(right))), operator
 
 
-def _proportional(left: Expr, right: Expr, effort: Effort, *, positive: bool) -> bool:
-    ring = Ring(Effort(effort.left // 2))
+def _proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
+    ring = Ring(WorkBudget(budget.remaining // 2))
     try:
         a, b = quotient(left, ring), quotient(right, ring)
         ratio = ring.proportion(a.top, b.top)
@@ -176,7 +176,7 @@ def _proportional(left: Expr, right: Expr, effort: Effort, *, positive: bool) ->
             return not a.top and not b.top
     except (TooLarge, Undefined):
         pass
-    return proportional(left, right, effort, positive=positive)
+    return proportional(left, right, budget, positive=positive)
 
 
 def same_chain(left: Relation, right: Relation, same: Same) -> bool:

@@ -2,23 +2,22 @@
 
 It never sees text to evaluate. A tree is JSON (`["add", ["symbol", "x"], ["number", "1/2"]]`), and
 only the operations in the tables below are built from it, by calling their constructors. Memory is
-limited when it starts, processor time with every question, both by the kernel; when the other end
-of its input closes, it ends at once, even in the middle of a question.
+limited by the process that starts it, processor time with every question, both by the kernel.
 
+    request   {}                                              (the first: is sympy there?)
+    answer    {"ready": "1.13"}
     request   {"cpu_s": 2.0, "left": tree, "right": tree}
     answer    {"equal": true | false | null}
 """
 
 from __future__ import annotations
 
-import json
-import os
-import queue
-import resource
 import signal
 import sys
-import threading
+from contextlib import suppress
 from typing import Any
+
+from assay.resources import frames
 
 FUNCTIONS = {
     "sin": "sin",
@@ -59,42 +58,32 @@ CANNOT_SAY = (
     TypeError,
     ValueError,
 )
-"""What sympy raises when it has no answer."""
+"""Raised by sympy when it has no answer."""
 
 CONSTANTS = {"pi": "pi", "e": "E", "i": "I", "infinity": "oo"}
 
 
 def main() -> None:
-    """Answer questions from standard input until it closes."""
-    memory = int(sys.argv[1]) * 1024 * 1024
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(questions,), daemon=True).start()
-    import sympy  # type: ignore[import-untyped, unused-ignore]
+    """Answer requests until their pipe closes."""
+    read_fd, write_fd = frames.inherited_pipes(sys.argv)
+    with suppress(frames.Closed):
+        frames.receive(read_fd)
+        import sympy  # type: ignore[import-untyped, unused-ignore]
 
-    _say({"ready": sympy.__version__})
-    while True:
-        question = json.loads(questions.get())
-        # The kernel ends the process when the processor time is spent, whatever it is doing.
-        signal.setitimer(signal.ITIMER_PROF, float(question["cpu_s"]))
-        try:
-            equal = _equal(build(question["left"]), build(question["right"]))
-        except CANNOT_SAY:
-            equal = None
+        frames.send(write_fd, {"ready": sympy.__version__})
+        while True:
+            frames.send(write_fd, {"equal": _answer(frames.receive(read_fd))})
+
+
+def _answer(request: dict[str, Any]) -> bool | None:
+    # The kernel ends the process when the processor time is spent, whatever it is doing.
+    signal.setitimer(signal.ITIMER_PROF, float(request["cpu_s"]))
+    try:
+        return _equal(build(request["left"]), build(request["right"]))
+    except CANNOT_SAY:
+        return None
+    finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _say({"equal": equal})
-
-
-def _read(questions: queue.SimpleQueue[bytes]) -> None:
-    for line in sys.stdin.buffer:
-        questions.put(line)
-    os._exit(0)
-
-
-def _say(answer: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
 
 
 # sympy has no types, hence `Any` for its expressions.
@@ -147,8 +136,8 @@ def _equal(left: Any, right: Any) -> bool | None:
     difference = left - right
     if difference == 0 or sympy.simplify(difference) == 0:
         return True
-    verdict: bool | None = difference.equals(0)
-    return verdict
+    equal: bool | None = difference.equals(0)
+    return equal
 
 
 if __name__ == "__main__":

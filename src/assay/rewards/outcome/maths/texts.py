@@ -60,7 +60,7 @@ def option(text: str, *, any_case: bool = False) -> Option | None:
 
     Not if the rest names another letter or takes this one back.
     """
-    bare = _unmarked(text)
+    bare = _without_markup(text)
     letter = _CHOICE.fullmatch(bare.upper() if any_case else bare)
     if letter is not None:
         return Option(letter[1], "")
@@ -75,13 +75,13 @@ def option(text: str, *, any_case: bool = False) -> Option | None:
 
 def choices(text: str) -> frozenset[str] | None:
     """The option letters of a list of at least two, with or without separators."""
-    bare = _unmarked(text)
+    bare = _without_markup(text)
     if _CHOICES.fullmatch(bare) is None:
         return None
     return frozenset(letter for letter in bare if "A" <= letter <= "J")
 
 
-def _unmarked(text: str) -> str:
+def _without_markup(text: str) -> str:
     return " ".join(_LAYOUT.sub(" ", _TEXT_COMMAND.sub(" ", text)).split())
 
 

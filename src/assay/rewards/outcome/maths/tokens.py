@@ -6,7 +6,7 @@ import re
 from typing import Final, Literal, NamedTuple
 
 from assay.rewards.outcome.maths import lexicon, units
-from assay.rewards.outcome.maths.limits import MAX_TOKENS, TooLarge, Unreadable
+from assay.rewards.outcome.maths.limits import MAX_TOKENS, TooLarge, UnreadableAnswer
 
 Kind = Literal[
     "number", "grouped", "name", "function", "constant", "op", "open", "close", "rel", "sep",
@@ -68,7 +68,7 @@ def scan(text: str) -> list[Token]:
     position, gap, side = 0, False, ""
     for match in _SCAN.finditer(text):
         if match.start() != position:
-            raise Unreadable(f"character {text[position]!r}")
+            raise UnreadableAnswer(f"character {text[position]!r}")
         position = match.end()
         group = match.lastgroup
         if group == "space":
@@ -90,7 +90,7 @@ def scan(text: str) -> list[Token]:
         if len(tokens) > MAX_TOKENS:
             raise TooLarge(f"more than {MAX_TOKENS:,} tokens")
     if position != len(text):
-        raise Unreadable(f"character {text[position]!r}")
+        raise UnreadableAnswer(f"character {text[position]!r}")
     tokens.append(Token("end", ""))
     return tokens
 
@@ -129,7 +129,7 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
 def _is_noun(phrase: str) -> bool:
     try:
         return bool(units.counted_noun(phrase))
-    except Unreadable:
+    except UnreadableAnswer:
         return False
 
 
@@ -143,10 +143,10 @@ _VALUE_ENDS: Final = frozenset({"number", "grouped", "close", "unit", "constant"
 
 
 def _read_lone(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
-    known = _LONE.get(match[0])
-    if known is None:
-        raise Unreadable(f"sign {match[0]!r}")
-    tokens.append(Token(*known, gap))
+    kind_and_text = _LONE.get(match[0])
+    if kind_and_text is None:
+        raise UnreadableAnswer(f"sign {match[0]!r}")
+    tokens.append(Token(*kind_and_text, gap))
 
 
 _LONE: Final[dict[str, tuple[Kind, str]]] = {
@@ -228,9 +228,9 @@ def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
         return False
     if not gap:
         return run in units.ATTACHED and tokens[-1].kind in ("number", "grouped")
-    known = run in units.SPELLINGS or run.lower() in units.SPELLINGS
-    known = known or run in units.POWER_WORDS or run == "per"
-    return known and tokens[-1].kind in _VALUE_ENDS
+    is_unit = run in units.SPELLINGS or run.lower() in units.SPELLINGS
+    is_unit = is_unit or run in units.POWER_WORDS or run == "per"
+    return is_unit and tokens[-1].kind in _VALUE_ENDS
 
 
 def _is_counted_noun(run: str, tokens: list[Token]) -> bool:
@@ -254,10 +254,10 @@ def _split_run(tokens: list[Token], run: str, gap: bool) -> None:
     pieces: list[Token] = []
     position, plain = 0, 0
     while position < len(run):
-        known = _KNOWN_RUN.match(run, position)
-        if known is not None:
-            pieces.append(_known_token(known[0], gap))
-            position = known.end()
+        name = _KNOWN_RUN.match(run, position)
+        if name is not None:
+            pieces.append(_known_token(name[0], gap))
+            position = name.end()
         else:
             pieces.append(letter_token(run[position], gap))
             position += 1

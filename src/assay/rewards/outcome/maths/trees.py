@@ -1,11 +1,11 @@
-"""Parsed answers as plain trees, the only form in which one crosses to the sympy process."""
+"""Parsed answers as plain trees, the only form in which they are sent to the sympy process."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
 from assay.rewards.outcome.maths.exact import size
-from assay.rewards.outcome.maths.limits import Unreadable
+from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Big,
@@ -30,36 +30,36 @@ _MOST_NODES = 600
 _MOST_BITS = 1_000
 
 
-def to_trees(prediction: str, gold: str) -> tuple[Tree, Tree] | None:
+def to_trees(prediction: str, reference: str) -> tuple[Tree, Tree] | None:
     """Both answers as trees; `None` when one holds anything that sympy is not asked about.
 
     Sums, products and integrals become bound operations; sets, relations, units and words have
     no tree.
     """
     try:
-        nodes = parse(prediction), parse(gold)
+        nodes = parse(prediction), parse(reference)
         _check_size(nodes)
         functions = functions_in(*nodes)
         left, right = (_tree(settle(node, functions)) for node in nodes)
-    except Unreadable:
+    except UnreadableAnswer:
         return None
     return left, right
 
 
 def _check_size(nodes: tuple[Node, ...]) -> None:
-    waiting, seen = list(nodes), 0
-    while waiting:
-        seen += 1
-        if seen > _MOST_NODES:
-            raise Unreadable("more parts than sympy is asked about")
-        waiting.extend(children(waiting.pop()))
+    pending, count = list(nodes), 0
+    while pending:
+        count += 1
+        if count > _MOST_NODES:
+            raise UnreadableAnswer("more parts than sympy is asked about")
+        pending.extend(children(pending.pop()))
 
 
 def _tree(node: Node) -> Tree:
     match node:
         case Number(value):
             if size(value) > _MOST_BITS:
-                raise Unreadable("a number with more digits than sympy is asked about")
+                raise UnreadableAnswer("a number with more digits than sympy is asked about")
             return ["number", str(value)]
         case Symbol(name):
             return ["symbol", name]
@@ -72,7 +72,7 @@ def _tree(node: Node) -> Tree:
         case Big():
             return _bound(node)
         case _:
-            raise Unreadable("not an expression")
+            raise UnreadableAnswer("not an expression")
 
 
 _NAMES: dict[type, str] = {Add: "add", Mul: "mul", Div: "div", Power: "pow"}
@@ -81,7 +81,7 @@ _NAMES: dict[type, str] = {Add: "add", Mul: "mul", Div: "div", Power: "pow"}
 def _call(node: Call) -> Tree:
     # A logarithm without a base is natural for some and decimal for others.
     if node.opaque or (node.name == "log" and len(node.arguments) == 1):
-        raise Unreadable(f"the function {node.name}")
+        raise UnreadableAnswer(f"the function {node.name}")
     return ["call", node.name, *map(_tree, node.arguments)]
 
 
@@ -89,7 +89,7 @@ def _bound(node: Big) -> Tree:
     """`[operator, body, variable, from, to]`."""
     start, variable, body = _range(node)
     if node.upper is None:
-        raise Unreadable("an operator without an upper end")
+        raise UnreadableAnswer("an operator without an upper end")
     parts = (body, variable, start, node.upper)
     return [node.operator, *map(_tree, parts)]
 
@@ -104,4 +104,4 @@ def _range(node: Big) -> tuple[Node, Symbol, Expr]:
         ):
             return start, variable, Mul(tuple(factors)) if factors else Number(1)
         case _:
-            raise Unreadable(f"this form of {node.operator}")
+            raise UnreadableAnswer(f"this form of {node.operator}")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from assay.rewards.outcome.maths.lexicon import RETRACTIONS
-from assay.rewards.outcome.maths.limits import Unreadable
+from assay.rewards.outcome.maths.limits import UnreadableAnswer
 
 Unit = tuple[tuple[str, int], ...]
 
@@ -221,9 +221,9 @@ def counted_noun(phrase: str) -> str:
     """What is counted, in one spelling; a phrase that makes a statement is refused."""
     words = phrase.lower().strip(" .").split()
     if len(words) > 6 or any(word.strip(",.()!?") in RETRACTIONS for word in words):
-        raise Unreadable(f"{phrase!r} after a value")
+        raise UnreadableAnswer(f"{phrase!r} after a value")
     if not all(word.replace("-", "").replace("'", "").strip(".,()").isalpha() for word in words):
-        raise Unreadable(f"{phrase!r} after a value")
+        raise UnreadableAnswer(f"{phrase!r} after a value")
     return " ".join(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
 
 
@@ -236,10 +236,10 @@ def _dimension(unit: Unit) -> tuple[tuple[tuple[str, int], ...], Fraction] | Non
     total = Fraction(1)
     powers: dict[str, int] = {}
     for name, power in unit:
-        known = SCALES.get(name)
-        if known is None or abs(power) > 6:
+        scale_of_unit = SCALES.get(name)
+        if scale_of_unit is None or abs(power) > 6:
             return None
-        dimensions, scale = known
+        dimensions, scale = scale_of_unit
         for dimension, count in dimensions:
             powers[dimension] = powers.get(dimension, 0) + count * power
         total *= scale**power

@@ -30,7 +30,7 @@ _PLAIN: Final[dict[Node, Symbol]] = {
 }
 
 
-def reconciled(left: Node, right: Node) -> tuple[Node, Node]:
+def reconcile(left: Node, right: Node) -> tuple[Node, Node]:
     """Both nodes in one notation, where either is a sum of unit vectors.
 
     Plain letters are unit vectors beside a side that marks them as such, or, if both i and j
@@ -42,8 +42,8 @@ def reconciled(left: Node, right: Node) -> tuple[Node, Node]:
     plain_sum = _is_plain_sum(left, right) or _is_plain_sum(right, left)
     if not any(marked) and not plain_sum:
         return left, right
-    left = left if marked[0] else _marking(left)
-    right = right if marked[1] else _marking(right)
+    left = left if marked[0] else _with_marks(left)
+    right = right if marked[1] else _with_marks(right)
     lengths = [size for size in (_length(left), _length(right)) if size]
     if not lengths:
         return left, right
@@ -51,14 +51,14 @@ def reconciled(left: Node, right: Node) -> tuple[Node, Node]:
 
 
 def _names(node: Node) -> set[Node]:
-    found: set[Node] = set()
+    names: set[Node] = set()
     pending = [node]
     while pending:
         current = pending.pop()
         if isinstance(current, (Symbol, Constant)):
-            found.add(current)
+            names.add(current)
         pending.extend(children(current))
-    return found
+    return names
 
 
 def _is_marked(node: Node) -> bool:
@@ -80,8 +80,8 @@ def _length(node: Node) -> int:
     return 0
 
 
-def _marking(node: Node) -> Node:
-    return _PLAIN.get(node) or rebuild(node, _marking)
+def _with_marks(node: Node) -> Node:
+    return _PLAIN.get(node) or rebuild(node, _with_marks)
 
 
 def _tuple(node: Node, length: int) -> Node:

@@ -21,9 +21,10 @@ from math import isfinite
 from typing import NamedTuple
 
 from assay.rewards.outcome.assignment import best_assignment
-from assay.rewards.outcome.qa.match import ARTICLES, MAX_SPANS, Match, Spans, label
+from assay.rewards.outcome.qa.squad import ARTICLES, CACHED_CHARS, Match, Spans, label
 
-CACHED_CHARS = 2_000
+MAX_SPANS = 64
+"""Spans of one answer or reference; aligning them takes cubic time."""
 
 _DELETE = dict.fromkeys(map(ord, string.punctuation))
 _AROUND = string.whitespace + string.punctuation
@@ -93,7 +94,7 @@ class Span:
         self.numbers = frozenset(token for token in self.bag if _number(token) is not None)
 
 
-class DropGold:
+class DropReference:
     """A reference of one span or several, normalised once."""
 
     __slots__ = ("blank", "label", "spans")
@@ -105,7 +106,7 @@ class DropGold:
         self.label = label(text)
 
 
-class InspectGold:
+class InspectReference:
     """A reference, normalised once."""
 
     __slots__ = ("blank", "counts", "label", "tokens")
@@ -117,51 +118,51 @@ class InspectGold:
         self.label = label(text)
 
 
-_cached_drop_gold = lru_cache(maxsize=4096)(DropGold)
-_cached_inspect_gold = lru_cache(maxsize=4096)(InspectGold)
+_cached_drop_reference = lru_cache(maxsize=4096)(DropReference)
+_cached_inspect_reference = lru_cache(maxsize=4096)(InspectReference)
 
 
-def drop_gold(text: str | Spans) -> DropGold:
-    """The reference in DROP's normal form; short ones are remembered."""
+def drop_reference(text: str | Spans) -> DropReference:
+    """The reference in DROP's normal form; short ones are cached."""
     size = len(text) if isinstance(text, str) else sum(map(len, text))
-    return _cached_drop_gold(text) if size <= CACHED_CHARS else DropGold(text)
+    return _cached_drop_reference(text) if size <= CACHED_CHARS else DropReference(text)
 
 
-def inspect_gold(text: str) -> InspectGold:
-    """The reference in Inspect's normal form; short ones are remembered."""
-    return _cached_inspect_gold(text) if len(text) <= CACHED_CHARS else InspectGold(text)
+def inspect_reference(text: str) -> InspectReference:
+    """The reference in Inspect's normal form; short ones are cached."""
+    return _cached_inspect_reference(text) if len(text) <= CACHED_CHARS else InspectReference(text)
 
 
-def read_drop(text: str | Spans) -> list[list[str]]:
+def read_spans(text: str | Spans) -> list[list[str]]:
     """The tokens of each span of an answer."""
     return [drop_words(span) for span in ((text,) if isinstance(text, str) else text)]
 
 
-def compare_drop(said: list[list[str]], gold: DropGold) -> Match:
+def compare_drop(spans: list[list[str]], reference: DropReference) -> Match:
     """DROP's F1 and exact match of an answer's spans against a reference's."""
-    wanted = [span.tokens for span in gold.spans]
-    bags = [frozenset(tokens) for tokens in said]
-    slots = max(len(said), len(wanted))
+    expected = [span.tokens for span in reference.spans]
+    bags = [frozenset(tokens) for tokens in spans]
+    slots = max(len(spans), len(expected))
     if slots > MAX_SPANS:
         return (0.0, 0.0, 0.0, 0.0, f"more than {MAX_SPANS} spans are not compared")
-    table = [[_compare_span(bag, span) for bag in bags] for span in gold.spans]
+    table = [[_compare_span(bag, span) for bag in bags] for span in reference.spans]
     if slots == 1:
         cells = table[0]
     else:
         pairs = best_assignment([[cell.f1 for cell in row] for row in table])
         cells = [table[row][column] for row, column in pairs]
-    exact = len(said) == len(wanted) and set(map(tuple, said)) == set(map(tuple, wanted))
+    exact = len(spans) == len(expected) and set(map(tuple, spans)) == set(map(tuple, expected))
     f1 = sum(cell.f1 for cell in cells) / slots
     same = sum(cell.same for cell in cells)
-    because = f"{same} of {sum(map(len, bags))} answer tokens match {gold.label}"
+    because = f"{same} of {sum(map(len, bags))} answer tokens match {reference.label}"
     if not f1 and same:
-        because = f"no number of {gold.label} is in the answer"
+        because = f"no number of {reference.label} is in the answer"
     precision = sum(cell.precision for cell in cells) / slots
     recall = sum(cell.recall for cell in cells) / slots
     # Scaled and rounded as NumPy does it; the built-in `round` differs on some ties.
     rounded = round(f1 * 100) / 100
     if exact:
-        return rounded, 1.0, precision, recall, f"exact match with {gold.label}"
+        return rounded, 1.0, precision, recall, f"exact match with {reference.label}"
     return rounded, 0.0, precision, recall, because
 
 
@@ -183,15 +184,15 @@ def _compare_span(bag: frozenset[str], span: Span) -> _Overlap:
     return _Overlap(2 * precision * recall / (precision + recall), precision, recall, same)
 
 
-def compare_inspect(said: list[str], gold: InspectGold) -> Match:
+def compare_inspect(tokens: list[str], reference: InspectReference) -> Match:
     """Inspect's `f1` and `exact`; a reference without a token matches nothing."""
-    same = (Counter(said) & gold.counts).total()
-    because = f"{same} of {len(said)} answer tokens match {gold.label}"
+    same = (Counter(tokens) & reference.counts).total()
+    because = f"{same} of {len(tokens)} answer tokens match {reference.label}"
     if not same:
         return 0.0, 0.0, 0.0, 0.0, because
-    if said == gold.tokens:
-        return 1.0, 1.0, 1.0, 1.0, f"exact match with {gold.label}"
-    precision = same / len(said)
-    recall = same / len(gold.tokens)
+    if tokens == reference.tokens:
+        return 1.0, 1.0, 1.0, 1.0, f"exact match with {reference.label}"
+    precision = same / len(tokens)
+    recall = same / len(reference.tokens)
     f1 = round(2 * precision * recall / (precision + recall), 2)
     return f1, 0.0, precision, recall, because

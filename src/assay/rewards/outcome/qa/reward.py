@@ -1,23 +1,84 @@
-"""The question-answering rewards: token F1, alone or behind a gate on tool use."""
+"""The question-answering rewards: token F1, alone or behind a gate on tool use.
+
+The answer is the whole response, or what stands in its `<answer>` tags, written exactly so. Every
+search for a tag goes once over the text, so a response of nothing but tags takes linear time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isnan
+from numbers import Real
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.rewards.outcome.qa.extract import EXTRACTORS, Extraction
-from assay.rewards.outcome.qa.match import Match, Spans
-from assay.rewards.outcome.qa.modes import MODES, Mode, ModeName
-from assay.rewards.outcome.qa.values import as_text, plain, references, spans
+from assay.rewards.outcome.qa import drop, squad
+from assay.rewards.outcome.qa.squad import Match, Spans
 from assay.rewards.outcome.tool_use import BadTrajectory, to_policy, tool_use
 from assay.schema.score import Abstained, Scored
+
+ModeName: TypeAlias = Literal["squad1", "squad2", "hotpot", "musique", "drop", "inspect"]
+Extraction: TypeAlias = Literal["none", "answer_tag", "first_answer_tag"]
 
 PARTS = ("f1", "em", "precision", "recall")
 
 USED_TOOL = 0.1
 """What a wrong answer earns when a tool was used."""
+
+EXACT_FLOAT = 2**53
+"""Beyond it a float no longer tells neighbouring whole numbers apart."""
+
+_OPEN = "<answer>"
+_CLOSE = "</answer>"
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How one published script reads an answer and a reference, and compares them.
+
+    What `read` and `reference` return is private to the mode, hence `Any`.
+    """
+
+    read: Callable[[Any], Any]
+    reference: Callable[[Any], Any]
+    compare: Callable[[Any, Any], Match]
+    drops_blank: bool = False
+    """Whether blank references are left out as long as another one remains."""
+    takes_spans: bool = False
+    """Whether one answer may consist of several spans."""
+
+    def best(self, answer: str | Spans, references: Sequence[str | Spans]) -> Match:
+        """The best match over all references.
+
+        F1 and exact match are each the greatest, as in the scripts. Precision, recall and the
+        reason belong to the reference with the greatest F1, the first listed among equals.
+        """
+        tokens = self.read(answer)
+        if len(references) == 1:
+            return self.compare(tokens, self.reference(references[0]))
+        prepared = [self.reference(reference) for reference in references]
+        if self.drops_blank:
+            prepared = [one for one in prepared if not one.blank] or prepared
+        matches = [self.compare(tokens, one) for one in prepared]
+        f1, _, precision, recall, because = max(matches, key=itemgetter(0))
+        return f1, max(em for _, em, *_ in matches), precision, recall, because
+
+
+MODES: dict[str, Mode] = {
+    "squad1": Mode(squad.words, squad.squad1_reference, squad.compare),
+    "squad2": Mode(squad.words, squad.squad2_reference, squad.compare, drops_blank=True),
+    "hotpot": Mode(squad.words, squad.squad1_reference, squad.compare_closed),
+    "musique": Mode(squad.words, squad.squad2_reference, squad.compare),
+    "drop": Mode(
+        drop.read_spans, drop.drop_reference, drop.compare_drop, drops_blank=True, takes_spans=True
+    ),
+    "inspect": Mode(drop.inspect_words, drop.inspect_reference, drop.compare_inspect),
+}
 
 
 @reward(name="qa_f1_reward", version=1, parts=PARTS)
@@ -38,18 +99,18 @@ def qa_f1_reward(
 
     An empty reference says "unanswerable" in squad2, musique and drop: an empty answer earns 1.
     In squad1 and hotpot it earns 0 (with em 1), in inspect 0. No response counts as an empty
-    answer. No reference (`None`, NaN, an empty list) cannot be judged.
+    answer. No reference (`None`, NaN, an empty list) abstains.
     """
     rule = MODES.get(mode)
     if rule and type(final_response) is str and type(answer) is str and extract == "none":
-        # Nearly every call, so it takes the shortest way; `grade` comes to the same.
-        match = rule.compare(rule.read(final_response), rule.gold(answer))
+        # Nearly every call, so it takes the shortest way; `best_match` gives the same.
+        match = rule.compare(rule.read(final_response), rule.reference(answer))
         f1, em, precision, recall, because = match
     else:
-        graded = grade(final_response, answer, mode, extract)
-        if not isinstance(graded, tuple):
-            return graded
-        f1, em, precision, recall, because = graded
+        best = best_match(final_response, answer, mode, extract)
+        if not isinstance(best, tuple):
+            return best
+        f1, em, precision, recall, because = best
     return Scored(f1, because, {"f1": f1, "em": em, "precision": precision, "recall": recall})
 
 
@@ -83,7 +144,7 @@ def qa_f1_reward_tool(
         return Abstained("bad_trajectory", use.because, PARTS)
     if agentfly:
         mode, extract = "hotpot", "none"
-    match = grade(final_response, answer, mode, extract)
+    match = best_match(final_response, answer, mode, extract)
     if not isinstance(match, tuple):
         return match
     f1, em, precision, recall, because = match
@@ -98,58 +159,142 @@ def qa_f1_reward_tool(
     return Scored(value, f"{use.because}; f1 {f1:.2f}: {because}", parts)
 
 
-def grade(
+def best_match(
     final_response: object, answer: object, mode: ModeName, extract: Extraction
 ) -> Match | Abstained:
     """The best match of a response with its references, or why there is none."""
     rule = MODES.get(mode)
     if rule is None:
         raise BadParameter(f"mode is {mode!r}; choose one of {', '.join(map(repr, MODES))}")
-    golds = references(answer, takes_spans=rule.takes_spans)
-    if not golds:
-        return _unusable(answer, golds)
-    said = _said(final_response, rule)
-    if isinstance(said, Abstained):
-        return said
+    references = _references(answer, takes_spans=rule.takes_spans)
+    if not references:
+        return _no_reference(answer, references)
+    response = _response_text(final_response, rule)
+    if isinstance(response, Abstained):
+        return response
     if extract == "none":
-        return rule.best(said, golds)
-    return _grade_extracted(said, golds, rule, extract)
+        return rule.best(response, references)
+    return _match_extracted(response, references, rule, extract)
 
 
-def _said(final_response: object, rule: Mode) -> str | Spans | Abstained:
+def _response_text(final_response: object, rule: Mode) -> str | Spans | Abstained:
     if final_response is None:
         return ""
-    value = plain(final_response)
+    value = _plain(final_response)
     if rule.takes_spans and isinstance(value, (list, tuple)):
-        said: str | Spans | None = spans(value) if value else ""
+        response: str | Spans | None = _spans(value) if value else ""
     else:
-        said = as_text(value)
-    if said is None:
+        response = _as_text(value)
+    if response is None:
         kind = type(final_response).__name__
         because = f"final_response is a {kind}, not text; pass the answer itself"
         return Abstained("bad_response", because, PARTS)
-    return said
+    return response
 
 
-def _grade_extracted(
-    said: str | Spans, golds: list[str | Spans], rule: Mode, extract: Extraction
+def _match_extracted(
+    response: str | Spans, references: list[str | Spans], rule: Mode, extract: Extraction
 ) -> Match:
     extractor = EXTRACTORS.get(extract)
     if extractor is None:
         choices = ", ".join(map(repr, ("none", *EXTRACTORS)))
         raise BadParameter(f"extract is {extract!r}; choose one of {choices}")
-    inner = extractor(said) if isinstance(said, str) else None
-    if inner is None:
-        # Saying nothing in the agreed place is not the same as answering "unanswerable".
+    answer = extractor(response) if isinstance(response, str) else None
+    if answer is None:
+        # Nothing in the agreed place is not the same as the answer "unanswerable".
         return (0.0, 0.0, 0.0, 0.0, "no complete <answer> tag in the response")
-    return rule.best(inner, golds)
+    return rule.best(answer, references)
 
 
-def _unusable(answer: object, golds: list[str | Spans] | None) -> Abstained:
-    if golds is None:
+def _no_reference(answer: object, references: list[str | Spans] | None) -> Abstained:
+    if references is None:
         because = (
             f"the reference answer is a {type(answer).__name__} that is neither text, a number, "
             "nor a list of them"
         )
         return Abstained("unparseable_reference", because, PARTS)
     return Abstained("missing_reference", "the row has no reference answer", PARTS)
+
+
+def _as_text(value: object) -> str | None:
+    """The text of a string or number; `None` for anything else.
+
+    A whole float is written without its `.0`: a column of integers with a gap in it arrives as
+    floats, and `1000.0` would lose its point and read as 10000.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_FLOAT:
+        return str(int(value))
+    if isinstance(value, (Real, Decimal)):
+        try:
+            return str(value)
+        except ValueError:  # an int of more digits than Python writes out
+            return None
+    return None
+
+
+def _plain(value: object) -> object:
+    """NumPy arrays and scalars as the lists and numbers that they hold; the rest unchanged."""
+    to_list = getattr(value, "tolist", None)
+    return to_list() if callable(to_list) else value
+
+
+def _is_missing(value: object) -> bool:
+    """Whether the value stands for "no value": `None`, or the NaN that tables write for it."""
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def _references(answer: object, *, takes_spans: bool) -> list[str | Spans] | None:
+    """The references that an `answer` column means; `None` if it holds something else.
+
+    A string or number is one reference; a list, tuple or array is several, missing ones left out.
+    Where `takes_spans`, a list inside that list is one reference of several spans.
+    """
+    answer = _plain(answer)
+    if _is_missing(answer):
+        return []
+    if not isinstance(answer, (list, tuple)):
+        text = _as_text(answer)
+        return None if text is None else [text]
+    texts: list[str | Spans] = []
+    for item in map(_plain, answer):
+        if _is_missing(item):
+            continue
+        one = _spans(item) if takes_spans and isinstance(item, (list, tuple)) else _as_text(item)
+        if one is None or (isinstance(one, tuple) and len(one) > drop.MAX_SPANS):
+            return None
+        texts.append(one)
+    return texts
+
+
+def _spans(items: Sequence[object]) -> Spans | None:
+    """The spans of one answer; `None` unless there are some and all are strings or numbers."""
+    texts = tuple(text for text in map(_as_text, map(_plain, items)) if text is not None)
+    return texts if texts and len(texts) == len(items) else None
+
+
+def last_tagged_answer(text: str) -> str | None:
+    """What the last complete tag holds; a mention of `<answer>` before it does no harm."""
+    close = text.rfind(_CLOSE)
+    if close < 0:
+        return None
+    start = text.rfind(_OPEN, 0, close)
+    if start < 0:
+        return None
+    # The closing tag that was found may be a stray one after a pair.
+    return text[start + len(_OPEN) : text.find(_CLOSE, start)].strip()
+
+
+def first_tagged_answer(text: str) -> str | None:
+    """What stands between the first opening tag and the next closing one, as AgentFly reads it."""
+    start = text.find(_OPEN)
+    if start < 0:
+        return None
+    close = text.find(_CLOSE, start)
+    return None if close < 0 else text[start + len(_OPEN) : close].strip()
+
+
+EXTRACTORS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(
+    {"answer_tag": last_tagged_answer, "first_answer_tag": first_tagged_answer}
+)

@@ -16,8 +16,19 @@ import string
 from collections import Counter
 from functools import lru_cache
 from itertools import chain
+from typing import TypeAlias
 
-from assay.rewards.outcome.qa.match import ARTICLES, Match, label
+Match: TypeAlias = tuple[float, float, float, float, str]
+"""How well one answer meets one reference, in every mode: F1, exact match, precision, recall, and
+one clause that says why. A bare tuple, unpacked where it is used: one is built for every score."""
+
+Spans: TypeAlias = tuple[str, ...]
+"""The parts of an answer that names several things, such as DROP's multi-span answers."""
+
+ARTICLES = frozenset(("a", "an", "the"))
+
+LABEL_CHARS = 60
+"""Characters of a reference that a reason quotes."""
 
 CACHED_CHARS = 2_000
 """Longer references are prepared anew each time, so the cache stays small."""
@@ -37,6 +48,12 @@ _FOLD = bytes(
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
+def label(reference: str | Spans) -> str:
+    """The reference as a reason quotes it."""
+    text = reference if isinstance(reference, str) else " + ".join(reference[:4])
+    return repr(text if len(text) <= LABEL_CHARS else text[:LABEL_CHARS] + "…")
+
+
 def words(text: str) -> list[str]:
     """The normal form's tokens; articles may be among them, and count for nothing."""
     if text.isascii():
@@ -53,7 +70,7 @@ def words(text: str) -> list[str]:
     return list(chain.from_iterable(split))
 
 
-class Gold:
+class SquadReference:
     """A reference, normalised once.
 
     `blank_f1` is the F1 of an empty answer where the reference is empty too: 1 in SQuAD 2.0 and
@@ -80,58 +97,61 @@ class Gold:
 
 
 @lru_cache(maxsize=4096)
-def _agreeing(text: str) -> Gold:
-    return Gold(text, 1.0)
+def _cached_squad2(text: str) -> SquadReference:
+    return SquadReference(text, 1.0)
 
 
 @lru_cache(maxsize=4096)
-def _sharing(text: str) -> Gold:
-    return Gold(text, 0.0)
+def _cached_squad1(text: str) -> SquadReference:
+    return SquadReference(text, 0.0)
 
 
-def agreeing_gold(text: str) -> Gold:
-    """The reference for SQuAD 2.0 and MuSiQue; short ones are remembered."""
-    return _agreeing(text) if len(text) <= CACHED_CHARS else Gold(text, 1.0)
+def squad2_reference(text: str) -> SquadReference:
+    """The reference for SQuAD 2.0 and MuSiQue; short ones are cached."""
+    return _cached_squad2(text) if len(text) <= CACHED_CHARS else SquadReference(text, 1.0)
 
 
-def sharing_gold(text: str) -> Gold:
-    """The reference for SQuAD 1.1 and HotpotQA; short ones are remembered."""
-    return _sharing(text) if len(text) <= CACHED_CHARS else Gold(text, 0.0)
+def squad1_reference(text: str) -> SquadReference:
+    """The reference for SQuAD 1.1 and HotpotQA; short ones are cached."""
+    return _cached_squad1(text) if len(text) <= CACHED_CHARS else SquadReference(text, 0.0)
 
 
-def compare(said: list[str], gold: Gold) -> Match:
+def compare(tokens: list[str], reference: SquadReference) -> Match:
     """F1 over multisets of tokens, bit for bit as the published scripts compute it."""
-    if said == gold.tokens:
-        return gold.whole
-    count = said.count
-    size = len(said) - count("a") - count("an") - count("the")
-    if gold.counts is None:
-        same = len(gold.bag.intersection(said))
+    if tokens == reference.tokens:
+        return reference.whole
+    count = tokens.count
+    size = len(tokens) - count("a") - count("an") - count("the")
+    if reference.counts is None:
+        same = len(reference.bag.intersection(tokens))
     else:
-        same = (Counter(said) & gold.counts).total()
-    if same == size == gold.size and [word for word in said if word not in ARTICLES] == gold.tokens:
-        return gold.whole
-    because = f"{same} of {size}{gold.tail}"
+        same = (Counter(tokens) & reference.counts).total()
+    if (
+        same == size == reference.size
+        and [word for word in tokens if word not in ARTICLES] == reference.tokens
+    ):
+        return reference.whole
+    because = f"{same} of {size}{reference.tail}"
     if not same:
         return 0.0, 0.0, 0.0, 0.0, because
     precision = same / size
-    recall = same / gold.size
+    recall = same / reference.size
     return 2 * precision * recall / (precision + recall), 0.0, precision, recall, because
 
 
-def compare_closed(said: list[str], gold: Gold) -> Match:
+def compare_closed(tokens: list[str], reference: SquadReference) -> Match:
     """HotpotQA: a closed answer on either side is matched whole or not at all."""
-    match = compare(said, gold)
+    match = compare(tokens, reference)
     f1, em, precision, _, _ = match
     if em or not f1:
         return match
-    if gold.closed:
-        return 0.0, 0.0, 0.0, 0.0, f"{gold.label} is matched whole or not at all"
-    if precision == 1.0 and _is_closed(said):
-        return 0.0, 0.0, 0.0, 0.0, f"a bare yes, no or noanswer is no part of {gold.label}"
+    if reference.closed:
+        return 0.0, 0.0, 0.0, 0.0, f"{reference.label} is matched whole or not at all"
+    if precision == 1.0 and _is_closed(tokens):
+        return 0.0, 0.0, 0.0, 0.0, f"a bare yes, no or noanswer is no part of {reference.label}"
     return match
 
 
-def _is_closed(said: list[str]) -> bool:
-    tokens = [word for word in said if word not in ARTICLES]
-    return len(tokens) == 1 and tokens[0] in CLOSED
+def _is_closed(tokens: list[str]) -> bool:
+    words = [token for token in tokens if token not in ARTICLES]
+    return len(words) == 1 and words[0] in CLOSED

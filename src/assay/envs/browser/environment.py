@@ -1,0 +1,407 @@
+"""The browser as an environment: a task's start page, actions as text, evidence on every step."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
+
+from assay.envs.browser.actions import parse_action
+from assay.envs.browser.digest import call_signature, info_digest
+from assay.envs.browser.isolated import ActionFailed
+from assay.envs.browser.outcomes import classify_error, detect_block
+from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost
+from assay.envs.browser.risk import effect_of
+from assay.envs.browser.shot import HEIGHT, WIDTH, shot_hash
+from assay.envs.browser.snapshot import (
+    PageSnapshot,
+    evidence_of,
+    facts_of,
+    render,
+    render_payload,
+    with_info,
+)
+from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
+from assay.resources.browser import Browser, shared_browser
+from assay.resources.pool import PoolLimits
+from assay.schema.action import ActionCall, BadAction
+from assay.schema.evidence import WorldEvidence
+from assay.schema.observation import Observation
+from assay.schema.outcome import BlockCode, Effect, Gate, ToolOutcome
+from assay.schema.task import Task
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext
+    from playwright.async_api import Page as Tab
+
+Gates = Literal["unknown", "required", "satisfied", "not_required"]
+"""What is known of the confirmations that policy asks for before a risky action.
+
+`required`: an action on an element whose name is among the task's `approved` has its gate, every
+other risky one has not. The others say the same of every risky action: nobody knows, all were
+confirmed beforehand, or none needs it because the site is a toy.
+"""
+KNOWN_REFS: Final = 20_000
+"""Elements of an episode whose names are remembered, also when they are gone."""
+
+
+class ActionTarget(NamedTuple):
+    """What an action is done to; the same for another number of the same element."""
+
+    role: str
+    name: str
+    nth: int = 0
+    """Which of the elements with this role and name on the page."""
+
+
+class BrowserEnvironment:
+    """One tab in a context of its own, in a browser that all rollouts of the process share.
+
+    Its task says `start_url`, and may say `search_url`, `selectors` (whose counts and texts an
+    outcome contract reads) and `approved` (see `Gates`) in its metadata. Scores and gates never
+    change what is done: an action without its gate is carried out, and recorded as such.
+    """
+
+    name = "browser"
+    limits: ClassVar[PoolLimits] = PoolLimits(cap=16)
+
+    def __init__(
+        self,
+        *,
+        start_url: str = "about:blank",
+        search_url: str = "",
+        chars: int = 100_000,
+        payload_chars: int = 100_000,
+        every_text: bool = False,
+        screenshots: bool = False,
+        shot_hash: bool = False,
+        gates: Gates = "unknown",
+        selectors: Sequence[str] = (),
+        timeout_s: float = 15.0,
+        noop_s: float = NOOP_S,
+        timezone: str | None = None,
+        locale: str = "en-US",
+        headless: bool = True,
+    ) -> None:
+        if gates not in get_args(Gates):
+            raise BadParameter(f"gates is one of {', '.join(get_args(Gates))}, not {gates!r}")
+        self._start_url = start_url
+        self._search_url = search_url
+        self._chars = chars
+        self._payload_chars = payload_chars
+        self._every_text = every_text
+        self._screenshots = screenshots
+        self._shot_hash = shot_hash
+        self._gates = gates
+        self._selectors = tuple(selectors)
+        self._timeout_s = timeout_s
+        self._noop_s = noop_s
+        self._context_options: dict[str, Any] = {"locale": locale, "timezone_id": timezone}
+        self._headless = headless
+        self._browser: Browser | None = None
+        self._context: BrowserContext | None = None
+        self._launch = 0
+        self._page: BrowserPage | None = None
+        self._task: Task | None = None
+        self._steps = 0
+        self._url = ""
+        self._targets: dict[str, ActionTarget] = {}
+        self._dead = ""
+        self._closed = False
+
+    async def reset(self, task: Task) -> Observation:
+        """A fresh context on the start page: `start_url` of the task's metadata, or ours.
+
+        A start page that cannot be reached is a dead world, not a page that an agent failed on.
+        """
+        if self._closed:
+            raise DeadResource("the browser world was closed")
+        start = str(task.metadata.get("start_url", self._start_url))
+        if start != "about:blank" and not start.startswith(("http://", "https://")):
+            raise BadParameter(f"task {task.id!r}: start_url {start[:200]!r} is not http(s)")
+        self._task = None
+        # The old context ends by itself, beside the new one's first steps.
+        self._leave()
+        self._dead = ""
+        self._browser = await shared_browser(headless=self._headless)
+        return await self._browser.run(self._begin(task, start))
+
+    async def _begin(self, task: Task, start: str) -> Observation:
+        assert self._browser is not None
+        tab = await self._browser.new_tab(**self._context_options)
+        self._context, self._launch = tab.context, self._browser.launches
+        self._task, self._steps, self._targets = task, 0, {}
+        await self._watch(tab)
+        observation = await self._act(ActionCall("goto", (start,)))
+        if observation.outcome is not None and observation.outcome.error == "nav_error":
+            self._dead = f"the start page {start[:200]!r} did not load: {observation.text[:300]}"
+            raise DeadResource(self._dead)
+        return observation
+
+    async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
+        """The episode goes on in this tab, with the record and the numbers of the `old` one."""
+        from playwright.async_api import Error
+
+        assert self._task is not None
+        try:
+            self._page = await BrowserPage.open(
+                tab,
+                timeout_s=self._timeout_s,
+                search_url=str(self._task.metadata.get("search_url", self._search_url)),
+                noop_s=self._noop_s,
+                traffic=None if old is None else old.traffic,
+                first_ref=1 if old is None else old.next_ref,
+            )
+        except Error as error:
+            raise self._died(error.message) from error
+
+    async def step(self, action: str) -> Observation:
+        """Carry out one action; a bad one is an error in the observation, and nothing else."""
+        self._require_episode()
+        assert self._browser is not None
+        return await self._browser.run(self._step(action))
+
+    async def _step(self, action: str) -> Observation:
+        self._steps += 1
+        self._tab().traffic.begin(self._steps)
+        call = parse_action(action)
+        if isinstance(call, BadAction):
+            signature = call_signature("none", {"action": action[:1_000]})
+            outcome = ToolOutcome("none", signature, None, Effect.READ, "not_required", ok=False)
+            return await self._observe(outcome._replace(error="other"), f"error: {call.problem}")
+        return await self._act(call)
+
+    async def _act(self, call: ActionCall) -> Observation:
+        from playwright.async_api import Error
+
+        page = self._tab()
+        problem, payload = "", ""
+        target, box = await self._target(call), await self._box(call)
+        try:
+            payload = await page.do(call)
+        except (ActionFailed, PageLost) as error:
+            problem = str(error) or "the call failed"
+        except Error as error:
+            self._check_alive(error.message)
+            problem = error.message or "the call failed"
+        outcome = self._outcome(call, target, problem, payload)._replace(box=box)
+        message = f"error: {_line(problem)}" if problem else ""
+        if payload:
+            message = render_payload(call.arguments[0], payload, chars=self._payload_chars)
+        requested = None
+        if not problem and call.name in ("goto", "search"):
+            words = call.arguments[0]
+            requested = words if call.name == "goto" else page.search_address(words)
+        return await self._observe(outcome, message, requested=requested)
+
+    def _outcome(
+        self, call: ActionCall, target: ActionTarget | None, problem: str, payload: str
+    ) -> ToolOutcome:
+        """What the call was and how it ended, but for what the page shows afterwards."""
+        arguments: dict[str, Any] = {str(n): text for n, text in enumerate(call.arguments)}
+        if target is not None and call.name != "press":
+            arguments["0"] = list(target)
+        key = call.arguments[0] if call.name == "press" else ""
+        role, name = (target.role, target.name) if target is not None else ("", "")
+        effect = effect_of(call.name, role=role, name=name, key=key)
+        return ToolOutcome(
+            tool=call.name,
+            call=call_signature(call.name, arguments),
+            target=None if target is None else call_signature(call.name, {"on": [role, name]}),
+            effect=effect,
+            gate=self._gate(effect, name),
+            ok=not problem,
+            error=classify_error(problem) if problem else None,
+            info=info_digest(payload) if payload else None,
+        )
+
+    def _gate(self, effect: Effect, name: str) -> Gate:
+        if effect < Effect.EXTERNAL:
+            return "not_required"
+        if self._gates != "required":
+            return self._gates
+        assert self._task is not None
+        approved = self._task.metadata.get("approved", ())
+        names = [approved] if isinstance(approved, str) else list(approved)
+        confirmed = name.strip().casefold() in {str(one).strip().casefold() for one in names}
+        return "satisfied" if confirmed else "missing"
+
+    async def _target(self, call: ActionCall) -> ActionTarget | None:
+        """What the call is after: the element of its number, or what a key would activate."""
+        from playwright.async_api import Error
+
+        if call.name in ("click", "fill", "select"):
+            return self._targets.get(call.arguments[0])
+        if call.name != "press":
+            return None
+        focus = None
+        with suppress(ActionFailed, PageLost, Error):
+            focus = await self._tab().focus()
+        if focus is None:
+            return None
+        enter = call.arguments[0].rpartition("+")[2].lower() in ("enter", "numpadenter")
+        role, name = focus["sends"] if enter and focus["sends"] else focus["element"]
+        return ActionTarget(str(role), str(name))
+
+    async def _box(self, call: ActionCall) -> tuple[float, float, float, float] | None:
+        """Where the element of the call is on the picture that the agent saw last."""
+        from playwright.async_api import Error
+
+        if self._screenshots and call.name in ("click", "fill", "select"):
+            with suppress(ActionFailed, PageLost, Error):
+                return await self._tab().box(call.arguments[0])
+        return None
+
+    async def _observe(
+        self, outcome: ToolOutcome, message: str, *, requested: str | None = None
+    ) -> Observation:
+        from playwright.async_api import Error
+
+        try:
+            snapshot = await self._snapshot()
+            picture = await self._tab().screenshot() if self._screenshots else None
+            shot = await self._hash_picture()
+        except PageLost as error:
+            known = str(error) in message
+            return await self._replace_page(
+                outcome, message if known else f"{message}\nerror: {error}"
+            )
+        except (ActionFailed, Error, TimeoutError) as error:
+            self._check_alive(str(error))
+            if classify_error(str(error)) == "target_closed":
+                return await self._replace_page(outcome, message)
+            message = f"{message}\nerror: the page cannot be read: {_line(str(error))}"
+            return Observation(message.strip(), outcome=outcome)
+        traffic = self._tab().traffic
+        self._remember(snapshot)
+        facts = facts_of(snapshot, traffic, step=self._steps, shot=shot)
+        block: BlockCode | None = detect_block(facts, requested=requested)
+        evidence = evidence_of(snapshot, sent=traffic.sent, shot=shot)
+        return Observation(
+            text=render(snapshot, message, block, chars=self._chars),
+            evidence=evidence,
+            outcome=with_info(outcome, evidence)._replace(block=block),
+            truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self._chars),
+            facts=facts,
+            screenshot=picture,
+        )
+
+    async def _snapshot(self) -> PageSnapshot:
+        assert self._task is not None
+        extra = self._task.metadata.get("selectors", ())
+        selectors = (*self._selectors, *(str(selector) for selector in extra))[:50]
+        return await self._tab().snapshot(every_text=self._every_text, selectors=selectors)
+
+    async def _hash_picture(self) -> int | None:
+        if not self._shot_hash:
+            return None
+        with suppress(BadRecord):
+            return shot_hash(await self._tab().thumbnail(width=WIDTH, height=HEIGHT))
+        return None
+
+    async def _replace_page(self, outcome: ToolOutcome, message: str) -> Observation:
+        """The episode goes on in an empty tab; the one that was lost is left to itself."""
+        from playwright.async_api import Error
+
+        assert self._context is not None
+        old = self._tab()
+        try:
+            await self._watch(await self._context.new_page(), old)
+        except Error as error:
+            raise self._died(error.message) from error
+        message = f"{message.strip()}\nnote: the page was closed, and an empty one opened; use goto"
+        self._close_later(old)
+        if outcome.ok:
+            outcome = outcome._replace(ok=False, error="target_closed", info=None)
+        evidence = evidence_of(None, sent=old.traffic.sent, shot=None)
+        return Observation(f"url: about:blank\n{message}", evidence=evidence, outcome=outcome)
+
+    def _close_later(self, page: BrowserPage) -> None:
+        assert self._browser is not None
+        self._browser.submit(_close_quietly(page.tab.close()))
+
+    def _remember(self, snapshot: PageSnapshot) -> None:
+        self._url = snapshot.url
+        count: dict[tuple[str, str], int] = {}
+        for number, role, name in snapshot.refs:
+            nth = count.get((role, name), 0)
+            count[role, name] = nth + 1
+            self._targets[str(number)] = ActionTarget(role, name, nth)
+        while len(self._targets) > KNOWN_REFS:
+            del self._targets[next(iter(self._targets))]
+
+    def _tab(self) -> BrowserPage:
+        assert self._page is not None
+        return self._page
+
+    def _running(self) -> bool:
+        """Whether the Chromium that the context was opened in is still there."""
+        browser = self._browser
+        return browser is not None and browser.alive and browser.launches == self._launch
+
+    def _check_alive(self, problem: str) -> None:
+        if not self._running():
+            raise self._died(problem)
+
+    def _died(self, problem: str) -> DeadResource:
+        if self._browser is not None and self._running():
+            self._browser.give_up()
+        self._dead = f"Chromium ended: {_line(problem)}"
+        return DeadResource(self._dead)
+
+    def _require_episode(self) -> None:
+        if self._closed:
+            raise DeadResource("the browser world was closed")
+        if self._dead:
+            raise DeadResource(self._dead)
+        if self._task is None or self._page is None:
+            raise NotReset("the browser was not reset to a task by this rollout")
+        self._check_alive("it does not run any more")
+
+    def evidence(self) -> WorldEvidence:
+        """Where the browser is; the page's own digests are on the steps."""
+        self._require_episode()
+        assert self._task is not None
+        return WorldEvidence(
+            self.name, self._task.id, progress={"steps": self._steps, "url": self._url}
+        )
+
+    def forget(self) -> None:
+        self._task = None
+        if not self._closed:
+            self._dead = ""
+
+    def alive(self) -> bool:
+        unbound = self._context is None
+        return not self._closed and not self._dead and (unbound or self._running())
+
+    def _leave(self) -> Future[None] | None:
+        """The context is on its way out, whatever happens to whoever asked for it."""
+        context, self._context, self._page = self._context, None, None
+        if context is None or self._browser is None or not self._running():
+            return None
+        with suppress(DeadResource):
+            return self._browser.submit(_close_quietly(context.close()))
+        return None
+
+    async def close(self) -> None:
+        """The context is closed; the browser stays for the other rollouts."""
+        self._closed, self._task = True, None
+        closing = self._leave()
+        if closing is not None:
+            await asyncio.shield(asyncio.wrap_future(closing))
+
+
+async def _close_quietly(closing: Coroutine[Any, Any, None]) -> None:
+    from playwright.async_api import Error
+
+    # What died is closed already, and what hangs is not worth waiting for.
+    with suppress(Error, TimeoutError):
+        async with asyncio.timeout(5.0):
+            await closing
+
+
+def _line(text: str) -> str:
+    return next((line.strip()[:500] for line in text[:2_000].splitlines() if line.strip()), "")

@@ -1,0 +1,147 @@
+"""One snapshot of a page, and what is made of it: text, digests, facts for a contract."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from assay.envs.browser.digest import page_evidence
+from assay.envs.browser.traffic import Traffic
+from assay.schema.evidence import PageEvidence, PageFacts
+from assay.schema.outcome import BlockCode, ToolOutcome
+
+_NUMBER: Final = re.compile(r"\[\d+\] ")
+
+
+@dataclass(frozen=True, slots=True)
+class PageSnapshot:
+    """What `snapshot.js` read from a page at one moment."""
+
+    url: str
+    title: str
+    text: str
+    """What an agent reads: lines, with numbered elements."""
+    plain: str
+    """The visible text alone."""
+    omitted: int
+    """Characters that did not fit into the budget."""
+    short: bool
+    """Whether the page is too large to have been visited to its end."""
+    refs: tuple[tuple[int, str, str], ...]
+    """Number, role and name of every element that can be acted on."""
+    skeleton: tuple[str, ...]
+    forms: int
+    """A hash of everything typed into the page."""
+    counts: dict[str, int]
+    texts: dict[str, str]
+    scroll: tuple[int, int, int]
+    """Where the window is, how high the page is, how high the window is."""
+    notes: tuple[str, ...]
+    """Dialogs, new windows and downloads since the last snapshot."""
+
+
+def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> tuple[PageSnapshot, int]:
+    """The look that the script's answer tells of, and the next number for an element."""
+    record = json.loads(answer)
+    position, height, window = record["scroll"]
+    snapshot = PageSnapshot(
+        url=record["url"],
+        title=record["title"],
+        text=record["text"],
+        plain=record["plain"],
+        omitted=int(record["omitted"]),
+        short=bool(record["short"]),
+        refs=tuple((int(i), str(role), str(name)) for i, role, name in record["refs"]),
+        skeleton=tuple(record["skeleton"]),
+        forms=int(record["forms"]),
+        counts={key: int(value) for key, value in record["counts"].items()},
+        texts=dict(record["texts"]),
+        scroll=(int(position), int(height), int(window)),
+        notes=notes,
+    )
+    return snapshot, int(record["next"])
+
+
+def evidence_of(
+    snapshot: PageSnapshot | None, *, sent: Mapping[str, int], shot: int | None
+) -> PageEvidence:
+    """Digests of what was seen; without a look, of the requests alone.
+
+    The numbers of elements are left out: they say when an element was first seen, not what it is.
+    What was typed is part of the text.
+    """
+    if snapshot is None:
+        return page_evidence(sent=sent)
+    # Written so that the digest does not take it for a running number, which it masks.
+    rest = f"\ntyped-{snapshot.forms:x} omitted-{snapshot.omitted.bit_length()}"
+    return page_evidence(
+        url=snapshot.url,
+        text=_NUMBER.sub("", snapshot.text) + rest,
+        counts={},
+        landmarks=snapshot.skeleton,
+        sent=sent,
+        refs=[(role, name) for _, role, name in snapshot.refs],
+        shot=shot,
+        dialog=False,
+    )
+
+
+def with_info(outcome: ToolOutcome, evidence: PageEvidence) -> ToolOutcome:
+    """The outcome with what the agent was shown; a failed call returned nothing but its error."""
+    if outcome.info is not None or not outcome.ok:
+        return outcome
+    return outcome._replace(info=evidence.text)
+
+
+def facts_of(snapshot: PageSnapshot, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:
+    """What an outcome contract can ask about; dialogs are dismissed, so none is open."""
+    cut = set(traffic.cut)
+    if snapshot.omitted or snapshot.short:
+        cut.add("text")
+    return PageFacts(
+        step=step,
+        url=snapshot.url,
+        title=snapshot.title,
+        status=traffic.status,
+        text=snapshot.plain,
+        texts=snapshot.texts,
+        counts=snapshot.counts,
+        network=tuple(traffic.requests),
+        console=tuple(traffic.messages),
+        dialog=False,
+        shot=shot,
+        cut=frozenset(cut),
+    )
+
+
+def render(snapshot: PageSnapshot, message: str, block: BlockCode | None, *, chars: int) -> str:
+    """The page as text, in lines, with at most `chars` characters of it."""
+    position, height, window = snapshot.scroll
+    lines = [f"url: {snapshot.url}", f"title: {snapshot.title}"]
+    if height > window + 10:
+        lines.append(f"scrolled to {position} of {height - window} pixels")
+    lines += [f"note: {note}" for note in snapshot.notes]
+    if block is not None:
+        lines.append(f"note: the page is blocked ({block})")
+    if message:
+        lines.append(message)
+    text = snapshot.text
+    if len(text) > chars:
+        text = text[: max(text.rfind("\n", 0, chars + 1), 0)] or text[:chars]
+    lines += ["", text]
+    omitted = snapshot.omitted + len(snapshot.text) - len(text)
+    if omitted:
+        lines.append(f"… {omitted:,} characters not shown; scroll or narrow down")
+    if snapshot.short:
+        lines.append("… the page is too large to be read to its end")
+    return "\n".join(lines)
+
+
+def render_payload(url: str, payload: str, *, chars: int) -> str:
+    """What an address answered, in at most `chars` characters."""
+    cut = len(payload) - chars
+    mark = f"\n… {cut:,} characters not shown; ask for less" if cut > 0 else ""
+    return f"result of fetch_json {url[:300]}:\n{payload[:chars]}{mark}"

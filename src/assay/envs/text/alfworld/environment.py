@@ -1,0 +1,121 @@
+"""ALFWorld as an Environment: one episode of one game, which stops when the goal is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from assay.envs.text.alfworld.data import Library
+from assay.envs.text.alfworld.game import AlfWorldGame
+from assay.envs.text.alfworld.house import House
+from assay.errors import DeadResource, NotReset
+from assay.resources.pool import PoolLimits
+from assay.schema.evidence import WorldEvidence
+from assay.schema.observation import Observation
+from assay.schema.task import Task
+
+
+@dataclass(slots=True)
+class _Episode:
+    task_id: str
+    game: AlfWorldGame
+    last: Observation = field(default_factory=lambda: Observation(""))
+    steps: int = 0
+
+
+class AlfWorld:
+    """A household in text: find things, treat them, put them where they are wanted.
+
+    `folder` is an official data folder for games that are not shipped; without it the environment
+    variable ALFWORLD_DATA names one.
+    """
+
+    name: str = "alfworld"
+    limits: ClassVar[PoolLimits] = PoolLimits(cap=1024)
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self._library = Library(folder)
+        self._episode: _Episode | None = None
+        self._closed = False
+
+    def tasks(self, split: str = "valid_unseen") -> list[Task]:
+        """The tasks of a split: `valid_seen`, `valid_unseen`, or one of the data folder."""
+        return self._library.tasks(split)
+
+    async def reset(self, task: Task) -> Observation:
+        """Start the game that the task's id names; an unknown id is a `BadParameter`."""
+        if self._closed:
+            raise DeadResource("this ALFWorld was closed; open another")
+        self._episode = None
+        game = AlfWorldGame(House.build(self._library.load(task.id)))
+        episode = _Episode(task.id, game)
+        episode.last = _observe(episode, game.reset())
+        self._episode = episode
+        return episode.last
+
+    async def step(self, action: str) -> Observation:
+        """Do what the action says; after the end nothing changes any more.
+
+        The end is frozen, as in the reference's batch environment: each further step returns the
+        last observation again, its reward included.
+        """
+        episode = self._current()
+        if not episode.last.done:
+            turn = episode.game.step(action)
+            episode.steps += 1
+            episode.last = _observe(episode, turn.feedback)
+        return episode.last
+
+    def evidence(self) -> WorldEvidence:
+        """What the last observation testified."""
+        evidence = self._current().last.evidence
+        assert isinstance(evidence, WorldEvidence)
+        return evidence
+
+    def admissible_commands(self) -> list[str]:
+        """Every command that would do something now, in alphabetical order."""
+        return self._current().game.admissible_commands
+
+    def objective(self) -> str:
+        """The goal in words."""
+        return self._current().game.house.task
+
+    def forget(self) -> None:
+        """As if never reset."""
+        self._episode = None
+
+    def alive(self) -> bool:
+        """Whether it was not closed."""
+        return not self._closed
+
+    async def close(self) -> None:
+        """Let go of the game; nothing else is held."""
+        self._closed = True
+        self._episode = None
+
+    def _current(self) -> _Episode:
+        if self._closed:
+            raise DeadResource("this ALFWorld was closed; open another")
+        if self._episode is None:
+            raise NotReset("this ALFWorld has no episode; `await world.reset(task)` starts one")
+        return self._episode
+
+
+def _observe(episode: _Episode, text: str) -> Observation:
+    won = episode.game.won
+    met, total = episode.game.goal_conditions()
+    evidence = WorldEvidence(
+        world=AlfWorld.name,
+        task_id=episode.task_id,
+        score=float(won),
+        done=won,
+        won=won,
+        progress={
+            "goal_conditions": met / total if total else float(won),
+            "goal_conditions_met": met,
+            "goal_conditions_total": total,
+            "steps": episode.steps,
+        },
+    )
+    return Observation(text, evidence=evidence, reward=float(won), raw_reward=float(won), done=won)

@@ -1,0 +1,77 @@
+"""Which attempt counts: the one rule that every reader of a run follows.
+
+A line that repeats the id of an earlier attempt is left out. Of the attempts at one repeat of a
+task the last one counts; one that ended in an env_error only where there is no other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+
+class CountableAttempt(Protocol):
+    """What decides whether an attempt counts."""
+
+    @property
+    def attempt(self) -> str: ...
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def repeat(self) -> int: ...
+    @property
+    def stop_reason(self) -> str: ...
+
+
+A = TypeVar("A", bound=CountableAttempt)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLine:
+    """An attempt by its line in `episodes.jsonl`, without the episode."""
+
+    attempt: str
+    task_id: str
+    repeat: int
+    stop_reason: str
+    number: int
+    """Of the line, from 1."""
+    offset: int = 0
+    """Of the line, in bytes."""
+
+
+class AttemptSelection(Generic[A]):
+    """The attempts of a run, added in the order of the file, and those of them that count."""
+
+    def __init__(self) -> None:
+        self.attempts: dict[str, A] = {}
+        """By id, in the order of the file."""
+        self.final: dict[tuple[str, int], A] = {}
+        """The one that counts, by task and repeat, in the order of their first attempts."""
+
+    def add(self, attempt: A) -> bool:
+        """Add the next attempt of the file; `False` if its id is there already: the first stays."""
+        if self.attempts.setdefault(attempt.attempt, attempt) is not attempt:
+            return False
+        self._choose(attempt)
+        return True
+
+    def remove(self, attempt: A) -> A | None:
+        """Leave out an attempt that turned out to be unreadable; the one that counts instead."""
+        key = (attempt.task_id, attempt.repeat)
+        del self.attempts[attempt.attempt]
+        del self.final[key]
+        for other in self.attempts.values():
+            if (other.task_id, other.repeat) == key:
+                self._choose(other)
+        return self.final.get(key)
+
+    def _choose(self, attempt: A) -> None:
+        key = (attempt.task_id, attempt.repeat)
+        previous = self.final.get(key)
+        if (
+            previous is None
+            or previous.stop_reason == "env_error"
+            or attempt.stop_reason != "env_error"
+        ):
+            self.final[key] = attempt

@@ -1,0 +1,87 @@
+"""The lock of a run's one writer: taking it, and seeing whether somebody has it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+
+from assay.errors import ResourceError
+from assay.ledger.layout import RunLayout
+
+LOCKS = Path("/proc/locks")
+_HOLDER = re.compile(r"process (?P<pid>\d{1,10}) on (?P<host>\S+)")
+
+
+def lock_run(layout: RunLayout) -> int:
+    """A file descriptor that holds the run's lock until it is closed or the process ends.
+
+    Raises ResourceError, naming the holder, while another writer has it.
+    """
+    file = os.open(layout.lock, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.pread(file, 200, 0).decode("utf-8", "replace").strip() or "another process"
+        os.close(file)
+        raise ResourceError(
+            f"{str(layout.folder)!r} is being written by {holder}; a run has one writer"
+        ) from error
+    os.ftruncate(file, 0)
+    os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+    return file
+
+
+def is_being_written(folder: str | Path, *, locks: Path = LOCKS) -> bool:
+    """Whether a writer holds the run's lock; see `runs_being_written`."""
+    return bool(runs_being_written([Path(folder)], locks=locks))
+
+
+def runs_being_written(folders: Iterable[Path], *, locks: Path = LOCKS) -> set[Path]:
+    """The runs whose lock a writer holds.
+
+    The locks themselves are never tried: a writer that comes at that moment would be refused. Linux
+    lists all locks; elsewhere the process that the lock file names has to be alive,
+    which a writer on another machine never seems to be.
+    """
+    try:
+        lines = locks.read_text("ascii").splitlines()
+    except OSError:
+        return {folder for folder in folders if _holder_lives(RunLayout(folder).lock)}
+    locked = {inode for line in lines if (inode := _inode_of_lock(line)) is not None}
+    return {folder for folder in folders if _inode(RunLayout(folder).lock) in locked}
+
+
+def _inode_of_lock(line: str) -> int | None:
+    """The inode in `1: FLOCK ADVISORY WRITE 708 fe:00:2794500 0 EOF`."""
+    fields = line.split()
+    if "FLOCK" not in fields or len(fields) < 3:
+        return None
+    inode = fields[-3].rpartition(":")[2]
+    return int(inode) if inode.isdecimal() else None
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
+
+
+def _holder_lives(lock: Path) -> bool:
+    try:
+        holder = _HOLDER.match(lock.read_text("utf-8", "replace"))
+    except FileNotFoundError:
+        return False
+    if holder is None or holder["host"] != socket.gethostname():
+        return False
+    try:
+        os.kill(int(holder["pid"]), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,51 @@
+"""Exponential backoff with jitter, and what a `Retry-After` header asks for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+MAX_RETRY_AFTER_S = 1e9
+"""A longer wait is no wish, but a mistake of the server's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How often a request is sent, and how long to wait in between."""
+
+    attempts: int = 6
+    """Requests in all, the first included."""
+    base_s: float = 0.5
+    """The longest wait after the first attempt; doubled after every further one."""
+    cap_s: float = 30.0
+
+    def wait_s(self, sent: int, rng: random.Random) -> float:
+        """The wait after so many attempts, drawn between half and all of the longest one.
+
+        Clients that were refused together do not come back together.
+        """
+        longest_s = min(self.cap_s, self.base_s * 2.0 ** min(sent - 1, 30))
+        return longest_s * (0.5 + 0.5 * rng.random())
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """The seconds that `Retry-After` asks for, or `None` where it is missing or makes no sense.
+
+    A date is read against the `Date` of the same response, the server's own clock.
+    """
+    text = headers.get("retry-after", "").strip()
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = _seconds_until(text, headers.get("date", ""))
+    return seconds if 0 <= seconds < MAX_RETRY_AFTER_S else None
+
+
+def _seconds_until(date: str, now: str) -> float:
+    try:
+        wait = parsedate_to_datetime(date) - parsedate_to_datetime(now)
+    except (TypeError, ValueError):
+        return -1.0
+    return max(0.0, wait.total_seconds())

@@ -1,0 +1,326 @@
+"""One bounded child process: a command that is asked over pipes, within a time, and can be killed.
+
+    child = ChildProcess([sys.executable, "-m", "…"], environment={…}, limits={RLIMIT_AS: …})
+    child.start()
+    answer = child.ask(question, timeout_s=5)   # TimeoutError, Closed or BadFrame
+    child.close()
+
+The command gets the numbers of two pipes as its last arguments, and reads and writes the frames of
+`resources/frames.py` there; its standard input is empty, its standard output goes nowhere, and the
+end of its standard error is kept for messages. It runs in a session of its own, with the given
+environment, folder and limits. Nothing here waits past a deadline.
+
+`close` kills the child, its process group, its descendants, and whatever inherited the mark that
+it carries in its environment: a process that left the group and lost its parents is found too. If
+this process ends, in whatever way, the kernel kills the child's group (on Linux; elsewhere the
+child ends when it reads its next request). A process forked from this one does not touch the
+child, and starts its own when it asks.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import secrets
+import select
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+from assay.resources import frames, processes
+
+POLL_S = 0.25
+"""How often a wait looks whether the process has ended: another may hold its pipes open."""
+WAIT_S = 0.005
+REAP_S = 10.0
+TAIL_BYTES = 2_000
+LOG_BYTES = 16 * 1024 * 1024
+"""What a child may write to its standard error before the beginning is dropped."""
+KILL_ROUNDS = 5
+"""Listings of the family, in case it grows while it is being killed."""
+
+
+class ChildProcess:
+    """A command that runs when started, and can be started again after it was closed.
+
+    `limits` maps kinds of `resource.setrlimit` to values; they hold for all that the child starts,
+    and before the first request is sent. A core file is never written. Any thread may call any
+    method; hold `lock` to keep several requests together.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: Path | None = None,
+        limits: Mapping[int, int] | None = None,
+        longest_frame: int = frames.LONGEST_FRAME,
+    ) -> None:
+        self.mark = secrets.token_hex(16)
+        """In the environment of every process that descends from this child."""
+        self.lock = threading.RLock()
+        self._command = list(command)
+        self._environment = dict(environment)
+        self._folder = folder
+        self._limits = {resource.RLIMIT_CORE: 0, **(limits or {})}
+        self._longest_frame = longest_frame
+        self._process: _Process | None = None
+        self._release: weakref.finalize[..., ChildProcess] | None = None
+        _open_children().add(self)
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process; `None` before `start` and after `close`."""
+        process = self._process
+        return process.popen.pid if process is not None else None
+
+    def is_running(self) -> bool:
+        """Whether the process was started and has not ended."""
+        process = self._process
+        return process is not None and process.exit_code() is None
+
+    def start(self) -> None:
+        """Start the command, unless it was started already. Raises `OSError` if it cannot be."""
+        with self.lock:
+            if self._process is None:
+                marks = [mark for mark in (os.environ.get(processes.MARKS), self.mark) if mark]
+                environment = {**self._environment, processes.MARKS: ":".join(marks)}
+                self._process = _Process(
+                    self._command, environment, self._folder, self._limits, self.mark
+                )
+                self._release = weakref.finalize(self, self._process.release)
+
+    def ask(self, request: Any, *, timeout_s: float) -> Any:
+        """The answer to one request; no other thread's request comes between."""
+        deadline = time.monotonic() + timeout_s
+        with self.lock:
+            self.send(request, deadline)
+            return self.receive(deadline)
+
+    def send(self, value: Any, deadline: float) -> None:
+        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `Closed` if it ended."""
+        with self.lock:
+            self._started().send(frames.encode(value), deadline)
+
+    def receive(self, deadline: float) -> Any:
+        """The next frame. Raises `TimeoutError`, `Closed`, or `BadFrame` for anything else."""
+        with self.lock:
+            return frames.decode(self._started().receive(deadline, self._longest_frame))
+
+    def wait(self, timeout_s: float) -> int | None:
+        """The exit code, negative for a signal; `None` if the process has not ended in time."""
+        process = self._process
+        return process.wait(timeout_s) if process is not None else None
+
+    def stderr_tail(self) -> str:
+        """The end of what the process wrote to its standard error; empty after `close`."""
+        process = self._process
+        return process.stderr_tail() if process is not None else ""
+
+    def family(self) -> tuple[processes.RunningProcess, ...]:
+        """The processes that run now: the child, its descendants, and all that carry its mark."""
+        return processes.list_family(root=self.pid, mark=self.mark)
+
+    def kill(self) -> None:
+        """Kill the child and its family, without waiting; who waits for it gets `Closed`."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def close(self) -> None:
+        """The child and its family are killed and reaped, its pipes closed."""
+        self.kill()
+        with self.lock:
+            if self._release is not None:
+                self._release()
+            self._process = self._release = None
+
+    def _started(self) -> _Process:
+        if self._process is None:
+            raise frames.Closed("the process was not started")
+        return self._process
+
+    def forget(self) -> None:
+        """In a forked process: let go of the parent's child without touching it."""
+        process, self._process = self._process, None
+        self.mark = secrets.token_hex(16)
+        self.lock = threading.RLock()
+        if self._release is not None:
+            self._release.detach()
+            self._release = None
+        if process is not None:
+            # Our copies of its pipes would keep it alive after its real parent is gone.
+            process.close_files()
+            process.popen.returncode = 0
+
+
+class _Process:
+    """A started command, and what must be given back when it is over."""
+
+    def __init__(
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        folder: Path | None,
+        limits: dict[int, int],
+        mark: str,
+    ) -> None:
+        self._mark = mark
+        self._buffer = bytearray()
+        self._reaping = threading.Lock()
+        self._log: IO[bytes] = tempfile.TemporaryFile("ab+", buffering=0)  # noqa: SIM115 - `close_files`
+        requests, answers, life = os.pipe(), os.pipe(), os.pipe()
+        self._read, self._write, self._life = answers[0], requests[1], life[1]
+        theirs = (requests[0], answers[1], life[0])
+        prlimit = getattr(resource, "prlimit", None)
+        try:
+            self.popen = subprocess.Popen(
+                [*command, *map(str, theirs[:2])],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._log,
+                pass_fds=theirs,
+                start_new_session=True,
+                cwd=folder,
+                env=environment,
+                # Where one process cannot limit another, the child does it before it begins.
+                preexec_fn=None if prlimit else lambda: _limit(resource.setrlimit, limits),
+            )
+            if prlimit is not None:
+                _limit(lambda kind, values: prlimit(self.popen.pid, kind, values), limits)
+            processes.kill_at_close(life[0], -self.popen.pid)
+        except BaseException:
+            if hasattr(self, "popen"):
+                self.popen.kill()
+                self.popen.wait()
+            self.close_files()
+            raise
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        for fd in (self._read, self._write):
+            os.set_blocking(fd, False)
+
+    def send(self, frame: bytes, deadline: float) -> None:
+        view = memoryview(frame)
+        while view:
+            self._wait(self._write, select.POLLOUT, deadline)
+            try:
+                view = view[os.write(self._write, view) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError as error:
+                raise frames.Closed("the process does not read") from error
+
+    def receive(self, deadline: float, longest: int) -> bytearray:
+        while (body := frames.take(self._buffer, longest=longest)) is None:
+            self._wait(self._read, select.POLLIN, deadline)
+            chunk = os.read(self._read, 1 << 20)
+            if not chunk:
+                raise frames.Closed("the process ended without an answer")
+            self._buffer += chunk
+        return body
+
+    def _wait(self, fd: int, event: int, deadline: float) -> None:
+        """Return when the pipe is ready; notice a dead process whose pipe another holds open."""
+        poll = select.poll()
+        poll.register(fd, event)
+        while (left_s := deadline - time.monotonic()) > 0:
+            if poll.poll(min(left_s, POLL_S) * 1000):
+                return
+            self._trim_log()
+            if self.exit_code() is not None:
+                if poll.poll(0):
+                    return
+                raise frames.Closed("the process has ended")
+        raise TimeoutError("no answer in time")
+
+    def _trim_log(self) -> None:
+        if os.fstat(self._log.fileno()).st_size > LOG_BYTES:
+            self._log.truncate(0)
+
+    def stderr_tail(self) -> str:
+        with suppress(OSError, ValueError):
+            size = self._log.seek(0, os.SEEK_END)
+            self._log.seek(max(0, size - TAIL_BYTES))
+            return self._log.read(TAIL_BYTES).decode("utf-8", "replace").strip()
+        return ""
+
+    def exit_code(self) -> int | None:
+        """The exit code; `None` while it runs.
+
+        The process stays unreaped until `release`, so that its id, which is also that of its
+        group, cannot become another's.
+        """
+        try:
+            ended = os.waitid(os.P_PID, self.popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return self.popen.returncode or 0
+        if ended is None:
+            return None
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+    def wait(self, timeout_s: float) -> int | None:
+        deadline = time.monotonic() + timeout_s
+        while (code := self.exit_code()) is None and time.monotonic() < deadline:
+            time.sleep(WAIT_S)
+        return code
+
+    def kill(self) -> None:
+        # Listed first: the children of a dead process are no longer known as its own.
+        family = processes.list_family(root=self.popen.pid, mark=self._mark)
+        with self._reaping, suppress(ProcessLookupError, PermissionError):
+            if self.popen.returncode is None:
+                os.killpg(self.popen.pid, signal.SIGKILL)
+        processes.kill(family)
+
+    def release(self) -> None:
+        """Kill all of it, reap the child, close what is open."""
+        self.kill()
+        with self._reaping, suppress(subprocess.TimeoutExpired):
+            self.popen.wait(REAP_S)
+        for _ in range(KILL_ROUNDS):
+            family = processes.list_family(mark=self._mark)
+            if not family:
+                break
+            processes.kill(family)
+        self.close_files()
+
+    def close_files(self) -> None:
+        fds = (self._read, self._write, self._life)
+        self._read = self._write = self._life = -1
+        for fd in fds:
+            if fd >= 0:
+                os.close(fd)
+        self._log.close()
+
+
+def _limit(put: Any, limits: Mapping[int, int]) -> None:
+    """Set every limit, or the ceiling that holds already where that is lower."""
+    for kind, value in limits.items():
+        _, hard = resource.getrlimit(kind)
+        ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        with suppress(ProcessLookupError):
+            put(kind, (ceiling, ceiling))
+
+
+@lru_cache(maxsize=1)
+def _open_children() -> weakref.WeakSet[ChildProcess]:
+    """The children of this process, which a process forked from it forgets."""
+    children: weakref.WeakSet[ChildProcess] = weakref.WeakSet()
+
+    def forget_all() -> None:
+        for child in tuple(children):
+            child.forget()
+
+    os.register_at_fork(after_in_child=forget_all)
+    return children

@@ -1,0 +1,46 @@
+"""Files that are there complete or not at all, and that survive a power cut."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def atomic_write(path: Path, drafts: Path | None = None) -> Iterator[Path]:
+    """A draft to write; it replaces `path` when the block ends, and is deleted if the block fails.
+
+    The draft's bytes are on the disk before it gets its name, and the name is before this returns.
+    The draft is in `drafts`, a folder of the same disk, or beside `path`.
+    """
+    # A name of its own: on a shared disk, writers of several machines may write the same file.
+    draft = (drafts or path.parent) / f".{path.name[:100]}.{uuid.uuid4().hex}.draft"
+    try:
+        yield draft
+        sync(draft)
+        draft.replace(path)
+        sync(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until what was written to this file or folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_all(paths: Iterable[Path]) -> None:
+    """Wait until what was written to these files is on the disk, and so are their names."""
+    folders: set[Path] = set()
+    for path in paths:
+        sync(path)
+        folders.add(path.parent)
+    for folder in folders:
+        sync(folder)

@@ -1,0 +1,97 @@
+"""JSON frames over a pipe: four bytes of length, then the JSON text; never a pickle.
+
+Both ends of every child process use this file. It imports the standard library alone: a child
+under another interpreter, which has no Assay, loads it by its path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+LONGEST_FRAME = 256 * 1024 * 1024
+HEADER = struct.Struct(">I")
+
+
+class Closed(Exception):
+    """The other end of the pipe is gone."""
+
+
+class BadFrame(Exception):
+    """What arrived is not a frame, or is longer than allowed."""
+
+
+def encode(value: Any) -> bytes:
+    """The value as a frame; lone surrogates stay as escapes, NaN as Python writes it."""
+    body = json.dumps(value, ensure_ascii=True).encode("ascii")
+    if len(body) > LONGEST_FRAME:
+        raise BadFrame(f"a frame of {len(body)} bytes; {LONGEST_FRAME} are allowed")
+    return HEADER.pack(len(body)) + body
+
+
+def decode(body: bytes | bytearray) -> Any:
+    """The value in the body of a frame. Raises `BadFrame` if it is not JSON."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadFrame(f"not JSON: {error!s:.200}") from error
+
+
+def take(buffer: bytearray, *, longest: int = LONGEST_FRAME) -> bytearray | None:
+    """Remove the first frame from the buffer and return its body; `None` if it is not complete.
+
+    Raises `BadFrame` as soon as the header announces more than `longest` bytes.
+    """
+    if len(buffer) < HEADER.size:
+        return None
+    (length,) = HEADER.unpack_from(buffer)
+    if length > longest:
+        raise BadFrame(f"a frame of {length} bytes; {longest} are allowed")
+    end = HEADER.size + length
+    if len(buffer) < end:
+        return None
+    body = buffer[HEADER.size : end]
+    del buffer[:end]
+    return body
+
+
+def send(fd: int, value: Any) -> None:
+    """Write the value, waiting for the reader. Raises `Closed` if there is none."""
+    view = memoryview(encode(value))
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BrokenPipeError as error:
+            raise Closed("the pipe has no reader") from error
+
+
+def receive(fd: int) -> Any:
+    """The next value, waiting for it. Raises `Closed` at the end of the pipe."""
+    (length,) = HEADER.unpack(_read_exactly(fd, HEADER.size))
+    if length > LONGEST_FRAME:
+        raise BadFrame(f"a frame of {length} bytes; {LONGEST_FRAME} are allowed")
+    return decode(_read_exactly(fd, length))
+
+
+def inherited_pipes(arguments: Sequence[str]) -> tuple[int, int]:
+    """The pipes that a child reads and writes: the last two arguments of its command line.
+
+    What the child starts does not inherit them.
+    """
+    read_fd, write_fd = (int(argument) for argument in arguments[-2:])
+    for fd in (read_fd, write_fd):
+        os.set_inheritable(fd, False)  # noqa: FBT003 - the call has no keyword
+    return read_fd, write_fd
+
+
+def _read_exactly(fd: int, count: int) -> bytes:
+    chunks = bytearray()
+    while len(chunks) < count:
+        chunk = os.read(fd, min(count - len(chunks), 1 << 20))
+        if not chunk:
+            raise Closed("the pipe has no writer")
+        chunks += chunk
+    return bytes(chunks)

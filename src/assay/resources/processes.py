@@ -1,0 +1,164 @@
+"""Finding, killing and outliving processes: what is shared by all who start some.
+
+Two kinds of process are started in Assay, and both use this module. A `ChildProcess`
+(`resources/child.py`) runs code that is not trusted to return and exchanges JSON: sympy, another
+project's gym, a reward under audit or one that is tried in the viewer. A worker of `worker_pool`
+scores rows of a file or of the server by the thousand; it is a `ProcessPoolExecutor`'s, because
+its arguments and results are Python objects whose pickling the standard library does fastest, and
+because the code on both ends is ours. What both have in common is here: they end with the process
+that started them, by the kernel where it can, and they are killed with all that they started.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+MARKS = "ASSAY_CHILD_MARKS"
+"""An environment variable: the marks of the child processes that a process descends from."""
+TRACKER = "multiprocessing.resource_tracker"
+"""Python's own helper of spawned processes; it ends when the last of them has."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningProcess:
+    """A process that is running now."""
+
+    pid: int
+    command: str
+
+
+def list_family(*, root: int | None = None, mark: str = "") -> tuple[RunningProcess, ...]:
+    """Every living process that is `root`, descends from it, or inherited the mark.
+
+    Empty where there is no /proc.
+    """
+    parents = dict(_parents())
+    family = {pid for pid in parents if mark and _carries(pid, mark)}
+    if root is not None:
+        family |= _descendants(root, parents) & parents.keys()
+    family -= {os.getpid()}
+    running = (RunningProcess(pid, _command(pid)) for pid in sorted(family) if is_alive(pid))
+    return tuple(process for process in running if TRACKER not in process.command)
+
+
+def kill(processes: tuple[RunningProcess, ...]) -> None:
+    """Kill the processes; those that have ended, or belong to somebody else, are passed over."""
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process.pid, signal.SIGKILL)
+
+
+def kill_family(root: int) -> None:
+    """Kill a process and all that descend from it, in whatever sessions they are."""
+    # Listed first: the children of a dead process are no longer known as its own.
+    descendants = list_family(root=root)
+    with suppress(ProcessLookupError):
+        os.kill(root, signal.SIGKILL)
+    kill(descendants)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process runs; a zombie waits to be reaped and does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return False
+    return bool(state) and state[0] not in ("Z", "X")
+
+
+def kill_at_close(fd: int, owner: int) -> bool:
+    """Have the kernel kill `owner` when the last writer of the pipe behind `fd` is gone.
+
+    `fd` is the reading end of a pipe into which nothing is written; the process to be killed must
+    have it open. A negative `owner` is a process group. It happens whatever the process is doing,
+    also if the writer was killed. Returns False where the kernel does not know this (it is
+    Linux's F_SETSIG).
+    """
+    if not hasattr(fcntl, "F_SETSIG"):
+        return False
+    fcntl.fcntl(fd, fcntl.F_SETOWN, owner)
+    fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
+    return True
+
+
+def worker_pool(
+    workers: int, prepare: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
+) -> ProcessPoolExecutor:
+    """A pool of spawned processes; they end when the parent does, even by SIGKILL."""
+    return ProcessPoolExecutor(
+        max_workers=workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start_worker,
+        initargs=(prepare, arguments),
+    )
+
+
+def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:
+    # Ctrl-C reaches the whole process group; only the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None and not kill_at_close(parent.sentinel, os.getpid()):
+        threading.Thread(
+            target=_end_after, args=(parent.sentinel,), name="end-with-parent", daemon=True
+        ).start()
+    elif parent is not None and wait([parent.sentinel], timeout=0):
+        os._exit(1)  # It ended before the kernel was asked to watch it.
+    if prepare is not None:
+        prepare(*arguments)
+
+
+def _end_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):
+            # The name in brackets may hold anything; the parent is the second field after it.
+            stat = (entry / "stat").read_text("utf-8", "replace")
+            yield int(entry.name), int(stat.rpartition(")")[2].split()[1])
+
+
+def _carries(pid: int, mark: str) -> bool:
+    try:
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    prefix = f"{MARKS}=".encode()
+    marks = (line.removeprefix(prefix) for line in variables if line.startswith(prefix))
+    return any(mark.encode() in value.split(b":") for value in marks)
+
+
+def _descendants(root: int, parents: dict[int, int]) -> set[int]:
+    """The process itself and all below it."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in parents.items():
+        children.setdefault(parent, []).append(pid)
+    family, pending = {root}, [root]
+    while pending:
+        new = set(children.get(pending.pop(), ())) - family
+        family |= new
+        pending += new
+    return family
+
+
+def _command(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    program = words[0].rpartition(b"/")[2]
+    return b" ".join([program, *words[1:]]).decode("utf-8", "replace").strip()[:200]

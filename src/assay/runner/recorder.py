@@ -1,0 +1,192 @@
+"""The record of an episode while it goes on: turns, steps, messages, and the first ending."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from assay.agents.protocol import Action, Agent
+from assay.ledger.provenance import utc_now
+from assay.resources.pool import Pools
+from assay.resources.spec import ResourceSpec
+from assay.runner.benchmark import RunLimits
+from assay.runner.plan import PlannedAttempt, contract_of
+from assay.runner.scored_steps import StepScoring
+from assay.runner.services import fill_base_url
+from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
+from assay.schema.message import Message
+from assay.schema.observation import Observation
+from assay.schema.score import Score
+from assay.schema.usage import Usage
+from assay.scoring.scorer import Scorer
+
+TRACEBACK_CHARS = 20_000
+"""Kept of a traceback; its end names the cause."""
+
+Turn = Literal["agent_error", "env_error"]
+"""Whose turn it is, as the stop reason that a failure during it becomes."""
+
+
+class StepSink(Protocol):
+    """Where the steps of one attempt go while they happen."""
+
+    def write(self, step: Step) -> None: ...
+
+
+class LedgerSink(Protocol):
+    """What an episode needs of the ledger while it goes on; the run's writer is one."""
+
+    def steps(self, attempt: str) -> StepSink: ...
+
+    def artifact(self, data: bytes | str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunResources:
+    """What all episodes of a run share."""
+
+    environment: ResourceSpec
+    limits: RunLimits
+    scorers: tuple[Scorer, ...]
+    new_agent: Callable[[str], Agent]
+    """A fresh agent, given the service's address."""
+    pools: Pools
+    writer: LedgerSink
+    base_url: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """What every episode keeps as metadata."""
+    clock: Callable[[], float] = time.monotonic
+
+
+class EpisodeRecorder:
+    """What has happened in an episode so far; a second ending changes nothing."""
+
+    def __init__(
+        self, attempt: str, planned_attempt: PlannedAttempt, resources: RunResources
+    ) -> None:
+        self.resources = resources
+        self.task = fill_base_url(planned_attempt.task, resources.base_url)
+        """As the agent and the environment see it; the record has it as the benchmark does."""
+        self.stop_reason: StopReason | None = None
+        self.scores: tuple[Score, ...] = ()
+        self.episode_clock = asyncio.timeout(None)
+        self._attempt = attempt
+        self._planned_attempt = planned_attempt
+        self._started_at = utc_now()
+        self._start = self._last_step = resources.clock()
+        self._elapsed_s = 0.0
+        self._turn: Turn = "env_error"
+        self._turn_clock = asyncio.timeout(None)
+        self._turn_limit_s = 0.0
+        self._action = Action("")
+        """The action that no step records yet."""
+        self._scoring = StepScoring(contract_of(self.task), verbatim=True)
+        self._steps: list[Step] = []
+        self._steps_file = resources.writer.steps(attempt)
+        self._messages: list[Message] = []
+        self._answer: str | None = None
+        self._failure: Failure | None = None
+        self._notes: dict[str, Any] = dict(resources.notes)
+        if resources.base_url:
+            self._notes["base_url"] = resources.base_url
+
+    @asynccontextmanager
+    async def turn(self, turn: Turn, limit_s: float) -> AsyncIterator[None]:
+        """For at most `limit_s` a failure is the agent's or the environment's, as `turn` says."""
+        self._turn, self._turn_limit_s = turn, limit_s
+        async with asyncio.timeout(limit_s) as self._turn_clock:
+            yield
+
+    def record_action(self, action: Action) -> Action:
+        """Note the action, and the messages that the agent's turn added to the conversation."""
+        _check_action(action)
+        self._action = action
+        self._messages += [Message.model_validate(message) for message in action.messages]
+        return action
+
+    def record_step(self, observation: Observation) -> None:
+        """Write the action and what the environment made of it as a step, with its score."""
+        put = self.resources.writer.artifact
+        screenshot = observation.screenshot
+        step = self._scoring.record(self._action.text, observation)
+        self._write_step(
+            step,
+            observation=put(observation.text) if observation.text else "",
+            screenshot=put(screenshot) if screenshot else "",
+        )
+
+    def record_last_action(self, *, error: str = "") -> None:
+        """Write an action that the environment never answered as a step too."""
+        self._write_step(Step(index=len(self._steps), action=self._action.text), error=error)
+
+    def _write_step(self, step: Step, **facts: Any) -> None:
+        action, self._action = self._action, Action("")
+        before, self._last_step = self._last_step, self.resources.clock()
+        facts.update(think=action.think, usage=action.usage, elapsed_s=self._last_step - before)
+        complete = step.model_copy(update=facts)
+        self._steps_file.write(complete)
+        self._steps.append(complete)
+
+    def end(self, stop_reason: StopReason, answer: str | None = None) -> None:
+        """The episode is over, unless it was over before."""
+        if self.stop_reason is None:
+            self.stop_reason, self._answer = stop_reason, answer
+            self._elapsed_s = self.resources.clock() - self._start
+
+    def fail(self, error: BaseException) -> None:
+        """The error is how the episode ended, unless it was over before."""
+        message = f"{type(error).__name__}: {error}"[:1_000]
+        if self.stop_reason is not None:
+            self._notes["error_after_the_end"] = message
+            return
+        turn_expired = self._turn_clock.expired()
+        if self.episode_clock.expired() or (turn_expired and self._turn == "agent_error"):
+            limit = "episode_s" if self.episode_clock.expired() else "step_s"
+            self._notes["limit"] = limit
+            self._interrupt(f"out of time ({limit})")
+            self.end("timeout")
+            return
+        if turn_expired:
+            message = f"the environment did not answer within {self._turn_limit_s:g} s"
+        trace = "".join(traceback.format_exception(error))[-TRACEBACK_CHARS:]
+        self._failure = Failure(kind=self._turn, message=message, traceback=trace)
+        self._interrupt(message)
+        self.end(self._turn)
+
+    def _interrupt(self, error: str) -> None:
+        if self._action != Action(""):
+            self.record_last_action(error=error)
+
+    def episode(self) -> Episode:
+        """The record of the whole episode, which has to have ended."""
+        assert self.stop_reason is not None
+        usage = sum((step.usage for step in self._steps), self._action.usage)
+        return Episode(
+            attempt=self._attempt,
+            task=self._planned_attempt.task,
+            repeat=self._planned_attempt.repeat,
+            trajectory=Trajectory(
+                messages=tuple(self._messages),
+                steps=tuple(self._steps),
+                stop_reason=self.stop_reason,
+            ),
+            final_response=self._answer,
+            scores=self.scores,
+            usage=usage,
+            started_at=self._started_at,
+            elapsed_s=self._elapsed_s,
+            failure=self._failure,
+            metadata=self._notes,
+        )
+
+
+def _check_action(action: Action) -> None:
+    """Raise `TypeError` for what a record cannot hold: agents are written by anyone."""
+    texts = (action.text, action.think, "" if action.answer is None else action.answer)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(action.usage, Usage):
+        raise TypeError(f"the agent returned {action!r:.300}, which is not an action of texts")

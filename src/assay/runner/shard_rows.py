@@ -1,0 +1,102 @@
+"""Where the rows of a file are: shards that a worker can read without the others.
+
+A JSONL file is cut at line ends into shards of about the same size; a Parquet file is cut at its
+row groups. Both are read in small amounts, so memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import orjson
+
+from assay.runner import parquet
+from assay.runner.shards import InputRow, Shard
+
+SHARD_BYTES = 4 * 1024 * 1024
+LINE_BYTES = 64 * 1024 * 1024
+"""A longer line is a bad row; it is skipped without being held in memory."""
+
+
+def plan_shards(source: Path, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
+    """Every shard of the file; the same file always gives the same ones."""
+    return parquet.plan(source) if parquet.is_parquet(source) else _plan_lines(source, shard_bytes)
+
+
+def read_rows(source: Path, shard: Shard) -> Iterator[InputRow]:
+    """The rows of one shard; blank lines are passed over but counted."""
+    return parquet.read(source, shard) if parquet.is_parquet(source) else _read_lines(source, shard)
+
+
+def fingerprint(source: Path) -> str:
+    """A digest that changes when the file does: its size, its beginning and its end."""
+    size = source.stat().st_size
+    with source.open("rb") as stream:
+        head = stream.read(1024 * 1024)
+        stream.seek(max(0, size - 1024 * 1024))
+        tail = stream.read()
+    return hashlib.sha256(b"%d\n" % size + head + tail).hexdigest()
+
+
+def parse_line(line: bytes, number: int) -> InputRow:
+    """One line as a row. NaN and other things that only Python's own JSON reads are let pass."""
+    try:
+        return InputRow(number, orjson.loads(line))
+    except orjson.JSONDecodeError as error:
+        try:
+            return InputRow(number, json.loads(line))
+        except (ValueError, RecursionError):
+            return InputRow(number, None, f"line {number} is not JSON: {error}")
+
+
+def read_stream(stream: BinaryIO) -> Iterator[InputRow]:
+    """Rows of a stream that cannot be cut into shards."""
+    number = 0
+    while line := stream.readline(LINE_BYTES + 1):
+        number += 1
+        yield from _row_of(line, number, stream)
+
+
+def _row_of(line: bytes, number: int, stream: BinaryIO) -> Iterator[InputRow]:
+    if len(line) > LINE_BYTES and not line.endswith(b"\n"):
+        _skip_line(stream)
+        yield InputRow(number, None, f"line {number} is longer than {LINE_BYTES:,} bytes")
+        return
+    if number == 1:
+        line = line.removeprefix(b"\xef\xbb\xbf")
+    if line.strip():
+        yield parse_line(line, number)
+
+
+def _skip_line(stream: BinaryIO) -> None:
+    while (chunk := stream.readline(LINE_BYTES)) and not chunk.endswith(b"\n"):
+        pass
+
+
+def _plan_lines(source: Path, shard_bytes: int) -> list[Shard]:
+    shards: list[Shard] = []
+    start, first_row = 0, 1
+    with source.open("rb") as stream:
+        while chunk := stream.read(shard_bytes):
+            rows = chunk.count(b"\n")
+            whole = chunk.endswith(b"\n")
+            while not whole and (rest := stream.readline(shard_bytes)):
+                whole = rest.endswith(b"\n")
+                rows += whole
+            rows += not whole
+            shards.append(Shard(len(shards), start, stream.tell(), first_row, rows))
+            start, first_row = stream.tell(), first_row + rows
+    return shards
+
+
+def _read_lines(source: Path, shard: Shard) -> Iterator[InputRow]:
+    with source.open("rb") as stream:
+        stream.seek(shard.start)
+        number = shard.first_row
+        while stream.tell() < shard.end and (line := stream.readline(LINE_BYTES + 1)):
+            yield from _row_of(line, number, stream)
+            number += 1

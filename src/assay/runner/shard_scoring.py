@@ -1,0 +1,146 @@
+"""Scoring one shard: its rows in, a file of results and a file of counts out.
+
+A shard is finished when its counts exist, which are written last. Scoring it again leaves the same
+bytes behind, so it does not matter how often, where or by how many workers that is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import orjson
+
+from assay.errors import BadParameter, BadRecord
+from assay.resources.files import atomic_write
+from assay.runner.batch import score_row
+from assay.runner.results import result_of, write_shard
+from assay.runner.shard_rows import read_rows
+from assay.runner.shards import InputRow, RewardCounts, ShardCounts, ShardJob
+from assay.schema.score import Score
+from assay.scoring.scorer import Scorer
+
+FILE = "file"
+"""The column that says which file of a folder a row is from."""
+
+RewardLike: TypeAlias = str | Callable[..., Any] | Scorer
+RowProgress: TypeAlias = Callable[[int, int], None]
+"""Called with the rows done and the rows in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardScoring:
+    """What is done with every shard of a job."""
+
+    scorers: tuple[Scorer, ...]
+    keep: tuple[str, ...]
+
+    def __call__(self, job: ShardJob) -> ShardCounts:
+        """Write the results of the shard, then its counts, and return the counts."""
+        counts = {scorer.spec.name: RewardCounts() for scorer in self.scorers}
+        rows = 0
+
+        def results() -> Iterator[dict[str, Any]]:
+            nonlocal rows
+            input_rows = read_rows(job.source, job.shard)
+            for scores, result in score_rows(self.scorers, input_rows, self.keep):
+                for name, score in scores.items():
+                    counts[name].add(score)
+                rows += 1
+                yield {**result, FILE: job.file} if job.file else result
+
+        keep = (FILE, *self.keep) if job.file else self.keep
+        write_shard(job.out, results(), self.scorers, keep, job.drafts)
+        record = {
+            "block": job.number,
+            "rows": rows,
+            "rewards": {name: asdict(each) for name, each in counts.items()},
+        }
+        with atomic_write(job.tally, job.drafts) as draft:
+            draft.write_bytes(orjson.dumps(record))
+        return ShardCounts(job.number, rows, counts)
+
+    def config(self) -> dict[str, Any]:
+        """What a resumed job has to have in common with the one that was stopped."""
+        return {
+            "rewards": [scorer.spec.id for scorer in self.scorers],
+            "params": [scorer.params for scorer in self.scorers],
+            "keep": list(self.keep),
+        }
+
+
+def make_shard_scoring(rewards: Sequence[RewardLike], keep: Sequence[str]) -> ShardScoring:
+    """The rewards, ready to score; raise `BadParameter` for none at all, or one of them twice."""
+    scorers = tuple(reward if isinstance(reward, Scorer) else Scorer(reward) for reward in rewards)
+    names = [scorer.spec.name for scorer in scorers]
+    if not names or len(set(names)) != len(names):
+        raise BadParameter(f"rewards={names!r}; name at least one, and each only once")
+    return ShardScoring(scorers, tuple(keep))
+
+
+def score_rows(
+    scorers: Sequence[Scorer], rows: Iterator[InputRow], keep: Sequence[str]
+) -> Iterator[tuple[dict[str, Score], dict[str, Any]]]:
+    """For every row its scores, and the result row that is written for it."""
+    for row in rows:
+        if row.problem:
+            scores: dict[str, Score] = {
+                scorer.spec.name: scorer.abstain("bad_row", row.problem) for scorer in scorers
+            }
+        else:
+            place = f"line {row.number}"
+            scores = {scorer.spec.name: score_row(scorer, row.value, place) for scorer in scorers}
+        yield scores, result_of(row.number, row.value, keep, scores)
+
+
+def read_counts(job: ShardJob) -> ShardCounts | None:
+    """The counts of a finished shard; `None` when it still has to be scored."""
+    if not job.out.is_file():
+        return None
+    with suppress(FileNotFoundError, orjson.JSONDecodeError):
+        record = orjson.loads(job.tally.read_bytes())
+        rewards = {name: RewardCounts(**counts) for name, counts in record["rewards"].items()}
+        return ShardCounts(record["block"], record["rows"], rewards)
+    return None
+
+
+def merge_counts(
+    scorers: Sequence[Scorer], shards: Iterable[ShardCounts]
+) -> dict[str, RewardCounts]:
+    """The counts of the whole job; `shards` come in order, since a sum of floats depends on it."""
+    merged = {scorer.spec.name: RewardCounts() for scorer in scorers}
+    for shard in shards:
+        for name, counts in shard.rewards.items():
+            merged[name].merge(counts)
+    return merged
+
+
+def write_plan(path: Path, plan: dict[str, Any]) -> None:
+    """Write the plan, complete or not at all."""
+    with atomic_write(path) as draft:
+        draft.write_bytes(orjson.dumps(plan, option=orjson.OPT_INDENT_2, default=repr))
+
+
+def read_plan(path: Path) -> dict[str, Any] | None:
+    """The plan of an earlier job; `None` when it was killed before it had written one."""
+    try:
+        plan: dict[str, Any] = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except orjson.JSONDecodeError as error:
+        raise BadRecord(f"{str(path)!r} is not the plan of a job: {error}") from error
+    return plan
+
+
+def check_same(earlier: dict[str, Any], plan: dict[str, Any], out: Path) -> None:
+    """Raise `BadRecord` if the earlier job was another one, naming what differs."""
+    expected = orjson.loads(orjson.dumps(plan, default=repr))
+    for key, value in expected.items():
+        if earlier.get(key) != value:
+            raise BadRecord(
+                f"cannot resume {str(out)!r}: its {key} was {earlier.get(key)!r:.300} and is "
+                f"now {value!r:.300}; --overwrite starts again"
+            )

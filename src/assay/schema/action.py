@@ -1,0 +1,123 @@
+"""Actions as text: one call such as `click("12")`, written and read without evaluating anything.
+
+The grammar: a name, and in brackets quoted strings and bare words with commas between them. Either
+kind of quotes takes JSON's escapes, and line breaks; a string with other escapes (a Windows path, a
+regular expression) is taken as it stands. A `Dialect` holds what one reader accepts and another
+does not. Reading takes time linear in the length of the text and never raises.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_NAME: Final = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]{0,40})\s*+\(")
+_STRING: Final = re.compile(r"""(["'])((?:[^"'\\]++|\\.|(?!\1)["'])*+)\1""", re.DOTALL)
+_QUOTES: Final = re.compile(r'\\.|"', re.DOTALL)
+_SPACE: Final = re.compile(r"\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCall:
+    """One action: its name and its arguments, all of them text."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The call as an environment reads it."""
+        return f"{self.name}({', '.join(map(quote, self.arguments))})"
+
+
+@dataclass(frozen=True, slots=True)
+class BadAction:
+    """Why a text is no action."""
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """In what the readers of calls differ."""
+
+    bare: re.Pattern[str]
+    """Arguments without quotes."""
+    trailing_comma: bool
+    json_only: bool
+    """Whether a string in double quotes with escapes that JSON does not have is refused."""
+    max_arguments: int
+
+
+REPLY: Final = Dialect(
+    re.compile(r"[^\s,()\"']{1,200}"), trailing_comma=True, json_only=True, max_arguments=8
+)
+"""What a language model writes: also an address or a key without quotes."""
+
+
+def quote(text: str) -> str:
+    """The text as a JSON string literal, readable by people."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def read_call(text: str, dialect: Dialect = REPLY) -> tuple[ActionCall, int] | None:
+    """The call that `text` begins with and the position after it; `None` when it is no call."""
+    head = _NAME.match(text)
+    if head is None:
+        return None
+    arguments: list[str] = []
+    at = _skip_space(text, head.end())
+    while not text.startswith(")", at):
+        argument = _read_argument(text, at, dialect)
+        if argument is None or len(arguments) == dialect.max_arguments:
+            return None
+        arguments.append(argument[0])
+        at = _skip_space(text, argument[1])
+        if text.startswith(",", at):
+            at = _skip_space(text, at + 1)
+            if text.startswith(")", at) and not dialect.trailing_comma:
+                return None
+        elif not text.startswith(")", at):
+            return None
+    return ActionCall(head[1], tuple(arguments)), at + 1
+
+
+def parse_call(text: str, dialect: Dialect = REPLY) -> ActionCall | None:
+    """The call that `text` is, from its first to its last character."""
+    call = read_call(text, dialect)
+    return call[0] if call and not text[call[1] :].strip() else None
+
+
+def answer_in(text: str) -> str | None:
+    """The answer, when the action's text is `answer("…")`."""
+    call = parse_call(text)
+    if call is None or call.name != "answer" or len(call.arguments) != 1:
+        return None
+    return call.arguments[0]
+
+
+def _skip_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
+
+
+def _read_argument(text: str, at: int, dialect: Dialect) -> tuple[str, int] | None:
+    literal = _STRING.match(text, at)
+    if literal is None:
+        bare = dialect.bare.match(text, at)
+        return (bare[0], bare.end()) if bare else None
+    mark, body = literal.groups()
+    json_body = body if mark == '"' else _QUOTES.sub(_to_json, body)
+    try:
+        return str(json.loads(f'"{json_body}"', strict=False)), literal.end()
+    except ValueError:
+        if mark == '"' and dialect.json_only:
+            return None
+        return (body if mark == '"' else body.replace("\\'", "'")), literal.end()
+
+
+def _to_json(match: re.Match[str]) -> str:
+    """An escape, or a double quote, of a string in single quotes as JSON has it."""
+    return {"\\'": "'", '"': '\\"'}.get(match[0], match[0])

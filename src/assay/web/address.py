@@ -1,0 +1,111 @@
+"""Where a door listens: loopback freely, anywhere else only with a token."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from assay.errors import UsageError
+from assay.web.guards import ANY_HOST
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+TOKEN_CHARS = 16
+"""A token that is asked of the network has at least this many characters."""
+BACKLOG = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen, and what to ask of those who come."""
+
+    host: str
+    port: int
+    """0 for any that is free."""
+    token: str | None
+
+    @property
+    def url(self) -> str:
+        """What a client on this machine calls."""
+        name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
+        return f"http://{f'[{name}]' if ':' in name else name}:{self.port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it; a name that is not `localhost` might be anyone's."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def fits_header(token: str) -> bool:
+    """Whether `Authorization: Bearer …` can hold the token."""
+    return token.isascii() and token.isprintable() and " " not in token
+
+
+def check_address(host: str, port: int, token: str | None) -> Address:
+    """The address, if it is one that a door may listen on."""
+    if not 0 <= port <= 65535:
+        raise UsageError(f"port {port!r} is not between 0 and 65535")
+    if token is not None and not fits_header(token):
+        raise UsageError("the token holds characters that a header cannot; use letters and digits")
+    if not is_loopback(host):
+        if not token:
+            raise UsageError(
+                f"{host!r} is reachable from the network, so a token is needed: set ASSAY_TOKEN "
+                "(for example to the output of `openssl rand -hex 24`), or listen on 127.0.0.1"
+            )
+        if len(token) < TOKEN_CHARS:
+            raise UsageError(
+                f"{host!r} is reachable from the network, and the token has only {len(token)} "
+                f"characters; at least {TOKEN_CHARS} are needed (`openssl rand -hex 24`)"
+            )
+    return Address(host.strip("[]"), port, token or None)
+
+
+def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
+    """The names that a Host header may hold, for `Guards`.
+
+    Off loopback the token keeps strangers out and the names are not ours to know (a service name,
+    a proxy), so any is allowed unless `names` says which.
+    """
+    given = frozenset(name.lower() for name in names)
+    if not given and not is_loopback(host):
+        return frozenset({ANY_HOST})
+    return LOOPBACK_NAMES | given | {host.strip("[]").lower()}
+
+
+def listen(address: Address) -> tuple[socket.socket, Address]:
+    """An open socket, and the address with the port that it got."""
+    try:
+        found = socket.getaddrinfo(
+            address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+    except (socket.gaierror, UnicodeError) as error:
+        raise UsageError(f"{address.host!r} is no address of this machine: {error}") from error
+    family, kind, protocol, _, place = found[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        # A port whose last server has just ended is free; one that is listened on is not.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise UsageError(_why_not(address, error)) from error
+    port = listening.getsockname()[1]
+    return listening, Address(address.host, port, address.token)
+
+
+def _why_not(address: Address, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"port {address.port} of {address.host} is taken; choose another with --port, "
+            "or --port 0 for any that is free"
+        )
+    return f"cannot listen on {address.host} port {address.port}: {error.strerror or error}"

@@ -1,0 +1,9 @@
+"""Townsquare: a benchmark about a fictional town, its web on a local server, and a rules model.
+
+It joins Assay by entry points alone, as any installed package can: a task source, a service, a
+model, an agent and a benchmark.
+"""
+
+from pathlib import Path
+
+BENCHMARK = Path(__file__).with_name("benchmark.toml")

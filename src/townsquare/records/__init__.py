@@ -1,0 +1,1 @@
+"""What is true in the town, drawn from a seed."""

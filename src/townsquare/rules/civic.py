@@ -1,0 +1,228 @@
+"""Plans for questions about a town's museum, libraries, council, buses, harbour and clubs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from townsquare.rules.plan import Plan, Row, Value, columns, kind, short_rows
+from townsquare.rules.terms import DAY, day_of, minutes_in, number_in, plain
+from townsquare.rules.trade import counted, total
+from townsquare.rules.view import Page
+
+_BUSES = ("buses", "timetable")
+_COUNCIL = ("council",)
+_MUSEUM = ("museum",)
+
+
+def museum_staff(asked: re.Match[str]) -> Plan:
+    """Who has a role now; a table of those who had it is no help."""
+    role, names = asked["role"], ("Name", "Role")
+
+    def read(page: Page) -> Sequence[Row] | None:
+        present = [
+            table
+            for table in page.tables
+            if table.has(*names) and not table.caption.lower().startswith("former")
+        ]
+        return short_rows(present[0], names) if present else None
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        return [row["Name"] for row in rows if row["Role"] == role] or None
+
+    return Plan("museum staff names and roles", ("Staff", *_MUSEUM), read, conclude)
+
+
+def ticket_total(asked: re.Match[str]) -> Plan:
+    """What tickets for a party cost."""
+    wanted = counted(asked["party"], " and ")
+    day = "Weekend" if "weekend" in asked[0] else "Weekday"
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        return total(wanted, {row["Visitor"]: number_in(row[day]) for row in rows})
+
+    return Plan(
+        query="museum visit ticket prices",
+        links=("ticket prices", *_MUSEUM),
+        read=columns("Visitor", day),
+        conclude=conclude,
+    )
+
+
+def library_hours(asked: re.Match[str]) -> Plan:
+    """When a library opens and closes on some days."""
+    branch, days = asked["branch"], re.findall(r"[A-Z][a-z]+day", asked["days"])
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        found: list[dict[str, object]] = [
+            {"day": row["Day"], "opens": row["Opens"], "closes": row["Closes"]}
+            for row in rows
+            if row["Day"] in days and minutes_in(row["Opens"]) is not None
+        ]
+        return found or None
+
+    return Plan(
+        query=f"{branch} opening hours",
+        links=(branch, "libraries"),
+        read=columns("Day", "Opens", "Closes"),
+        conclude=conclude,
+    )
+
+
+def _committee(asked: re.Match[str], conclude: Callable[[Sequence[Row]], Value | None]) -> Plan:
+    name = asked["committee"]
+    return Plan(
+        query=f"{name} chair deputy chair members {asked['council']}",
+        links=(name, "Committees", *_COUNCIL),
+        read=columns("Member", "Role"),
+        conclude=conclude,
+    )
+
+
+def committee_members(asked: re.Match[str]) -> Plan:
+    """Everyone on a committee."""
+    return _committee(asked, lambda rows: [row["Member"] for row in rows] or None)
+
+
+def committee_post(asked: re.Match[str]) -> Plan:
+    """Who holds a post in a committee."""
+    post = asked["post"].lower()
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        return next((row["Member"] for row in rows if row["Role"].lower() == post), None)
+
+    return _committee(asked, conclude)
+
+
+def motion_votes(asked: re.Match[str]) -> Plan:
+    """How many voted for a motion."""
+    title = asked["motion"]
+
+    def read(page: Page) -> Sequence[Row] | None:
+        rows = columns("Motion", "For")(page) or ()
+        return [row for row in rows if row["Motion"] == title] or None
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        votes = number_in(rows[0]["For"]) if rows else None
+        return None if votes is None else plain(votes)
+
+    return Plan("council minutes motion votes", ("minutes", *_COUNCIL), read, conclude)
+
+
+def high_tide(asked: re.Match[str]) -> Plan:
+    """The time of the first or second high water on a day."""
+    day = day_of(asked["day"])
+    column = f"{asked['which'].capitalize()} high water"
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        return next((row[column] for row in rows if day and row["Date"] == day.isoformat()), None)
+
+    return Plan(
+        query="tide tables high water harbour office",
+        links=("harbour",),
+        read=columns("Date", column),
+        conclude=conclude,
+        fields=(("Month", f"{day:%Y-%m}" if day else ""),),
+    )
+
+
+def _timetable(
+    asked: re.Match[str], stops: tuple[str, ...], conclude: Callable[..., Value | None]
+) -> Plan:
+    kind = "weekend" if "weekend" in asked[0] else "weekday"
+    read = columns(*stops)
+
+    def read_kind(page: Page) -> Sequence[Row] | None:
+        return read(page) if f"Line {asked['line']}," in page.title else None
+
+    day = "weekend|saturday" if kind == "weekend" else "weekday|monday"
+    return Plan(
+        query=f"line {asked['line']} bus timetable",
+        links=(f"Line {asked['line']}", *_BUSES),
+        read=read_kind,
+        conclude=conclude,
+        fields=(("Days", day),),
+    )
+
+
+def departures(asked: re.Match[str]) -> Plan:
+    """When buses call at a stop between two times."""
+    stop, line = asked["stop"], asked["line"]
+    start, end = minutes_in(asked["start"]) or 0, minutes_in(asked["end"]) or 0
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        found: list[dict[str, object]] = [
+            {"line": line, "departs": row[stop]}
+            for row in rows
+            if (time := minutes_in(row[stop])) is not None and start <= time <= end
+        ]
+        return found or None
+
+    return _timetable(asked, (stop,), conclude)
+
+
+def journey_minutes(asked: re.Match[str]) -> Plan:
+    """How long the first bus after a time takes from one stop to another."""
+    start, end = asked["start"], asked["end"]
+    after = minutes_in(asked["after"]) or 0
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        for row in rows:
+            leaves, arrives = minutes_in(row[start]), minutes_in(row[end])
+            if leaves is not None and arrives is not None and leaves >= after:
+                return str(arrives - leaves)
+        return None
+
+    return _timetable(asked, (start, end), conclude)
+
+
+def club_fact(asked: re.Match[str]) -> Plan:
+    """The fee or the secretary of the club that meets at a place on a day."""
+    wanted = asked["fact"].lower()
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        facts = {row["Entry"].lower(): row["Value"] for row in rows}
+        value = facts.get(wanted)
+        fee = number_in(value) if value and wanted.endswith("fee") else None
+        return plain(fee) if fee is not None else value
+
+    read = columns("Entry", "Value")
+
+    def read_club(page: Page) -> Sequence[Row] | None:
+        rows = read(page) or ()
+        facts = {row["Entry"]: row["Value"] for row in rows}
+        met = facts.get("Meets at", ""), facts.get("Meets on", "").removesuffix("s")
+        return rows if met == (asked["hall"], asked["day"]) else None
+
+    return Plan("club", (), read_club, conclude)
+
+
+KINDS = (
+    kind(museum_staff, r"[Ww]ho works at .*[Mm]useum as an? (?P<role>.+?) at present"),
+    kind(ticket_total, r"tickets .*(?:weekend|weekday): (?P<party>.+?)\?"),
+    kind(library_hours, r"does the (?P<branch>.+? Library) in .*close (?P<days>.+?)\?"),
+    kind(committee_members, r"sits on the (?P<committee>.+? Committee) of the (?P<council>.+?),"),
+    kind(
+        committee_post,
+        r"is the (?P<post>[a-z ]*chair) of the (?P<committee>.+? Committee) of the ",
+        r"(?P<council>.+?)\?",
+    ),
+    kind(motion_votes, r"voted for the motion '(?P<motion>.+?)'"),
+    kind(high_tide, rf"was the (?P<which>first|second) high water .*on (?P<day>{DAY})"),
+    kind(
+        departures,
+        r"buses of line (?P<line>\w+) in .*call at (?P<stop>.+?) between (?P<start>\d\d:\d\d) and ",
+        r"(?P<end>\d\d:\d\d).*(?:on a weekday|at the weekend)",
+    ),
+    kind(
+        journey_minutes,
+        r"bus of line (?P<line>\w+) in .*leaves (?P<start>.+?) at or after (?P<after>\d\d:\d\d) ",
+        r"(?:on a weekday|at the weekend)\. .*take to (?P<end>.+?)\?",
+    ),
+    kind(
+        club_fact,
+        r"is the (?P<fact>annual fee|secretary) of the club .*meets at (?P<hall>.+?) on ",
+        r"(?P<day>[A-Z][a-z]+day)s",
+    ),
+)
+"""What such questions look like, and who plans for them."""

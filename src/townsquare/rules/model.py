@@ -1,0 +1,85 @@
+"""The model itself: reads the conversation, finds a plan for the question, says the next move."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from assay.agents.models.protocol import Reply
+from assay.agents.research.actions import ACTIONS
+from assay.schema.action import ActionCall
+from assay.schema.usage import Usage
+from townsquare.rules import civic, trade, weather
+from townsquare.rules.dialogue import Dialogue, read_dialogue
+from townsquare.rules.plan import Move, Plan, Strategy, Value
+
+CHARS_PER_TOKEN = 4
+UNKNOWN = "unknown"
+QUESTION_CHARS = 600
+"""A longer question is read to here, which bounds the search for a plan."""
+
+NO_PLAN = Plan("", (), lambda _: None, lambda _: None)
+"""For a question of no known kind: search with its own words, and find nothing."""
+
+
+class RulesModel:
+    """A deterministic stand-in for a language model: no key, no network, the same action text.
+
+    Tokens are counted as four characters each, and cost nothing.
+    """
+
+    name = "rules"
+
+    async def complete(
+        self,
+        messages: Sequence[dict[str, Any]],
+        *,
+        timeout_s: float,  # noqa: ARG002 - it never waits
+        session: str | None = None,  # noqa: ARG002 - and keeps nothing
+    ) -> Reply:
+        """The next move on the page that was shown last."""
+        text = reply_to(read_dialogue(messages))
+        sent = sum(len(str(message["content"])) for message in messages)
+        usage = Usage(sent // CHARS_PER_TOKEN, len(text) // CHARS_PER_TOKEN, 0.0, calls=1)
+        return Reply(text, usage)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def reply_to(dialogue: Dialogue) -> str:
+    """What the model says: a thought, and the action in the form that the prompt asks for."""
+    move = plan_for(dialogue.question).move(dialogue)
+    call = move.call or ActionCall("answer", (_answer(move, dialogue),))
+    named = zip(ACTIONS[call.name].parameters, call.arguments, strict=True)
+    params = json.dumps(dict(named), ensure_ascii=False)
+    return f"{move.think}\nACTION: {call.name}\nPARAMS: {params}"
+
+
+def plan_for(question: str) -> Strategy:
+    """The plan for questions like this one; `NO_PLAN` for any other."""
+    text = question[:QUESTION_CHARS]
+    for pattern, make in (*weather.KINDS, *trade.KINDS, *civic.KINDS):
+        asked = pattern.search(text)
+        if asked is not None:
+            return make(asked)
+    return NO_PLAN
+
+
+def _answer(move: Move, dialogue: Dialogue) -> str:
+    if move.answer is None:
+        return UNKNOWN
+    value = _written(move.answer)
+    if dialogue.instructions.bare_answer:
+        return value
+    return f"The answer is {value}, according to {dialogue.page.title or 'what I found'}."
+
+
+def _written(value: Value) -> str:
+    """A value as answers are written: bare, a JSON list, or one JSON object per line."""
+    if isinstance(value, str):
+        return value
+    if all(isinstance(item, dict) for item in value):
+        return "\n".join(json.dumps(item, ensure_ascii=False) for item in value)
+    return json.dumps(value, ensure_ascii=False)

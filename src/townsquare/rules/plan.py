@@ -1,0 +1,281 @@
+"""A plan for a question, and the next move that it suggests on the page at hand.
+
+The rules keep no state: each move follows from the plan and from everything shown so far.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from assay.schema.action import ActionCall
+from townsquare.rules.dialogue import Dialogue
+from townsquare.rules.view import Element, Page, Table
+
+Row = dict[str, str]
+Value = str | list[str] | list[dict[str, object]]
+
+PATIENCE = 4
+"""How often to wait for one page that says it is loading."""
+NEXT = "Next page"
+FILLS = ("fill", "select")
+_WORD = re.compile(r"[a-z0-9]{3,}")
+_NAME = re.compile(r"'([^']{3,200})'|([A-Z]\w*(?: (?:and |of )?[A-Z]\w*)*)")
+_TRUSTED = re.compile(
+    r"\b(official|register|current|archive|office|council|museum|minutes|tables)\b", re.IGNORECASE
+)
+_DOUBTFUL = re.compile(
+    r"\b(mirror|unofficial|classic|old|fast|free|quick|deals?|compare|instant|live|no queue|"
+    r"report|gazette|always)\b",
+    re.IGNORECASE,
+)
+
+
+class Strategy(Protocol):
+    """Anything that knows the next move."""
+
+    def move(self, dialogue: Dialogue) -> Move:
+        """What to do now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where the answer is, how to get there, and how to read it."""
+
+    query: str
+    """What to ask a search engine."""
+    links: tuple[str, ...]
+    """Names of links that lead there, the nearest first."""
+    read: Callable[[Page], Sequence[Row] | None]
+    """What a page contributes; `None` for a page that is not the one."""
+    conclude: Callable[[Sequence[Row]], Value | None]
+    """The answer, from what all the pages contributed."""
+    fields: tuple[tuple[str, str], ...] = ()
+    """A form on the way: the labels, and the values or, with `|` between, words of an option."""
+
+    def move(self, dialogue: Dialogue) -> Move:
+        """What to do now."""
+        return next_move(self, dialogue)
+
+
+Kind = tuple[re.Pattern[str], Callable[[re.Match[str]], Strategy]]
+
+
+def kind(plan: Callable[[re.Match[str]], Strategy], *pattern: str) -> Kind:
+    """A kind of question: what it looks like, and who plans for it."""
+    return re.compile("".join(pattern)), plan
+
+
+def columns(*names: str) -> Callable[[Page], Sequence[Row] | None]:
+    """Read the first table that has these columns."""
+
+    def read(page: Page) -> Sequence[Row] | None:
+        table = table_with(page, *names)
+        return None if table is None else short_rows(table, names)
+
+    return read
+
+
+def table_with(page: Page, *names: str) -> Table | None:
+    return next((table for table in page.tables if table.has(*names)), None)
+
+
+def short_rows(table: Table, names: Sequence[str]) -> list[Row]:
+    """The rows with the columns under the names they were asked for."""
+    whole = {name: table.column(name) for name in names}
+    return [{name: row.get(key, "") for name, key in whole.items()} for row in table.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The next action and the thought behind it, or the answer."""
+
+    think: str
+    call: ActionCall | None = None
+    answer: Value | None = None
+
+
+def next_move(plan: Plan, dialogue: Dialogue) -> Move:
+    """What the plan suggests now."""
+    page = dialogue.page
+    rows = _collected(plan, dialogue)
+    if dialogue.must_answer:
+        return Move("There is no time left; this is what I have.", answer=plan.conclude(rows))
+    if page.obstacle or page.error:
+        return _leave(plan, dialogue)
+    if page.loading and _waits(dialogue) < PATIENCE:
+        return Move("The page is still loading.", ActionCall("noop"))
+    if not _filling(dialogue) and plan.read(page) is not None and _form_done(plan, page):
+        following = page.link(NEXT)
+        if following is not None and following.target not in dialogue.visited():
+            return Move("The list goes on.", ActionCall("click", (following.id,)))
+        value = plan.conclude(rows)
+        if value is not None:
+            return Move(f"The page {page.title!r} answers the question.", answer=value)
+    return _approach(plan, dialogue)
+
+
+def _approach(plan: Plan, dialogue: Dialogue) -> Move:
+    """Get nearer: a form, a link, a search result, a search."""
+    result = _best_result(dialogue)
+    if result is not None:
+        return Move(f"{result.name!r} fits best.", ActionCall("click", (result.id,)))
+    return (
+        _fill_in(plan, dialogue)
+        or _follow(plan, dialogue)
+        or _submit(plan, dialogue)
+        or _search(plan, dialogue)
+    )
+
+
+def _follow(plan: Plan, dialogue: Dialogue) -> Move | None:
+    visited = dialogue.visited()
+    for name in plan.links:
+        link = dialogue.page.link(name)
+        if link is not None and link.target not in visited:
+            return Move(f"{link.name!r} leads on.", ActionCall("click", (link.id,)))
+    return None
+
+
+def _search(plan: Plan, dialogue: Dialogue) -> Move:
+    asked = {arguments[0] for arguments in dialogue.said("search")}
+    for words in (plan.query, dialogue.question[:200]):
+        if words and words not in asked and "search" in dialogue.instructions.actions:
+            return Move("I look for the page.", ActionCall("search", (words,)))
+    value = plan.conclude(_collected(plan, dialogue))
+    return Move("I find no better page than those I saw.", answer=value)
+
+
+def _leave(plan: Plan, dialogue: Dialogue) -> Move:
+    """Turn back from a wall, or from an action that failed."""
+    page = dialogue.page
+    if page.obstacle and "back" in dialogue.instructions.actions:
+        last = dialogue.last_call
+        if last is None or last.name != "back":
+            return Move(f"{page.title!r} leads nowhere.", ActionCall("back"))
+    if _results(page):
+        return _approach(plan, dialogue)
+    return _search(plan, dialogue)
+
+
+def _collected(plan: Plan, dialogue: Dialogue) -> list[Row]:
+    """What all pages so far contributed, each address once.
+
+    A page whose form is being filled in shows the results of the form before.
+    """
+    pages: dict[str, Page] = {}
+    for number, turn in enumerate(dialogue.turns):
+        before = dialogue.turns[number - 1].call if number else None
+        if before is None or before.name not in FILLS:
+            pages[turn.page.url] = turn.page
+    found: list[Row] = []
+    for page in pages.values():
+        if not page.obstacle and _form_done(plan, page):
+            found += plan.read(page) or ()
+    return found
+
+
+def _filling(dialogue: Dialogue) -> bool:
+    last = dialogue.last_call
+    return last is not None and last.name in FILLS
+
+
+def _form_done(plan: Plan, page: Page) -> bool:
+    """Whether a form that the page shows holds the values of the plan."""
+    fields = [(page.field(label), value) for label, value in plan.fields]
+    return all(field is None or field.value == _meant(field, value) for field, value in fields)
+
+
+def _meant(field: Element, value: str) -> str:
+    """The value as the field takes it: of a list, the option that has one of the words in it."""
+    words = value.lower().split("|")
+    for option in field.options:
+        if any(word in option.lower() for word in words):
+            return option
+    return value
+
+
+def _form(plan: Plan, page: Page) -> list[tuple[Element, str]]:
+    """The fields of the plan with their values; empty unless the page shows them all."""
+    fields = [(page.field(label), value) for label, value in plan.fields]
+    shown = [(field, _meant(field, value)) for field, value in fields if field is not None]
+    return shown if len(shown) == len(fields) else []
+
+
+def _fill_in(plan: Plan, dialogue: Dialogue) -> Move | None:
+    """Set the next field that is wrong; send the form after the last one."""
+    for field, value in _form(plan, dialogue.page):
+        if field.value != value:
+            verb = "select" if field.role == "combobox" else "fill"
+            if (field.id, value) in dialogue.said(verb)[-1:]:
+                return None
+            return Move(f"{field.name!r} has to be {value!r}.", ActionCall(verb, (field.id, value)))
+    return _submit(plan, dialogue) if _filling(dialogue) else None
+
+
+def _submit(plan: Plan, dialogue: Dialogue) -> Move | None:
+    form = _form(plan, dialogue.page)
+    button = dialogue.page.button_after(form[-1][0]) if form else None
+    if button is None or (not _filling(dialogue) and _submitted(dialogue)):
+        return None
+    return Move("The form is complete.", ActionCall("click", (button.id,)))
+
+
+def _submitted(dialogue: Dialogue) -> bool:
+    """Whether a button was clicked before, and no field changed since."""
+    for turn in reversed(dialogue.turns):
+        if turn.call is None:
+            continue
+        if turn.call.name in FILLS:
+            return False
+        clicked = turn.page.element(turn.call.arguments[0]) if turn.call.name == "click" else None
+        if clicked is not None and clicked.role == "button":
+            return True
+    return False
+
+
+def _waits(dialogue: Dialogue) -> int:
+    waits = 0
+    for turn in reversed(dialogue.turns[:-1]):
+        if turn.call is None or turn.call.name not in ("noop", "scroll"):
+            break
+        waits += 1
+    return waits
+
+
+def _results(page: Page) -> list[Element]:
+    """The results of a search engine: links in headings, with a text below each."""
+    shown = {heading for heading in page.headings if heading.startswith("[")}
+    return [
+        element
+        for element in page.elements
+        if element.role == "link" and any(head.startswith(f"[{element.id}]") for head in shown)
+    ]
+
+
+def _best_result(dialogue: Dialogue) -> Element | None:
+    visited = dialogue.visited()
+    fresh = [item for item in _results(dialogue.page) if item.target not in visited]
+    official = dialogue.instructions.prefers_official
+    question = dialogue.question
+    # Of equally good ones the engine's order decides, as `max` keeps the first.
+    return max(fresh, key=lambda item: fit(item, question, official=official), default=None)
+
+
+def fit(result: Element, question: str, *, official: bool) -> int:
+    """How well a search result goes with the question.
+
+    Names count most, then words; whoever is told to prefer official sites also listens to the
+    tone, which tells an archive from an advertisement.
+    """
+    text = f"{result.name} {result.about}"
+    lower = text.lower()
+    names = {quote or plain for quote, plain in _NAME.findall(question)}
+    score = 4 * sum(1 for name in names if name.lower() in lower)
+    score += len(set(_WORD.findall(lower)) & set(_WORD.findall(question.lower())))
+    if official:
+        score += 3 * len(set(_TRUSTED.findall(lower)))
+        score -= 5 * len(set(_DOUBTFUL.findall(lower)))
+    return score

@@ -1,0 +1,271 @@
+"""Plans for questions about weather: from an archive's JSON API, or from its tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from assay.schema.action import ActionCall
+from townsquare.rules.dialogue import Dialogue
+from townsquare.rules.payload import dated_numbers
+from townsquare.rules.plan import Move, Plan, Row, Strategy, Value, columns, kind
+from townsquare.rules.terms import DAY, MONTHS, day_in, iso, number_in, plain
+from townsquare.rules.view import Element, Page
+
+Days = list[date]
+
+_ARCHIVE = ("weather archive",)
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_ENTRY = re.compile(r"(.{1,80}): ([a-z0-9_-]{1,80})\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How the days with enough rain are turned into an answer."""
+
+    years: Mapping[int, Days]
+    """The days asked about, by year."""
+    least: Decimal
+    answer: Callable[[Mapping[int, int], int], Value]
+    """The value, from the count of each year and the number of days asked about."""
+
+    def conclude(self, readings: Mapping[date, float]) -> Value:
+        """The answer; a day without a reading counts as dry."""
+        least = float(self.least)
+        counts = {
+            year: sum(readings.get(day, -1.0) >= least for day in days)
+            for year, days in self.years.items()
+        }
+        return self.answer(counts, sum(map(len, self.years.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class RainyDays:
+    """Count days by the archive: with its API where the prompt says so, else with its tables."""
+
+    station: str
+    count: Count
+
+    def move(self, dialogue: Dialogue) -> Move:
+        """The next call, page or, with everything read, the answer."""
+        if dialogue.must_answer:
+            return self._answer(dialogue, "There is no time left; this is what I have.")
+        known = dialogue.instructions
+        if known.prefers_api and "fetch_json" in known.actions:
+            return self._by_api(dialogue)
+        return self._by_tables(dialogue)
+
+    def _answer(self, dialogue: Dialogue, think: str) -> Move:
+        return Move(think, answer=self.count.conclude(_readings(dialogue, self.station)))
+
+    def _by_api(self, dialogue: Dialogue) -> Move:
+        manual, example = _manual(dialogue)
+        if manual is None or example is None:
+            plan = Plan(
+                "weather archive JSON API", ("JSON API", *_ARCHIVE), lambda _: None, lambda _: None
+            )
+            return plan.move(dialogue)
+        asked = {arguments[0] for arguments in dialogue.said("fetch_json")}
+        for start, end in self._ranges(whole=dialogue.instructions.whole_range):
+            url = _address(example.target, manual, self.station, start, end)
+            if url not in asked:
+                return Move(f"Readings from {start} to {end}.", ActionCall("fetch_json", (url,)))
+        cut = any("characters not shown" in turn.page.payload for turn in dialogue.turns)
+        return self._answer(
+            dialogue, "Part of the data was cut." if cut else "All the data is there."
+        )
+
+    def _ranges(self, *, whole: bool) -> list[tuple[date, date]]:
+        spans = [(days[0], days[-1]) for days in self.count.years.values() if days]
+        return [(spans[0][0], spans[-1][1])] if whole else spans
+
+    def _by_tables(self, dialogue: Dialogue) -> Move:
+        months = sorted({f"{day:%Y-%m}" for days in self.count.years.values() for day in days})
+        seen = {f"{day:%Y-%m}" for day in _readings(dialogue, self.station)}
+        missing = [month for month in months if month not in seen]
+        if not missing:
+            return self._answer(dialogue, "All the tables are read.")
+        page = dialogue.page
+        if (
+            "month=" in page.url
+            and seen
+            and not page.error
+            and "goto" in (dialogue.instructions.actions)
+        ):
+            return Move("The next month.", ActionCall("goto", (_with_month(page.url, missing[0]),)))
+        return _month_plan(self.station, missing[0], lambda _: None).move(dialogue)
+
+
+def _month_plan(
+    station: str, month: str, conclude: Callable[[Sequence[Row]], Value | None]
+) -> Plan:
+    read = columns("Date", "Precipitation", "Maximum")
+
+    def read_month(page: Page) -> Sequence[Row] | None:
+        return read(page) if page.title.startswith(station) else None
+
+    return Plan(
+        query=f"weather archive {station} daily precipitation temperature",
+        links=_ARCHIVE,
+        read=read_month,
+        conclude=conclude,
+        fields=(("Station", station), ("Month", month)),
+    )
+
+
+def _readings(dialogue: Dialogue, station: str) -> dict[date, float]:
+    """Every reading shown so far, by day."""
+    found: dict[date, float] = {}
+    for turn in dialogue.turns:
+        found.update(dated_numbers(turn.page.payload))
+        if turn.page.title.startswith(station):
+            found.update(_table_readings(columns("Date", "Precipitation")(turn.page) or ()))
+    return found
+
+
+def _table_readings(rows: Iterable[Row]) -> Iterator[tuple[date, float]]:
+    for row in rows:
+        value = number_in(row["Precipitation"])
+        if value is not None and _ISO.match(row["Date"]):
+            yield date.fromisoformat(row["Date"]), float(value)
+
+
+def _manual(dialogue: Dialogue) -> tuple[Page | None, Element | None]:
+    """The page with an example of a call to the API, and that example."""
+    for turn in reversed(dialogue.turns):
+        for element in turn.page.elements:
+            values = [value for _, value in parse_qsl(urlsplit(element.target).query)]
+            if element.role == "link" and sum(bool(_ISO.match(value)) for value in values) == 2:
+                return turn.page, element
+    return None, None
+
+
+def _address(example: str, manual: Page, station: str, start: date, end: date) -> str:
+    """The example with the station and the days that are wanted."""
+    entries = [found for line in manual.lines if (found := _ENTRY.match(line))]
+    names = {found[2]: found[1] for found in entries}
+    wanted = next((key for key, name in names.items() if name == station), "")
+    days = iter((start.isoformat(), end.isoformat()))
+    parts = urlsplit(example)
+    query: list[tuple[str, str]] = []
+    for name, value in parse_qsl(parts.query):
+        if _ISO.match(value):
+            value = next(days)
+        elif name in "station place location" and wanted:
+            value = wanted
+        query.append((name, value))
+    return parts._replace(query=urlencode(query)).geturl()
+
+
+def _with_month(url: str, month: str) -> str:
+    parts = urlsplit(url)
+    query = [(name, month if name == "month" else value) for name, value in parse_qsl(parts.query)]
+    return parts._replace(query=urlencode(query)).geturl()
+
+
+def _span(start: date | None, end: date | None) -> Days:
+    if start is None or end is None:
+        return []
+    return [start + timedelta(n) for n in range((end - start).days + 1)]
+
+
+def _years(asked: re.Match[str]) -> range:
+    return range(int(asked["first"]), int(asked["last"]) + 1)
+
+
+def rain_share(asked: re.Match[str]) -> Strategy:
+    """The percentage of some days of the year with enough rain, over several years."""
+    month = MONTHS.get(asked["month"], 1)
+    years = {
+        year: _span(day_in(year, month, asked["from"]), day_in(year, month, asked["to"]))
+        for year in _years(asked)
+    }
+
+    def answer(counts: Mapping[int, int], days: int) -> Value:
+        return f"{100 * sum(counts.values()) / days:.1f}" if days else "0"
+
+    return RainyDays(asked["station"], Count(years, Decimal(asked["least"]), answer))
+
+
+def _whole_years(asked: re.Match[str]) -> dict[int, Days]:
+    return {year: _span(day_in(year, 1, 1), day_in(year, 12, 31)) for year in _years(asked)}
+
+
+def wet_days(asked: re.Match[str]) -> Strategy:
+    """How many days of several years had enough rain."""
+    count = Count(
+        _whole_years(asked), Decimal(asked["least"]), lambda counts, _: str(sum(counts.values()))
+    )
+    return RainyDays(asked["station"], count)
+
+
+def wet_days_by_year(asked: re.Match[str]) -> Strategy:
+    """How many days of each of several years had enough rain."""
+    year_key, count_key = re.findall(r'"(\w+)"', asked.string)[:2] or ("year", "days")
+
+    def answer(counts: Mapping[int, int], _: int) -> Value:
+        rows: list[dict[str, object]] = [
+            {year_key: year, count_key: count} for year, count in counts.items()
+        ]
+        return rows
+
+    return RainyDays(asked["station"], Count(_whole_years(asked), Decimal(asked["least"]), answer))
+
+
+def month_high(asked: re.Match[str]) -> Strategy:
+    """The highest maximum of a month at a station."""
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        highs = [high for row in rows if (high := number_in(row["Maximum"])) is not None]
+        return plain(max(highs)) if highs else None
+
+    month = f"{asked['year']}-{MONTHS.get(asked['month'], 1):02d}"
+    return _month_plan(asked["station"], month, conclude)
+
+
+def warmest_station(asked: re.Match[str]) -> Strategy:
+    """The station with the highest maximum on a day."""
+
+    def conclude(rows: Sequence[Row]) -> Value | None:
+        highs = [
+            (high, row["Station"])
+            for row in rows
+            if (high := number_in(row["Maximum"])) is not None
+        ]
+        return max(highs, key=lambda pair: pair[0])[1] if highs else None
+
+    return Plan(
+        query="weather archive daily temperature all stations",
+        links=_ARCHIVE,
+        read=columns("Station", "Maximum"),
+        conclude=conclude,
+        fields=(("Day", iso(asked["day"])),),
+    )
+
+
+_STATION = r"the (?P<station>[A-Z].+?) weather station .*at least (?P<least>\d+(?:\.\d+)?) mm"
+_RANGE = r"years (?P<first>\d{4}) to (?P<last>\d{4})"
+
+KINDS = (
+    kind(
+        rain_share,
+        r"days from (?P<from>\d+) to (?P<to>\d+) (?P<month>[A-Z][a-z]+).*",
+        rf"{_RANGE}.*percentage.*{_STATION}",
+    ),
+    kind(wet_days_by_year, rf"each of the {_RANGE}, on how many days.*{_STATION}"),
+    kind(wet_days, rf"how many days in the {_RANGE}.*{_STATION}"),
+    kind(
+        month_high,
+        r"highest maximum temperature that the (?P<station>.+?) weather station .*in ",
+        r"(?P<month>[A-Z][a-z]+) (?P<year>\d{4})",
+    ),
+    kind(
+        warmest_station,
+        rf"[Ww]hich weather station .*highest maximum temperature on (?P<day>{DAY})",
+    ),
+)
+"""What such questions look like, and who plans for them."""

@@ -1,0 +1,268 @@
+"""The town's web on a loopback port: one thread, one event loop, nothing left behind.
+
+The Host header chooses the site. Names under `.localhost` reach this machine in Chromium without
+a name server; another client connects to 127.0.0.1 and sends the Host header itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from concurrent.futures import Future
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from assay.errors import ResourceError
+from townsquare.pages.markup import document, paragraph
+from townsquare.pages.request import (
+    DOMAIN,
+    Request,
+    Response,
+    redirect,
+    show,
+    site_url,
+)
+from townsquare.pages.web import Web
+from townsquare.records.draw import draw_records
+from townsquare.records.schema import TOWN
+
+ADDRESS = "127.0.0.1"
+METHODS = ("GET", "HEAD", "POST")
+MAX_HEAD_BYTES = 16_384
+MAX_BODY_BYTES = 65_536
+MAX_FIELDS = 50
+MAX_GUESTS = 512
+IDLE_S = 30.0
+HANG_S = 60.0
+START_S = 10.0
+_REASONS = {
+    200: "OK",
+    302: "Found",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    413: "Content Too Large",
+    431: "Request Header Fields Too Large",
+}
+
+
+class Town:
+    """The web of the town with this seed; `with Town(seed=7) as town: town.base_url`.
+
+    `port` 0 takes a free one. A page that hangs is given up after `hang_s`, when its reader goes,
+    or when the town stops.
+    """
+
+    def __init__(self, seed: int = 7, *, port: int = 0, hang_s: float = HANG_S) -> None:
+        self.seed = seed
+        self._web = Web(draw_records(seed))
+        self._wanted_port = port
+        self._hang_s = hang_s
+        self._port = 0
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended: asyncio.Event | None = None
+
+    @property
+    def port(self) -> int:
+        """The port that the running town listens on."""
+        if self._thread is None:
+            raise ResourceError("the town is not running; call start() first")
+        return self._port
+
+    @property
+    def base_url(self) -> str:
+        """The address of the portal, without a slash at the end."""
+        return site_url("", "", port=self.port)
+
+    def url(self, site: str, path: str = "/") -> str:
+        """The address of a page on one of the town's sites."""
+        return site_url(site, path, port=self.port)
+
+    def start(self) -> str:
+        """The town answers; the address of its portal is returned. Starting twice does nothing."""
+        if self._thread is None:
+            listening: Future[int] = Future()
+            thread = threading.Thread(
+                target=lambda: asyncio.run(self._run(listening)), name="townsquare", daemon=True
+            )
+            thread.start()
+            try:
+                self._port = listening.result(START_S)
+            except (OSError, TimeoutError) as error:
+                raise ResourceError(
+                    f"the town cannot listen on {ADDRESS}:{self._wanted_port}: {error!r}"
+                ) from error
+            self._thread = thread
+        return self.base_url
+
+    def stop(self) -> None:
+        """The port is free and every connection closed; stopping twice does nothing."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        assert self._loop is not None
+        assert self._ended is not None
+        self._loop.call_soon_threadsafe(self._ended.set)
+        thread.join()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.to_thread(self.stop)
+
+    async def _run(self, listening: Future[int]) -> None:
+        """Serve until the end is called; every connection is closed afterwards."""
+        self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            listener = socket.create_server((ADDRESS, self._wanted_port))
+        except OSError as error:
+            listening.set_exception(error)
+            return
+        talks: set[asyncio.Task[None]] = set()
+        with listener:
+            listener.settimeout(0)
+            self._loop.add_reader(listener, self._welcome, listener, talks)
+            listening.set_result(listener.getsockname()[1])
+            await self._ended.wait()
+            self._loop.remove_reader(listener)
+        for talk in talks:
+            talk.cancel()
+        if talks:
+            await asyncio.wait(talks)
+
+    def _welcome(self, listener: socket.socket, talks: set[asyncio.Task[None]]) -> None:
+        """Accept one guest; in one go, so that no end can come between guest and talk."""
+        try:
+            guest, _ = listener.accept()
+        except (BlockingIOError, ConnectionError):
+            return
+        if len(talks) >= MAX_GUESTS:
+            guest.close()
+            return
+        guest.settimeout(0)
+        # asyncio sets this only for sockets that it accepted itself; without, an answer in two
+        # pieces waits 40 ms for the reader's acknowledgement.
+        guest.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        talk = asyncio.ensure_future(self._talk(guest))
+        talks.add(talk)
+        talk.add_done_callback(talks.discard)
+        # A talk cancelled before its first line never opened a transport that would close this.
+        talk.add_done_callback(lambda _: guest.close())
+
+    async def _talk(self, guest: socket.socket) -> None:
+        """Answer the requests of one connection until it ends, idles or breaks the rules."""
+        reader, writer = await asyncio.open_connection(sock=guest, limit=MAX_HEAD_BYTES)
+        try:
+            with suppress(ConnectionError, TimeoutError, asyncio.IncompleteReadError):
+                while await self._exchange(reader, writer):
+                    pass
+                writer.close()
+                async with asyncio.timeout(IDLE_S):
+                    await writer.wait_closed()
+        finally:
+            writer.transport.abort()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Whether the connection may go on after this request."""
+        try:
+            async with asyncio.timeout(IDLE_S):
+                head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.LimitOverrunError:
+            return await _send(writer, _refusal("the request is too large"), status=431)
+        method, target, headers = _read_head(head)
+        length = headers.get("content-length", "0")
+        if "transfer-encoding" in headers or not (length.isascii() and length.isdecimal()):
+            return await _send(writer, _refusal("a body needs a plain length"), status=400)
+        if len(length) > 9 or int(length) > MAX_BODY_BYTES:
+            return await _send(writer, _refusal("the request is too large"), status=413)
+        async with asyncio.timeout(IDLE_S):
+            await reader.readexactly(int(length))
+        if method not in METHODS:
+            return await _send(writer, _refusal("only GET, HEAD and POST"), status=405)
+        response = self._respond(method, target, headers.get("host", ""))
+        if response.hangs:
+            # A reader that goes away, or says more, ends the wait as well.
+            async with asyncio.timeout(self._hang_s):
+                await reader.read(1)
+            return False
+        await _send(writer, response, head_only=method == "HEAD")
+        return headers.get("connection", "").lower() != "close"
+
+    def _respond(self, method: str, target: str, host: str) -> Response:
+        name = host.lower().partition(":")[0]
+        if name in (ADDRESS, "localhost"):
+            return redirect(site_url("", port=self._port))
+        site = name.removesuffix(DOMAIN).removesuffix(".")
+        if name not in (DOMAIN, f"{site}.{DOMAIN}"):
+            return _refusal("this server has no site of that name")
+        try:
+            parts = urlsplit(target)
+            query = dict(parse_qsl(parts.query, max_num_fields=MAX_FIELDS))
+            path = unquote(parts.path, errors="strict") or "/"
+        except ValueError:
+            return _refusal("the address cannot be read")
+        return self._web.respond(Request(site, path, query, method == "POST", self._port))
+
+
+def _read_head(head: bytes) -> tuple[str, str, dict[str, str]]:
+    """Method, target and headers (names in lower case); what is malformed comes back empty."""
+    first, *lines = head.decode("latin-1").split("\r\n")
+    words = first.split(" ")
+    method, target = (words[0], words[1]) if len(words) == 3 else ("", "")
+    pairs = (line.partition(":") for line in lines if ":" in line)
+    return method, target, {name.strip().lower(): value.strip() for name, _, value in pairs}
+
+
+def _refusal(reason: str) -> Response:
+    return show(document(f"{TOWN} web", "Bad request", paragraph(reason)), status=400)
+
+
+async def _send(
+    writer: asyncio.StreamWriter,
+    response: Response,
+    *,
+    status: int | None = None,
+    head_only: bool = False,
+) -> bool:
+    """Send the response; `False`, so that a refusal ends the connection in one line."""
+    code = response.status if status is None else status
+    lines = [
+        f"HTTP/1.1 {code} {_REASONS.get(code, 'Unknown')}",
+        f"Content-Type: {response.content_type}",
+        f"Content-Length: {len(response.body)}",
+        "Cache-Control: no-store",
+        "X-Content-Type-Options: nosniff",
+        *(f"{name}: {value}" for name, value in response.headers),
+    ]
+    if status is not None:
+        lines.append("Connection: close")
+    writer.write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n")
+    if not head_only:
+        writer.write(response.body)
+    await writer.drain()
+    return False

@@ -1,0 +1,111 @@
+"""The questions that the town's web can answer, with golds computed from its records."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from assay.errors import AssayError, BadParameter
+from assay.schema.task import Task
+from townsquare.records.draw import draw_records
+from townsquare.records.schema import Records
+from townsquare.tasks import civic, trade, weather
+from townsquare.tasks.template import Difficulty, Question, Template
+
+TEMPLATES: tuple[Template, ...] = (*weather.TEMPLATES, *trade.TEMPLATES, *civic.TEMPLATES)
+INSTANCES = 4
+"""Tasks made from each template."""
+DEMO = (
+    "rain_share.1",
+    "rain_share.2",
+    "wet_days.1",
+    "month_high.1",
+    "highest_sold.1",
+    "sold_addresses.1",
+    "price_gap.1",
+    "sales_above.1",
+    "best_rated.1",
+    "opening_time.1",
+    "cheapest_shop.1",
+    "prices_by_shop.1",
+    "ticket_total.1",
+    "deputy_chair.1",
+    "motion_votes.1",
+    "high_tide.1",
+    "departures.1",
+    "club_fee.1",
+    "club_secretary.1",
+    "club_secretary.2",
+)
+"""Twenty tasks that between them meet every difficulty planted in the town."""
+
+
+def tasks(
+    *,
+    seed: int = 7,
+    demo: bool = False,
+    difficulty: Difficulty | None = None,
+    names: Sequence[str] = (),
+) -> list[Task]:
+    """The town's tasks: another seed keeps the ids and changes every number and name.
+
+    `demo` keeps the twenty of the demonstration, `difficulty` one level, `names` the tasks or
+    whole templates named.
+    """
+    records = draw_records(seed)
+    made = [task for template in TEMPLATES for task in _instances(template, records)]
+    unknown = sorted(set(names) - {key for task in made for key in _keys(task)})
+    if unknown:
+        known = ", ".join(template.name for template in TEMPLATES)
+        raise BadParameter(
+            f"no townsquare task {unknown[0]!r}; a name is a template ({known}) or one of its "
+            f"instances, such as {made[0].id!r}"
+        )
+    return [
+        task
+        for task in made
+        if (not demo or task.metadata["demo"])
+        and difficulty in (None, task.metadata["difficulty"])
+        and (not names or not set(names).isdisjoint(_keys(task)))
+    ]
+
+
+def _keys(task: Task) -> tuple[str, str]:
+    return task.id, task.metadata["template"]
+
+
+def _instances(template: Template, records: Records) -> Iterator[Task]:
+    dice = random.Random(f"{records.seed}/tasks/{template.name}")
+    questions = list(islice(_distinct(template.draw(records, dice)), INSTANCES))
+    if len(questions) < INSTANCES:
+        raise AssayError(
+            f"seed {records.seed} gives only {len(questions)} questions for {template.name!r}; "
+            "choose another seed"
+        )
+    for number, question in enumerate(questions, 1):
+        name = f"{template.name}.{number}"
+        yield Task(
+            id=name,
+            goal=question.goal,
+            answer=question.gold,
+            metadata={
+                "template": template.name,
+                "domain": template.domain,
+                "gold_kind": template.gold_kind,
+                "difficulty": template.difficulty,
+                "planted": list(template.planted),
+                "demo": name in DEMO,
+                "start_url": f"{{base_url}}{template.start}",
+                "search_url": "{base_url}/search?q={query}",
+                "seed": records.seed,
+            },
+        )
+
+
+def _distinct(questions: Iterator[Question]) -> Iterator[Question]:
+    seen: set[str] = set()
+    for question in questions:
+        if question.goal not in seen:
+            seen.add(question.goal)
+            yield question

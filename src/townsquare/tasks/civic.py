@@ -1,0 +1,193 @@
+"""Questions for the museum, the libraries, the council, the buses, the harbour and the clubs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import date
+from typing import get_args
+
+from townsquare.records.civic import ROLES
+from townsquare.records.schema import (
+    TOWN,
+    WEEKDAYS,
+    Club,
+    DayKind,
+    Records,
+    clock,
+    dollars,
+    long_date,
+)
+from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_gold
+
+RANKS = range(19, 31)
+"""Places in the search engine's list of clubs that only a reader of the whole list reaches."""
+
+
+def _museum_staff(records: Records, dice: random.Random) -> Iterator[Question]:
+    for role in dice.sample(sorted(ROLES), len(ROLES)):
+        names = [
+            member.name
+            for member in records.museum.staff
+            if member.role == role and not member.former
+        ]
+        yield Question(
+            f"Who works at the {TOWN} Museum as a {role} at present? Answer with a JSON list of "
+            "their full names.",
+            "\n".join(names),
+        )
+
+
+def _ticket_total(records: Records, dice: random.Random) -> Iterator[Question]:
+    for _ in range(MAX_DRAWS):
+        weekend = dice.random() < 0.5
+        groups = [(dice.randint(2, 5), ticket) for ticket in dice.sample(records.museum.tickets, 2)]
+        people = " and ".join(f"{count} x {ticket[0]}" for count, ticket in groups)
+        total = sum(count * (ticket[2] if weekend else ticket[1]) for count, ticket in groups)
+        yield Question(
+            f"What do museum tickets for this party cost in total at the {TOWN} Museum "
+            f"{'at the weekend' if weekend else 'on a weekday'}: {people}? Answer with the total "
+            "in dollars with two decimals, digits only, such as 23.50.",
+            dollars(total),
+        )
+
+
+def _library_hours(records: Records, dice: random.Random) -> Iterator[Question]:
+    for branch in dice.sample(records.branches, len(records.branches)):
+        weekend = zip(WEEKDAYS[5:], branch.hours[5:], strict=True)
+        yield Question(
+            f"When does the {branch.name} in {TOWN} open and close on Saturday and on Sunday? "
+            'Answer with one JSON object per line, with the keys "day", "opens" and "closes", '
+            "times as HH:MM.",
+            json_gold(
+                {"day": day, "opens": clock(spell[0]), "closes": clock(spell[1])}
+                for day, spell in weekend
+                if spell is not None
+            ),
+        )
+
+
+def _committee_members(records: Records, dice: random.Random) -> Iterator[Question]:
+    committees = records.council.committees
+    for committee in dice.sample(committees, len(committees)):
+        yield Question(
+            f"Who sits on the {committee.name} Committee of the {TOWN} Town Council, its chair and "
+            "deputy chair included? Answer with a JSON list of full names.",
+            "\n".join(committee.members),
+        )
+
+
+def _deputy_chair(records: Records, dice: random.Random) -> Iterator[Question]:
+    pairs = list(zip(records.council.committees, records.twin_council.committees, strict=True))
+    for committee, twin in dice.sample(pairs, len(pairs)):
+        if committee.deputy != twin.deputy:
+            yield Question(
+                f"Who is the deputy chair of the {committee.name} Committee of the {TOWN} Town "
+                "Council? Answer with the full name only.",
+                committee.deputy,
+            )
+
+
+def _motion_votes(records: Records, dice: random.Random) -> Iterator[Question]:
+    motions = [motion for meeting in records.council.meetings for motion in meeting.motions]
+    for motion in dice.sample(motions, len(motions)):
+        yield Question(
+            f"How many councillors of {TOWN} voted for the motion '{motion.title}' in 2024? "
+            "Answer with the number only.",
+            str(motion.votes_for),
+        )
+
+
+def _high_tide(records: Records, dice: random.Random) -> Iterator[Question]:
+    for _ in range(MAX_DRAWS):
+        day = date(2024, dice.randint(1, 12), dice.randint(1, 28))
+        tide = next(tide for tide in records.tides if tide.day == day)
+        which = dice.choice(("first", "second"))
+        yield Question(
+            f"At what time was the {which} high water at {TOWN} harbour on {long_date(day)}? "
+            "Answer with the time only, as HH:MM.",
+            clock(tide.first if which == "first" else tide.second),
+        )
+
+
+def _departures(records: Records, dice: random.Random) -> Iterator[Question]:
+    for _ in range(MAX_DRAWS):
+        line = dice.choice(records.lines)
+        place = dice.randrange(len(line.stops) - 1)
+        start = dice.randrange(7, 19) * 60
+        times = [trip[place] for trip in line.weekday if start <= trip[place] <= start + 120]
+        if 2 <= len(times) <= 4:
+            yield Question(
+                f"When do buses of line {line.number} in {TOWN} call at {line.stops[place]} "
+                f"between {clock(start)} and {clock(start + 120)}, both included, on a weekday? "
+                'Answer with one JSON object per line, with the keys "line" and "departs" (the '
+                "time as HH:MM).",
+                json_gold({"line": line.number, "departs": clock(time)} for time in times),
+            )
+
+
+def _journey_minutes(records: Records, dice: random.Random) -> Iterator[Question]:
+    for _ in range(MAX_DRAWS):
+        line = dice.choice(records.lines)
+        start, end = sorted(dice.sample(range(len(line.stops)), 2))
+        kind: DayKind = dice.choice(get_args(DayKind))
+        after = dice.randrange(7, 19) * 60
+        trip = next(trip for trip in line.trips(kind) if trip[start] >= after)
+        day = "on a weekday" if kind == "weekday" else "at the weekend"
+        yield Question(
+            f"Take the first bus of line {line.number} in {TOWN} that leaves {line.stops[start]} "
+            f"at or after {clock(after)} {day}. How many minutes does it take to "
+            f"{line.stops[end]}? Answer with the number only.",
+            str(trip[end] - trip[start]),
+        )
+
+
+def _club_fee(records: Records, dice: random.Random) -> Iterator[Question]:
+    for club in _unpopular(records, dice):
+        yield Question(
+            f"What is the annual fee of the club in {TOWN} that meets at {club.hall} on "
+            f"{club.weekday}s? Answer with the number of dollars, digits only.",
+            str(club.fee),
+        )
+
+
+def _club_secretary(records: Records, dice: random.Random) -> Iterator[Question]:
+    for club in _unpopular(records, dice):
+        yield Question(
+            f"Who is the secretary of the club in {TOWN} that meets at {club.hall} on "
+            f"{club.weekday}s? Answer with the full name only.",
+            club.secretary,
+        )
+
+
+def _unpopular(records: Records, dice: random.Random) -> list[Club]:
+    """Clubs that the search engine lists far down, in random order."""
+    ranked = sorted(records.clubs, key=lambda club: -club.popularity)
+    return [ranked[rank - 1] for rank in dice.sample(RANKS, len(RANKS))]
+
+
+TEMPLATES = (
+    Template("museum_staff", "culture", "list", "easy", ("html_table",), _museum_staff),
+    Template("ticket_total", "culture", "number", "medium", ("captcha",), _ticket_total, SEARCH),
+    Template("library_hours", "culture", "json", "easy", ("html_table",), _library_hours),
+    Template(
+        "committee_members", "council", "list", "medium", ("lookalike",), _committee_members, SEARCH
+    ),
+    Template("deputy_chair", "council", "string", "medium", ("lookalike",), _deputy_chair, SEARCH),
+    Template("motion_votes", "council", "number", "hard", ("login_wall",), _motion_votes, SEARCH),
+    Template("high_tide", "harbour", "string", "hard", ("hanging_page",), _high_tide, SEARCH),
+    Template("departures", "transit", "json", "medium", ("html_table",), _departures),
+    Template("journey_minutes", "transit", "number", "medium", ("html_table",), _journey_minutes),
+    Template(
+        "club_fee", "clubs", "number", "medium", ("truncated_observation",), _club_fee, SEARCH
+    ),
+    Template(
+        "club_secretary",
+        "clubs",
+        "string",
+        "medium",
+        ("truncated_observation",),
+        _club_secretary,
+        SEARCH,
+    ),
+)

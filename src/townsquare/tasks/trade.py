@@ -1,0 +1,285 @@
+"""Questions for the sales register, the business directory and the shops."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from statistics import median_low
+
+from townsquare.records.schema import (
+    TOWN,
+    WEEKDAYS,
+    Business,
+    Home,
+    Records,
+    clock,
+    dollars,
+    long_date,
+    tenths,
+)
+from townsquare.records.trade import CATEGORIES
+from townsquare.records.words import ITEMS
+from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_gold
+
+
+def _sold(
+    homes: Sequence[Home], start: date, end: date, street: str = ""
+) -> list[tuple[Home, int]]:
+    """The homes sold from `start` to `end`, with the prices paid."""
+    return [
+        (home, home.sold_price)
+        for home in homes
+        if home.sold_price is not None
+        and home.sold_on is not None
+        and start <= home.sold_on <= end
+        and street in ("", home.street)
+    ]
+
+
+def _highest_sold(records: Records, dice: random.Random) -> Iterator[Question]:
+    for _ in range(MAX_DRAWS):
+        street = dice.choice(records.streets)
+        start = date(2021, 3, 1) + timedelta(dice.randrange(900))
+        end = start + timedelta(dice.randrange(200, 420))
+        sold = _sold(records.homes, start, end, street)
+        asked = [
+            home.listed_price
+            for home in records.homes
+            if home.street == street and start <= home.listed_on <= end
+        ]
+        prices = sorted((price for _, price in sold), reverse=True)
+        if len(prices) > 2 and prices[0] > prices[1] and max(asked, default=0) != prices[0]:
+            yield Question(
+                f"What is the highest price that was paid for a property on {street} in {TOWN} "
+                f"sold between {long_date(start)} and {long_date(end)}, both included? Answer "
+                "with the sold price in dollars, digits only, such as 412500.",
+                str(prices[0]),
+            )
+
+
+def _sold_addresses(records: Records, dice: random.Random) -> Iterator[Question]:
+    for street in dice.sample(records.streets, len(records.streets)):
+        for year in dice.sample(range(2021, 2025), 4):
+            sold = _sold(records.homes, date(year, 1, 1), date(year, 12, 31), street)
+            if 2 <= len(sold) <= 5:
+                yield Question(
+                    f"Which properties on {street} in {TOWN} were sold in {year}, by date of "
+                    'sale? Answer with a JSON list of their addresses, such as ["1 High Street", '
+                    '"2 High Street"].',
+                    "\n".join(home.address for home, _ in sold),
+                )
+
+
+def _price_gap(records: Records, dice: random.Random) -> Iterator[Question]:
+    for home in dice.sample(records.homes, len(records.homes)):
+        if home.sold_price is not None:
+            yield Question(
+                f"By how many dollars did the price paid for {home.address} in {TOWN} differ from "
+                "the price it was listed at? Answer with the difference without a sign, digits "
+                "only.",
+                str(abs(home.sold_price - home.listed_price)),
+            )
+
+
+def _sales_above(records: Records, dice: random.Random) -> Iterator[Question]:
+    for _ in range(MAX_DRAWS):
+        start = date(dice.randint(2021, 2024), dice.randint(3, 9), 1)
+        end = start + timedelta(dice.randrange(100, 110))
+        sold = _sold(records.homes, start, end)
+        limit = median_low([price for _, price in sold]) // 10_000 * 10_000 if sold else 0
+        count = sum(price > limit for _, price in sold)
+        # Three pages of results at most, and an answer that the first page cannot give.
+        if 11 <= len(sold) <= 30 and count >= 4:
+            yield Question(
+                f"How many properties on all streets of {TOWN} were sold for more than {limit} "
+                f"dollars between {long_date(start)} and {long_date(end)}, both included, by date "
+                "of sale? Answer with the number only.",
+                str(count),
+            )
+
+
+def _best_rated(records: Records, dice: random.Random) -> Iterator[Question]:
+    easy: list[Question] = []
+    for category in dice.sample(sorted(CATEGORIES), len(CATEGORIES)):
+        group = [business for business in records.businesses if business.category == category]
+        limit = dice.choice((60, 90, 120, 150))
+        able = [business for business in group if business.reviews >= limit]
+        if not able:
+            continue
+        best = max(able, key=lambda business: business.rating)
+        question = Question(
+            f"Which business in the category {_title(category)} of the {TOWN} business directory "
+            f"has the highest rating among those with at least {limit} reviews? Answer with the "
+            "name of the business only.",
+            best.name,
+        )
+        # Best are those where neither the first page nor the rating alone gives the answer.
+        if best in group[5:] and best != max(group, key=lambda business: business.rating):
+            yield question
+        else:
+            easy.append(question)
+    yield from easy
+
+
+def _open_sundays(records: Records, dice: random.Random) -> Iterator[Question]:
+    for category in dice.sample(sorted(CATEGORIES), len(CATEGORIES)):
+        for least in dice.sample((31, 36, 38, 40), 4):
+            names = [
+                business.name
+                for business in records.businesses
+                if business.category == category
+                and business.hours[6] is not None
+                and business.rating >= least
+            ]
+            if 2 <= len(names) <= 6:
+                yield Question(
+                    f"Which businesses in the category {_title(category)} of the {TOWN} business "
+                    f"directory are open on Sundays and have a rating of at least {tenths(least)}? "
+                    "Answer with a JSON list of their names.",
+                    "\n".join(names),
+                )
+                break
+
+
+def _opening_time(records: Records, dice: random.Random) -> Iterator[Question]:
+    twins = list(_twins(records.businesses))
+    for business, other in dice.sample(twins, len(twins)):
+        for day in dice.sample(range(5), 5):
+            spell, old, theirs = business.hours[day], business.old_hours[day], other.hours[day]
+            others = {hours[0] for hours in (old, theirs) if hours is not None}
+            if spell is not None and spell[0] not in others:
+                yield Question(
+                    f"According to its current entry, at what time does {business.name} in {TOWN} "
+                    f"open on {WEEKDAYS[day]}s? Answer with the time only, as HH:MM.",
+                    clock(spell[0]),
+                )
+                break
+
+
+def _twins(businesses: Sequence[Business]) -> Iterator[tuple[Business, Business]]:
+    """Pairs of one category whose names start with the same two words."""
+    for business in businesses:
+        for other in businesses:
+            alike = business.name.split()[:2] == other.name.split()[:2]
+            if alike and business is not other and business.category == other.category:
+                yield business, other
+
+
+def _cheapest_shop(records: Records, dice: random.Random) -> Iterator[Question]:
+    easy: list[Question] = []
+    for item in dice.sample(ITEMS, len(ITEMS)):
+        offers = _offers(records, item)
+        stocked = [(cents, shop) for shop, cents, in_stock in offers if in_stock]
+        if len(stocked) < 2:
+            continue
+        cheapest = min(stocked)[1]
+        question = Question(
+            f"Which shop in {TOWN} that has {item} in stock sells it at the lowest price? Answer "
+            "with the name of the shop only.",
+            cheapest,
+        )
+        if cheapest != min((cents, shop) for shop, cents, _ in offers)[1]:
+            yield question
+        else:
+            easy.append(question)
+    yield from easy
+
+
+def _basket_total(records: Records, dice: random.Random) -> Iterator[Question]:
+    for _ in range(MAX_DRAWS):
+        shop = dice.choice(records.shops)
+        lines = [(dice.randint(1, 4), offer) for offer in dice.sample(shop.offers, 3)]
+        wanted = ", ".join(f"{count} x {offer.item}" for count, offer in lines)
+        yield Question(
+            f"What do these cost together at {shop.name} in {TOWN} by its price list: {wanted}? "
+            "Answer with the total in dollars with two decimals, digits only, such as 23.45.",
+            dollars(sum(count * offer.cents for count, offer in lines)),
+        )
+
+
+def _prices_by_shop(records: Records, dice: random.Random) -> Iterator[Question]:
+    for item in dice.sample(ITEMS, len(ITEMS)):
+        offers = _offers(records, item)
+        if len(offers) <= 5:
+            yield Question(
+                f"What does {item} cost in each shop in {TOWN} that lists it, in stock or not? "
+                'Answer with one JSON object per line, with the keys "shop" (its name) and '
+                '"price" (a number in dollars).',
+                json_gold({"shop": shop, "price": cents / 100} for shop, cents, _ in offers),
+            )
+
+
+def _offers(records: Records, item: str) -> list[tuple[str, int, bool]]:
+    found = ((shop.name, shop.offer(item)) for shop in records.shops)
+    return [(name, offer.cents, offer.in_stock) for name, offer in found if offer is not None]
+
+
+def _title(category: str) -> str:
+    return category.replace("-", " ").capitalize()
+
+
+TEMPLATES = (
+    Template(
+        "highest_sold",
+        "property",
+        "number",
+        "hard",
+        ("listed_vs_sold", "date_filter", "lookalike"),
+        _highest_sold,
+        start=SEARCH,
+    ),
+    Template(
+        "sold_addresses",
+        "property",
+        "list",
+        "medium",
+        ("listed_vs_sold", "date_filter"),
+        _sold_addresses,
+    ),
+    Template(
+        "price_gap", "property", "number", "medium", ("listed_vs_sold", "pagination"), _price_gap
+    ),
+    Template(
+        "sales_above",
+        "property",
+        "number",
+        "hard",
+        ("pagination", "date_filter", "listed_vs_sold"),
+        _sales_above,
+    ),
+    Template(
+        "best_rated", "business", "string", "medium", ("script_delay", "pagination"), _best_rated
+    ),
+    Template(
+        "open_sundays", "business", "list", "hard", ("script_delay", "pagination"), _open_sundays
+    ),
+    Template(
+        "opening_time",
+        "business",
+        "string",
+        "medium",
+        ("script_delay", "lookalike", "outdated_copy"),
+        _opening_time,
+        start=SEARCH,
+    ),
+    Template(
+        "cheapest_shop",
+        "commerce",
+        "string",
+        "medium",
+        ("blocked_domain",),
+        _cheapest_shop,
+        start=SEARCH,
+    ),
+    Template("basket_total", "commerce", "number", "easy", ("html_table",), _basket_total),
+    Template(
+        "prices_by_shop",
+        "commerce",
+        "json",
+        "medium",
+        ("blocked_domain",),
+        _prices_by_shop,
+        start=SEARCH,
+    ),
+)
