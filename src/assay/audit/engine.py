@@ -37,7 +37,7 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "webshop_reward": "environment",
     "alfworld_episode_reward": "environment",
     "scienceworld_reward": "environment",
-    "testimony_reward": "environment",
+    "environment_reward": "environment",
 }
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured")
 
@@ -63,7 +63,7 @@ ACCEPTED: Final[Mapping[str, Mapping[str, str]]] = {
         _ASSISTANTBENCH,
     ),
     "math_equal_reward": {"prompt_echo": _REPEATED},
-    "testimony_reward": {
+    "environment_reward": {
         "after_done":
             "it repeats the world's own word, and a run ends an episode when its world is done; "
             "what a world pays later is the world's to mend",
