@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,19 @@ def test_the_same_call_with_resume_is_welcome(corridor: Path) -> None:
         corridor, agent="scripted", settings=WALK, resume=run.path, runs_dir=run.path.parent
     )
     assert len(keys(resumed)) == 3
+
+
+def test_a_manifest_that_names_a_default_option_can_be_resumed(corridor: Path) -> None:
+    option = '[rewards.options.qa_f1_reward]\nmode = "squad2"\n[limits]'
+    corridor.write_text(corridor.read_text().replace("[limits]", option))
+    run = interrupted(corridor)
+    path = run.path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    options = manifest["config"]["benchmark"]["rewards"]["options"]
+    assert options == {}
+    options["qa_f1_reward"] = {"mode": "squad2"}
+    path.write_text(json.dumps(manifest))
+    assert len(keys(assay.run(resume=run.path, runs_dir=run.path.parent))) == 3
 
 
 def test_tasks_with_other_contents_are_refused(

@@ -1,4 +1,4 @@
-"""What a caller asks for, made into a plan: a new one, or one that goes on with a recorded run."""
+"""A caller's request as a plan: of a new run, or of a recorded run that is resumed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from assay.runner.agents import choose_agent
 from assay.runner.benchmark import SECTIONS, Benchmark, find_benchmark, read_benchmark
 from assay.runner.plan import Plan, make_plan
 from assay.schema.manifest import RunManifest
+from assay.scoring.scorer import without_defaults
 
-SHOWN_CHANGES = 5
+LISTED_CHANGES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """The arguments of a run; `None` is "not said"."""
+    """The arguments of a run; `None` stands for one that was left out."""
 
     benchmark: str | Path | None = None
     agent: str | Callable[..., Agent] | None = None
@@ -40,7 +41,7 @@ class RunRequest:
 
 
 def plan_new(request: RunRequest) -> Plan:
-    """The plan of a run that begins."""
+    """The plan of a new run."""
     if request.benchmark is None or request.agent is None:
         raise BadParameter("name a benchmark and an agent, or a run to resume")
     return make_plan(
@@ -53,14 +54,14 @@ def plan_new(request: RunRequest) -> Plan:
 
 
 def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
-    """The plan that the run was started with; a request for another one is refused.
+    """The plan that the run was started with; raise `BadParameter` if the request differs.
 
-    What the request does not say is taken from the manifest.
+    What the request leaves out comes from the manifest.
     """
     config = manifest.config
     if not {"benchmark", "agent", "tasks", "repeats"} <= config.keys():
         raise BadRecord(
-            f"run {manifest.run_id!r} was not made by `assay run`, so nothing of it can be resumed"
+            f"run {manifest.run_id!r} is no run of `assay run`, so nothing of it can be resumed"
         )
     options = {} if request.agent is not None else config["agent"]["options"]
     plan = make_plan(
@@ -75,10 +76,10 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
     )
     changes = list(_changes(plan, manifest, request.focus))
     if changes:
-        more = f" and {len(changes) - SHOWN_CHANGES} more" * (len(changes) > SHOWN_CHANGES)
+        more = f" and {len(changes) - LISTED_CHANGES} more" * (len(changes) > LISTED_CHANGES)
         raise BadParameter(
             f"run {manifest.run_id!r} cannot be resumed with another configuration: "
-            f"{'; '.join(changes[:SHOWN_CHANGES])}{more}. `--resume` alone takes everything from "
+            f"{'; '.join(changes[:LISTED_CHANGES])}{more}. `--resume` alone takes everything from "
             "the run; start a new one for the change"
         )
     return plan
@@ -94,7 +95,7 @@ def _benchmark(request: RunRequest, manifest: RunManifest) -> Benchmark:
 
 def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
     """Each difference between what was planned and what would be done now, as a sentence."""
-    yield from differences(manifest.config, plan.config())
+    yield from differences(_without_default_options(manifest.config, plan), plan.config())
     rewards = tuple(scorer.spec.id for scorer in plan.scorers)
     if rewards != manifest.rewards:
         yield f"rewards were {list(manifest.rewards)} and are {list(rewards)} now"
@@ -102,6 +103,18 @@ def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[s
         yield "the tasks have other contents now"
     if focus is not None and focus != manifest.focus:
         yield f"focus was {manifest.focus!r} and is {focus!r} now"
+
+
+def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
+    """The configuration of a manifest; older ones name options also where they are the default."""
+    benchmark = dict(config["benchmark"])
+    rewards = dict(benchmark.get("rewards") or {})
+    options = dict(rewards.get("options") or {})
+    for reward, scorer in zip(plan.benchmark.rewards, plan.scorers, strict=True):
+        params = without_defaults(scorer.spec, options.pop(reward.name, {}))
+        if params:
+            options[reward.name] = params
+    return {**config, "benchmark": {**benchmark, "rewards": {**rewards, "options": options}}}
 
 
 def differences(then: Any, now: Any, path: str = "") -> Iterator[str]:

@@ -1,0 +1,173 @@
+"""Rewards that read the state of a text environment: WebShop, ALFWorld, ScienceWorld.
+
+Each reads the evidence of the rollout's own environment and steps nothing, so a live rollout and
+its recorded episode score alike. Where there is no evidence to read, they abstain:
+
+    not_reset    this rollout never reset the environment, so there is no episode of its own
+    env_error    the environment failed or died before the episode was over
+    wrong_task   the environment's episode is not the task that is being scored
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from assay.errors import NotReset, ResourceError
+from assay.registry import reward
+from assay.resources.context import Context
+from assay.resources.protocol import Environment
+from assay.schema.evidence import WorldEvidence
+from assay.schema.score import Abstained, Score, Scored
+
+AGENTFLY_MESSAGES = 4
+"""AgentFly pays nothing for a ScienceWorld rollout with fewer messages."""
+AGENTFLY_SUCCESS = 10.0
+"""AgentFly pays so much for a completed ScienceWorld task, and nothing for a part of it."""
+
+
+@reward(parts=("bought", "r_type", "r_att", "r_option", "r_price"))
+async def webshop_reward(
+    final_response: str | None,  # noqa: ARG001 - the purchase is scored, not the response
+    context: Context,
+    task_id: str | int,
+    *,
+    agentfly: bool = False,
+) -> Score:
+    """WebShop's score of the purchase, from 0 to 1; 0 when nothing was bought.
+
+    `bought` and the four factors of the score are parts: whether it is the kind of product of the
+    goal, and the shares of the attributes, options and price limit that it meets.
+
+    AgentFly's code differs in one number that a recording can show: a rollout that never entered
+    the shop scores 0.0 there. `agentfly=True` does the same. That a broken shop also scores 0.0
+    there is not reproduced.
+    """
+    evidence = await _read_evidence(context, "webshop", str(task_id))
+    if isinstance(evidence, Abstained):
+        if agentfly and evidence.reason == "not_reset":
+            return Scored(0.0, evidence.because, _purchase({}), {"output": ""})
+        return evidence
+    parts = _purchase(evidence.progress if evidence.done else {})
+    if not evidence.done or evidence.score is None:
+        page = str(evidence.progress.get("page", "unknown"))
+        return Scored(
+            0.0, f"nothing was bought; the episode ended on the {page} page", parts, {"output": ""}
+        )
+    item = str(evidence.progress.get("asin"))
+    because = f"bought {item}, which scores {evidence.score:.3g} for this goal"
+    return Scored(evidence.score, because, parts, {"output": item})
+
+
+@reward(parts=("won", "done"))
+async def alfworld_episode_reward(context: Context) -> Score:
+    """1.0 when the household task was done, else 0.0."""
+    evidence = await _read_evidence(context, "alfworld")
+    if isinstance(evidence, Abstained):
+        return evidence
+    won = evidence.won is True
+    because = "the goal was reached" if won else "the goal was not reached"
+    return Scored(float(won), because, {"won": float(won), "done": float(evidence.done)})
+
+
+@reward(parts=("score", "max_score", "completed", "acc"))
+async def scienceworld_reward(
+    final_response: str | None,  # noqa: ARG001 - the environment is scored, not the response
+    context: Context,
+    *,
+    agentfly: bool = False,
+) -> Score:
+    """ScienceWorld's final score as a fraction, from -1 (a fatal mistake) to 1.
+
+    Beside it: the highest score of the episode, whether the task was completed, and `acc`, which
+    is 1.0 when the highest score was full.
+
+    `agentfly=True` pays as AgentFly's code does: 10.0 when the highest score was full, else 0.0;
+    0.0 for a trajectory of fewer than four messages; and `score` is the highest score, which a
+    fatal mistake does not lower.
+    """
+    evidence = await _read_evidence(context, "scienceworld")
+    too_short = agentfly and len(context.trajectory) < AGENTFLY_MESSAGES
+    if isinstance(evidence, Abstained):
+        if too_short and evidence.reason == "not_reset":
+            return _too_short(dict.fromkeys(("score", "max_score", "completed", "acc")))
+        return evidence
+    final = (evidence.score or 0.0) / 100
+    highest = float(evidence.progress.get("max_score", max(0.0, final * 100))) / 100
+    completed = evidence.progress.get("completed", evidence.won) is True
+    full_score = float(highest >= 1.0)
+    parts: dict[str, float | None] = {
+        "score": highest if agentfly else final,
+        "max_score": highest,
+        "completed": float(completed),
+        "acc": full_score,
+    }
+    if too_short:
+        return _too_short(parts)
+    output = "Task completed" if (full_score if agentfly else completed) else "Task not completed"
+    because = f"{output.lower()}; final score {final:g}, highest {highest:g}"
+    value = AGENTFLY_SUCCESS * full_score if agentfly else final
+    return Scored(value, because, parts, {"output": output})
+
+
+async def _read_evidence(
+    context: Context, environment: str, task_id: str | None = None
+) -> WorldEvidence | Abstained:
+    """The evidence of this rollout's episode, or why there is none."""
+    try:
+        evidence = await _evidence_of(context, environment)
+    except NotReset as error:
+        return Abstained("not_reset", str(error))
+    except ResourceError as error:
+        return Abstained("env_error", f"{type(error).__name__}: {error}")
+    task = getattr(context, "task", None)
+    own = evidence.task_id if task is None else task.id
+    for expected in (task_id, own):
+        if expected is not None and expected != evidence.task_id:
+            return Abstained(
+                "wrong_task",
+                f"{environment} was reset to task {evidence.task_id!r}, "
+                f"and {expected!r} is being scored",
+            )
+    return evidence
+
+
+class _ResourceContext(Protocol):
+    async def acquire_resource(self, spec: str) -> Environment: ...
+
+
+async def _evidence_of(context: _ResourceContext, environment: str) -> WorldEvidence:
+    # Another framework's context may have nothing but acquire_resource; ours does not start an
+    # environment just to find that it was never reset.
+    if isinstance(context, Context):
+        return context.evidence(environment)
+    return (await context.acquire_resource(environment)).evidence()
+
+
+def _too_short(parts: Mapping[str, float | None]) -> Scored:
+    because = f"fewer than {AGENTFLY_MESSAGES} messages, for which AgentFly pays nothing"
+    return Scored(0.0, because, parts, {"output": "Not enough steps to get reward"})
+
+
+def _purchase(progress: Mapping[str, Any]) -> dict[str, float | None]:
+    if not progress:
+        return {"bought": 0.0, **dict.fromkeys(("r_type", "r_att", "r_option", "r_price"))}
+    price_ok = progress.get("price_ok")
+    return {
+        "bought": 1.0,
+        "r_type": _number(progress.get("r_type")),
+        "r_att": _share(progress.get("attributes_matched"), progress.get("attributes")),
+        "r_option": _share(progress.get("options_matched"), progress.get("goal_options")),
+        "r_price": None if price_ok is None else float(price_ok is True),
+    }
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _share(met: Any, total: Any) -> float | None:
+    """The share of the goal's conditions that were met; `None` when the goal has none."""
+    if not isinstance(met, int) or not isinstance(total, int) or total <= 0:
+        return None
+    return met / total
