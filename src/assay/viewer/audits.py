@@ -16,7 +16,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from assay.errors import BadRecord
-from assay.ledger.lines import load_record
+from assay.formats.jsonl import load_record
 from assay.viewer.memory import Memory, stamp
 
 FOLDER = "audits"
