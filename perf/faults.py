@@ -309,7 +309,7 @@ def _verdict(plan: Plan, ending: Score | BaseException) -> str:
 
 async def _all(rig: Rig, plans: Sequence[Plan], cap: int) -> Report:
     report = Report(len(plans))
-    limits = {rig.spec.name: PoolLimits(cap=cap, warm=1)}
+    limits = {rig.spec.name: PoolLimits(cap=cap)}
     loop = asyncio.get_running_loop()
     async with Pools(limits) as pools:
         rollouts = []
@@ -319,10 +319,8 @@ async def _all(rig: Rig, plans: Sequence[Plan], cap: int) -> Report:
             if plan.kind == "cancelled early":
                 loop.call_later(plan.delay_s, rollout.cancel)
         endings = await asyncio.gather(*rollouts, return_exceptions=True)
-        # At most the warm minimum may still be starting.
-        await pools.warm(rig.spec)
         status = pools.pool(rig.spec).status()
-        report.slots_lost = status.held + status.waiting + max(0, status.moving - 1)
+        report.slots_lost = status.leased + status.waiting + status.changing
         holders = [f"after-{number}" for number in range(cap)]
         pool = pools.pool(rig.spec)
         leases = [await pool.acquire(holder, timeout_s=60.0) for holder in holders]

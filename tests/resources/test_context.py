@@ -209,7 +209,7 @@ def test_every_ending_gives_everything_back(ending: str, scope: Scope) -> None:
                 await asyncio.gather(task, return_exceptions=True)
             idle = 1 if scope == "global" else 0
             for status in pools.status().values():
-                assert (status.held, status.moving, status.idle) == (0, 0, idle)
+                assert (status.leased, status.changing, status.idle) == (0, 0, idle)
         assert all(world.closed for world in Counter.made)
         assert len(Counter.made) == 2
 
@@ -299,7 +299,7 @@ def test_a_rollout_that_ends_while_it_acquires_keeps_nothing() -> None:
             with pytest.raises(ResourceError, match="is over"):
                 await acquiring
             (status,) = pools.status().values()
-            assert (status.held, status.idle) == (0, 1)
+            assert (status.leased, status.idle) == (0, 1)
 
     asyncio.run(main())
 

@@ -83,8 +83,8 @@ class Shop:
         self.made.append(Toy(len(self.made), start))
         return self.made[-1]
 
-    def pool(self, cap: int = 2, warm: int = 0, idle_limit_s: float = 300.0) -> ResourcePool:
-        limits = PoolLimits(cap=cap, warm=warm, idle_limit_s=idle_limit_s, acquire_timeout_s=30.0)
+    def pool(self, cap: int = 2, idle_limit_s: float = 300.0) -> ResourcePool:
+        limits = PoolLimits(cap=cap, idle_limit_s=idle_limit_s, acquire_timeout_s=30.0)
         return ResourcePool("toy{}", self.build, limits)
 
 
@@ -121,7 +121,7 @@ async def test_a_rollout_instance_ends_with_its_release() -> None:
     lease = await pool.acquire("a")
     await pool.release(lease, "rollout")
     assert not toy(lease).open
-    assert pool.status().held == pool.status().idle == pool.status().moving == 0
+    assert pool.status().leased == pool.status().idle == pool.status().changing == 0
 
 
 @in_a_loop
@@ -199,7 +199,7 @@ async def test_cancelling_a_start_closes_the_instance_and_frees_the_slot() -> No
     pool = shop.pool(cap=1)
     starting = asyncio.create_task(pool.acquire("a"))
     await asyncio.sleep(0)
-    assert pool.status().moving == 1
+    assert pool.status().changing == 1
     starting.cancel()
     with suppress(asyncio.CancelledError):
         await starting
@@ -214,7 +214,7 @@ async def test_a_start_that_outlives_the_deadline_is_closed() -> None:
     with pytest.raises(AcquireTimeout, match="did not start within"):
         await pool.acquire("a", timeout_s=0.0)
     assert not shop.made[0].open
-    assert pool.status().moving == 0
+    assert pool.status().changing == 0
 
 
 @in_a_loop
@@ -235,7 +235,7 @@ async def test_a_dead_idle_instance_is_replaced_on_hand_out() -> None:
     toy(first).open = False
     second = await pool.acquire("b")
     assert second.instance is not first.instance
-    assert pool.status().held == 1
+    assert pool.status().leased == 1
 
 
 @in_a_loop
@@ -244,7 +244,7 @@ async def test_an_instance_that_died_in_use_is_not_kept() -> None:
     lease = await pool.acquire("a")
     toy(lease).open = False
     await pool.release(lease, "global")
-    assert pool.status().idle == pool.status().moving == 0
+    assert pool.status().idle == pool.status().changing == 0
 
 
 @pytest.mark.parametrize("fault", ["breaks_on_close", "breaks_on_forget"])
@@ -256,48 +256,27 @@ async def test_an_instance_that_breaks_on_release_still_frees_its_slot(fault: st
     scope: Scope = "rollout" if fault == "breaks_on_close" else "global"
     with pytest.raises(RuntimeError, match="cannot"):
         await pool.release(lease, scope)
-    assert pool.status().held == pool.status().moving == 0
+    assert pool.status().leased == pool.status().changing == 0
     await pool.acquire("b", timeout_s=0.0)
 
 
 @in_a_loop
-async def test_the_idle_limit_spares_the_warm_minimum() -> None:
+async def test_what_is_idle_for_too_long_is_closed() -> None:
     now = [0.0]
     shop = Shop()
-    limits = PoolLimits(cap=3, warm=1, idle_limit_s=10.0)
+    limits = PoolLimits(cap=3, idle_limit_s=10.0)
     pool = ResourcePool("toy{}", shop.build, limits, clock=lambda: now[0])
     leases = [await pool.acquire(f"r{number}") for number in range(3)]
-    for lease in leases:
+    for lease in leases[:2]:
         await pool.release(lease, "global")
     now[0] = 9.0
+    await pool.release(leases[2], "global")
     await pool.sweep()
     assert pool.status().idle == 3
     now[0] = 11.0
     await pool.sweep()
     assert pool.status().idle == 1
     assert [made.open for made in shop.made] == [False, False, True]
-
-
-@in_a_loop
-async def test_warming_starts_the_minimum_and_an_ended_instance_is_replaced() -> None:
-    pool = Shop().pool(cap=3, warm=2)
-    await pool.warm()
-    assert pool.status().idle == 2
-    lease = await pool.acquire("a")
-    await pool.release(lease, "rollout")
-    await asyncio.sleep(0)
-    assert pool.status().idle == 2
-    await pool.close()
-
-
-@in_a_loop
-async def test_a_warm_start_that_fails_half_way_loses_no_slot() -> None:
-    pool = Shop(script=[None, fail, fail]).pool(cap=3, warm=3)
-    with pytest.raises(OSError, match="no such program"):
-        await pool.warm()
-    assert (pool.status().idle, pool.status().moving) == (1, 0)
-    for number in range(3):
-        await pool.acquire(f"r{number}", timeout_s=0.0)
 
 
 @in_a_loop
@@ -330,7 +309,7 @@ async def test_an_instance_that_is_still_starting_when_its_pool_closes_is_ended(
     with pytest.raises(ResourceError, match="closed while 'late' started"):
         await starting
     assert not shop.made[0].open
-    assert pool.status().held == pool.status().moving == 0
+    assert pool.status().leased == pool.status().changing == 0
 
 
 @in_a_loop
@@ -340,7 +319,7 @@ async def test_a_release_that_is_overtaken_by_the_close_ends_the_instance_once()
     lease = await pool.acquire("a")
     await asyncio.gather(pool.release(lease, "rollout"), pool.close())
     assert not shop.made[0].open
-    assert pool.status().held == pool.status().moving == pool.status().idle == 0
+    assert pool.status().leased == pool.status().changing == pool.status().idle == 0
 
 
 @in_a_loop
@@ -367,7 +346,7 @@ async def test_cancelling_the_replacement_of_a_dead_instance_frees_the_slot() ->
     replacing.cancel()
     with suppress(asyncio.CancelledError):
         await replacing
-    assert pool.status().moving == 0
+    assert pool.status().changing == 0
     await pool.acquire("c", timeout_s=0.0)
 
 
@@ -442,7 +421,7 @@ def test_one_pool_serves_several_event_loops_in_threads() -> None:
     for thread in threads:
         thread.join()
     assert shared == []
-    assert (pool.status().held, pool.status().waiting, pool.status().moving) == (0, 0, 0)
+    assert (pool.status().leased, pool.status().waiting, pool.status().changing) == (0, 0, 0)
 
 
 def test_a_waiter_whose_loop_is_gone_is_passed_over() -> None:
@@ -483,17 +462,17 @@ async def test_any_order_of_acquiring_cancelling_and_releasing_keeps_the_books(
             task.cancel()
         await asyncio.sleep(0)
         status = pool.status()
-        assert status.idle + status.held + status.moving <= cap
+        assert status.idle + status.leased + status.changing <= cap
         assert sum(made.open for made in shop.made) <= cap
     for task in tasks.values():
         task.cancel()
     for ending in await asyncio.gather(*tasks.values(), return_exceptions=True):
         if isinstance(ending, Lease):
             await pool.release(ending, "global")
-    assert (pool.status().held, pool.status().moving, pool.status().waiting) == (0, 0, 0)
+    assert (pool.status().leased, pool.status().changing, pool.status().waiting) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(("cap", "warm"), [(0, 0), (2, 3), (1, -1)])
-def test_limits_that_mean_nothing_are_refused(cap: int, warm: int) -> None:
+@pytest.mark.parametrize("cap", [0, -1])
+def test_a_pool_for_nothing_is_refused(cap: int) -> None:
     with pytest.raises(BadParameter, match="cap >= 1"):
-        PoolLimits(cap=cap, warm=warm)
+        PoolLimits(cap=cap)

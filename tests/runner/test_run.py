@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,12 @@ from assay.agents.scripted import ScriptedAgent
 from assay.errors import BadParameter, MissingExtra, UnknownName
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
-from assay.runner.execute import RunProgress
+from assay.resources.pool import PoolLimits
+from assay.runner.agents import choose_agent
+from assay.runner.benchmark import find_benchmark
+from assay.runner.cluster_actor import RemoteRecorder
+from assay.runner.execute import RunProgress, open_run_resources
+from assay.runner.plan import make_plan
 from assay.schema.observation import Observation
 from assay.schema.score import score_to_record
 from tests.runner.corridor import BENCHMARK, Corridor
@@ -35,6 +41,22 @@ def mended() -> None:
     Corridor.deaths.clear()
 
 
+def test_room_for_every_worker_leaves_the_environments_other_limits_alone(
+    corridor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = PoolLimits(cap=2, idle_limit_s=1.0, acquire_timeout_s=2.0, close_timeout_s=3.0)
+    monkeypatch.setattr(Corridor, "limits", own, raising=False)
+    plan = make_plan(find_benchmark(corridor), choose_agent("scripted", WALK))
+
+    async def limits_of(workers: int) -> PoolLimits:
+        writer = RemoteRecorder()
+        async with open_run_resources(plan, writer, workers, {}) as resources:
+            return resources.pools.pool(resources.environment).limits
+
+    assert asyncio.run(limits_of(2)) == own
+    assert asyncio.run(limits_of(5)) == dataclasses.replace(own, cap=5)
+
+
 def run(corridor: Path, agent: Any = "scripted", **arguments: Any) -> Run:
     arguments.setdefault("settings", WALK)
     return assay.run(corridor, agent=agent, runs_dir=corridor.parent / "runs", **arguments)
@@ -44,7 +66,7 @@ def test_every_task_and_repeat_is_in_the_ledger_with_its_scores(corridor: Path) 
     done = run(corridor, repeats=2, workers=3, focus="three steps are enough")
     summary = summarise(done)
     assert (summary.counts.n, summary.counts.mean, summary.endings) == (6, 1.0, {"finished": 6})
-    assert done.manifest.rewards == ("testimony_reward@1", "qa_f1_reward@1")
+    assert done.manifest.rewards == ("environment_reward@1", "qa_f1_reward@1")
     assert done.manifest.focus == "three steps are enough"
     assert (done.manifest.n_tasks, done.manifest.repeats) == (3, 2)
     episode = next(done.episodes(full=True))

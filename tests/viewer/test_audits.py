@@ -14,8 +14,9 @@ from assay.audit.engine import audit
 from assay.audit.target import parse_target
 from assay.viewer.audits import LARGEST_BYTES, TEXT_CHARS, Audits
 from assay.viewer.links import ServerLinks
-from assay.viewer.pages.rewards import RewardTryout, reward_page, rewards_page
+from assay.viewer.pages.rewards import reward_page, rewards_page
 from assay.viewer.rendering import Templates, to_json
+from assay.viewer.tryout import RewardTryout
 from tests.viewer.ledgers import SCRIPT, audit_record
 
 NAME = "qa_f1_reward"

@@ -6,14 +6,13 @@ import hashlib
 import os
 import threading
 import tomllib
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.errors import BadParameter, BadRecord
+from assay.errors import BadRecord
 from assay.ledger.index import LedgerIndex
 from assay.ledger.lock import is_being_written
 from assay.ledger.run import Run
@@ -28,7 +27,6 @@ from assay.viewer.archive import Archive
 from assay.viewer.links import part
 from assay.viewer.looks import Segment, bars, overview, reward_shade, shade, signed
 from assay.viewer.memory import Memory
-from assay.viewer.pages.rewards import RewardTryout
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.pages.step import Box, is_on
 from assay.viewer.pictures import Size, picture_kind, picture_size
@@ -296,31 +294,6 @@ def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path
         thread.start()
         thread.join()
     assert found == [1, 1]
-
-
-def test_a_reward_that_hangs_is_given_up_and_the_next_is_told() -> None:
-    tryout, stuck = RewardTryout(places=1, limit_s=0.05), threading.Event()
-    with pytest.raises(BadParameter, match=r"no result within 0\.05 s"):
-        tryout.run(stuck.wait)
-    with pytest.raises(BadParameter, match="tried before hang"):
-        tryout.run(lambda: 1.0)
-    stuck.set()
-    patient = RewardTryout()
-    assert patient.run(lambda: 1.0) == 1.0
-    with pytest.raises(BadParameter, match="as it is"):
-        patient.run(_refuse)
-
-
-def test_a_trial_that_breaks_is_told_at_once() -> None:
-    tryout, outcome = RewardTryout(places=1), Future[float]()
-    with pytest.raises(ZeroDivisionError):
-        tryout._work(lambda: 1 / 0, outcome)
-    with pytest.raises(BadParameter, match="the trial broke"):
-        outcome.result(timeout=0)
-
-
-def _refuse() -> float:
-    raise BadParameter("as it is")
 
 
 def test_a_run_reads_one_attempt_without_its_steps(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ ACCEPTED: Final[Mapping[str, tuple[Acceptance, ...]]] = {
         Acceptance("foreign_denial", _ASSISTANTBENCH),
     ),
     "math_equal_reward": (Acceptance("prompt_echo", _REPEATED),),
-    "testimony_reward": (
+    "environment_reward": (
         Acceptance(
             "after_done",
             "it repeats the world's own word, and a run ends an episode when its world is done; "

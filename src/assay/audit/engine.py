@@ -37,7 +37,7 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "webshop_reward": "environment",
     "alfworld_episode_reward": "environment",
     "scienceworld_reward": "environment",
-    "testimony_reward": "environment",
+    "environment_reward": "environment",
 }
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured")
 HALF: Final = 0.5

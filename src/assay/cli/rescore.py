@@ -35,5 +35,5 @@ def score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
     )
     with bar:
         task = bar.add_task("scoring", total=None)
-        child = rescore(run, scorers, tell=lambda done: bar.update(task, completed=done))
+        child = rescore(run, scorers, on_progress=lambda done: bar.update(task, completed=done))
     print_run(child, as_json=as_json)

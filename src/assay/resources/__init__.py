@@ -1,1 +1,1 @@
-"""Things that must be opened, held and closed: worlds, the pools they live in, the rollout."""
+"""What must be closed: environments and their pools, browsers, child processes, the rollout."""

@@ -1,8 +1,8 @@
-"""Chromium, found and shared: one browser for as many episodes as wanted, a fresh context for each.
+"""Finding Chromium, and sharing one browser among episodes, with a fresh context for each.
 
 The one module that starts Playwright. Playwright's objects belong to the event loop that made
-them, and worlds do not belong to any loop; so a browser has a thread and a loop of its own, and
-whoever wants something of it hands over a coroutine: `await browser.run(work())`.
+them, and environments do not belong to any loop; so a browser has a thread and a loop of its own,
+and its users hand it a coroutine: `await browser.run(work())`.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ INSTALL: Final = (
     "system's package manager (`apt-get install chromium`), or name it in ASSAY_CHROMIUM"
 )
 SPARES: Final = 2
-"""Kinds of tab that one is kept ready of."""
+"""How many kinds of tab have a spare one ready."""
 READY_AFTER_S: Final = 0.25
-"""How long nothing was asked of the browser before it makes a spare tab, which slows the rest."""
+"""How long the browser is unused before it makes a spare tab, which slows everything else."""
 READY_BY_S: Final = 3.0
-"""When a spare tab is made although the browser is busy."""
+"""After this long a spare tab is made although the browser is in use."""
 CLOSE_S: Final = 5.0
 """How long a browser may take to end by itself."""
 
@@ -69,9 +69,9 @@ def find_chromium() -> str:
             raise MissingExtra(f"ASSAY_CHROMIUM names {named!r}, which is not a file")
         return named
     for name in SYSTEM_NAMES:
-        found = shutil.which(name)
-        if found:
-            return found
+        path = shutil.which(name)
+        if path:
+            return path
     raise MissingExtra(INSTALL)
 
 
@@ -90,7 +90,7 @@ class Browser:
         self._playwright: Playwright | None = None
         self._chromium: Chromium | None = None
         self._ready: dict[str, asyncio.Task[Tab | None]] = {}
-        self._asked_at = self._loop.time()
+        self._used_at = self._loop.time()
         self._given_up = False
         self._closed = False
         self.launches = 0
@@ -100,7 +100,7 @@ class Browser:
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.set_exception_handler(_tell)
+        self._loop.set_exception_handler(_log_unless_driver_died)
         self._loop.run_forever()
         self._loop.close()
 
@@ -111,7 +111,7 @@ class Browser:
         return chromium is not None and not self._given_up and chromium.is_connected()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """`work` is on its way, whatever happens to whoever asked for it."""
+        """Start `work` on the browser's loop; it goes on whatever happens to the caller."""
         if self._closed:
             work.close()
             raise DeadResource("the browser was closed; ask for a new one")
@@ -119,7 +119,7 @@ class Browser:
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`, carried out on the browser's loop; cancelled if this is."""
-        self._asked_at = self._loop.time()
+        self._used_at = self._loop.time()
         return await asyncio.wrap_future(self.submit(work))
 
     async def start(self) -> None:
@@ -199,16 +199,16 @@ class Browser:
 
     async def _make_ready(self, options: Mapping[str, Any]) -> Tab | None:
         by = self._loop.time() + READY_BY_S
-        while (now := self._loop.time()) < min(by, self._asked_at + READY_AFTER_S):
-            await asyncio.sleep(min(by, self._asked_at + READY_AFTER_S) - now)
+        while (now := self._loop.time()) < min(by, self._used_at + READY_AFTER_S):
+            await asyncio.sleep(min(by, self._used_at + READY_AFTER_S) - now)
         with suppress(DeadResource):
             return await self._make_tab(options)
         return None
 
     def give_up(self) -> None:
-        """Nothing can be opened in it any more; whoever starts it next gets another.
+        """Treat Chromium as dead, so that the next `start` replaces it.
 
-        When the driver between here and Chromium dies, Chromium dies with it, and nobody says so.
+        When the driver between here and Chromium dies, Chromium dies with it without a signal.
         """
         self._given_up = True
 
@@ -254,8 +254,8 @@ class Browser:
             self._thread.join(CLOSE_S)
 
 
-def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """What a future kept to itself, but for the death of the driver, which every call tells."""
+def _log_unless_driver_died(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log an error that nobody awaited; the death of the driver is raised by every call anyway."""
     if "reading from the driver" not in str(context.get("exception", "")):
         loop.default_exception_handler(context)
 

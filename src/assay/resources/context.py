@@ -1,4 +1,4 @@
-"""One rollout: its id, its task, its trajectory, and the worlds that it holds."""
+"""One rollout, live or recorded: its id, its task, its trajectory, and its environments."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, TypeAlias, get_args
+from typing import Any, NoReturn, Self, TypeAlias, get_args
 
-from assay.errors import BadParameter, NotReset, ResourceError
+from assay.errors import BadParameter, DeadResource, NotReset, ResourceError
 from assay.resources.pool import Pools, ResourcePool
 from assay.resources.protocol import Environment, Scope
-from assay.resources.recorded import RecordedEnvironment
 from assay.resources.slots import Lease
 from assay.resources.spec import ResourceSpec
 from assay.schema.episode import Episode, Step
 from assay.schema.evidence import WorldEvidence
 from assay.schema.message import Message
+from assay.schema.observation import Observation
 from assay.schema.task import Task
 
 ChatMessage: TypeAlias = Message | Mapping[str, Any]
@@ -56,13 +56,13 @@ class Context:
         self.trajectory = trajectory
         self.metadata = dict(metadata or {})
         self.steps: Sequence[Step] = ()
-        """What the agent did and what the world paid for it; complete when a reward is asked."""
+        """What the agent did and what the environment paid for it; complete when a reward runs."""
         self._environments = dict(environments or {})
         """What a bare name means in this rollout, where it is not the default configuration."""
         self._own_pools = pools is None
         self._pools = Pools() if pools is None else pools
         self._lock = threading.Lock()
-        self._held: dict[str, _Holding] = {}
+        self._holdings: dict[str, _Holding] = {}
         self._failures: dict[str, ResourceError] = {}
         self._flights: dict[str, Future[None]] = {}
         self._released = False
@@ -83,7 +83,7 @@ class Context:
 
     @staticmethod
     def recorded(episode: Episode) -> RecordedContext:
-        """A rollout that is over: its worlds are read-only views of the recorded testimony."""
+        """A rollout that is over: its environments are read-only views of the recorded evidence."""
         return RecordedContext(episode)
 
     async def acquire_resource(
@@ -92,7 +92,7 @@ class Context:
         scope: Scope = "rollout",
         timeout_s: float | None = None,
     ) -> Environment:
-        """This rollout's own instance of the world, the same one for tools and rewards.
+        """This rollout's own instance of the environment, the same one for tools and rewards.
 
         The same spec gives the same instance, another one another; the scope of the first call
         decides. Scope `rollout` ends the instance with the rollout, `global` gives it back to its
@@ -100,12 +100,12 @@ class Context:
         """
         if scope not in get_args(Scope):
             raise BadParameter(f"scope {scope!r} is neither 'rollout' nor 'global'")
-        wanted = self._spec(spec)
+        resolved = self._resolve(spec)
         while True:
-            held = self._held.get(wanted.key)
-            if held is not None:
-                return held.lease.instance
-            await self._once(wanted.key, lambda: self._acquire(wanted, scope, timeout_s))
+            holding = self._holdings.get(resolved.key)
+            if holding is not None:
+                return holding.lease.instance
+            await self._once(resolved.key, lambda: self._acquire(resolved, scope, timeout_s))
 
     async def environment(
         self,
@@ -116,34 +116,34 @@ class Context:
         """As `acquire_resource`, and reset to the rollout's task if this rollout has not yet."""
         instance = await self.acquire_resource(spec, scope, timeout_s)
         while not _is_reset(instance):
-            await self._once(self._spec(spec).key, lambda: self._reset(instance))
+            await self._once(self._resolve(spec).key, lambda: self._reset(instance))
         return instance
 
     def evidence(self, spec: str | ResourceSpec) -> WorldEvidence:
-        """What the world says of this rollout's episode, without touching the world.
+        """What the environment records of this rollout's episode; starts and steps nothing.
 
-        Raises `NotReset` when this rollout never reset it (a world that it never held is not
-        started to find that out), and the failure itself when the world failed or died.
+        Raises `NotReset` when this rollout never reset it (one that it never acquired is not
+        started to find that out), and the failure itself when the environment failed or died.
         """
-        wanted = self._spec(spec)
-        held = self._held.get(wanted.key)
-        if held is not None:
-            return held.lease.instance.evidence()
-        if wanted.key in self._failures:
-            raise self._failures[wanted.key]
+        key = self._resolve(spec).key
+        holding = self._holdings.get(key)
+        if holding is not None:
+            return holding.lease.instance.evidence()
+        if key in self._failures:
+            raise self._failures[key]
         if self._released:
             raise NotReset(
-                f"rollout {self.rollout_id!r} is over and has given {wanted.key} back; "
+                f"rollout {self.rollout_id!r} is over and has given {key} back; "
                 "score it before that, or over its recorded episode"
             )
-        raise NotReset(f"rollout {self.rollout_id!r} never used {wanted.key}")
+        raise NotReset(f"rollout {self.rollout_id!r} never used {key}")
 
     async def release(self) -> None:
-        """Everything that the rollout held is given back; calling it again does nothing."""
+        """Give back every environment of the rollout; calling it again does nothing."""
         with self._lock:
             self._released = True
-            holdings = list(self._held.values())
-            self._held.clear()
+            holdings = list(self._holdings.values())
+            self._holdings.clear()
         async with AsyncExitStack() as stack:
             if self._own_pools:
                 stack.push_async_callback(self._pools.close)
@@ -161,13 +161,12 @@ class Context:
     ) -> None:
         await self.release()
 
-    def _spec(self, spec: str | ResourceSpec) -> ResourceSpec:
+    def _resolve(self, spec: str | ResourceSpec) -> ResourceSpec:
         if isinstance(spec, ResourceSpec):
             return spec
-        known = self._environments.get(spec)
-        if known is None:
-            known = self._environments[spec] = ResourceSpec(spec)
-        return known
+        if spec not in self._environments:
+            self._environments[spec] = ResourceSpec(spec)
+        return self._environments[spec]
 
     async def _acquire(self, spec: ResourceSpec, scope: Scope, timeout_s: float | None) -> None:
         self._check_open()
@@ -178,13 +177,13 @@ class Context:
             self._failures[spec.key] = error
             raise
         except Exception as error:
-            # Whatever broke the start, the rollout did not merely leave the world alone.
+            # Whatever broke the start, the rollout did try to use the environment.
             self._failures[spec.key] = ResourceError(f"{spec.key} could not start: {error}")
             raise
         with self._lock:
             in_time = not self._released
             if in_time:
-                self._held[spec.key] = _Holding(pool, lease, scope)
+                self._holdings[spec.key] = _Holding(pool, lease, scope)
         if not in_time:
             await pool.release(lease, scope)
         self._check_open()
@@ -203,7 +202,7 @@ class Context:
             await instance.reset(self.task)
 
     async def _once(self, key: str, act: Callable[[], Awaitable[None]]) -> None:
-        """Do `act`, or wait for the one who does it for this key: parallel tool calls share."""
+        """Do `act`, or wait for the call that does it for this key: parallel tool calls share."""
         with self._lock:
             flight = self._flights.get(key)
             mine = flight is None
@@ -248,8 +247,62 @@ class RecordedContext(Context):
         return self._view(spec).evidence()
 
     def _view(self, spec: str | ResourceSpec) -> RecordedEnvironment:
-        wanted = self._spec(spec)
-        return self._views.setdefault(wanted.key, RecordedEnvironment(wanted.name, self._episode))
+        resolved = self._resolve(spec)
+        view = RecordedEnvironment(resolved.name, self._episode)
+        return self._views.setdefault(resolved.key, view)
+
+
+class RecordedEnvironment:
+    """A read-only `Environment`, with the evidence of the last recorded step."""
+
+    def __init__(self, name: str, episode: Episode) -> None:
+        self.name = name
+        self._episode = episode
+        self._evidence = _last_evidence(name, episode)
+
+    def evidence(self) -> WorldEvidence:
+        """The last recorded evidence of this environment.
+
+        Raises `DeadResource` for an episode that its failure cut short, `NotReset` when the
+        episode holds no evidence of it.
+        """
+        evidence = self._evidence
+        if self._episode.trajectory.stop_reason == "env_error" and not (evidence and evidence.done):
+            failure = self._episode.failure
+            cause = failure.message if failure else "no cause was recorded"
+            raise DeadResource(f"the recorded episode ended in an env_error: {cause}")
+        if evidence is None:
+            raise NotReset(
+                f"episode of task {self._episode.task.id!r} holds no evidence of {self.name!r}"
+            )
+        return evidence
+
+    async def reset(self, task: Task) -> Observation:
+        self._refuse(f"reset to task {task.id!r}")
+
+    async def step(self, action: str) -> Observation:
+        self._refuse(f"take the action {action[:80]!r}")
+
+    def forget(self) -> None:
+        self._refuse("forget its episode")
+
+    def alive(self) -> bool:
+        return True
+
+    async def close(self) -> None:
+        """Do nothing: a record has nothing to close."""
+
+    def _refuse(self, request: str) -> NoReturn:
+        raise ResourceError(
+            f"{self.name!r} is a recording here and cannot {request}; open a live Context for that"
+        )
+
+
+def _last_evidence(name: str, episode: Episode) -> WorldEvidence | None:
+    for step in reversed(episode.trajectory.steps):
+        if isinstance(step.evidence, WorldEvidence) and step.evidence.world == name:
+            return step.evidence
+    return None
 
 
 def _is_reset(instance: Environment) -> bool:

@@ -20,25 +20,21 @@ HOLDERS_SHOWN = 8
 """Holders that an `AcquireTimeout` names; the rest are counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PoolLimits:
     """How many instances a pool may have, and for how long."""
 
     cap: int = 8
     """Instances at one time, those that are starting or closing included."""
-    warm: int = 0
-    """Instances that are kept ready; the idle limit leaves so many alone."""
     idle_limit_s: float = 300.0
-    """An instance above the warm minimum that nobody used for so long is closed."""
+    """An instance that nobody used for so long is closed."""
     acquire_timeout_s: float = 600.0
     """The deadline for waiting and starting together, where the caller names none."""
     close_timeout_s: float = 20.0
 
     def __post_init__(self) -> None:
-        if self.cap < 1 or not 0 <= self.warm <= self.cap:
-            raise BadParameter(
-                f"a pool needs cap >= 1 and 0 <= warm <= cap, not cap={self.cap}, warm={self.warm}"
-            )
+        if self.cap < 1:
+            raise BadParameter(f"a pool needs cap >= 1, not cap={self.cap}")
 
 
 class ResourcePool:
@@ -62,10 +58,10 @@ class ResourcePool:
         self._clock = clock
         self._slots = Slots(name, limits.cap)
         self._sweep_at = float("-inf")
-        self._chores: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def status(self) -> PoolStatus:
-        """How many instances are idle, held and moving, and who holds them."""
+        """How many slots are idle, leased and changing, and who has the leases."""
         return self._slots.status()
 
     async def acquire(self, holder: str, timeout_s: float | None = None) -> Lease:
@@ -87,53 +83,44 @@ class ResourcePool:
         return lease
 
     async def release(self, lease: Lease, scope: Scope) -> None:
-        """The lease has ended: its instance waits for the next holder, or is closed.
+        """End the lease: its instance waits for the next holder, or is closed.
 
-        An instance of scope `global` in good health is unbound and kept; this path never suspends.
-        Releasing a lease again does nothing.
+        An instance of scope `global` in good health is unbound and stays idle; this path never
+        suspends. Releasing a lease again does nothing.
         """
         if not self._slots.drop(lease):
             return
-        kept = False
+        idle = False
         try:
             if scope == "global":
                 lease.instance.forget()
-                kept = lease.instance.alive() and self._slots.shelve(lease.instance, self._clock())
+                idle = lease.instance.alive() and self._slots.shelve(lease.instance, self._clock())
         finally:
-            if not kept:
+            if not idle:
                 await self._end(lease.instance)
-        if kept:
+        if idle:
             self._sweep_later()
-        elif self.limits.warm:
-            self._spawn(self._start_spare())
-
-    async def warm(self) -> None:
-        """As many instances as the warm minimum are alive; the first failure to start is raised."""
-        spares = [self._start_spare() for _ in range(self.limits.warm)]
-        for result in await asyncio.gather(*spares, return_exceptions=True):
-            if isinstance(result, BaseException):
-                raise result
 
     async def sweep(self) -> None:
-        """What has been idle for longer than the limit is closed, down to the warm minimum."""
+        """Close what has been idle for longer than the limit."""
         since = self._clock() - self.limits.idle_limit_s
         async with AsyncExitStack() as stack:
-            for instance in self._slots.expired(since, self.limits.warm):
+            for instance in self._slots.take_idle(since):
                 stack.push_async_callback(self._end, instance)
         if self._slots.status().idle:
             self._sweep_later()
 
     async def close(self) -> None:
-        """Every instance is closed, held ones too; new holders are refused."""
+        """Close every instance, leased ones too, and refuse new holders."""
         loop = asyncio.get_running_loop()
         # Copied first: another loop may add to the set meanwhile.
-        chores = [task for task in list(self._chores) if task.get_loop() is loop]
+        tasks = [task for task in list(self._tasks) if task.get_loop() is loop]
         async with AsyncExitStack() as stack:
             for instance in self._slots.close():
                 stack.push_async_callback(self._end, instance)
-            for task in chores:
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*chores, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _wait(self, holder: str, limit_s: float) -> Grant:
         waiter = self._slots.enqueue(holder)
@@ -145,7 +132,7 @@ class ResourcePool:
             raise
         grant = self._slots.leave(waiter)
         if grant is None:
-            raise AcquireTimeout(self._crowded(holder, limit_s))
+            raise AcquireTimeout(self._timeout_message(holder, limit_s))
         if grant == "closed":
             raise ResourceError(f"pool {self.name!r} was closed while {holder!r} waited for it")
         return grant
@@ -158,18 +145,16 @@ class ResourcePool:
             self._slots.free()
 
     async def _replace(self, lease: Lease) -> None:
-        """The dead instance is closed; its slot is the caller's, to start another one in."""
+        """Close the dead instance; its slot stays the caller's, to start another one in."""
         self._slots.drop(lease)
-        closed = False
         try:
             await self._close(lease.instance)
-            closed = True
-        finally:
-            if not closed:
-                self._slots.free()
+        except BaseException:
+            self._slots.free()
+            raise
 
     async def _start(self, deadline: float, limit_s: float) -> Environment:
-        """A started instance for the caller's moving slot; a failed start frees the slot."""
+        """A started instance for the caller's changing slot; a failed start frees the slot."""
         instance: Environment | None = None
         ready = False
         try:
@@ -190,16 +175,8 @@ class ResourcePool:
                 self._slots.free()
         return instance
 
-    async def _start_spare(self) -> None:
-        if not self._slots.reserve(self.limits.warm):
-            return
-        limit_s = self.limits.acquire_timeout_s
-        instance = await self._start(self._clock() + limit_s, limit_s)
-        if not self._slots.shelve(instance, self._clock()):
-            await self._end(instance)
-
     async def _end(self, instance: Environment) -> None:
-        """Close the instance of a moving slot, and free the slot whatever that does."""
+        """Close the instance of a changing slot, and free the slot even if that fails."""
         try:
             await self._close(instance)
         finally:
@@ -223,18 +200,18 @@ class ResourcePool:
         loop = asyncio.get_running_loop()
         loop.call_later(self.limits.idle_limit_s, lambda: self._spawn(self.sweep()))
 
-    def _spawn(self, chore: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(chore)
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    def _crowded(self, holder: str, limit_s: float) -> str:
+    def _timeout_message(self, holder: str, limit_s: float) -> str:
         holders = self._slots.status().holders
-        shown = ", ".join(holders[:HOLDERS_SHOWN]) or "nobody (they are starting or closing)"
+        names = ", ".join(holders[:HOLDERS_SHOWN]) or "nobody (they are starting or closing)"
         more = f" and {len(holders) - HOLDERS_SHOWN} more" if len(holders) > HOLDERS_SHOWN else ""
         return (
             f"pool {self.name!r} had no instance for {holder!r} within {limit_s:g} s: "
-            f"{len(holders)} of {self.limits.cap} are held, by {shown}{more}; "
+            f"{len(holders)} of {self.limits.cap} are leased, by {names}{more}; "
             "raise the cap or timeout_s, or release earlier"
         )
 
@@ -242,8 +219,8 @@ class ResourcePool:
 class Pools:
     """The pools that rollouts share; `async with Pools() as pools` closes every instance.
 
-    `limits` says, by world name, what differs from the `limits` attribute of the world's class.
-    A limit holds for each configuration of a world by itself.
+    `limits` replaces, by the environment's name, the `limits` attribute of its class. A limit
+    holds for each configuration of an environment by itself.
     """
 
     def __init__(self, limits: Mapping[str, PoolLimits] | None = None) -> None:
@@ -253,7 +230,7 @@ class Pools:
         self._closed = False
 
     def pool(self, spec: ResourceSpec) -> ResourcePool:
-        """The pool of exactly this world and configuration."""
+        """The pool of exactly this environment and configuration."""
         pool = self._pools.get(spec.key)
         if pool is not None:
             return pool
@@ -267,10 +244,6 @@ class Pools:
                 self._pools[spec.key] = ResourcePool(spec.key, build, limits)
             return self._pools[spec.key]
 
-    async def warm(self, spec: str | ResourceSpec) -> None:
-        """The warm minimum of this world is started."""
-        await self.pool(ResourceSpec(spec) if isinstance(spec, str) else spec).warm()
-
     def status(self) -> dict[str, PoolStatus]:
         """The state of every pool, by its key."""
         with self._lock:
@@ -278,7 +251,7 @@ class Pools:
         return {key: pool.status() for key, pool in pools.items()}
 
     async def close(self) -> None:
-        """Every instance of every pool is closed; calling it again does nothing."""
+        """Close every instance of every pool; calling it again does nothing."""
         with self._lock:
             self._closed = True
             pools = list(self._pools.values())

@@ -1,4 +1,4 @@
-"""What a world is to the rest of Assay: seven verbs, and the record each of them leaves."""
+"""What an environment is to the rest of Assay: a protocol of six methods and a name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Scope = Literal["rollout", "global"]
 
 
 class Environment(Protocol):
-    """A world that one rollout at a time can hold.
+    """What an agent acts in; one rollout at a time has an instance.
 
     Calls come from one rollout, one after the other, but not always from one event loop: nothing
     in an instance may belong to the loop that it was first used on.
@@ -25,21 +25,21 @@ class Environment(Protocol):
     async def reset(self, task: Task) -> Observation:
         """Bind the instance to `task`, in a complete fresh episode.
 
-        Raises `BadParameter` for a task that the world does not have, `DeadResource` when the
-        world died.
+        Raises `BadParameter` for a task that the environment does not have, `DeadResource` when it
+        died.
         """
 
     async def step(self, action: str) -> Observation:
         """Carry out one action; whatever its text is, it never makes this raise.
 
-        Raises `NotReset` before the first reset, `DeadResource` when the world died.
+        Raises `NotReset` before the first reset, `DeadResource` when the environment died.
         """
 
     def evidence(self) -> WorldEvidence:
-        """What the world says of the episode so far; reading it changes nothing.
+        """What the environment records of the episode so far; reading it changes nothing.
 
-        Raises `NotReset` before the first reset and after `forget`, `DeadResource` when the world
-        died in the middle of the episode.
+        Raises `NotReset` before the first reset and after `forget`, `DeadResource` when the
+        environment died in the middle of the episode.
         """
 
     def forget(self) -> None:
@@ -49,7 +49,7 @@ class Environment(Protocol):
         """Whether the instance can be handed out; cheap, and never raises."""
 
     async def close(self) -> None:
-        """End the world, at any stage of its life; calling it again does nothing.
+        """End the instance, in whatever state it is; calling it again does nothing.
 
         What must not survive (a process) is ended before the first suspension, so that a
         cancelled `close` leaks nothing.
@@ -58,7 +58,7 @@ class Environment(Protocol):
 
 @runtime_checkable
 class Startable(Protocol):
-    """A world whose start takes time; its pool awaits `start` before it hands the instance out."""
+    """An environment that takes time to start: its pool awaits `start` before it hands it out."""
 
     async def start(self) -> None:
-        """Make the world ready for `reset`; `close` ends it also when this was cancelled."""
+        """Make the instance ready for `reset`; `close` ends it also when this was cancelled."""

@@ -1,10 +1,10 @@
-"""The books of a pool: which slot is idle, held or moving, and who waits for one.
+"""The state of a pool: which slots are idle, leased or changing, and who waits for one.
 
-A slot is a right to one living instance. It is taken before an instance starts and freed only
-after it was closed, so it is always in exactly one of three states, and their sum never exceeds
-the cap. Every method takes the lock for a moment and awaits nothing: the books can be shared by
-event loops and threads. They cannot be shared by processes: a forked child has a copy of them,
-and the instances in it are its parent's, so there every method refuses or does nothing.
+A slot is the right to one living instance. It is opened before an instance starts and freed only
+after that was closed. It is idle, leased to a holder, or changing (its instance starts or closes),
+and all slots together never exceed the cap. Every method takes the lock for a moment and awaits
+nothing, so event loops and threads can share the state. Processes cannot: a forked child has a
+copy of it, whose instances are its parent's, so there every method refuses or does nothing.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Lease:
 
 
 Grant: TypeAlias = Lease | Literal["slot", "closed"]
-"""A held instance, a slot in which the receiver may start one, or the end of the pool."""
+"""A lease, a slot in which the receiver may start one, or the end of the pool."""
 
 
 @dataclass(slots=True, eq=False)
 class Waiter:
-    """A place in the queue, woken on the event loop that it was made on."""
+    """A place in the queue; its holder is woken on its own event loop."""
 
     holder: str
     loop: asyncio.AbstractEventLoop
@@ -47,8 +47,8 @@ class PoolStatus:
     """A pool at one moment."""
 
     idle: int
-    held: int
-    moving: int
+    leased: int
+    changing: int
     """Slots whose instance is starting or closing."""
     waiting: int
     holders: tuple[str, ...]
@@ -63,8 +63,8 @@ class Slots:
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._idle: list[tuple[Environment, float]] = []
-        self._held: set[Lease] = set()
-        self._moving = 0
+        self._leases: set[Lease] = set()
+        self._changing = 0
         self._queue: deque[Waiter] = deque()
         self._closed = False
 
@@ -76,30 +76,23 @@ class Slots:
         with self._lock:
             return PoolStatus(
                 idle=len(self._idle),
-                held=len(self._held),
-                moving=self._moving,
+                leased=len(self._leases),
+                changing=self._changing,
                 waiting=len(self._queue),
-                holders=tuple(sorted(lease.holder for lease in self._held)),
+                holders=tuple(sorted(lease.holder for lease in self._leases)),
             )
 
     def take(self, holder: str) -> Grant | None:
-        """The instance used last, else a free slot (now moving), else `None` at the cap."""
+        """The idle instance used last, else a new slot (now changing), else `None` at the cap."""
         self._check_process()
         with self._lock:
             if self._closed:
                 raise ResourceError(f"pool {self._name!r} is closed; open a new one")
             if self._idle:
                 lease = Lease(self._idle.pop()[0], holder)
-                self._held.add(lease)
+                self._leases.add(lease)
                 return lease
             return "slot" if self._open_slot() else None
-
-    def reserve(self, up_to: int) -> bool:
-        """Whether a slot was set moving because fewer than `up_to` are in use."""
-        self._check_process()
-        with self._lock:
-            wanted = not self._closed and self._size() < up_to
-            return wanted and self._open_slot()
 
     def enqueue(self, holder: str) -> Waiter:
         """A place at the end of the queue, for the running event loop."""
@@ -112,7 +105,7 @@ class Slots:
                 waiter.grant = "closed"
             elif self._idle:
                 waiter.grant = Lease(self._idle.pop()[0], holder)
-                self._held.add(waiter.grant)
+                self._leases.add(waiter.grant)
             elif self._open_slot():
                 waiter.grant = "slot"
             else:
@@ -127,80 +120,77 @@ class Slots:
             return waiter.grant
 
     def hold(self, instance: Environment, holder: str) -> Lease | None:
-        """A moving slot becomes held, with a started instance in it; `None` in a closed pool."""
+        """Lease a changing slot, with a started instance in it; `None` in a closed pool."""
         lease = Lease(instance, holder)
         with self._lock:
             if self._closed:
                 return None
-            self._moving -= 1
-            self._held.add(lease)
+            self._changing -= 1
+            self._leases.add(lease)
         return lease
 
     def drop(self, lease: Lease) -> bool:
-        """A held slot becomes moving; false when the lease had ended before."""
+        """End a lease, its slot now changing; false when it had ended before."""
         if self._inherited():
             return False
         with self._lock:
-            if lease not in self._held:
+            if lease not in self._leases:
                 return False
-            self._held.remove(lease)
-            self._moving += 1
+            self._leases.remove(lease)
+            self._changing += 1
             return True
 
     def shelve(self, instance: Environment, now: float) -> bool:
-        """A moving slot becomes idle, or goes to who waits longest; false in a closed pool."""
+        """Make a changing slot idle, or lease it to who waits longest; false in a closed pool."""
         with self._lock:
             if self._closed:
                 return False
-            self._moving -= 1
+            self._changing -= 1
             while self._queue:
                 waiter = self._queue.popleft()
                 lease = Lease(instance, waiter.holder)
                 if _deliver(waiter, lease):
-                    self._held.add(lease)
+                    self._leases.add(lease)
                     return True
             self._idle.append((instance, now))
             return True
 
     def free(self) -> None:
-        """A moving slot is gone, or goes to who waits longest."""
+        """Remove a changing slot, or give it to who waits longest."""
         with self._lock:
             while self._queue and not self._closed:
                 if _deliver(self._queue.popleft(), "slot"):
                     return
-            self._moving -= 1
+            self._changing -= 1
 
-    def expired(self, since: float, keep: int) -> list[Environment]:
-        """Instances idle since before `since`, now moving; `keep` slots in all are left in use."""
+    def take_idle(self, since: float) -> list[Environment]:
+        """The instances that have been idle since before `since`; their slots are changing."""
         if self._inherited():
             return []
         with self._lock:
-            surplus = self._size() - keep
-            old = sum(1 for _, shelved in self._idle if shelved < since)
-            count = max(0, min(surplus, old))
-            # The list is in the order of shelving, so the oldest come first.
-            gone, self._idle = self._idle[:count], self._idle[count:]
-            self._moving += count
-            return [instance for instance, _ in gone]
+            instances = [instance for instance, shelved in self._idle if shelved < since]
+            self._idle = [entry for entry in self._idle if entry[1] >= since]
+            self._changing += len(instances)
+            return instances
 
     def close(self) -> list[Environment]:
-        """Refuse everyone from now on; every instance there is, its slot moving."""
+        """Refuse everyone from now on, and return every instance, its slot now changing."""
         if self._inherited():
             return []
         with self._lock:
             self._closed = True
             instances = [instance for instance, _ in self._idle]
-            instances += [lease.instance for lease in self._held]
-            self._moving += len(instances)
+            instances += [lease.instance for lease in self._leases]
+            self._changing += len(instances)
             self._idle.clear()
-            self._held.clear()
+            self._leases.clear()
             for waiter in self._queue:
                 _deliver(waiter, "closed")
             self._queue.clear()
             return instances
 
     def _inherited(self) -> bool:
-        # Asked before the lock is: it may have been held at the moment of the fork.
+        # Without the lock: another thread may have had it at the moment of the fork.
         return os.getpid() != self._process
 
     def _check_process(self) -> None:
@@ -211,12 +201,12 @@ class Slots:
             )
 
     def _size(self) -> int:
-        return len(self._idle) + len(self._held) + self._moving
+        return len(self._idle) + len(self._leases) + self._changing
 
     def _open_slot(self) -> bool:
         if self._size() >= self._cap:
             return False
-        self._moving += 1
+        self._changing += 1
         return True
 
 
@@ -226,7 +216,7 @@ def _deliver(waiter: Waiter, grant: Grant) -> bool:
     except RuntimeError:
         # The waiter's event loop was closed under it; nobody is there to receive.
         return False
-    # The waiter looks at it under the lock that is held here, so it is in time.
+    # In time: the waiter reads it under the lock that the caller has now.
     waiter.grant = grant
     return True
 

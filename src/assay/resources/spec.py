@@ -1,4 +1,4 @@
-"""Which world, configured how: the identity of a pool."""
+"""Which environment, configured how: the identity of a pool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.resources.protocol import Environment
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec:
-    """A registry name and the world's whole configuration, as JSON values.
+    """A registry name and the environment's whole configuration, as JSON values.
 
     Two specs are the same resource exactly when their names and configurations are.
     """

@@ -1,4 +1,4 @@
-"""Which policy a run is about, configured how."""
+"""The agent of a run: which factory makes it, with which options."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AgentChoice:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self) -> Agent:
-        """A fresh agent, which knows nothing of any episode before."""
+        """A fresh agent, without state of any earlier episode."""
         return self.factory(**self.options)
 
     def to_record(self) -> dict[str, Any]:
@@ -45,26 +45,26 @@ def choose_agent(agent: str | Callable[..., Agent], options: Mapping[str, Any]) 
 
 
 def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
-    """The same agent; a run that it names to be re-enacted has become the run's episodes."""
-    named = choice.options.get(RECORDINGS)
-    if not isinstance(named, str):
+    """The same agent, with a run that it re-enacts replaced by the episodes of that run."""
+    run = choice.options.get(RECORDINGS)
+    if not isinstance(run, str):
         return choice
-    episodes = list(Run(find_run(named, runs_dir)).final(full=True))
+    episodes = list(Run(find_run(run, runs_dir)).final(full=True))
     return AgentChoice(choice.name, choice.factory, {**choice.options, RECORDINGS: episodes})
 
 
 def check_options(what: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Nothing, unless `factory` does not take these options; then an error that lists them."""
+    """Raise `BadParameter` if `factory` does not take these options, with those that it takes."""
     signature = inspect.signature(factory)
     try:
         signature.bind(**options)
     except TypeError as error:
-        known = ", ".join(signature.parameters) or "it takes none"
-        raise BadParameter(f"{what}: {error}; its options: {known}") from error
+        names = ", ".join(signature.parameters) or "it takes none"
+        raise BadParameter(f"{what}: {error}; its options: {names}") from error
 
 
 def with_defaults(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options together with the defaults of those that were not given, nulls included."""
+    """The options, and the defaults of those that are not among them, nulls included."""
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(factory).parameters.items()

@@ -1,4 +1,4 @@
-"""Who does the work of a job: processes of this machine, or whatever else can map a function."""
+"""Engines: what applies a function to many items, such as the processes of this machine."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ R = TypeVar("R")
 
 
 class Engine(Protocol):
-    """Applies a function to many items, somewhere."""
+    """Applies a function to many items, in this process or elsewhere."""
 
     def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         """Every result once, in the order in which they are done.
 
-        An item may be worked on more than once, so `work` has to leave the same behind each time.
+        An item may be worked on more than once, so `work` has to have the same effect each time.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class LocalProcesses:
-    """So many processes of this machine; one is this process itself."""
+    """`workers` processes of this machine; with one, the work is done in this process."""
 
     workers: int = 1
 
@@ -41,12 +41,12 @@ class LocalProcesses:
             yield from map(work, items)
             return
         pool = worker_pool(min(self.workers, len(items)))
-        owed = iter(items)
+        remaining = iter(items)
         running: set[Future[R]] = set()
         try:
             while True:
                 room = 2 * self.workers - len(running)
-                running.update(pool.submit(work, item) for item in islice(owed, room))
+                running.update(pool.submit(work, item) for item in islice(remaining, room))
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)

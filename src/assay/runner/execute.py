@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
@@ -192,9 +192,7 @@ def _limits(environment: ResourceSpec, workers: int) -> dict[str, PoolLimits]:
     own: PoolLimits = getattr(environment.factory(), "limits", PoolLimits())
     if own.cap >= workers:
         return {}
-    return {
-        environment.name: PoolLimits(workers, own.warm, own.idle_limit_s, own.acquire_timeout_s)
-    }
+    return {environment.name: replace(own, cap=workers)}
 
 
 def build_agent(agent: AgentChoice, base_url: str) -> Agent:

@@ -1,4 +1,4 @@
-"""What a run will do, fixed before it does anything: the tasks, how often, by whom, judged how."""
+"""The plan of a run, fixed before it starts: the tasks, repeats, agent and rewards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PlannedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A benchmark, an agent, and the episodes that they owe."""
+    """A benchmark, an agent, and which episodes of them make the run."""
 
     benchmark: Benchmark
     agent: AgentChoice
@@ -50,7 +50,7 @@ class Plan:
     """Ids of the tasks whose reward the caller expects to go `up` or `down`."""
 
     def attempts(self) -> Iterator[PlannedAttempt]:
-        """Every episode, all tasks once before any of them a second time."""
+        """Every attempt, all tasks once before any of them a second time."""
         for repeat in range(self.repeats):
             for task in self.tasks:
                 yield PlannedAttempt(task, repeat)
@@ -59,9 +59,9 @@ class Plan:
         """The resolved configuration as the manifest keeps it, nulls included."""
         benchmark = self.benchmark.to_record()
         source = TASKS.get(self.benchmark.tasks.name)
-        world = ENVIRONMENTS.get(self.benchmark.environment.name)
+        environment = ENVIRONMENTS.get(self.benchmark.environment.name)
         benchmark["tasks"] = with_defaults(source, benchmark["tasks"])
-        benchmark["environment"] = with_defaults(world, benchmark["environment"])
+        benchmark["environment"] = with_defaults(environment, benchmark["environment"])
         benchmark["rewards"]["options"] = {
             reward.name: scorer.params
             for reward, scorer in zip(self.benchmark.rewards, self.scorers, strict=True)
@@ -86,11 +86,15 @@ def make_plan(
     repeats: int = 1,
     expect: Mapping[str, Sequence[str]] | None = None,
 ) -> Plan:
-    """A plan in which every name is known, every option fits, and every reward gets its columns."""
+    """A plan whose names, options and columns were checked; raise what is wrong with them."""
     if repeats < 1:
         raise BadParameter(f"repeats is {repeats!r}; it is a whole number from 1 up")
-    world = benchmark.environment
-    check_options(f"[environment] {world.name!r}", ENVIRONMENTS.get(world.name), world.options)
+    environment = benchmark.environment
+    check_options(
+        f"[environment] {environment.name!r}",
+        ENVIRONMENTS.get(environment.name),
+        environment.options,
+    )
     service_options(benchmark)
     tasks = select_tasks(load_tasks(benchmark), selection)
     scorers = tuple(Scorer(reward.name, reward.options) for reward in benchmark.rewards)
@@ -105,12 +109,12 @@ def make_plan(
         scorers=scorers,
         repeats=repeats,
         selection=selection,
-        expect=_expected(tasks, expect or {}),
+        expect=_resolve_expectations(tasks, expect or {}),
     )
 
 
 def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
-    """Every task of the benchmark; two of one name are an error."""
+    """Every task of the benchmark; raise `AssayError` for two of one id."""
     source = TASKS.get(benchmark.tasks.name)
     check_options(f"[tasks] source {benchmark.tasks.name!r}", source, benchmark.tasks.options)
     tasks = tuple(source(**benchmark.tasks.options))
@@ -125,7 +129,7 @@ def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
 
 
 def contract_of(task: Task) -> Contract | None:
-    """What its metadata says, as `contract`, that a page must show when the task is done."""
+    """The contract in its metadata: what a page must show when the task is done."""
     data = task.metadata.get("contract")
     if data is None:
         return None
@@ -153,19 +157,19 @@ def _matching(tasks: Sequence[Task], word: str) -> list[Task]:
     flagged = [task for task in tasks if task.metadata.get(word) is True]
     fitting = [task for task in tasks if fnmatchcase(task.id, word)]
     ending = [task for task in tasks if task.id.rpartition(".")[2] == word]
-    found = exact or flagged or fitting or ending
-    if not found:
-        shown = ", ".join(task.id for task in tasks[:5])
+    matches = exact or flagged or fitting or ending
+    if not matches:
+        examples = ", ".join(task.id for task in tasks[:5])
         raise BadParameter(
-            f"no task {word!r} among {len(tasks)}; ids look like {shown}; "
+            f"no task {word!r} among {len(tasks)}; ids look like {examples}; "
             "a pattern such as 'x*' and a flag of the tasks' metadata work too"
         )
-    if found is ending and len(ending) > 1:
+    if matches is ending and len(ending) > 1:
         raise BadParameter(f"{word!r} may be any of {[task.id for task in ending[:5]]}")
-    return found
+    return matches
 
 
-def _expected(
+def _resolve_expectations(
     tasks: Sequence[Task], expect: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
     resolved: dict[str, tuple[str, ...]] = {}
@@ -178,7 +182,7 @@ def _expected(
 
 
 def _check_columns(scorer: Scorer, tasks: Sequence[Task]) -> None:
-    """A reward that would find a column missing in the middle of a run is refused before it."""
+    """Raise `MissingParameter` if a task lacks a column that the reward needs."""
     for task in tasks:
         columns = {*task.columns(), *RESERVED}
         for name in scorer.spec.required:

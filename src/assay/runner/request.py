@@ -1,4 +1,4 @@
-"""What a caller asks for, made into a plan: a new one, or one that goes on with a recorded run."""
+"""A caller's request as a plan: of a new run, or of a recorded run that is resumed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from assay.runner.plan import Plan, make_plan
 from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import without_defaults
 
-SHOWN_CHANGES = 5
+LISTED_CHANGES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """The arguments of a run; `None` is "not said"."""
+    """The arguments of a run; `None` stands for one that was left out."""
 
     benchmark: str | Path | None = None
     agent: str | Callable[..., Agent] | None = None
@@ -41,7 +41,7 @@ class RunRequest:
 
 
 def plan_new(request: RunRequest) -> Plan:
-    """The plan of a run that begins."""
+    """The plan of a new run."""
     if request.benchmark is None or request.agent is None:
         raise BadParameter("name a benchmark and an agent, or a run to resume")
     return make_plan(
@@ -54,14 +54,14 @@ def plan_new(request: RunRequest) -> Plan:
 
 
 def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
-    """The plan that the run was started with; a request for another one is refused.
+    """The plan that the run was started with; raise `BadParameter` if the request differs.
 
-    What the request does not say is taken from the manifest.
+    What the request leaves out comes from the manifest.
     """
     config = manifest.config
     if not {"benchmark", "agent", "tasks", "repeats"} <= config.keys():
         raise BadRecord(
-            f"run {manifest.run_id!r} was not made by `assay run`, so nothing of it can be resumed"
+            f"run {manifest.run_id!r} is no run of `assay run`, so nothing of it can be resumed"
         )
     options = {} if request.agent is not None else config["agent"]["options"]
     plan = make_plan(
@@ -76,10 +76,10 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
     )
     changes = list(_changes(plan, manifest, request.focus))
     if changes:
-        more = f" and {len(changes) - SHOWN_CHANGES} more" * (len(changes) > SHOWN_CHANGES)
+        more = f" and {len(changes) - LISTED_CHANGES} more" * (len(changes) > LISTED_CHANGES)
         raise BadParameter(
             f"run {manifest.run_id!r} cannot be resumed with another configuration: "
-            f"{'; '.join(changes[:SHOWN_CHANGES])}{more}. `--resume` alone takes everything from "
+            f"{'; '.join(changes[:LISTED_CHANGES])}{more}. `--resume` alone takes everything from "
             "the run; start a new one for the change"
         )
     return plan

@@ -1,4 +1,4 @@
-"""A recorded run judged again, by other rewards, into a child run; nothing is executed."""
+"""A recorded run scored again, by other rewards, into a child run; nothing is executed."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def rescore(
     runs_dir: str | Path | None = None,
     focus: str = "",
     limit_s: float = SCORE_S,
-    tell: Callable[[int], None] | None = None,
+    on_progress: Callable[[int], None] | None = None,
 ) -> Run:
     """A child of `run`, beside it unless `runs_dir` says otherwise: same attempts, new scores.
 
-    Every attempt is judged, those included that a retry replaced. Page texts and pictures are not
+    Every attempt is scored, those included that a retry replaced. Page texts and pictures are not
     copied: the child finds its parent's, as long as both are in one folder.
     """
     folder = run.path.parent if runs_dir is None else Path(runs_dir)
     with RunWriter.create(folder, _manifest(run, scorers, focus)) as writer:
-        asyncio.run(_score_all(run, scorers, writer, limit_s, tell))
+        asyncio.run(_score_all(run, scorers, writer, limit_s, on_progress))
     return Run(writer.path)
 
 
@@ -43,15 +43,15 @@ async def _score_all(
     scorers: Sequence[Scorer],
     writer: RunWriter,
     limit_s: float,
-    tell: Callable[[int], None] | None,
+    on_progress: Callable[[int], None] | None,
 ) -> None:
     for number, episode in enumerate(run.episodes(full=True), 1):
-        writer.submit(await _judged(episode, scorers, limit_s))
-        if tell is not None:
-            tell(number)
+        writer.submit(await _score(episode, scorers, limit_s))
+        if on_progress is not None:
+            on_progress(number)
 
 
-async def _judged(episode: Episode, scorers: Sequence[Scorer], limit_s: float) -> Episode:
+async def _score(episode: Episode, scorers: Sequence[Scorer], limit_s: float) -> Episode:
     context = Context.recorded(episode)
     scores = await score_episode(scorers, episode, context, limit_s=limit_s)
     return episode.model_copy(update={"scores": scores})

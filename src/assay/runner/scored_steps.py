@@ -1,13 +1,13 @@
-"""Where a world's observations meet the step scorer: each step scored, and as a ledger record.
+"""Observations of an environment as scored steps, and as records of the ledger.
 
     scoring = StepScoring(contract)
     with StepsWriter("steps.jsonl") as steps:
         steps.write(scoring.record("", await world.reset(task)))
         steps.write(scoring.record(action, await world.step(action)))
 
-A record holds all that the score was made from, as codes and digests, so `rescore` gives the same
-score from the file alone. Nothing is sent, asked or carried out, and no score changes what a world
-does.
+A record holds all that the score was computed from, as codes and digests, so `rescore` gives the
+same score from the file alone. Nothing is sent or carried out, and no score changes what an
+environment does.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class StepScoring:
         verbatim: bool = False,
         scorer: RecoveryRewardScorer | None = None,
     ) -> None:
-        """`verbatim` keeps actions as they were given, secrets and length and all."""
+        """`verbatim` records actions in full, with their secrets."""
         self._contract = contract
         self._verbatim = verbatim
         self._scorer = scorer or RecoveryRewardScorer()
@@ -86,7 +86,7 @@ class StepScoring:
         self._before: PageEvidence | None = None
         self._steps = 0
         self.score: StepScore | None = None
-        """The worth of the latest step; `None` for the reset and for a step without an outcome."""
+        """The score of the latest step; `None` for the reset and for a step without an outcome."""
 
     @property
     def contract_progress(self) -> ContractProgress | None:
@@ -107,10 +107,10 @@ class StepScoring:
         due: bool = False,
         elapsed_s: float = 0.0,
     ) -> Step:
-        """The step as it is written down, scored; the first one is the reset, which has no score.
+        """The record of the step, scored; the first one is the reset, which has no score.
 
-        `arguments` are those of a tool that is not one of the browser world's own actions. `due`
-        says that the contract must hold by now, so that not holding is failing.
+        `arguments` are those of a tool that is not one of the browser environment's own actions.
+        `due` says that the contract must hold by now, so that not holding is failing.
         """
         index, self._steps = self._steps, self._steps + 1
         status = self._follow(observation, index, due=due)
@@ -125,8 +125,8 @@ class StepScoring:
             if index > 0:
                 self.score = score
             if index > 0 or status is not None:
-                given = _arguments(action) if arguments is None else arguments
-                scores = (_grounds(self._scorer.id, self.score, step, given),)
+                options = _arguments(action) if arguments is None else arguments
+                scores = (_score_record(self._scorer.id, self.score, step, options),)
         self._before = after
         return Step(
             index=index,
@@ -151,7 +151,7 @@ class StepScoring:
 
 
 class Rescored(NamedTuple):
-    """A recorded step, what was written of its worth, and what it is worth today."""
+    """A recorded step, its recorded score, and its score by today's rules."""
 
     step: Step
     scorer: str
@@ -166,7 +166,7 @@ class Rescored(NamedTuple):
         return bool(self.scorer) and self.stored != self.score
 
     def to_record(self, scorer: str) -> dict[str, Any]:
-        """The row as plain JSON values; `scorer` is the one that was asked today."""
+        """The row as plain JSON values; `scorer` is the one of today."""
         score, stored = self.score, self.stored
         return {
             "step": self.step.index,
@@ -181,7 +181,7 @@ class Rescored(NamedTuple):
 def rescore(
     steps: Iterable[Step], *, scorer: RecoveryRewardScorer | None = None
 ) -> Iterator[Rescored]:
-    """Each step with its worth by today's rules, from the records alone, in order."""
+    """Each step with its score by today's rules, from the records alone, in order."""
     scorer = scorer or RecoveryRewardScorer()
     history, before = StepHistory(), None
     for step in steps:
@@ -189,14 +189,14 @@ def rescore(
         written = step.scores[0] if step.scores else {}
         score: StepScore | None = None
         if step.outcome is not None:
-            given = StepInput(
+            step_input = StepInput(
                 outcome_from_record(step.outcome),
                 before,
                 after,
                 _progress_from_record(written),
                 _contract_from_record(written.get("contract")),
             )
-            history, score = scorer.advance(history, given)
+            history, score = scorer.advance(history, step_input)
         before = after
         scored = bool(written) and written.get("score") is not None
         yield Rescored(
@@ -211,10 +211,10 @@ def outcome_from_record(record: Mapping[str, Any]) -> ToolOutcome:
     """The tool outcome that a step record holds."""
     _check_kinds(record, _OUTCOME_KINDS, "a tool outcome")
     try:
-        known = {name: record[name] for name in ToolOutcome._fields if name in record}
-        if "effect" in known:
-            known["effect"] = Effect[str(known["effect"]).upper()]
-        return ToolOutcome(**known)
+        values = {name: record[name] for name in ToolOutcome._fields if name in record}
+        if "effect" in values:
+            values["effect"] = Effect[str(values["effect"]).upper()]
+        return ToolOutcome(**values)
     except (KeyError, TypeError) as error:
         raise BadRecord(f"not a tool outcome: {record!r:.200}") from error
 
@@ -231,14 +231,14 @@ def _progress_from_record(record: Mapping[str, Any]) -> Progress:
     progress: Any = record.get("progress", "unknown")
     if not isinstance(progress, str):
         raise BadRecord(f"not a word for progress: {progress!r:.100}")
-    # A word that it does not know costs nothing to the scorer.
+    # The scorer ignores a word that it does not know.
     return cast(Progress, progress)
 
 
 def _check_kinds(
     record: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], what: str
 ) -> None:
-    """The scorer takes any code and any count, but not a list where a code belongs."""
+    """Raise `BadRecord` for a value of the wrong type, such as a list where a code belongs."""
     for name, allowed in kinds.items():
         if name in record and not isinstance(record[name], allowed):
             raise BadRecord(f"not {what}: {name!r} is {record[name]!r:.100}")
@@ -263,19 +263,19 @@ def _stored(record: Mapping[str, Any]) -> StepScore | None:
         return None
 
 
-def _grounds(
+def _score_record(
     scorer: str, score: StepScore | None, step: StepInput, arguments: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The score with what it was made from, beside what the step itself holds."""
-    shown = None if arguments is None else redact(arguments)
-    if shown is not None and len(json.dumps(shown)) > ARGUMENTS_BYTES:
-        shown = {"left_out": "too large"}
-    worth = {"scorer": scorer, "score": None}
+    """The score, with what it was computed from that the step itself does not hold."""
+    redacted = None if arguments is None else redact(arguments)
+    if redacted is not None and len(json.dumps(redacted)) > ARGUMENTS_BYTES:
+        redacted = {"left_out": "too large"}
+    unscored = {"scorer": scorer, "score": None}
     return {
-        **(worth if score is None else step_score_to_record(score, scorer=scorer)),
+        **(unscored if score is None else step_score_to_record(score, scorer=scorer)),
         "progress": step.progress,
         "contract": None if step.contract is None else step.contract._asdict(),
-        "arguments": shown,
+        "arguments": redacted,
     }
 
 
@@ -285,7 +285,7 @@ def _arguments(action: str) -> dict[str, Any] | None:
 
 
 def _redacted_action(action: str) -> str:
-    """The action with what was typed and asked taken out, as far as it can be understood."""
+    """The action without the texts in its arguments, as far as it can be parsed."""
     call = parse_action(action)
     if isinstance(call, BadAction):
         return _ascii(action)

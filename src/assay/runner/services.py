@@ -1,4 +1,4 @@
-"""Local servers that a benchmark needs, and their address in the tasks that speak of them."""
+"""Local servers that a benchmark needs, and their address in its tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def service_options(benchmark: Benchmark) -> dict[str, Any]:
-    """What the benchmark's service is started with, the tasks' options that it shares included."""
+    """The options of the benchmark's service, those included that it shares with the tasks."""
     service = benchmark.service
     if service is None:
         return {}
@@ -42,19 +42,19 @@ async def running_service(benchmark: Benchmark) -> AsyncIterator[str]:
 
 
 def fill_base_url(value: T, base_url: str) -> T:
-    """The same value with the service's address in every text that asks for it."""
-    filled: Any = value
+    """The same value with the service's address for `{base_url}` in every text."""
+    result: Any = value
     if isinstance(value, str):
-        filled = value.replace(BASE_URL, base_url)
+        result = value.replace(BASE_URL, base_url)
     elif isinstance(value, Task):
-        filled = value.model_copy(
+        result = value.model_copy(
             update={
                 "goal": fill_base_url(value.goal, base_url),
                 "metadata": fill_base_url(value.metadata, base_url),
             }
         )
     elif isinstance(value, dict):
-        filled = {key: fill_base_url(item, base_url) for key, item in value.items()}
+        result = {key: fill_base_url(item, base_url) for key, item in value.items()}
     elif isinstance(value, (list, tuple)):
-        filled = type(value)(fill_base_url(item, base_url) for item in value)
-    return filled  # type: ignore[no-any-return]  # every branch keeps the type of its value
+        result = type(value)(fill_base_url(item, base_url) for item in value)
+    return result  # type: ignore[no-any-return]  # every branch keeps the type of its value

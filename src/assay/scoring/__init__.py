@@ -1,4 +1,4 @@
-"""The bench: where every reward is called, and nowhere else."""
+"""The one place where rewards are called."""
 
 from assay.scoring.scorer import Scorer, score, score_async, to_score
 

@@ -25,7 +25,7 @@ TRACEBACK_LIMIT = 4_000
 
 
 class Scorer:
-    """A reward with its configuration, ready to be asked about many rows."""
+    """A reward with its configuration, ready for many rows."""
 
     __slots__ = ("_optional", "_required", "params", "spec")
 
@@ -56,10 +56,10 @@ class Scorer:
         except BadParameter:
             raise
         except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._failed(error)
+            return self._grader_error(error)
         if inspect.isawaitable(result):
             return _run_coroutine(self._settle(result), self.spec.name)
-        return self._signed(result)
+        return self._sign(result)
 
     async def score_async(self, columns: Mapping[str, Any]) -> Score:
         """As a call, without blocking the event loop: a plain function runs in a thread."""
@@ -71,10 +71,10 @@ class Scorer:
         except BadParameter:
             raise
         except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._failed(error)
+            return self._grader_error(error)
         if inspect.isawaitable(result):
             return await self._settle(result)
-        return self._signed(result)
+        return self._sign(result)
 
     def abstain(self, reason: str, because: str) -> Abstained:
         """An abstention in this reward's name, for a row that never reached it."""
@@ -87,11 +87,11 @@ class Scorer:
 
     async def _settle(self, pending: Awaitable[Any]) -> Score:
         try:
-            return self._signed(await pending)
+            return self._sign(await pending)
         except BadParameter:
             raise
         except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._failed(error)
+            return self._grader_error(error)
 
     def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         arguments = dict(self.params)
@@ -109,7 +109,7 @@ class Scorer:
                     arguments[name] = value
         return arguments
 
-    def _signed(self, result: Any) -> Score:
+    def _sign(self, result: Any) -> Score:
         try:
             score = to_score(result)
         except (TypeError, ValueError) as error:
@@ -134,13 +134,13 @@ class Scorer:
             declared,
         )
 
-    def _failed(self, error: Exception) -> Abstained:
-        recorder = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
+    def _grader_error(self, error: Exception) -> Abstained:
+        trace = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
         return Abstained(
             "grader_error",
             f"{self.spec.name} raised {type(error).__name__}: {str(error)[:300]}",
             self.spec.parts or (),
-            {"traceback": recorder},
+            {"traceback": trace},
             self.spec.id,
             self.params,
         )
@@ -199,8 +199,8 @@ def _finite(value: Any, name: str) -> float:
 def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
     for name in params:
         if name not in spec.options:
-            known = ", ".join(spec.options) or "it takes none"
-            raise BadParameter(f"{spec.name} has no option {name!r}; its options: {known}")
+            names = ", ".join(spec.options) or "it takes none"
+            raise BadParameter(f"{spec.name} has no option {name!r}; its options: {names}")
     for name, option in spec.options.items():
         if option.default is inspect.Parameter.empty and name not in params:
             raise BadParameter(

@@ -25,11 +25,12 @@ from assay.viewer.links import TWIN, ServerLinks
 from assay.viewer.pages.compare import CompareQuery, compare_page
 from assay.viewer.pages.episode import EpisodeQuery, episode_page
 from assay.viewer.pages.pair import PairQuery, pair_page
-from assay.viewer.pages.rewards import RewardTryout, reward_page, rewards_page
+from assay.viewer.pages.rewards import reward_page, rewards_page
 from assay.viewer.pages.run import RunQuery, diagnosis_page, run_page
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.rendering import Templates, to_json
 from assay.viewer.security import RAW_POLICY, artifact_type, secured
+from assay.viewer.tryout import RewardTryout
 from assay.web.asgi import App, Receive, Scope, Send, error_body
 from assay.web.guards import Guards, guard
 

@@ -26,10 +26,11 @@ from assay.viewer.links import (
 from assay.viewer.pages.compare import ComparePage, CompareQuery, compare_page
 from assay.viewer.pages.episode import EpisodePage, window_page
 from assay.viewer.pages.pair import PairQuery, pair_page
-from assay.viewer.pages.rewards import RewardTryout, reward_page, rewards_page
+from assay.viewer.pages.rewards import reward_page, rewards_page
 from assay.viewer.pages.run import RunQuery, run_before, run_page
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.rendering import Templates, to_json
+from assay.viewer.tryout import RewardTryout
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ import pytest
 
 from assay.envs.text.webshop.environment import WebShop, tasks
 from assay.envs.text.webshop.tools import webshop_action, webshop_click, webshop_search
-from assay.errors import BadParameter, DeadResource, NotReset
+from assay.errors import AcquireTimeout, BadParameter, DeadResource, NotReset
 from assay.resources.context import Context
+from assay.resources.pool import Pools
 from assay.resources.protocol import Environment, Startable
 from assay.resources.spec import ResourceSpec
 from assay.schema.task import Task
@@ -141,6 +142,18 @@ def test_instances_share_the_shop_and_nothing_else() -> None:
         await one.step("search[shoes]")
         assert one.session.shop is two.session.shop
         assert two.evidence().progress["page"] == "index"
+
+    run(act)
+
+
+def test_a_thousand_rollouts_may_each_have_a_shop_at_once() -> None:
+    async def act() -> None:
+        async with Pools() as pools:
+            pool = pools.pool(ResourceSpec("webshop"))
+            leases = [await pool.acquire(f"rollout {n}", timeout_s=10.0) for n in range(1_024)]
+            assert pool.status().leased == len({id(lease.instance) for lease in leases}) == 1_024
+            with pytest.raises(AcquireTimeout, match="1024 of 1024"):
+                await pool.acquire("one too many", timeout_s=0.0)
 
     run(act)
 

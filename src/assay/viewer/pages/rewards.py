@@ -1,31 +1,27 @@
-"""The rewards: what each one says of itself, and a form to try it on text."""
+"""The registered rewards with their documentation, and a form to try one on text."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as TooLate
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
-from assay.report.sensitivity import Sensitivity, probe
-from assay.scoring.scorer import Scorer
+from assay.report.sensitivity import Sensitivity
+from assay.schema.score import Score
 from assay.viewer.audits import Audits, Severity, StoredAudit
 from assay.viewer.pages.episode import ScoreView, score_view
+from assay.viewer.tryout import RewardTryout
 
-T = TypeVar("T")
 MOST_CHARS = 20_000
 """Of one field of the form."""
-TRIAL_S = 20.0
 SAMPLE = '[{"role": "user", "content": "…"}, {"role": "assistant", "content": "…"}]'
 
-Trial: TypeAlias = Literal["score", "probe"]
-_TRIALS: dict[str, Trial] = {"score": "score", "probe": "probe"}
+TryoutKind: TypeAlias = Literal["score", "probe"]
+_TRYOUT_KINDS: dict[str, TryoutKind] = {"score": "score", "probe": "probe"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +33,12 @@ class RewardItem:
     summary: str
     needs: tuple[str, ...]
     world: bool
-    """Whether it judges a live world, and has nothing to try."""
+    """Whether it scores a live world, so that there is no text to try it on."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditItem:
-    """What the latest audit of a reward came to."""
+    """The outcome of the latest audit of a reward."""
 
     version: int
     worst: Severity | None
@@ -98,7 +94,7 @@ class RewardPage:
     columns: tuple[FieldView, ...]
     options: tuple[FieldView, ...]
     can_probe: bool
-    trial: Trial | None
+    trial: TryoutKind | None
     score: ScoreView | None
     probed: Sensitivity | None
     sentence: str
@@ -110,18 +106,18 @@ class RewardPage:
 
 def rewards_page(audits: Audits) -> RewardsPage:
     """Every reward that is registered here, built in or installed."""
-    found, broken = [], []
+    rewards, broken = [], []
     for name in REWARDS.names():
         try:
             item = _item(find_reward(name))
-            found.append(ListedReward(item, _audited(audits, item)))
+            rewards.append(ListedReward(item, _audit_item(audits, item)))
         except AssayError as error:
             # A broken plug-in must not hide the others.
             broken.append(str(error))
-    return RewardsPage(tuple(found), tuple(broken))
+    return RewardsPage(tuple(rewards), tuple(broken))
 
 
-def _audited(audits: Audits, item: RewardItem) -> AuditItem | None:
+def _audit_item(audits: Audits, item: RewardItem) -> AuditItem | None:
     stored = audits.latest(item.name, item.version)
     if stored is None:
         return None
@@ -135,14 +131,14 @@ def reward_page(
 ) -> RewardPage:
     """The reward; where the form was sent, with its result or the reason why there is none."""
     spec = find_reward(name)
-    trial = _TRIALS.get(form.get("do", ""))
+    kind = _TRYOUT_KINDS.get(form.get("do", ""))
     score, probed, problem = None, None, ""
-    if trial is not None:
+    if kind is not None:
         try:
-            if trial == "score":
-                score = score_view(tryout.run(lambda: _scored(spec, form)))
+            if kind == "score":
+                score = score_view(_score(name, spec, form, tryout))
             else:
-                probed = tryout.run(lambda: _probed(spec, form))
+                probed = _probe(name, spec, form, tryout)
         except AssayError as error:
             problem = str(error)
     return RewardPage(
@@ -152,48 +148,13 @@ def reward_page(
         columns=_columns(spec, form),
         options=_options(spec, form),
         can_probe=not _of_a_world(spec) and "final_response" in _needs(spec),
-        trial=trial,
+        trial=kind,
         score=score,
         probed=probed,
         sentence=probed.sentence if probed is not None else "",
         problem=problem,
         audit=audits.latest(spec.name, spec.version),
     )
-
-
-class RewardTryout:
-    """Runs trials beside the server, a few at a time, each for so long at most.
-
-    A thread cannot be stopped: a reward that never ends keeps its place until the process ends,
-    which it does not hold up, and when all places are taken the next trial is told so.
-    """
-
-    def __init__(self, *, places: int = 2, limit_s: float = TRIAL_S) -> None:
-        self._places = threading.Semaphore(places)
-        self._limit_s = limit_s
-
-    def run(self, work: Callable[[], T]) -> T:
-        """The result of the work, or an error that says that it took too long."""
-        if not self._places.acquire(timeout=self._limit_s):
-            raise BadParameter("rewards that were tried before hang; start the viewer again")
-        outcome: Future[T] = Future()
-        threading.Thread(target=self._work, args=(work, outcome), daemon=True).start()
-        try:
-            return outcome.result(self._limit_s)
-        except TooLate as error:
-            raise BadParameter(f"no result within {self._limit_s:g} s") from error
-
-    def _work(self, work: Callable[[], T], outcome: Future[T]) -> None:
-        try:
-            # Whatever a reward raises is an abstention already; this is about the call.
-            outcome.set_result(work())
-        except AssayError as error:
-            outcome.set_exception(error)
-        finally:
-            self._places.release()
-            if not outcome.done():
-                # The traceback is on stderr; nobody waits for a result that will not come.
-                outcome.set_exception(BadParameter("the trial broke; the viewer's log says where"))
 
 
 def _item(spec: RewardSpec) -> RewardItem:
@@ -216,7 +177,6 @@ def _of_a_world(spec: RewardSpec) -> bool:
 
 
 def _columns(spec: RewardSpec, form: Mapping[str, str]) -> tuple[FieldView, ...]:
-    wanted = [name for name in _needs(spec) if name != "context"]
     return tuple(
         FieldView(
             name=f"c.{name}",
@@ -225,7 +185,8 @@ def _columns(spec: RewardSpec, form: Mapping[str, str]) -> tuple[FieldView, ...]
             value=form.get(f"c.{name}", ""),
             hint=_hint(name),
         )
-        for name in wanted
+        for name in _needs(spec)
+        if name != "context"
     )
 
 
@@ -248,27 +209,30 @@ def _options(spec: RewardSpec, form: Mapping[str, str]) -> tuple[FieldView, ...]
     )
 
 
-def _scored(spec: RewardSpec, form: Mapping[str, str]) -> Any:
+def _score(name: str, spec: RewardSpec, form: Mapping[str, str], tryout: RewardTryout) -> Score:
     _refuse_worlds(spec)
-    given = _given(form, "c.")
     columns = {
-        name: text if name == "final_response" else _value(text, strict=name == "trajectory")
-        for name, text in given.items()
+        field: text if field == "final_response" else _value(text, strict=field == "trajectory")
+        for field, text in _filled_fields(form, "c.").items()
     }
-    # An answer that was left empty is an empty answer; any other empty field was not given.
+    # An answer that was left empty is an empty answer; any other empty field is left out.
     if "final_response" in _needs(spec):
         columns.setdefault("final_response", "")
-    return Scorer(spec.function, _params(form))(columns)
+    return tryout.score(name, columns, _params(form))
 
 
-def _probed(spec: RewardSpec, form: Mapping[str, str]) -> Sensitivity:
+def _probe(
+    name: str, spec: RewardSpec, form: Mapping[str, str], tryout: RewardTryout
+) -> Sensitivity:
     _refuse_worlds(spec)
-    given = _given(form, "c.")
-    gold = given.pop("answer", "") or given.pop("golden_answers", "")
-    others = {name: _value(text) for name, text in given.items()}
-    others.pop("final_response", None)
-    others.pop("trajectory", None)
-    return probe(spec.name, gold, params=_params(form), columns=others)
+    fields = _filled_fields(form, "c.")
+    reference = fields.pop("answer", "") or fields.pop("golden_answers", "")
+    others = {
+        field: _value(text)
+        for field, text in fields.items()
+        if field not in ("final_response", "trajectory")
+    }
+    return tryout.probe(name, reference, others, _params(form))
 
 
 def _refuse_worlds(spec: RewardSpec) -> None:
@@ -278,7 +242,7 @@ def _refuse_worlds(spec: RewardSpec) -> None:
 
 def _params(form: Mapping[str, str]) -> dict[str, Any]:
     params: dict[str, Any] = {}
-    for name, text in _given(form, "o.").items():
+    for name, text in _filled_fields(form, "o.").items():
         try:
             params[name] = json.loads(text)
         except (ValueError, RecursionError):
@@ -286,8 +250,9 @@ def _params(form: Mapping[str, str]) -> dict[str, Any]:
     return params
 
 
-def _given(form: Mapping[str, str], prefix: str) -> dict[str, str]:
-    found = {}
+def _filled_fields(form: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """The fields with that prefix that are not empty, without it."""
+    fields = {}
     for name, text in form.items():
         if not name.startswith(prefix) or not text:
             continue
@@ -295,8 +260,8 @@ def _given(form: Mapping[str, str], prefix: str) -> dict[str, str]:
             raise BadParameter(
                 f"{name[2:]!r} has {len(text):,} characters; {MOST_CHARS:,} fit here"
             )
-        found[name.removeprefix(prefix)] = text
-    return found
+        fields[name.removeprefix(prefix)] = text
+    return fields
 
 
 def _value(text: str, *, strict: bool = False) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from assay.envs.text.webshop.goals import GoalKind
 from assay.envs.text.webshop.nouns import NounSource
 from assay.envs.text.webshop.session import NAME, ShopSession
 from assay.envs.text.webshop.shop import DEFAULT_SEED, Shop, open_shop
 from assay.errors import BadParameter, DeadResource, NotReset
+from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
@@ -23,6 +24,8 @@ class WebShop:
     """
 
     name = NAME
+    limits: ClassVar[PoolLimits] = PoolLimits(cap=1024)
+    """An instance is a session over the catalogue that all of a process share."""
 
     def __init__(
         self,
