@@ -8,24 +8,22 @@ import click
 
 from assay.cli.show import progress_output
 from assay.errors import BadParameter
-from assay.formats import writable
+from assay.formats import describe, writable
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run
 from assay.ledger.transfer import export_run
 
-FORMATS = "\n".join(f"{name:<9}{each.summary}" for name, each in writable().items())
+HELP = f"""Write every attempt of RUN, a folder, an id, or the beginning of one.
+
+\b
+{describe(writable())}
+
+An atif is a folder; with --out NAME.jsonl, it is a line for each attempt. What was written is
+printed on stdout.
+"""
 
 
-@click.command(
-    name="export",
-    help=f"""Write every attempt of RUN, a folder, an id, or the beginning of one.
-
-    \b
-    {FORMATS}
-
-    What was written is printed on stdout.
-    """,
-)
+@click.command(name="export", help=HELP)
 @click.argument("run")
 @click.option(
     "--format",

@@ -8,23 +8,20 @@ from typing import Any
 import click
 
 from assay.cli.summary import print_run
-from assay.formats import readable
+from assay.formats import describe, readable
 from assay.ledger.transfer import import_run
 
-FORMATS = "\n".join(f"{name:<12}{each.summary}" for name, each in readable().items())
+HELP = f"""Take the results of another tool under PATH into the ledger, as one run.
+
+\b
+{describe(readable())}
+
+Of BrowserGym and AgentLab, task, agent and seed come from the folders' names, the answer from the
+log. The reference answer is in none of their files.
+"""
 
 
-@click.command(
-    name="import",
-    help=f"""Take the results of another tool under PATH into the ledger, as one run.
-
-    \b
-    {FORMATS}
-
-    Of BrowserGym and AgentLab, task, agent and seed come from the folders' names, the answer from
-    the log. The reference answer is in none of their files.
-    """,
-)
+@click.command(name="import", help=HELP)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "--from",

@@ -97,21 +97,21 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "jsonl",
-        "a JSON line for each attempt: answer, reference, ending, scores and their parts, costs",
+        "a line for each attempt: answers, ending, scores and parts, costs",
         "assay.formats.table",
         writes=True,
         suffix=".jsonl",
     ),
     Format(
         "parquet",
-        "the same as Parquet",
+        "the same, as Parquet",
         "assay.formats.parquet",
         writes=True,
         suffix=".parquet",
     ),
     Format(
         "otel",
-        "a line for each score: a gen_ai.evaluation.result event of OpenTelemetry",
+        "a line for each score: an evaluation event of OpenTelemetry",
         "assay.formats.otel",
         writes=True,
         suffix=".otel.jsonl",
@@ -119,8 +119,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "atif",
-        "the Agent Trajectory Interchange Format: a folder with a file for each attempt; "
-        "a line for each in NAME.jsonl",
+        "a file for each attempt: the Agent Trajectory Interchange Format",
         "assay.formats.atif",
         writes=True,
         suffix=".atif",
@@ -137,6 +136,12 @@ def readable() -> Mapping[str, Format]:
 def writable() -> Mapping[str, Format]:
     """The formats that `assay export` writes, by name."""
     return {each.name: each for each in FORMATS if each.writes}
+
+
+def describe(formats: Mapping[str, Format]) -> str:
+    """A line for each format: its name and what it is."""
+    width = max(map(len, formats)) + 2
+    return "\n".join(f"{name:<{width}}{each.summary}" for name, each in formats.items())
 
 
 def find_format(name: str, among: Mapping[str, Format]) -> Format:

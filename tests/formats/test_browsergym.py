@@ -18,7 +18,7 @@ from assay.ledger.run import Run
 from assay.ledger.summary import summarise
 from assay.ledger.transfer import import_run
 from assay.schema.episode import StopReason
-from tests.ledger.browsergym_folders import PICTURE, summary_info, write_folder
+from tests.formats.browsergym_folders import PICTURE, summary_info, write_folder
 
 NAME = "2026-03-29_12-21-35_WebAgent_on_assistantbench.validation.3_0"
 ACTIONS = ("click('a12')", 'send_msg_to_user("14.3")')
