@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import __version__
-from assay.audit.engine import KINDS_OF, audit
+from assay.audit.engine import KINDS_OF, audit_reward
 from assay.audit.findings import SEVERITIES, Budget, Kind, at_least
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import Audit, Ruling
@@ -91,7 +91,7 @@ def _own(budgets: Sequence[Budget]) -> Iterator[str]:
     print("|---|---|---|---|---|---|---|---|")
     for budget in budgets:
         for name in KINDS_OF:
-            found = audit(parse_target(name), budget=budget)
+            found = audit_reward(parse_target(name), budget=budget)
             accepted = [ruling.finding.check for ruling in found.rulings if ruling.accepted]
             print(
                 f"| {name} | {found.kind} | {budget} | {found.probes} | {found.seconds:.1f} | "
@@ -109,20 +109,20 @@ def _zoo() -> list[str]:
     listed = tomllib.loads((ZOO / "zoo.toml").read_text(encoding="utf-8"))
     missed: list[str] = []
     for name, entry in listed["broken"].items():
-        found = audit(parse_target(f"{ZOO / 'broken.py'}:{name}"), kind=entry["kind"])
+        found = audit_reward(parse_target(f"{ZOO / 'broken.py'}:{name}"), kind=entry["kind"])
         families = {item.finding.family for item in found.rulings}
         if entry["family"] not in families:
             missed.append(f"{name}: nothing found in {entry['family']}")
     planted: dict[str, str] = runpy.run_path(str(ZOO / "machine.py"))["PLANTED"]
     for name, check in planted.items():
         spec = parse_target(f"{ZOO / 'machine.py'}:{name}")
-        found = audit(spec, kind="maths", families=("machine",), limits=ZOO_LIMITS)
+        found = audit_reward(spec, kind="maths", families=("machine",), limits=ZOO_LIMITS)
         if check not in {item.finding.check for item in found.rulings}:
             missed.append(f"{name}: {check} found nothing")
     accused: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, entry in listed["sound"].items():
-            found = audit(
+            found = audit_reward(
                 parse_target(f"{ZOO / 'sound.py'}:{name}"),
                 kind=entry["kind"],
                 data=_rows(listed, entry, Path(folder)),
@@ -146,8 +146,8 @@ def _rows(listed: dict[str, Any], entry: dict[str, str], folder: Path) -> Path |
 def _peers(named: Sequence[str]) -> None:
     pairs = [text.partition("=")[::2] for text in named]
     done: list[Audited] = [
-        ("Assay `math_equal_reward`", __version__, audit(parse_target("math_equal_reward"))),
-        ("Assay `qa_f1_reward`", __version__, audit(parse_target("qa_f1_reward"))),
+        ("Assay `math_equal_reward`", __version__, audit_reward(parse_target("math_equal_reward"))),
+        ("Assay `qa_f1_reward`", __version__, audit_reward(parse_target("qa_f1_reward"))),
     ]
     for name, python in pairs:
         for peer in PEERS[name]:
@@ -156,7 +156,7 @@ def _peers(named: Sequence[str]) -> None:
             if ".py:" in target:
                 target = str(HERE / "audit_peers" / target)
             spec = parse_target(target, python=python)
-            found = audit(spec, kind=peer.kind, limits=PEER_LIMITS)
+            found = audit_reward(spec, kind=peer.kind, limits=PEER_LIMITS)
             done.append((peer.title, _version(python, peer.package), found))
     _print_peers(done)
 

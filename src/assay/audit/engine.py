@@ -18,7 +18,7 @@ from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, Checked, checked, ranked
 from assay.audit.session import Session
-from assay.audit.target import TargetSpec
+from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.runner.shard_rows import plan_shards, read_rows
 
@@ -51,8 +51,8 @@ def all_checks() -> tuple[Check, ...]:
     return (*CHECKS, *MACHINE_CHECKS)
 
 
-def audit(
-    spec: TargetSpec,
+def audit_reward(
+    target: str | TargetSpec,
     *,
     kind: Kind | None = None,
     data: Path | None = None,
@@ -64,14 +64,16 @@ def audit(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """What is wrong with the target, as far as the budget's checks can tell.
+    """What is wrong with a reward, as far as the budget's checks can tell.
 
+    `target` is a registered name, `module:function`, `file.py:function` or the address of a server.
     Without `kind` it is known (a predefined reward), read off the signature, or found out by
     asking; without `data` the samples are the built-in ones of that kind. The result depends on
     the target, the data and the seed alone, timings aside.
     """
     _known_checks(accept or {})
     started = time.monotonic()
+    spec = parse_target(target) if isinstance(target, str) else target
     with Session(
         spec, limits or ProcessLimits(call_s=CALL_S[budget]), environment=environment
     ) as session:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from assay.audit import stored
 from assay.audit.comparison import Comparison, compare
-from assay.audit.engine import CALL_S, audit
+from assay.audit.engine import CALL_S, audit_reward
 from assay.audit.findings import FAMILIES, KINDS, SEVERITIES, Budget, Family, Kind, Severity
 from assay.audit.isolation import ProcessLimits
 from assay.audit.page import to_html
@@ -109,7 +109,7 @@ def command(
         raise BadParameter("--html shows one audit; leave it out with --compare")
     specs = [parse_target(text, shape=shape, python=python, gold_column=gold) for text in targets]
     ask = partial(
-        audit,
+        audit_reward,
         data=data,
         budget=budget,
         seed=seed,
