@@ -1,4 +1,4 @@
-"""TRIAL: how a reward can be fooled, found out before a policy does."""
+"""How a reward can be fooled, found out before a policy does."""
 
 from __future__ import annotations
 

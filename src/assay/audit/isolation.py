@@ -23,7 +23,7 @@ from typing import Any, Literal, Self, get_args
 
 from assay.audit import processes
 from assay.audit.child.assay_audit_child import wire
-from assay.audit.findings import Call, Status, Verdict
+from assay.audit.findings import CallResult, GraderCall, Status
 from assay.audit.pipe import Pipe
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, UnknownName
@@ -60,7 +60,7 @@ class ProcessLimits:
 class MeasuredResult:
     """A verdict with what was measured beside it."""
 
-    verdict: Verdict
+    result: CallResult
     growth_mb: float = 0.0
     """Peak memory during the call beyond what the process held before."""
     lag_s: float = 0.0
@@ -180,7 +180,7 @@ class IsolatedTarget:
 
     def ask(
         self,
-        calls: Sequence[Call],
+        calls: Sequence[GraderCall],
         *,
         shape: str,
         place: Place = "main",
@@ -191,7 +191,7 @@ class IsolatedTarget:
         limit = self.limits.call_s if call_s is None else call_s
         request = {
             "op": "ask", "place": place, "shape": shape, "measure": measure,
-            "gold_column": self.spec.gold_column,
+            "reference_column": self.spec.reference_column,
         }  # fmt: skip
         answers: list[MeasuredResult] = []
         for batch in _batches(calls):
@@ -231,9 +231,9 @@ class IsolatedTarget:
                 else:
                     replies[frame["done"]] = _to_answer(frame["reply"])
         except TimeoutError:
-            ended = Verdict("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
+            ended = CallResult("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
         except (wire.Closed, wire.BadFrame, KeyError) as error:
-            ended = Verdict("crashed", None, f"its process ended ({self._exit_words(error)})")
+            ended = CallResult("crashed", None, f"its process ended ({self._exit_words(error)})")
         self.traces.deaths += 1
         self._kill()
         answered = [replies[n] for n in range(len(wire_calls)) if n in replies]
@@ -338,7 +338,7 @@ def _named(command: str) -> str:
     return "a forked copy of the grader" if own else command
 
 
-def _batches(calls: Sequence[Call]) -> Iterator[list[dict[str, Any]]]:
+def _batches(calls: Sequence[GraderCall]) -> Iterator[list[dict[str, Any]]]:
     """The calls as plain values, in parcels that are cheap to repeat."""
     batch: list[dict[str, Any]] = []
     size = 0
@@ -352,7 +352,7 @@ def _batches(calls: Sequence[Call]) -> Iterator[list[dict[str, Any]]]:
         yield batch
 
 
-def to_wire(call: Call) -> dict[str, Any]:
+def to_wire(call: GraderCall) -> dict[str, Any]:
     """A call as plain values."""
     messages = None if call.messages is None else [dict(message) for message in call.messages]
     return {
@@ -362,7 +362,7 @@ def to_wire(call: Call) -> dict[str, Any]:
     }
 
 
-def call_key(call: Call) -> str:
+def call_key(call: GraderCall) -> str:
     """Equal for equal calls."""
     return json.dumps(to_wire(call), sort_keys=True)
 
@@ -371,7 +371,7 @@ def _to_answer(reply: Mapping[str, Any]) -> MeasuredResult:
     """What the child said, which the target may have said in its place."""
     if reply["status"] not in get_args(Status):
         raise wire.BadFrame(f"a verdict of status {reply['status']!r}")
-    verdict = Verdict(
+    verdict = CallResult(
         status=reply["status"],
         value=reply["value"],
         because=reply["because"],

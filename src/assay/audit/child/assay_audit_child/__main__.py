@@ -8,18 +8,18 @@ import tempfile
 from typing import Any
 
 from . import loading, places, wire
-from .watch import Watch, confine
+from .monitoring import EventRecorder, confine
 
 
 def serve(read_fd: int, write_fd: int) -> None:
-    """Requests are answered until the pipe closes or says goodbye."""
+    """Answer requests until the pipe closes or a request asks to stop."""
     opening = wire.receive(read_fd)
     confine(opening["limits"])
-    watch = Watch(opening["marker"], tempfile.gettempdir())
+    recorder = EventRecorder(opening["marker"], tempfile.gettempdir())
     spec = opening["target"]
     try:
-        target, known = loading.load(spec)
-        wire.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or known)})
+        target, shape = loading.load(spec)
+        wire.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or shape)})
     except loading.Unloadable as error:
         wire.send(write_fd, {"unloadable": str(error)})
         return
@@ -35,10 +35,10 @@ def serve(read_fd: int, write_fd: int) -> None:
         if request["op"] == "bye":
             return
         # Starting those processes is the audit's own doing.
-        watch.active = request["place"] not in ("spawn", "fork")
-        places.run(places.Desk(target, request), request["place"], emit, spec)
-        watch.active = False
-        emit({"end": True, "seen": watch.take()})
+        recorder.active = request["place"] not in ("spawn", "fork")
+        places.run(places.CallDispatcher(target, request), request["place"], emit, spec)
+        recorder.active = False
+        emit({"end": True, "seen": recorder.take()})
 
 
 def main() -> None:
