@@ -70,9 +70,12 @@ class RewardSpec:
 class Registry(Generic[T]):
     """Named, versioned objects of one kind."""
 
-    def __init__(self, kind: str, builtins: Mapping[str, str]) -> None:
+    def __init__(
+        self, kind: str, builtins: Mapping[str, str], *, renamed: Mapping[str, str] | None = None
+    ) -> None:
         self.kind = kind
         self._builtins = dict(builtins)
+        self._renamed = dict(renamed or {})
         self._objects: dict[str, dict[int, T]] = {}
         self._lock = threading.RLock()
 
@@ -85,6 +88,11 @@ class Registry(Generic[T]):
                 raise NameCollision(
                     f"{self.kind} {name!r} is built in ({builtin}); choose another name"
                 )
+            if name in self._renamed:
+                raise NameCollision(
+                    f"{self.kind} {name!r} is the earlier name of {self._renamed[name]!r}; "
+                    "choose another name"
+                )
             versions = self._objects.setdefault(name, {})
             held = versions.get(version)
             if held is not None and _address(held) != _address(item):
@@ -95,8 +103,8 @@ class Registry(Generic[T]):
             versions[version] = item
 
     def get(self, name: str) -> T:
-        """The object called `name` (its newest version) or `name@version`."""
-        plain, _, wanted = name.partition("@")
+        """The object called `name` (its newest version) or `name@version`, now or earlier."""
+        plain, _, wanted = self.current_name(name).partition("@")
         versions = self._versions(plain)
         if not versions:
             raise UnknownName(self._unknown(plain))
@@ -108,8 +116,13 @@ class Registry(Generic[T]):
         known = ", ".join(f"{plain}@{version}" for version in sorted(versions))
         raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {known}")
 
+    def current_name(self, name: str) -> str:
+        """The name, or `name@version`, with an earlier name replaced by the one in use."""
+        plain, at, version = name.partition("@")
+        return f"{self._renamed[plain]}{at}{version}" if plain in self._renamed else name
+
     def names(self) -> list[str]:
-        """Every name that `get` would find, sorted."""
+        """Every name that `get` would find, sorted; earlier names are left out."""
         with self._lock:
             return sorted({*self._objects, *self._builtins, *self._offered()})
 
@@ -165,6 +178,9 @@ def _address(item: object) -> str:
     return f"{module}:{getattr(item, '__qualname__', type(item).__qualname__)}"
 
 
+RENAMED_REWARDS: Mapping[str, str] = {"testimony_reward": "environment_reward"}
+"""Earlier names of rewards, and their names now: both are read, only the new one is written."""
+
 REWARDS: Registry[Callable[..., Any]] = Registry(
     "reward",
     {
@@ -174,11 +190,14 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         "math_equal_reward_tool": "assay.rewards.outcome.maths.reward:math_equal_reward_tool",
         "assistantbench_reward": "assay.rewards.outcome.answers.reward:assistantbench_reward",
         "fuzzy_answer_reward": "assay.rewards.outcome.answers.reward:fuzzy_answer_reward",
-        "webshop_reward": "assay.rewards.outcome.worlds:webshop_reward",
-        "alfworld_episode_reward": "assay.rewards.outcome.worlds:alfworld_episode_reward",
-        "scienceworld_reward": "assay.rewards.outcome.worlds:scienceworld_reward",
-        "testimony_reward": "assay.rewards.outcome.testimony:testimony_reward",
+        "webshop_reward": "assay.rewards.outcome.text_environments:webshop_reward",
+        "alfworld_episode_reward": (
+            "assay.rewards.outcome.text_environments:alfworld_episode_reward"
+        ),
+        "scienceworld_reward": "assay.rewards.outcome.text_environments:scienceworld_reward",
+        "environment_reward": "assay.rewards.outcome.environment:environment_reward",
     },
+    renamed=RENAMED_REWARDS,
 )
 
 ENVIRONMENTS: Registry[Callable[..., Any]] = Registry(

@@ -12,10 +12,10 @@ from starlette.requests import Request
 
 from assay.errors import BadRecord, UnknownName, UsageError
 from assay.registry import REWARDS, reward
-from assay.server.admission import Admission
 from assay.server.catalogue import load_catalogue
 from assay.server.refusal import Refusal
 from assay.server.requests import read_lines
+from assay.server.scoring import Admission
 from assay.server.settings import Settings
 from assay.server.strict_json import read_json, write_json
 
@@ -155,7 +155,7 @@ def test_a_sender_that_falls_silent_is_refused() -> None:
 
     async def read() -> None:
         request = Request({"type": "http"}, receive)
-        lines = read_lines(request, most=100, stall_s=0.01)
+        lines = read_lines(request, max_bytes=100, stall_s=0.01)
         assert await anext(lines) == [(1, b"{}")]
         with pytest.raises(Refusal, match="nothing was sent for") as caught:
             await anext(lines)
@@ -201,7 +201,7 @@ def test_a_version_that_was_chosen_is_the_one_that_is_served(
         with pytest.raises(UsageError, match="default"):
             load_catalogue(Settings(rewards=(served,), default_reward=named, workers=1))
     else:
-        assert [ask.reward for ask in catalogue.scorers([named], {})] == [found], why
+        assert [scorer.reward for scorer in catalogue.scorers([named], {})] == [found], why
 
 
 @pytest.mark.usefixtures("_two_versions")

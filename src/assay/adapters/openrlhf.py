@@ -78,9 +78,17 @@ def to_rows(
 
 def score_row(binding: Binding, row: Mapping[str, Any]) -> Score:
     """The score of one row of `to_rows`."""
-    if "final_response" not in row:
-        return binding.scorer.abstain("bad_row", "the query does not contain its prompt")
-    return binding.score(row)
+    return binding.score(row) if has_response(row) else no_prompt(binding)
+
+
+def has_response(row: Mapping[str, Any]) -> bool:
+    """Whether the row of `to_rows` has a response: its query contains its prompt."""
+    return "final_response" in row
+
+
+def no_prompt(binding: Binding) -> Score:
+    """The abstention for a row without a response."""
+    return binding.scorer.abstain("bad_row", "the query does not contain its prompt")
 
 
 def to_response(scores: Sequence[Score], *, parts: Sequence[str] = ()) -> dict[str, Any]:

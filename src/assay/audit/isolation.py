@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
 
-from assay.audit.findings import Call, Status, Verdict
+from assay.audit.findings import CallResult, GraderCall, Status
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, UnknownName
 from assay.resources import processes
@@ -60,7 +60,7 @@ class ProcessLimits:
 class MeasuredResult:
     """A verdict with what was measured beside it."""
 
-    verdict: Verdict
+    result: CallResult
     growth_mb: float = 0.0
     """Peak memory during the call beyond what the process held before."""
     lag_s: float = 0.0
@@ -169,7 +169,7 @@ class IsolatedTarget:
 
     def ask(
         self,
-        calls: Sequence[Call],
+        calls: Sequence[GraderCall],
         *,
         shape: str,
         place: Place = "main",
@@ -180,7 +180,7 @@ class IsolatedTarget:
         limit = self.limits.call_s if call_s is None else call_s
         request = {
             "op": "ask", "place": place, "shape": shape, "measure": measure,
-            "gold_column": self.spec.gold_column,
+            "reference_column": self.spec.reference_column,
         }  # fmt: skip
         answers: list[MeasuredResult] = []
         for batch in _batches(calls):
@@ -220,9 +220,9 @@ class IsolatedTarget:
                 else:
                     replies[frame["done"]] = _to_answer(frame["reply"])
         except TimeoutError:
-            ended = Verdict("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
+            ended = CallResult("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
         except (Closed, BadFrame, KeyError) as error:
-            ended = Verdict("crashed", None, f"its process ended ({self._describe_end(error)})")
+            ended = CallResult("crashed", None, f"its process ended ({self._describe_end(error)})")
         self.traces.deaths += 1
         self._child.close()
         answered = [replies[n] for n in range(len(wire_calls)) if n in replies]
@@ -297,7 +297,7 @@ def _describe(command: str) -> str:
     return "a forked copy of the grader" if own else command
 
 
-def _batches(calls: Sequence[Call]) -> Iterator[list[dict[str, Any]]]:
+def _batches(calls: Sequence[GraderCall]) -> Iterator[list[dict[str, Any]]]:
     """The calls as plain values, in batches that are cheap to repeat."""
     batch: list[dict[str, Any]] = []
     size = 0
@@ -311,7 +311,7 @@ def _batches(calls: Sequence[Call]) -> Iterator[list[dict[str, Any]]]:
         yield batch
 
 
-def to_wire(call: Call) -> dict[str, Any]:
+def to_wire(call: GraderCall) -> dict[str, Any]:
     """A call as plain values."""
     messages = None if call.messages is None else [dict(message) for message in call.messages]
     return {
@@ -321,7 +321,7 @@ def to_wire(call: Call) -> dict[str, Any]:
     }
 
 
-def call_key(call: Call) -> str:
+def call_key(call: GraderCall) -> str:
     """Equal for equal calls."""
     return json.dumps(to_wire(call), sort_keys=True)
 
@@ -330,7 +330,7 @@ def _to_answer(reply: Mapping[str, Any]) -> MeasuredResult:
     """The result in the child's reply, which the target may have sent in its place."""
     if reply["status"] not in get_args(Status):
         raise BadFrame(f"a verdict of status {reply['status']!r}")
-    verdict = Verdict(
+    verdict = CallResult(
         status=reply["status"],
         value=reply["value"],
         because=reply["because"],

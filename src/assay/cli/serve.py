@@ -104,5 +104,5 @@ def command(
         listening,
         grace_s=grace_s,
         on_ready=tell,
-        on_stop=app.state.server_state.drain,
+        on_stop=app.state.scoring.drain,
     )

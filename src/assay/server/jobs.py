@@ -1,4 +1,4 @@
-"""What a worker process does: rows in, results out as JSON, within a time.
+"""What a worker process does: it scores rows within a time, and writes the results as JSON.
 
 Nothing of the web is imported here: a worker starts faster without it.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from assay.adapters.binding import Binding, bind
 from assay.errors import BadParameter, BadRecord, MissingParameter, UnknownName
@@ -21,12 +22,16 @@ from assay.runner.results import result_of
 from assay.schema.score import Score
 from assay.server.strict_json import read_json, write_json
 
+Outcome: TypeAlias = Literal["scored", "abstained"]
+Counts: TypeAlias = Counter[tuple[str, Outcome]]
+"""Rows by reward and outcome."""
+
 NICE = 5
 """By how much a worker gives way to the processes around it."""
 
 
 class ScorerSpec(NamedTuple):
-    """One reward with its configuration, by name: what a worker needs to find it again."""
+    """A scorer by name: the reward and its configuration, as a worker looks it up."""
 
     reward: str
     params: dict[str, Any]
@@ -39,7 +44,7 @@ class UnreadableRow(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Rows for one worker, and what to ask about each."""
+    """Rows for one worker, and how to score each."""
 
     scorers: tuple[ScorerSpec, ...]
     columns: dict[str, str]
@@ -48,18 +53,17 @@ class Chunk(NamedTuple):
     items: Sequence[tuple[int, Any]]
     """Number and row; bytes, which no JSON value is, are a line that the worker reads."""
 
-    def alone(self) -> list[Chunk]:
+    def single_rows(self) -> list[Chunk]:
         """Each row as a chunk of its own."""
         return [self._replace(items=[item]) for item in self.items]
 
 
 class ChunkResult(NamedTuple):
-    """What became of a chunk."""
+    """The scores of a chunk."""
 
     results: list[bytes]
     """A JSON object for each row, as `assay score --json` prints it."""
-    scored: dict[str, int]
-    abstained: dict[str, int]
+    counts: Counts
     elapsed_s: float
     """What the workers took; 0 when none brought it back."""
 
@@ -69,7 +73,7 @@ class OutOfTime(BaseException):
 
 
 def prepare(imports: Sequence[str], rewards: Sequence[str]) -> None:
-    """Every module and reward is loaded, so that no request waits for it.
+    """Load every module and reward, so that no request waits for it.
 
     On a busy machine the server's event loop goes first: it has little to do, and soon.
     """
@@ -80,7 +84,7 @@ def prepare(imports: Sequence[str], rewards: Sequence[str]) -> None:
         try:
             find_reward(name)
         except UnknownName:
-            # What cannot be loaded abstains when it is asked for, with the reason.
+            # A reward that cannot be loaded abstains when it is used, with the reason.
             continue
 
 
@@ -95,70 +99,48 @@ def read_body(body: bytes, budget_s: float) -> Any:  # noqa: ARG001 - it cannot 
 
 
 def score_chunk(chunk: Chunk, budget_s: float) -> ChunkResult:
-    """Every row of the chunk scored; those that the time did not suffice for abstain."""
+    """The scores of every row of the chunk; those that the time did not suffice for abstain."""
     bindings = bind_all(chunk.scorers, chunk.columns)
     started = time.monotonic()
     results = []
-    counts = RequestCounts()
+    counts: Counts = Counter()
     for number, item in chunk.items:
-        row, problem = _row(item)
+        row, problem = _read_row(item)
         scores = {}
         for binding in bindings:
             left_s = budget_s - (time.monotonic() - started)
             score = _score(binding, row, problem, f"{chunk.unit} {number}", left_s)
             scores[binding.name] = score
-            counts.add(binding.name, score)
+            counts[binding.name, "abstained" if score.abstained else "scored"] += 1
         results.append(_result(number, row, scores))
-    return ChunkResult(results, counts.scored, counts.abstained, time.monotonic() - started)
+    return ChunkResult(results, counts, time.monotonic() - started)
 
 
 def abstain_all(chunk: Chunk, reason: str, because: str) -> ChunkResult:
-    """The chunk with every row abstained: its worker did not bring it back."""
+    """An abstention for every row of the chunk: no worker brought it back."""
     bindings = bind_all(chunk.scorers, chunk.columns)
-    counts = RequestCounts()
-    results = []
-    for number, item in chunk.items:
-        scores: dict[str, Score] = {}
-        for binding in bindings:
-            scores[binding.name] = binding.scorer.abstain(reason, because)
-            counts.add(binding.name, scores[binding.name])
-        row = None if isinstance(item, (bytes, UnreadableRow)) else item
-        results.append(_result(number, row, scores))
-    return ChunkResult(results, counts.scored, counts.abstained, 0.0)
+    scores: dict[str, Score] = {
+        binding.name: binding.scorer.abstain(reason, because) for binding in bindings
+    }
+    results = [
+        _result(number, None if isinstance(item, (bytes, UnreadableRow)) else item, scores)
+        for number, item in chunk.items
+    ]
+    return ChunkResult(results, Counter({(name, "abstained"): len(results) for name in scores}), 0)
 
 
-def join_results(parts: Iterable[ChunkResult]) -> ChunkResult:
-    """Several as one, in order."""
-    results: list[bytes] = []
-    counts = RequestCounts()
-    elapsed_s = 0.0
-    for part in parts:
-        results += part.results
-        counts.merge(part)
-        elapsed_s += part.elapsed_s
-    return ChunkResult(results, counts.scored, counts.abstained, elapsed_s)
-
-
-class RequestCounts:
-    """Rows counted for each reward."""
-
-    def __init__(self) -> None:
-        self.scored: dict[str, int] = {}
-        self.abstained: dict[str, int] = {}
-
-    def add(self, name: str, score: Score) -> None:
-        counts = self.abstained if score.abstained else self.scored
-        counts[name] = counts.get(name, 0) + 1
-
-    def merge(self, done: ChunkResult) -> None:
-        for mine, theirs in ((self.scored, done.scored), (self.abstained, done.abstained)):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
+def join_results(results: Sequence[ChunkResult]) -> ChunkResult:
+    """Several results as one, in order."""
+    return ChunkResult(
+        [row for result in results for row in result.results],
+        sum((result.counts for result in results), Counter()),
+        sum(result.elapsed_s for result in results),
+    )
 
 
 def bind_all(scorers: Sequence[ScorerSpec], columns: Mapping[str, str]) -> list[Binding]:
-    """The rewards, found by name and configured."""
-    return [bind(ask.reward, params=ask.params, columns=columns) for ask in scorers]
+    """The rewards, looked up by name and configured."""
+    return [bind(name, params=params, columns=columns) for name, params in scorers]
 
 
 def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
@@ -169,8 +151,8 @@ def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
         return write_json(result_of(number, None, (), scores))
 
 
-def _row(item: Any) -> tuple[Any, str]:
-    """The row, and why there is none."""
+def _read_row(item: Any) -> tuple[Any, str]:
+    """The row, or `None` and the problem with it."""
     if isinstance(item, UnreadableRow):
         return None, item.problem
     if not isinstance(item, bytes):
@@ -189,8 +171,9 @@ def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) 
         return scorer.abstain("deadline", f"{place} was not begun before the deadline")
     try:
         with alarm(left_s):
-            named = binding.row(row) if binding.columns and isinstance(row, Mapping) else row
-            return score_row(scorer, named, place)
+            if binding.columns and isinstance(row, Mapping):
+                row = binding.row(row)
+            return score_row(scorer, row, place)
     except MissingParameter as error:
         return scorer.abstain("bad_row", f"{place}: {error}")
     except OutOfTime:
@@ -203,7 +186,7 @@ def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) 
 
 @contextmanager
 def alarm(after_s: float) -> Iterator[None]:
-    """`OutOfTime` is raised in the block after this long, wherever Python code runs.
+    """Raise `OutOfTime` in the block after this long, wherever Python code runs.
 
     Code that does not return to Python is not reached: the pool ends such a worker.
     """

@@ -1,4 +1,4 @@
-"""What Prometheus asks: requests, rows, the queue, the time that scoring takes, the workers."""
+"""The metrics for Prometheus: requests, rows, the queue, the time of scoring, the workers."""
 
 from __future__ import annotations
 
@@ -47,18 +47,16 @@ class Metrics:
         self.workers = Gauge("assay_workers", "Worker processes there are.", registry=self.registry)
 
     def watch(self, queue_rows: Callable[[], float], workers: Callable[[], float]) -> None:
-        """The queue and the workers are read when somebody asks."""
+        """Read the queue and the workers from these, whenever the metrics are read."""
         self.queue_rows.set_function(queue_rows)
         self.workers.set_function(workers)
 
-    def count_rows(self, done: ChunkResult) -> None:
-        """A chunk came back, or was given up."""
-        for name, count in done.scored.items():
-            self.rows.labels(name, "scored").inc(count)
-        for name, count in done.abstained.items():
-            self.rows.labels(name, "abstained").inc(count)
-        if done.elapsed_s:
-            self.scoring_seconds.observe(done.elapsed_s)
+    def count_rows(self, result: ChunkResult) -> None:
+        """Count a chunk that came back, or was given up."""
+        for (reward, outcome), count in result.counts.items():
+            self.rows.labels(reward, outcome).inc(count)
+        if result.elapsed_s:
+            self.scoring_seconds.observe(result.elapsed_s)
 
     def text(self) -> bytes:
         """All of it, in Prometheus's text format."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
 
 from assay import __version__
-from assay.server import models
 from assay.server.models import ErrorResponse
 
 STATUS_MEANINGS = {
@@ -24,14 +24,6 @@ STATUS_MEANINGS = {
     429: "The queue is full; `Retry-After` says in how many seconds to come again.",
     503: "Not now: the server starts, drains, or lost its worker; try again.",
 }
-
-BODIES: Sequence[type[BaseModel]] = (
-    models.ScoreRequest,
-    models.StepsRequest,
-    models.OpenRLHFRequest,
-    models.NemoGymRequest,
-    models.SlimeRequest,
-)
 
 ABOUT = """Scores for what an LLM agent did, and why.
 
@@ -49,9 +41,13 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def body_of(model: type[BaseModel], *, lines: bool = False) -> dict[str, Any]:
+REWARD_REFUSALS = refusals(400, 404, 408, 413, 415, 422, 429)
+"""Those of a route that scores rows with rewards."""
+
+
+def request_body(model: type[BaseModel], *, lines: bool = False) -> dict[str, Any]:
     """The `openapi_extra=` of a route that reads such a body."""
-    content: dict[str, Any] = {"application/json": {"schema": {"$ref": _place(model.__name__)}}}
+    content: dict[str, Any] = {"application/json": {"schema": model.model_json_schema()}}
     if lines:
         content["application/x-ndjson"] = {
             "schema": {"type": "string", "description": "One row, a JSON object, a line."}
@@ -59,20 +55,18 @@ def body_of(model: type[BaseModel], *, lines: bool = False) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def document(app: FastAPI) -> dict[str, Any]:
-    """The whole document."""
-    found = get_openapi(
+def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
+    """The whole document; the schemas of request bodies are among its components."""
+    whole = get_openapi(
         title="Assay reward server", version=__version__, description=ABOUT, routes=app.routes
     )
-    _, definitions = models_json_schema(
-        [(body, "validation") for body in BODIES], ref_template=_place("{model}")
-    )
-    components = found.setdefault("components", {})
-    components.setdefault("schemas", {}).update(definitions["$defs"])
-    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    found["security"] = [{}, {"token": []}]
-    return found
-
-
-def _place(name: str) -> str:
-    return f"#/components/schemas/{name}"
+    for route in chain.from_iterable(router.routes for router in routers):
+        if isinstance(route, APIRoute) and route.openapi_extra:
+            schema = route.openapi_extra["requestBody"]["content"]["application/json"]["schema"]
+            name = schema["title"]
+            whole["components"]["schemas"][name] = schema
+            content = whole["paths"][route.path]["post"]["requestBody"]["content"]
+            content["application/json"]["schema"] = {"$ref": f"#/components/schemas/{name}"}
+    whole["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    whole["security"] = [{}, {"token": []}]
+    return whole

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
+from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 
 from assay.errors import AssayError, BadRecord, UnknownName, UsageError
+from assay.server.strict_json import write_json
+from assay.web.asgi import error_body
 
 
 class Refusal(Exception):
@@ -21,9 +28,18 @@ class Refusal(Exception):
         self.message = message
         self.headers = dict(headers or {})
 
+    @property
+    def body(self) -> bytes:
+        return write_json(error_body(self.code, self.message))
+
+
+def client_gone() -> Refusal:
+    """The answer, which is only logged, to a client that went away."""
+    return Refusal(499, "client_gone", "the client closed the connection")
+
 
 def refusal_of(error: AssayError) -> Refusal:
-    """The answer to a request that Assay itself refused."""
+    """The answer to a request that raised an error of Assay."""
     if isinstance(error, UnknownName):
         return Refusal(404, "unknown_reward", str(error))
     if isinstance(error, BadRecord):
@@ -34,10 +50,44 @@ def refusal_of(error: AssayError) -> Refusal:
 
 
 def shape_refusal(error: ValidationError) -> Refusal:
-    """The first things that are wrong with a body, by their place; its values are not repeated."""
-    told = []
-    for found in error.errors(include_input=False, include_url=False, include_context=False)[:3]:
+    """The first problems of a body, by their place; its values are not repeated."""
+    return _bad_request(error.errors(include_input=False, include_url=False, include_context=False))
+
+
+def error_handlers() -> dict[Any, Any]:
+    """FastAPI's `exception_handlers`: every exception is answered as a `Refusal`."""
+    refusals: dict[type[Exception], Callable[[Any], Refusal]] = {
+        Refusal: lambda refusal: refusal,
+        AssayError: refusal_of,
+        HTTPException: _framework_refusal,
+        RequestValidationError: lambda error: _bad_request(error.errors()),
+        # JSON may be nested deeper than what can be sent on to a worker; nothing of ours is.
+        RecursionError: lambda _: Refusal(400, "bad_json", "the body is nested too deeply"),
+        ClientDisconnect: lambda _: client_gone(),
+        # Its traceback is logged.
+        Exception: lambda _: Refusal(500, "internal", "a fault of this server; its log says more"),
+    }
+    return {kind: _handler(to_refusal) for kind, to_refusal in refusals.items()}
+
+
+def _handler(to_refusal: Callable[[Any], Refusal]) -> Callable[..., Any]:
+    async def handle(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's
+        refusal = to_refusal(error)
+        return Response(refusal.body, refusal.status, refusal.headers, "application/json")
+
+    return handle
+
+
+def _framework_refusal(error: HTTPException) -> Refusal:
+    codes = {404: "not_found", 405: "method_not_allowed"}
+    code = codes.get(error.status_code, "refused")
+    return Refusal(error.status_code, code, str(error.detail), error.headers)
+
+
+def _bad_request(problems: Iterable[Mapping[str, Any]]) -> Refusal:
+    messages = []
+    for problem in list(problems)[:3]:
         # A union's members are in the path, in brackets; only what the sender wrote is a place.
-        place = ".".join(str(part) for part in found["loc"] if "[" not in str(part))
-        told.append(f"{place[:100] or 'the body'}: {found['msg']}")
-    return Refusal(422, "bad_request", "; ".join(told))
+        place = ".".join(str(part) for part in problem["loc"] if "[" not in str(part))
+        messages.append(f"{place[:100] or 'the body'}: {problem['msg']}")
+    return Refusal(422, "bad_request", "; ".join(messages))

@@ -1,22 +1,27 @@
-"""What a route needs of a request: its body read, its rows admitted, its client still there."""
+"""What a route does with a request: read its body and address, queue its rows, answer in JSON."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from fastapi import Depends, Query
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import Request
+from starlette.responses import Response
 
-from assay.errors import BadRecord
+from assay.errors import BadParameter, BadRecord
+from assay.schema.score import Abstained, Score, score_from_record
 from assay.server import jobs
-from assay.server.jobs import UnreadableRow
+from assay.server.catalogue import Catalogue
+from assay.server.jobs import ChunkResult, ScorerSpec, UnreadableRow
 from assay.server.pool import WorkerLost
-from assay.server.refusal import Refusal, shape_refusal
+from assay.server.refusal import Refusal, client_gone, shape_refusal
 from assay.server.scoring import ScoringService
-from assay.server.strict_json import read_json
+from assay.server.strict_json import read_json, write_json
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -25,14 +30,85 @@ INLINE_BYTES = 1024 * 1024
 """A larger body is read by a worker: the event loop has a few milliseconds for each, not more."""
 
 
+class StrictBody(BaseModel):
+    """A request's body; a field that it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryParams:
+    """The query parameters that several routes share."""
+
+    rewards: list[str]
+    params: dict[str, Any]
+    columns: dict[str, str]
+    deadline_s: float | None
+
+
+def _query_params(
+    reward: Annotated[
+        list[str],
+        Query(
+            max_length=32, description="`name` or `name@version`; the server's default if left out."
+        ),
+    ] = [],  # noqa: B006 - FastAPI copies it, and takes no factory here
+    params: Annotated[
+        str, Query(description='The reward\'s options as JSON: `{"mode": "hotpot"}`.')
+    ] = "{}",
+    columns: Annotated[
+        str, Query(description='Where a parameter is found: `{"answer": "gold"}`.')
+    ] = "{}",
+    deadline_s: Annotated[
+        float | None, Query(gt=0, description="Less than the server's own deadline.")
+    ] = None,
+) -> QueryParams:
+    column_names = _json_object(columns, "columns")
+    if not all(isinstance(column, str) for column in column_names.values()):
+        raise Refusal(422, "bad_request", "columns: every value is the name of a column")
+    return QueryParams(reward, _json_object(params, "params"), column_names, deadline_s)
+
+
+SharedQuery: TypeAlias = Annotated[QueryParams, Depends(_query_params)]
+"""The type of a route's parameter that receives them."""
+
+
+def _json_object(text: str, name: str) -> dict[str, Any]:
+    try:
+        value = read_json(text.encode("utf-8", "surrogatepass"))
+    except BadRecord as error:
+        raise Refusal(422, "bad_request", f"{name}: {error}") from error
+    if not isinstance(value, dict):
+        raise Refusal(422, "bad_request", f"{name}: not a JSON object")
+    return value
+
+
+def scoring_of(request: Request) -> ScoringService:
+    """The service of the application that received the request."""
+    scoring: ScoringService = request.app.state.scoring
+    return scoring
+
+
+def catalogue_of(request: Request) -> Catalogue:
+    """The rewards of the application that received the request."""
+    catalogue: Catalogue = request.app.state.catalogue
+    return catalogue
+
+
+def json_response(value: Any, status: int = 200) -> Response:
+    """The value as the whole answer; bytes are JSON already."""
+    body = value if isinstance(value, bytes) else write_json(value)
+    return Response(body, status, media_type="application/json")
+
+
 async def json_body(request: Request) -> Any:
-    """The JSON value in the body."""
+    """The JSON value in the body; raises `Refusal` if there is none."""
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise Refusal(
             415, "wrong_content_type", "send JSON, with the header `Content-Type: application/json`"
         )
-    scoring: ScoringService = request.app.state.scoring
+    scoring = scoring_of(request)
     try:
         async with asyncio.timeout(scoring.settings.deadline_s):
             body = await request.body()
@@ -44,22 +120,71 @@ async def json_body(request: Request) -> Any:
         return await scoring.run(jobs.read_body, body, scoring.deadline())
     except BadRecord as error:
         raise Refusal(400, "bad_json", f"the body {error}") from error
-    except WorkerLost as lost:
-        raise lost_worker(lost, "the body") from lost
+    except WorkerLost as error:
+        raise lost_worker(error, "the body") from error
 
 
 async def read_body(request: Request, model: type[M]) -> M:
-    """The body as a record of that kind."""
+    """The body as a record of that kind; raises `Refusal` if it is none."""
     try:
         return model.model_validate(await json_body(request))
     except ValidationError as error:
         raise shape_refusal(error) from error
 
 
+async def score_rows(
+    request: Request,
+    scorers: tuple[ScorerSpec, ...],
+    rows: Sequence[Any],
+    *,
+    columns: dict[str, str],
+    deadline_s: float | None,
+    first: int = 1,
+) -> ChunkResult:
+    """The scores of the rows; they are queued, and given up when the client goes away."""
+    scoring = scoring_of(request)
+    deadline = scoring.deadline(deadline_s)
+    with admit(request, len(rows)):
+        work = scoring.score_rows(scorers, rows, columns=columns, deadline=deadline, first=first)
+        return await cancel_on_disconnect(request, work)
+
+
+class BoundReward:
+    """The one reward that a trainer's address names, with its configuration."""
+
+    def __init__(self, request: Request, query: QueryParams) -> None:
+        self._request = request
+        self._query = query
+        self._scorers = catalogue_of(request).scorers(query.rewards, query.params)
+        if len(self._scorers) != 1:
+            raise BadParameter("a trainer's request asks for one reward")
+        (self.binding,) = jobs.bind_all(self._scorers, query.columns)
+
+    async def score(self, rows: Sequence[dict[str, Any]]) -> list[Score]:
+        """The score of each row."""
+        query = self._query
+        result = await score_rows(
+            self._request,
+            self._scorers,
+            rows,
+            columns=query.columns,
+            deadline_s=query.deadline_s,
+        )
+        return [self._read(record) for record in result.results]
+
+    def _read(self, record: bytes) -> Score:
+        try:
+            return score_from_record(read_json(record)["scores"][self.binding.name])
+        except BadRecord:
+            # The worker wrote more than the readers of requests take.
+            return Abstained("grader_error", "the score could not be read back")
+
+
 @contextmanager
-def admit(scoring: ScoringService, request: Request, rows: int) -> Iterator[None]:
-    """The rows are in the queue for as long as the block lasts."""
-    check_rows(scoring, rows)
+def admit(request: Request, rows: int) -> Iterator[None]:
+    """Keep the rows in the queue while the block runs; raises `Refusal` if there is no room."""
+    check_rows(request, rows)
+    scoring = scoring_of(request)
     request.scope["assay.rows"] = rows
     if not scoring.admission.try_enter(rows):
         raise queue_full(scoring)
@@ -69,20 +194,20 @@ def admit(scoring: ScoringService, request: Request, rows: int) -> Iterator[None
         scoring.admission.leave(rows)
 
 
-def check_rows(scoring: ScoringService, rows: int) -> None:
-    """A request may have as many rows."""
-    most = scoring.settings.max_rows
-    if rows > most:
+def check_rows(request: Request, rows: int) -> None:
+    """Raise `Refusal` if these are more rows than a request may have."""
+    limit = scoring_of(request).settings.max_rows
+    if rows > limit:
         raise Refusal(
             413,
             "too_many_rows",
-            f"{rows:,} rows, and a request may have {most:,}; send fewer at a time, or NDJSON",
+            f"{rows:,} rows, and a request may have {limit:,}; send fewer at a time, or NDJSON",
         )
 
 
-def lost_worker(lost: WorkerLost, what: str) -> Refusal:
+def lost_worker(error: WorkerLost, what: str) -> Refusal:
     """The answer when no worker brought it back."""
-    if lost.loss == "deadline":
+    if error.loss == "deadline":
         return Refusal(408, "deadline", f"{what} took longer than the deadline allows")
     return Refusal(503, "worker_died", f"two workers died over {what}", {"Retry-After": "1"})
 
@@ -99,13 +224,13 @@ def queue_full(scoring: ScoringService) -> Refusal:
 
 
 async def cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What the work returns; it is given up when the client goes away."""
+    """What the work returns; it is cancelled when the client goes away."""
     working = asyncio.create_task(work)
-    leaving = asyncio.create_task(_gone(request))
+    leaving = asyncio.create_task(_wait_for_disconnect(request))
     try:
         await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise Refusal(499, "client_gone", "the client closed the connection")
+            raise client_gone()
         return working.result()
     finally:
         working.cancel()
@@ -113,42 +238,42 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -
         await asyncio.gather(working, leaving, return_exceptions=True)
 
 
-async def _gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
 async def read_lines(
-    request: Request, *, most: int, stall_s: float
+    request: Request, *, max_bytes: int, stall_s: float
 ) -> AsyncIterator[list[tuple[int, Any]]]:
-    """The lines of a body as they arrive, numbered, a few at a time; blank ones are passed over.
+    """The lines of a body as they arrive, numbered, a few at a time; blank ones are left out.
 
-    A line longer than `most` bytes is given as `UnreadableRow`; its rest is dropped as it comes. A
-    sender that falls silent for `stall_s` is refused: it may be gone without a word.
+    A line longer than `max_bytes` becomes an `UnreadableRow`; its rest is dropped as it comes.
+    Raises `Refusal` if nothing arrives for `stall_s`: the sender may be gone without a word.
     """
     number = 0
     rest = b""
     skipping = False
-    async for piece in _pieces(request, stall_s):
+    async for piece in _body_pieces(request, stall_s):
         *whole, rest = (rest + piece).split(b"\n")
         items: list[tuple[int, Any]] = []
         for line in whole:
             number += 1
             if not skipping and line.strip():
-                items.append((number, _line(line, most)))
+                items.append((number, _line(line, max_bytes)))
             skipping = False
-        if len(rest) > most and not skipping:
-            items.append((number + 1, _line(rest, most)))
+        if len(rest) > max_bytes and not skipping:
+            items.append((number + 1, _line(rest, max_bytes)))
             skipping = True
         if skipping:
             rest = b""
         if items:
             yield items
     if rest.strip() and not skipping:
-        yield [(number + 1, _line(rest, most))]
+        yield [(number + 1, _line(rest, max_bytes))]
 
 
-async def _pieces(request: Request, stall_s: float) -> AsyncIterator[bytes]:
+async def _body_pieces(request: Request, stall_s: float) -> AsyncIterator[bytes]:
     pieces = aiter(request.stream())
     while True:
         try:
@@ -162,5 +287,5 @@ async def _pieces(request: Request, stall_s: float) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _line(line: bytes, most: int) -> Any:
-    return line if len(line) <= most else UnreadableRow(f"is longer than {most:,} bytes")
+def _line(line: bytes, max_bytes: int) -> Any:
+    return line if len(line) <= max_bytes else UnreadableRow(f"is longer than {max_bytes:,} bytes")

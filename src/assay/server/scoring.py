@@ -1,40 +1,133 @@
-"""A request's rows on their way through the workers: in pieces, in order, within a time."""
+"""The rows of requests on their way through the workers: in chunks, in order, within a time."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
 from assay.server import jobs
-from assay.server.admission import Admission
 from assay.server.jobs import Chunk, ChunkResult, ScorerSpec
+from assay.server.logs import log
 from assay.server.metrics import Metrics
-from assay.server.pool import WorkerLost, WorkerPool
+from assay.server.models import Status
+from assay.server.pool import LossCause, WorkerLost, WorkerPool
 from assay.server.settings import Settings
 
 T = TypeVar("T")
 
-AHEAD = 2
+CHUNKS_PER_WORKER = 2
 """Chunks of one request under way for each worker: none idles, and no request takes them all."""
+PACE_WINDOW_S = 10.0
+MAX_RETRY_AFTER_S = 60
 
-DIED = "the worker process died on this row, twice"
-LATE = "no worker brought it back before the deadline"
+DIED = ("grader_error", "the worker process died on this row, twice")
+LATE = ("deadline", "no worker brought it back before the deadline")
+
+
+class Admission:
+    """A bounded queue, counted in rows, that measures how fast it drains."""
+
+    def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit = limit
+        self._clock = clock
+        self._finished: deque[tuple[float, int]] = deque()
+        self._waiting: set[asyncio.Future[None]] = set()
+        self.rows = 0
+        """Accepted and not finished."""
+
+    @property
+    def full(self) -> bool:
+        return self.rows >= self._limit
+
+    def try_enter(self, rows: int) -> bool:
+        """Whether the rows are accepted."""
+        if self.rows + rows > self._limit:
+            return False
+        self.rows += rows
+        return True
+
+    async def enter(self, rows: int) -> None:
+        """Accept the rows as soon as there is room."""
+        while not self.try_enter(rows):
+            room = asyncio.get_running_loop().create_future()
+            self._waiting.add(room)
+            try:
+                await room
+            finally:
+                self._waiting.discard(room)
+
+    def leave(self, rows: int) -> None:
+        """Make room: the rows are finished, or given up."""
+        self.rows -= rows
+        if rows:
+            self._finished.append((self._clock(), rows))
+        self._drop_old()
+        for room in self._waiting:
+            if not room.done():
+                room.set_result(None)
+
+    def retry_after_s(self) -> int:
+        """Whole seconds until half of the queue should have drained, at the present pace."""
+        self._drop_old()
+        if not self._finished:
+            return 1
+        since_s = max(self._clock() - self._finished[0][0], 0.1)
+        pace = sum(rows for _, rows in self._finished) / since_s
+        return min(MAX_RETRY_AFTER_S, max(1, math.ceil(self.rows / 2 / pace)))
+
+    def _drop_old(self) -> None:
+        oldest = self._clock() - PACE_WINDOW_S
+        while self._finished and self._finished[0][0] < oldest:
+            self._finished.popleft()
 
 
 class ScoringService:
-    """Where chunks are scored: queue, workers and counts."""
+    """The queue, the workers and the counts of one server."""
 
-    def __init__(self, settings: Settings, pool: WorkerPool, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, rewards: Sequence[str], metrics: Metrics) -> None:
         self.settings = settings
-        self.pool = pool
         self.metrics = metrics
         self.admission = Admission(settings.queue_rows)
-        self._ahead = AHEAD * settings.workers
+        self._pool = WorkerPool(
+            settings.workers,
+            imports=settings.imports,
+            rewards=rewards,
+            on_restart=self._count_restart,
+        )
+        self._max_chunks = CHUNKS_PER_WORKER * settings.workers
+        self._draining = False
+        metrics.watch(lambda: self.admission.rows, lambda: len(self._pool.pids))
+
+    @property
+    def status(self) -> Status:
+        if self._draining:
+            return "draining"
+        return "ready" if self._pool.ready else "starting"
+
+    def start(self) -> None:
+        """Begin to start the workers; requests wait for them."""
+        self._pool.start()
+
+    def drain(self) -> None:
+        """Report from now on that no new requests are welcome."""
+        self._draining = True
+
+    async def close(self) -> None:
+        """End every worker."""
+        self.drain()
+        await self._pool.close()
+
+    def deadline(self, seconds: float | None = None) -> float:
+        """When a request that comes now has to be answered, on the monotonic clock."""
+        limit_s = self.settings.deadline_s
+        return time.monotonic() + (limit_s if seconds is None else min(seconds, limit_s))
 
     async def score_rows(
         self,
@@ -45,15 +138,15 @@ class ScoringService:
         deadline: float,
         first: int = 1,
     ) -> ChunkResult:
-        """Every row of a request scored, numbered from `first`; its rows were admitted."""
+        """The scores of every row of a request, numbered from `first`; its rows were admitted."""
         numbered = enumerate(rows, start=first)
-        chunks = _chunks(scorers, columns, numbered, self.settings.chunk_rows)
         under_way: deque[asyncio.Task[ChunkResult]] = deque()
         finished: list[ChunkResult] = []
         try:
-            for chunk in chunks:
+            for items in _groups(numbered, self.settings.chunk_rows):
+                chunk = Chunk(scorers, columns, "row", items)
                 under_way.append(asyncio.create_task(self.score_chunk(chunk, deadline)))
-                if len(under_way) >= self._ahead:
+                if len(under_way) >= self._max_chunks:
                     finished.append(await under_way.popleft())
             while under_way:
                 finished.append(await under_way.popleft())
@@ -64,12 +157,12 @@ class ScoringService:
     async def score_stream(
         self, chunks: AsyncIterator[Chunk], *, deadline_s: float | None
     ) -> AsyncGenerator[ChunkResult, None]:
-        """Each chunk of a stream scored, in order; at most a few are held at a time.
+        """The scores of each chunk of a stream, in order; at most a few are in memory at a time.
 
         A chunk waits for room in the queue, and its time begins when there is some.
         """
         under_way: asyncio.Queue[asyncio.Task[ChunkResult] | None] = asyncio.Queue()
-        window = asyncio.Semaphore(self._ahead)
+        window = asyncio.Semaphore(self._max_chunks)
 
         async def feed() -> None:
             try:
@@ -95,60 +188,53 @@ class ScoringService:
             left = [under_way.get_nowait() for _ in range(under_way.qsize())]
             await _cancel([task for task in left if task is not None])
 
-    def _leave(self, rows: int, task: asyncio.Task[ChunkResult]) -> None:  # noqa: ARG002 - a callback's
-        self.admission.leave(rows)
-
-    def deadline(self, deadline_s: float | None = None) -> float:
-        """When a request that comes now has to be answered, on the monotonic clock."""
-        limit_s = self.settings.deadline_s
-        return time.monotonic() + (limit_s if deadline_s is None else min(deadline_s, limit_s))
-
     async def run(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
         """What the work returns in a worker; if that one dies, it is tried once more."""
         try:
-            return await self.pool.run(work, argument, deadline)
-        except WorkerLost as lost:
-            if lost.loss == "deadline":
+            return await self._pool.run(work, argument, deadline)
+        except WorkerLost as error:
+            if error.loss == "deadline":
                 raise
-        return await self.pool.run(work, argument, deadline)
+        return await self._pool.run(work, argument, deadline)
 
     async def score_chunk(self, chunk: Chunk, deadline: float) -> ChunkResult:
-        """The chunk scored, whatever becomes of the worker that has it.
+        """The scores of the chunk, whatever becomes of the worker that has it.
 
         When a worker dies, each row is tried once more, alone, so that one row which kills
         workers (by taking all memory, say) costs no other row its score.
         """
         try:
-            done = await self.pool.run(jobs.score_chunk, chunk, deadline)
-        except WorkerLost as lost:
-            if lost.loss == "deadline":
-                done = jobs.abstain_all(chunk, "deadline", LATE)
+            result = await self._pool.run(jobs.score_chunk, chunk, deadline)
+        except WorkerLost as error:
+            if error.loss == "deadline":
+                result = jobs.abstain_all(chunk, *LATE)
             else:
-                alone = [await self._score_alone(one, deadline) for one in chunk.alone()]
-                done = jobs.join_results(alone)
-        self.metrics.count_rows(done)
-        return done
+                alone = [await self._score_alone(row, deadline) for row in chunk.single_rows()]
+                result = jobs.join_results(alone)
+        self.metrics.count_rows(result)
+        return result
 
     async def _score_alone(self, chunk: Chunk, deadline: float) -> ChunkResult:
         try:
-            return await self.pool.run(jobs.score_chunk, chunk, deadline)
-        except WorkerLost as lost:
-            reasons = {"deadline": ("deadline", LATE), "died": ("grader_error", DIED)}
-            return jobs.abstain_all(chunk, *reasons[lost.loss])
+            return await self._pool.run(jobs.score_chunk, chunk, deadline)
+        except WorkerLost as error:
+            return jobs.abstain_all(chunk, *(LATE if error.loss == "deadline" else DIED))
+
+    def _leave(self, rows: int, task: asyncio.Task[ChunkResult]) -> None:  # noqa: ARG002 - callback
+        self.admission.leave(rows)
+
+    def _count_restart(self, cause: LossCause) -> None:
+        self.metrics.worker_restarts.labels(cause).inc()
+        log("worker_replaced", level=logging.WARNING, cause=cause)
 
 
-def _chunks(
-    scorers: tuple[ScorerSpec, ...],
-    columns: dict[str, str],
-    numbered: Iterator[tuple[int, Any]],
-    size: int,
-) -> Iterator[Chunk]:
-    while items := list(islice(numbered, size)):
-        yield Chunk(scorers, columns, "row", items)
+def _groups(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    while group := list(islice(items, size)):
+        yield group
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """No task is left behind; what had begun in a worker ends there, unheard."""
+    """Cancel the tasks and wait until they have ended; a worker finishes what it began."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

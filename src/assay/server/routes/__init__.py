@@ -1,1 +1,1 @@
-"""One file for each kind of question."""
+"""The routes, one module for each; `app.ROUTES` lists them."""

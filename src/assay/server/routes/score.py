@@ -1,33 +1,136 @@
-"""`POST /v1/score`: rows in one piece, or as a stream of lines."""
+"""`POST /v1/score`: rows in one body, or as a stream of lines."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from assay.errors import AssayError, BadParameter
-from assay.server.catalogue import Catalogue
 from assay.server.jobs import Chunk, ScorerSpec, bind_all
-from assay.server.models import ScoreRequest, ScoreResponse
-from assay.server.openapi import body_of, refusals
+from assay.server.openapi import REWARD_REFUSALS, request_body
 from assay.server.refusal import Refusal, refusal_of
-from assay.server.requests import admit, cancel_on_disconnect, queue_full, read_body, read_lines
-from assay.server.routes.query_params import QueryParams, query_params
+from assay.server.requests import (
+    QueryParams,
+    SharedQuery,
+    StrictBody,
+    catalogue_of,
+    json_response,
+    queue_full,
+    read_body,
+    read_lines,
+    score_rows,
+    scoring_of,
+)
 from assay.server.scoring import ScoringService
 from assay.server.strict_json import write_json
 from assay.web.asgi import error_body
 from assay.web.guards import BodyTooLarge, is_ndjson
 
 NDJSON = "application/x-ndjson"
+MAX_FIRST = 2**53
+"""Beyond it other languages lose digits."""
+ROW: JsonValue = {"final_response": "The answer is \\boxed{\\tfrac12}", "answer": "0.5"}
+RESULT: JsonValue = {
+    "line": 1,
+    "scores": {
+        "math_equal_reward": {
+            "scorer": "math_equal_reward@1",
+            "value": 1.0,
+            "because": "1/2 equals 0.5",
+            "parts": {"acc": 1.0},
+        }
+    },
+}
 
 router = APIRouter(tags=["scores"])
+
+
+class ScoreRequest(StrictBody):
+    """Rows, and the reward to ask about each."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"reward": "math_equal_reward", "rows": [ROW]},
+                {
+                    "reward": ["qa_f1_reward", "fuzzy_answer_reward"],
+                    "row": {"final_response": "Paris", "gold": "paris"},
+                    "columns": {"answer": "gold"},
+                },
+            ]
+        }
+    )
+
+    reward: str | Annotated[list[str], Field(max_length=32)] | None = None
+    """One name or several, each `name` or `name@version`; the server's default if left out."""
+    row: dict[str, Any] | None = None
+    """One row: an object whose members are what the reward asks for."""
+    rows: list[dict[str, Any]] | None = None
+    """Several. Either this or `row`."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """The options of the reward; an option goes to each reward that has it."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Where a parameter is found if not under its own name: `{"answer": "extra.solution"}`."""
+    deadline_s: Annotated[float, Field(gt=0)] | None = None
+    """Less than the server's own. Rows that are not finished by then abstain (`deadline`)."""
+    first: Annotated[int, Field(ge=1, le=MAX_FIRST)] = 1
+    """The number of the first row, for one of several requests with the rows of one file."""
+
+    @model_validator(mode="after")
+    def _either_row_or_rows(self) -> Self:
+        if (self.row is None) == (self.rows is None):
+            raise ValueError("give either 'row' or 'rows'")
+        return self
+
+    @property
+    def all_rows(self) -> list[dict[str, Any]]:
+        return [self.row] if self.row is not None else self.rows or []
+
+    @property
+    def names(self) -> list[str]:
+        if self.reward is None:
+            return []
+        return [self.reward] if isinstance(self.reward, str) else self.reward
+
+
+class ScoreRecord(BaseModel):
+    """A score; exactly one of `value` and `abstained` is there."""
+
+    scorer: str
+    """`name@version`."""
+    value: float | None
+    """A finite number, or null when the reward abstained: never a number for a failure."""
+    because: str
+    abstained: str | None = None
+    """Why there is no value: `bad_row`, `grader_error`, `deadline`, `missing_reference`, …"""
+    parts: dict[str, float | None]
+    """The reward's further numbers, always under the same names."""
+    notes: dict[str, str] = Field(default_factory=dict)
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class Result(BaseModel):
+    """One row's scores; its `id` and `task_id`, if it has them, are copied."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [RESULT]})
+
+    line: int
+    """The number of the row: from 1, or from the request's `first`."""
+    scores: dict[str, ScoreRecord]
+
+
+class ScoreResponse(BaseModel):
+    """A result for each row, in order."""
+
+    results: list[Result]
 
 
 @router.post(
@@ -36,11 +139,11 @@ router = APIRouter(tags=["scores"])
     response_model=ScoreResponse,
     responses={
         200: {"content": {NDJSON: {"schema": {"type": "string"}}}},
-        **refusals(400, 404, 408, 413, 415, 422, 429),
+        **REWARD_REFUSALS,
     },
-    openapi_extra=body_of(ScoreRequest, lines=True),
+    openapi_extra=request_body(ScoreRequest, lines=True),
 )
-async def score(request: Request, query: Annotated[QueryParams, Depends(query_params)]) -> Response:
+async def score(request: Request, query: SharedQuery) -> Response:
     """Each row's score, in order, as `assay score --json` prints it.
 
     A row that lacks a column abstains (`bad_row`), and so does one that is not finished by the
@@ -52,35 +155,31 @@ async def score(request: Request, query: Annotated[QueryParams, Depends(query_pa
     known. A line that is not JSON abstains. Such an answer is complete only when it has as many
     results as lines were sent; its last line is `{"error": …}` if it had to be broken off.
     """
-    scoring: ScoringService = request.app.state.scoring
-    catalogue: Catalogue = request.app.state.catalogue
+    catalogue = catalogue_of(request)
     if is_ndjson(request.scope):
-        return _scored_lines(request, scoring, catalogue, query)
+        return _score_lines(request, catalogue.scorers(query.rewards, query.params), query)
     body = await read_body(request, ScoreRequest)
     scorers = catalogue.scorers(body.names or query.rewards, body.params or query.params)
     columns = body.columns or query.columns
     bind_all(scorers, columns)
-    rows = body.all_rows
-    deadline = scoring.deadline(body.deadline_s or query.deadline_s)
-    with admit(scoring, request, len(rows)):
-        work = scoring.score_rows(
-            scorers, rows, columns=columns, deadline=deadline, first=body.first
-        )
-        done = await cancel_on_disconnect(request, work)
-    answer = b'{"results":[' + b",".join(done.results) + b"]}"
-    return Response(answer, media_type="application/json")
+    result = await score_rows(
+        request,
+        scorers,
+        body.all_rows,
+        columns=columns,
+        deadline_s=body.deadline_s or query.deadline_s,
+        first=body.first,
+    )
+    return json_response(b'{"results":[' + b",".join(result.results) + b"]}")
 
 
-def _scored_lines(
-    request: Request, scoring: ScoringService, catalogue: Catalogue, query: QueryParams
-) -> Response:
-    scorers = catalogue.scorers(query.rewards, query.params)
+def _score_lines(request: Request, scorers: tuple[ScorerSpec, ...], query: QueryParams) -> Response:
     bind_all(scorers, query.columns)
+    scoring = scoring_of(request)
     if scoring.admission.full:
         raise queue_full(scoring)
-    return LineStream(
-        _results(request, scoring, scorers, query), stall_s=scoring.settings.deadline_s
-    )
+    results = _results(request, scoring, scorers, query)
+    return LineStream(results, stall_s=scoring.settings.deadline_s)
 
 
 async def _results(
@@ -90,17 +189,16 @@ async def _results(
     chunks = _chunks(request, scoring, scorers, query.columns)
     try:
         async with aclosing(scoring.score_stream(chunks, deadline_s=query.deadline_s)) as stream:
-            async for done in stream:
-                rows += len(done.results)
+            async for result in stream:
+                rows += len(result.results)
                 request.scope["assay.rows"] = rows
-                yield b"\n".join(done.results) + b"\n"
+                yield b"\n".join(result.results) + b"\n"
     except BodyTooLarge:
         message = f"the stream is larger than {scoring.settings.max_stream_bytes:,} bytes"
         yield write_json(error_body("body_too_large", message)) + b"\n"
-    except Refusal as error:
-        yield write_json(error_body(error.code, error.message)) + b"\n"
-    except BadParameter as error:
-        yield write_json(error_body(refusal_of(error).code, str(error))) + b"\n"
+    except (Refusal, BadParameter) as error:
+        refusal = error if isinstance(error, Refusal) else refusal_of(error)
+        yield refusal.body + b"\n"
     except (AssayError, RecursionError) as error:
         yield write_json(error_body("internal", type(error).__name__)) + b"\n"
     except ClientDisconnect:
@@ -115,14 +213,14 @@ async def _chunks(
 ) -> AsyncIterator[Chunk]:
     limits = scoring.settings
     size = limits.chunk_rows
-    lines = read_lines(request, most=limits.max_body_bytes, stall_s=limits.deadline_s)
+    lines = read_lines(request, max_bytes=limits.max_body_bytes, stall_s=limits.deadline_s)
     async for items in lines:
         for start in range(0, len(items), size):
             yield Chunk(scorers, columns, "line", items[start : start + size])
 
 
 class LineStream(StreamingResponse):
-    """An answer that is sent as it is made; a client that does not read it is let go.
+    """An answer that is sent piece by piece; a client that does not read it is let go.
 
     The framework's own watches for a disconnect by reading the request, which here is still
     being read.
@@ -136,7 +234,7 @@ class LineStream(StreamingResponse):
         self._stall_s = stall_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        """The whole stream is sent."""
+        """Send the whole stream."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         async with aclosing(self._pieces) as pieces:
             async for piece in pieces:

@@ -1,19 +1,71 @@
-"""`POST /v1/steps`: what each recorded step of a browser agent is worth."""
+"""`POST /v1/steps`: the score of each recorded step of a browser agent."""
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assay.server.models import StepsRequest, StepsResponse
-from assay.server.openapi import body_of, refusals
+from assay.server.openapi import refusals, request_body
 from assay.server.pool import WorkerLost
-from assay.server.requests import admit, cancel_on_disconnect, lost_worker, read_body
-from assay.server.scoring import ScoringService
+from assay.server.requests import (
+    StrictBody,
+    admit,
+    cancel_on_disconnect,
+    json_response,
+    lost_worker,
+    read_body,
+    scoring_of,
+)
 from assay.server.step_jobs import score_steps
 
 router = APIRouter(tags=["scores"])
+
+
+class StepsRequest(StrictBody):
+    """The recorded steps of one episode, in order, as a run's `steps/<attempt>.jsonl` has them."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "steps": [
+                        {"index": 0, "action": ""},
+                        {
+                            "index": 1,
+                            "action": 'click("a12")',
+                            "outcome": {"tool": "click", "ok": False, "error": "not_visible"},
+                        },
+                    ]
+                }
+            ]
+        }
+    )
+
+    steps: list[dict[str, Any]]
+    deadline_s: Annotated[float, Field(gt=0)] | None = None
+
+
+class StepResult(BaseModel):
+    """One step: what it is worth today, and what was written of it."""
+
+    step: int
+    action: str
+    score: dict[str, Any] | None
+    """Null for the reset and for a step without an outcome."""
+    stored: dict[str, Any] | None
+    stored_by: str | None
+    differs: bool
+
+
+class StepsResponse(BaseModel):
+    """A result for each step, in order."""
+
+    scorer: str
+    steps: list[StepResult]
 
 
 @router.post(
@@ -21,23 +73,23 @@ router = APIRouter(tags=["scores"])
     summary="Score the steps of an episode",
     response_model=StepsResponse,
     responses=refusals(400, 408, 413, 415, 422, 429, 503),
-    openapi_extra=body_of(StepsRequest),
+    openapi_extra=request_body(StepsRequest),
 )
 async def steps(request: Request) -> Response:
     """Each step's score from the record alone, as `assay steps --json` prints it.
 
-    The steps of one episode belong together: each is judged by what came before it. They are
+    The steps of one episode belong together: each is scored by what came before it. They are
     records of `steps/<attempt>.jsonl`; one without a `schema_id` is taken for one of this version.
     """
-    scoring: ScoringService = request.app.state.scoring
     body = await read_body(request, StepsRequest)
+    scoring = scoring_of(request)
     deadline = scoring.deadline(body.deadline_s)
-    with admit(scoring, request, len(body.steps)):
+    with admit(request, len(body.steps)):
         work = scoring.run(score_steps, body.steps, deadline)
         try:
             answer = await cancel_on_disconnect(request, work)
-        except WorkerLost as lost:
-            raise lost_worker(lost, "the steps") from lost
+        except WorkerLost as error:
+            raise lost_worker(error, "the steps") from error
     if answer is None:
         raise lost_worker(WorkerLost("deadline"), "the steps")
-    return Response(answer, media_type="application/json")
+    return json_response(answer)

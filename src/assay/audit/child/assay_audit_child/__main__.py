@@ -8,19 +8,19 @@ import tempfile
 from typing import Any
 
 from . import loading, places
-from .watch import Watch, end_with_parent
+from .monitoring import EventRecorder, end_with_parent
 from .wire import frames
 
 
 def serve(read_fd: int, write_fd: int) -> None:
-    """Answer requests until the pipe closes or the request is to end."""
+    """Answer requests until the pipe closes or a request asks to stop."""
     opening = frames.receive(read_fd)
     end_with_parent()
-    watch = Watch(opening["marker"], tempfile.gettempdir())
+    recorder = EventRecorder(opening["marker"], tempfile.gettempdir())
     spec = opening["target"]
     try:
-        target, known = loading.load(spec)
-        frames.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or known)})
+        target, shape = loading.load(spec)
+        frames.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or shape)})
     except loading.Unloadable as error:
         frames.send(write_fd, {"unloadable": str(error)})
         return
@@ -36,10 +36,10 @@ def serve(read_fd: int, write_fd: int) -> None:
         if request["op"] == "bye":
             return
         # Starting those processes is the audit's own doing.
-        watch.active = request["place"] not in ("spawn", "fork")
-        places.run(places.Desk(target, request), request["place"], emit, spec)
-        watch.active = False
-        emit({"end": True, "seen": watch.take()})
+        recorder.active = request["place"] not in ("spawn", "fork")
+        places.run(places.CallDispatcher(target, request), request["place"], emit, spec)
+        recorder.active = False
+        emit({"end": True, "seen": recorder.take()})
 
 
 def main() -> None:

@@ -1,11 +1,18 @@
-"""The OpenAPI document as one plain page, for a person and without scripts."""
+"""`GET /docs`: the OpenAPI document as one plain page, for a person and without scripts."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from fastapi import APIRouter
 from jinja2 import Environment
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+router = APIRouter(tags=["service"])
+
+CSP = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 
 TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -50,7 +57,13 @@ td { padding: 0 1rem 0 0; vertical-align: top; }
 """
 
 
-def page_of(document: dict[str, Any]) -> str:
+@router.get("/docs", include_in_schema=False)
+async def docs(request: Request) -> Response:
+    """The OpenAPI document as a page, which loads nothing from anywhere."""
+    return HTMLResponse(_page(request.app.openapi()), headers={"content-security-policy": CSP})
+
+
+def _page(document: dict[str, Any]) -> str:
     """The page; every text in it is escaped."""
     calls = [
         _call(document, path, method, operation)

@@ -1,0 +1,64 @@
+"""`POST /slime/rm`: what slime sends and expects."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict
+from starlette.requests import Request
+from starlette.responses import Response
+
+from assay.adapters import slime
+from assay.schema.score import Abstained
+from assay.server.openapi import REWARD_REFUSALS, request_body
+from assay.server.refusal import Refusal
+from assay.server.requests import BoundReward, SharedQuery, json_response, read_body
+
+router = APIRouter(tags=["trainers"])
+
+
+class SlimeRequest(BaseModel):
+    """What slime posts to `--rm-url`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"prompt": "2+2=?", "response": "4", "label": "4"}]}
+    )
+
+    prompt: Any = None
+    response: str | None
+    label: Any = None
+    metadata: dict[str, Any] | None = None
+
+
+@router.post(
+    "/slime/rm",
+    summary="slime: --rm-url",
+    responses={
+        200: {"content": {"application/json": {"schema": {"type": ["number", "object"]}}}},
+        **REWARD_REFUSALS,
+    },
+    openapi_extra=request_body(SlimeRequest),
+)
+async def slime_rm(
+    request: Request,
+    query: SharedQuery,
+    abstained: Annotated[
+        float | None, Query(allow_inf_nan=False, description="The number of an abstention.")
+    ] = None,
+    keyed: Annotated[
+        bool, Query(description="Answer with an object, for `--reward-key score`.")
+    ] = False,
+) -> Response:
+    """The reward as a number, or with `keyed` as an object with its parts.
+
+    slime's HTTP interface has no abstentions. One is answered with 422 (`abstained`) unless the
+    address chooses a number for it.
+    """
+    body = await read_body(request, SlimeRequest)
+    reward = BoundReward(request, query)
+    (score,) = await reward.score([slime.to_row(body.model_dump())])
+    if isinstance(score, Abstained) and abstained is None:
+        raise Refusal(422, "abstained", f"{score.scorer}: {score.reason}: {score.because}")
+    parts = reward.binding.parts
+    return json_response(slime.to_response(score, parts, abstained=abstained, keyed=keyed))
