@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 import click
 
 from assay.adapters import atif, otel
-from assay.cli.show import progress_output
+from assay.cli.options import runs_option
+from assay.cli.terminal import progress_output
 from assay.errors import BadParameter
 from assay.ledger.export import ExportFormat, export_run
 from assay.ledger.layout import find_run
@@ -33,7 +34,7 @@ SUFFIXES: dict[Format, str] = {
     "--out", type=click.Path(path_type=Path), help="Where to write.  [default: RUN.FORMAT here]"
 )
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
-@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default="runs")
+@runs_option
 def command(
     run: str, file_format: Format | None, out: Path | None, overwrite: bool, runs_dir: Path
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from assay.cli.options import runs_option
 from assay.cli.summary import print_run
 from assay.ledger.browsergym import import_browsergym
 
@@ -18,9 +19,7 @@ from assay.ledger.browsergym import import_browsergym
     is_flag=True,
     help="Also read the pickled steps (nothing in them is run); for files of people you trust.",
 )
-@click.option(
-    "--runs", "runs_dir", type=click.Path(path_type=Path), default="runs", show_default=True
-)
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
 def command(path: Path, agent: str | None, unpickle: bool, runs_dir: Path, as_json: bool) -> None:
     """Take every BrowserGym or AgentLab result folder under PATH into the ledger, as one run.
