@@ -185,9 +185,8 @@ def main() -> int:
         # What Ray says of lost workers is not part of the table.
         with redirect_stdout(sys.stderr):
             lines, lost = run_all(source, Path(name))
-    print(
-        f"| {given.rows:,} QA rows, {FILES} files | wall s | rows/s | shards | sha256 of all files |"
-    )
+    files = f"{FILES} files"
+    print(f"| {given.rows:,} QA rows, {files} | wall s | rows/s | shards | sha256 of all files |")
     print("|---|---|---|---|---|")
     for line in lines:
         rate = given.rows / line.wall_s

@@ -36,7 +36,7 @@ SHOWN_ROWS = 50
 @click.command(name="score")
 @click.argument("source", metavar="FILE|FOLDER|RUN")
 @click.option("--reward", "rewards", required=True, metavar="NAME[,NAME]", help="What to ask.")
-@click.option("--out", help="Write results here: .jsonl, .parquet, or a folder of Parquet files (DIR/).")
+@click.option("--out", help="Write results here: .jsonl, .parquet, or a folder (DIR/).")
 @click.option(
     "--workers",
     type=click.IntRange(1),
