@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.adapters.binding import Reward, bind, import_library
-from assay.adapters.messages import read, text_of
+from assay.adapters.messages import chat_message, read
 from assay.schema.score import Abstained, Score
 
 
@@ -80,25 +80,17 @@ def _row(state: Any, target: Any) -> dict[str, Any]:
 
 def answer_of(target: list[str]) -> str | list[str] | None:
     """The reference; Inspect's default target, an empty text, is none."""
-    given = [text for text in target if text]
-    return given[0] if len(given) == 1 else given or None
+    references = [text for text in target if text]
+    return references[0] if len(references) == 1 else references or None
 
 
 def to_message(message: Any) -> dict[str, Any]:
     """An Inspect message in the shape of a chat API; a tool's failure is kept as `is_error`."""
-    plain: dict[str, Any] = {"role": message.role, "content": text_of(message.content)}
-    calls = read(message, "tool_calls")
-    if calls:
-        plain["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.function, "arguments": json.dumps(call.arguments)},
-            }
-            for call in calls
-        ]
+    calls = read(message, "tool_calls") or ()
+    plain = chat_message(
+        message, ((call.id, call.function, json.dumps(call.arguments)) for call in calls)
+    )
     if message.role == "tool":
-        plain["tool_call_id"] = message.tool_call_id
         plain["name"] = message.function
         plain["is_error"] = message.error is not None
     return plain

@@ -1,13 +1,13 @@
-"""What a model said, read off the shapes in which trainers hand it over."""
+"""The model's answer and messages, read from the shapes in which trainers pass them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 
 class ModelOutput(NamedTuple):
-    """One completion: the answer, and the messages that led to it."""
+    """One completion: the answer, and the messages that led to it; `_asdict()` gives columns."""
 
     final_response: str | None
     """`None` when the last message is not the model's: it never answered."""
@@ -45,3 +45,17 @@ def read(record: Any, key: str) -> Any:
     if isinstance(record, Mapping):
         return record.get(key)
     return getattr(record, key, None)
+
+
+def chat_message(message: Any, calls: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+    """A library's message in the shape of a chat API; calls are (id, name, arguments as JSON)."""
+    plain: dict[str, Any] = {"role": message.role, "content": text_of(message.content)}
+    tool_calls = [
+        {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for id_, name, arguments in calls
+    ]
+    if tool_calls:
+        plain["tool_calls"] = tool_calls
+    if message.role == "tool":
+        plain["tool_call_id"] = message.tool_call_id
+    return plain
