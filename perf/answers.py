@@ -5,7 +5,7 @@
 PATH is the Python of a virtual environment with browsergym-assistantbench 0.14.3, which is not
 installed beside Assay. Random cases of every kind go to both; the first table counts where they
 agree, the second compares their CPU time on the same cases. Exits with 1 when they disagree.
-`--record FILE` also writes the cases and the peer's verdicts, for the tests.
+`--record FILE` also writes the cases and BrowserGym's results, for the tests.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ TOLERANCE = 1e-12
 """The two sum in different orders, so the last bits may differ."""
 
 Case = tuple[str, str]
-"""A prediction and a gold."""
+"""A prediction and a reference."""
 
 WORDS = (
     "Shanghai Villa the The a an Red Bamboo CrossFit East-River Pilates Route Diner Köln Koln "
@@ -278,7 +278,7 @@ def conform(cases: Sequence[Case], expected_results: Sequence[Any]) -> bool:
         if kind.startswith("DIFFERENT") and counts[kind] < 5:
             print(kind, case, expected_result, assistantbench_reward(*case), file=sys.stderr)
         counts[kind] += 1
-    print(f"| BrowserGym's verdict on {len(cases):,} cases, and ours | cases |\n|---|---:|")
+    print(f"| BrowserGym's result on {len(cases):,} cases, and ours | cases |\n|---|---:|")
     for kind, count in sorted(counts.items()):
         print(f"| {kind} | {count:,} |")
     return not any(kind.startswith("DIFFERENT") for kind in counts)
@@ -299,8 +299,8 @@ def bare_score(prediction: str, reference: str) -> object:
 
 
 def compare_speed(peer: Peer, cases: Sequence[Case], *, rounds: int = 3) -> None:
-    """Print the CPU time per case of both, by the kind of the gold."""
-    print("\n| gold | cases | BrowserGym µs | verdict µs | times | whole reward µs | times |")
+    """Print the CPU time per case of both, by the kind of the reference."""
+    print("\n| reference | cases | BrowserGym µs | value µs | times | whole reward µs | times |")
     print("|---|---:|---:|---:|---:|---:|---:|")
     kinds: dict[str, list[Case]] = {}
     for case in cases:
@@ -324,7 +324,7 @@ def print_row(name: str, peer: Peer, cases: Sequence[Case], rounds: int) -> None
 
 
 def record(path: Path, cases: Sequence[Case], expected_results: Sequence[Any]) -> None:
-    """Write each case with its verdict, one JSON line each, reproducibly."""
+    """Write each case with BrowserGym's result, one JSON line each, reproducibly."""
     rows = (
         json.dumps([*case, expected_result])
         for case, expected_result in zip(cases, expected_results, strict=True)

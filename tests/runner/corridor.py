@@ -84,7 +84,7 @@ source = "corridor"
 [environment]
 name = "corridor"
 [rewards]
-names = ["testimony_reward", "qa_f1_reward"]
+names = ["environment_reward", "qa_f1_reward"]
 [limits]
 steps = 5
 step_s = 5

@@ -30,7 +30,7 @@ def read(folder: Path, text: str, settings: dict[str, object] | None = None) -> 
         ("step_s = 5", "steps_s = 5", r"\[limits\] there is no key 'steps_s'; did you mean"),
         ("[limits]", "[limit]", r"mine.toml: there is no key 'limit'; did you mean 'limits'"),
         ("names = [", "name = [", r"\[rewards\] names is missing; it is a list of texts"),
-        ('"testimony_reward", ', '"qa_f1_reward", ', r"a list of different rewards"),
+        ('"environment_reward", ', '"qa_f1_reward", ', r"a list of different rewards"),
         ("[environment]", "[[environment]]", r"environment is \[\{.*it is a table"),
         (
             "[limits]",

@@ -28,7 +28,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_the_same_rewards_give_the_same_scores_byte_for_byte(recorded: Run) -> None:
-    child = rescore(recorded, [Scorer("testimony_reward"), Scorer("qa_f1_reward")])
+    child = rescore(recorded, [Scorer("environment_reward"), Scorer("qa_f1_reward")])
     assert child.manifest.parent == recorded.id
     assert child.manifest.task_set == recorded.manifest.task_set
     for one, other in zip(recorded.episodes(full=True), child.episodes(full=True), strict=True):

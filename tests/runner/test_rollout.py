@@ -59,7 +59,7 @@ def play(
     agent: Any,
     *,
     limits: RunLimits = PATIENT,
-    rewards: tuple[str, ...] = ("testimony_reward", "qa_f1_reward"),
+    rewards: tuple[str, ...] = ("environment_reward", "qa_f1_reward"),
     **metadata: Any,
 ) -> Episode:
     planned_attempt = PlannedAttempt(Task(id=folder.name, answer="yes", metadata=metadata), 0)

@@ -66,7 +66,7 @@ def test_every_task_and_repeat_is_in_the_ledger_with_its_scores(corridor: Path) 
     done = run(corridor, repeats=2, workers=3, focus="three steps are enough")
     summary = summarise(done)
     assert (summary.counts.n, summary.counts.mean, summary.endings) == (6, 1.0, {"finished": 6})
-    assert done.manifest.rewards == ("testimony_reward@1", "qa_f1_reward@1")
+    assert done.manifest.rewards == ("environment_reward@1", "qa_f1_reward@1")
     assert done.manifest.focus == "three steps are enough"
     assert (done.manifest.n_tasks, done.manifest.repeats) == (3, 2)
     episode = next(done.episodes(full=True))

@@ -264,7 +264,7 @@ def test_without_a_default_the_reward_has_to_be_named(server: Running) -> None:
 def test_the_rewards_are_those_that_are_served(server: Running, small: Running) -> None:
     names = {reward["name"] for reward in server.http.get("/v1/rewards").json()["rewards"]}
     assert {"math_equal_reward", "qa_f1_reward", "mirror"} <= names
-    assert not {"webshop_reward", "testimony_reward"} & names
+    assert not {"webshop_reward", "environment_reward"} & names
     served = small.http.get("/v1/rewards").json()["rewards"]
     assert [reward["name"] for reward in served] == ["gated", "length"]
     assert served[0]["needs"] == ["final_response", "gate"]

@@ -22,7 +22,7 @@ from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Environment, Startable
 from assay.schema.observation import Observation
 from assay.schema.task import Task
-from assay.tasks.worlds import offered
+from assay.tasks.environments import environment_tasks
 
 Env: Any = import_library("gymnasium", package="gymnasium").Env
 Space: Any = import_library("gymnasium", package="gymnasium").Space
@@ -87,7 +87,9 @@ class TextEnvironment(Env):  # type: ignore[misc]  # as above
         self.observation_space = TextSpace()
         self.action_space = TextSpace()
         self.render_mode = render_mode
-        self._tasks = list(tasks if tasks is not None else offered(environment, dict(config or {})))
+        if tasks is None:
+            tasks = environment_tasks(environment, dict(config or {}))
+        self._tasks = list(tasks)
         if not self._tasks:
             raise BadParameter(f"the environment {environment!r} has no tasks; pass tasks=")
         self._step_limit = step_limit

@@ -26,7 +26,7 @@ from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
 from assay.schema.usage import Usage
 
-INDEX_VERSION = 3
+INDEX_VERSION = 4
 _HEAD_BYTES = 4_096
 
 _TABLES = """

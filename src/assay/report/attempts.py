@@ -11,18 +11,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from assay.errors import BadRecord, UnknownName
 from assay.ledger.counting import AttemptSelection
-from assay.ledger.layout import RunLayout, find_run
+from assay.ledger.layout import RunLayout
 from assay.ledger.records import check_episode_keys, read_raw
-from assay.ledger.run import Run
+from assay.ledger.run import RunLike, open_run
 from assay.registry import find_reward
 from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import without_defaults
 
-RunLike: TypeAlias = str | Path | Run
 ERRORS = ("agent_error", "env_error")
 
 
@@ -80,13 +79,6 @@ class Attempts:
     @property
     def task_means(self) -> dict[str, float]:
         return {task: mean(rewards) for task, rewards in self.rewards().items()}
-
-
-def open_run(run: RunLike, runs_dir: str | Path = "runs") -> Run:
-    """The run of that path, id or beginning of an id; damaged lines are left out and noted."""
-    if isinstance(run, Run):
-        return run
-    return Run(find_run(run, Path(runs_dir)), strict=False)
 
 
 def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> Attempts:

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
-from assay.report.attempts import Attempts, RunLike, mean, read_attempts
+from assay.report.attempts import Attempts, mean, read_attempts
 from assay.report.comparability import changes, obstacles
 from assay.report.statistics import ALPHA, Interval, McNemar, Permutation
 from assay.report.task_changes import (

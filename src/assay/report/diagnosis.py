@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError, UnknownName
-from assay.ledger.run import Run
+from assay.ledger.run import Run, RunLike, open_run
 from assay.ledger.summary import primary_score, reward_of
 from assay.report.alignment import AlignedItem, align
-from assay.report.attempts import RunLike, mean, open_run
+from assay.report.attempts import mean
 from assay.report.causes import SUGGESTIONS, Case, Cause, Limits, cause_of
 from assay.report.comparability import step_budget
 from assay.report.recovery import EQUAL, Recoverer, Recovery

@@ -15,7 +15,8 @@ from statistics import NormalDist, variance
 from typing import Any
 
 from assay.errors import UsageError
-from assay.report.attempts import Attempts, RunLike, mean, read_attempts
+from assay.ledger.run import RunLike
+from assay.report.attempts import Attempts, mean, read_attempts
 from assay.report.comparability import obstacles
 from assay.report.statistics import ALPHA
 from assay.report.task_changes import EQUAL

@@ -15,6 +15,7 @@ from typing import Any
 
 from assay.errors import BadRecord
 from assay.ledger.run import Run
+from assay.schema.blocking import read_block_note
 from assay.schema.episode import Episode, Step
 from assay.schema.message import Message
 
@@ -26,7 +27,6 @@ _CUT = re.compile(
     r"(?:…|\.{3}|\[) ?(?P<n>\d[\d,]{0,20}) char(?:acter)?s (?:not shown|truncated|omitted)"
 )
 _LESS = "; ask for less"
-_BLOCKED = re.compile(r"^note: the page is blocked \((?P<code>\w+)\)", re.MULTILINE)
 _ERROR = re.compile(r"^error: (?P<text>.{1,200})", re.MULTILINE)
 _NAVIGATED = re.compile(
     r"net::|ns_error|navigat|timeout|timed out|was closed|not load|did not answer", re.IGNORECASE
@@ -116,8 +116,7 @@ class Trace:
         if step.outcome is not None:
             code = step.outcome.get("block")
         else:
-            barred = _BLOCKED.search(self._head(step))
-            code = barred["code"] if barred else None
+            code = read_block_note(self._head(step))
         return Sign(step.index, f"the page is blocked ({code})") if code else None
 
     @cached_property

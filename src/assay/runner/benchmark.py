@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, UnknownName, did_you_mean
-from assay.registry import BENCHMARKS
+from assay.registry import BENCHMARKS, REWARDS
 
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
@@ -242,10 +242,12 @@ class _Table:
 
 def _rewards(table: _Table) -> tuple[Named, ...]:
     names = table.texts("names")
-    if not names or len(set(names)) < len(names):
+    if not names or len(set(map(REWARDS.current_name, names))) < len(names):
         raise table.wrong("names", list(names), "a list of different rewards, the primary first")
     options = table.table("options", {})
-    rewards = tuple(Named(name, options.table(name, {}).rest()) for name in names)
+    rewards = tuple(
+        Named(REWARDS.current_name(name), options.table(name, {}).rest()) for name in names
+    )
     options.finish()
     table.finish()
     return rewards

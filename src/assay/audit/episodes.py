@@ -1,4 +1,4 @@
-"""Recorded episodes for rewards that judge a world: done, failed, dead, or played on after done."""
+"""Recorded episodes for rewards of environments: done, failed, broken, or continued after done."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ from assay.schema.evidence import WorldEvidence
 from assay.schema.message import Message
 from assay.schema.task import Task
 
-WORLDS: Final = ("webshop", "alfworld", "scienceworld")
+ENVIRONMENTS: Final = ("webshop", "alfworld", "scienceworld")
 ONE_ENDING: Final = "recorded episodes of one's own end in one way each; the built-in ones in all"
 Ending: TypeAlias = Literal["done", "failed", "unfinished", "dead", "after done"]
-"""How the world ended: `dead` is a world that broke, `after done` one that was played on."""
+"""How it ended: `dead` is an environment that broke, `after done` one that got more steps."""
 
 
-def only_own(samples: Iterable[Sample]) -> bool:
-    """Whether the data bring recorded episodes of their own, of a world that is not known here."""
+def has_own_episodes(samples: Iterable[Sample]) -> bool:
+    """Whether the data hold recorded episodes, of an environment that is not known here."""
     return any("episode" in sample.columns for sample in samples)
 
 
-def recorded(sample: Sample, ending: Ending = "done", words: str = "The task is done.") -> Any:
+def episode_record(
+    sample: Sample, ending: Ending = "done", final_response: str = "The task is done."
+) -> dict[str, Any]:
     """The JSON record of an episode of this row that ended so.
 
-    It holds the testimony of every built-in text world at once, so that one record serves the
-    reward of each of them.
+    It holds the evidence of every built-in text environment at once, so that one record serves
+    the reward of each of them.
     """
     task_id = str(sample.columns.get("task_id", "audit"))
-    spoken = (
+    turns = (
         ("user", sample.prompt),
         ("assistant", "go north"),
         ("user", "A room."),
-        (
-            "assistant",
-            words,
-        ),
+        ("assistant", final_response),
     )
     stop: StopReason = "env_error" if ending == "dead" else "finished"
     episode = Episode(
         task=Task(id=task_id, goal=sample.prompt),
         trajectory=Trajectory(
-            messages=tuple(Message(role=role, content=text) for role, text in spoken),
+            messages=tuple(Message(role=role, content=text) for role, text in turns),
             steps=tuple(_steps(task_id, ending)),
             stop_reason="step_limit" if ending == "unfinished" else stop,
         ),
-        final_response=words,
+        final_response=final_response,
         failure=Failure(kind="env_error", message="the world died") if ending == "dead" else None,
     )
     return episode.model_dump(mode="json")
@@ -62,21 +61,21 @@ def _steps(task_id: str, ending: Ending) -> Iterable[Step]:
         marks += [(1.0, True), (1.0, True)]
     paid = 0.0
     for number, (share, done) in enumerate(marks):
-        # A world pays for reaching the goal once; what a broken one pays when it is played on
-        # after its end is the same again.
+        # An environment pays for reaching the goal once; a faulty one pays the same again for each
+        # step after its end.
         gained = share if ending == "after done" and done else share - paid
         paid = max(paid, share)
-        for offset, world in enumerate(WORLDS):
+        for offset, world in enumerate(ENVIRONMENTS):
             yield Step(
                 index=number,
                 action="" if number == 0 else "go north",
-                evidence=_testimony(world, task_id, share, done=done),
+                evidence=_evidence(world, task_id, share, done=done),
                 reward=gained if offset == 0 and number > 0 else None,
                 raw_reward=gained if offset == 0 and number > 0 else None,
             )
 
 
-def _testimony(world: str, task_id: str, share: float, *, done: bool) -> WorldEvidence:
+def _evidence(world: str, task_id: str, share: float, *, done: bool) -> WorldEvidence:
     won = share >= 1.0
     progress: dict[str, Any] = {"page": "done" if done else "search"}
     if world == "webshop":

@@ -1,11 +1,11 @@
-"""Rewards whose source of truth is a text world: WebShop, ALFWorld, ScienceWorld.
+"""Rewards that read the state of a text environment: WebShop, ALFWorld, ScienceWorld.
 
-Each reads the testimony of the rollout's own world and steps nothing, so a live rollout and its
-recorded episode score alike. Where there is no testimony to read, they abstain:
+Each reads the evidence of the rollout's own environment and steps nothing, so a live rollout and
+its recorded episode score alike. Where there is no evidence to read, they abstain:
 
-    not_reset    this rollout never reset the world, so there is no episode of its own
-    env_error    the world failed or died before the episode was over
-    wrong_task   the episode in the world is not the task that is being scored
+    not_reset    this rollout never reset the environment, so there is no episode of its own
+    env_error    the environment failed or died before the episode was over
+    wrong_task   the environment's episode is not the task that is being scored
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AGENTFLY_SUCCESS = 10.0
 
 @reward(parts=("bought", "r_type", "r_att", "r_option", "r_price"))
 async def webshop_reward(
-    final_response: str | None,  # noqa: ARG001 - the purchase is judged, not what is said about it
+    final_response: str | None,  # noqa: ARG001 - the purchase is scored, not the response
     context: Context,
     task_id: str | int,
     *,
@@ -36,14 +36,14 @@ async def webshop_reward(
 ) -> Score:
     """WebShop's score of the purchase, from 0 to 1; 0 when nothing was bought.
 
-    `bought` and the four factors of the score are parts: whether it is the kind of product that
-    was asked for, and the shares of the attributes, options and price limit that it meets.
+    `bought` and the four factors of the score are parts: whether it is the kind of product of the
+    goal, and the shares of the attributes, options and price limit that it meets.
 
     AgentFly's code differs in one number that a recording can show: a rollout that never entered
     the shop scores 0.0 there. `agentfly=True` does the same. That a broken shop also scores 0.0
     there is not reproduced.
     """
-    evidence = await _testify(context, "webshop", str(task_id))
+    evidence = await _read_evidence(context, "webshop", str(task_id))
     if isinstance(evidence, Abstained):
         if agentfly and evidence.reason == "not_reset":
             return Scored(0.0, evidence.because, _purchase({}), {"output": ""})
@@ -62,7 +62,7 @@ async def webshop_reward(
 @reward(parts=("won", "done"))
 async def alfworld_episode_reward(context: Context) -> Score:
     """1.0 when the household task was done, else 0.0."""
-    evidence = await _testify(context, "alfworld")
+    evidence = await _read_evidence(context, "alfworld")
     if isinstance(evidence, Abstained):
         return evidence
     won = evidence.won is True
@@ -72,7 +72,7 @@ async def alfworld_episode_reward(context: Context) -> Score:
 
 @reward(parts=("score", "max_score", "completed", "acc"))
 async def scienceworld_reward(
-    final_response: str | None,  # noqa: ARG001 - the world is judged, not what is said about it
+    final_response: str | None,  # noqa: ARG001 - the environment is scored, not the response
     context: Context,
     *,
     agentfly: bool = False,
@@ -86,64 +86,65 @@ async def scienceworld_reward(
     0.0 for a trajectory of fewer than four messages; and `score` is the highest score, which a
     fatal mistake does not lower.
     """
-    evidence = await _testify(context, "scienceworld")
-    brief = agentfly and len(context.trajectory) < AGENTFLY_MESSAGES
+    evidence = await _read_evidence(context, "scienceworld")
+    too_short = agentfly and len(context.trajectory) < AGENTFLY_MESSAGES
     if isinstance(evidence, Abstained):
-        if brief and evidence.reason == "not_reset":
-            return _too_brief(dict.fromkeys(("score", "max_score", "completed", "acc")))
+        if too_short and evidence.reason == "not_reset":
+            return _too_short(dict.fromkeys(("score", "max_score", "completed", "acc")))
         return evidence
     final = (evidence.score or 0.0) / 100
     highest = float(evidence.progress.get("max_score", max(0.0, final * 100))) / 100
     completed = evidence.progress.get("completed", evidence.won) is True
-    accurate = float(highest >= 1.0)
+    full_score = float(highest >= 1.0)
     parts: dict[str, float | None] = {
         "score": highest if agentfly else final,
         "max_score": highest,
         "completed": float(completed),
-        "acc": accurate,
+        "acc": full_score,
     }
-    if brief:
-        return _too_brief(parts)
-    output = "Task completed" if (accurate if agentfly else completed) else "Task not completed"
+    if too_short:
+        return _too_short(parts)
+    output = "Task completed" if (full_score if agentfly else completed) else "Task not completed"
     because = f"{output.lower()}; final score {final:g}, highest {highest:g}"
-    value = AGENTFLY_SUCCESS * accurate if agentfly else final
+    value = AGENTFLY_SUCCESS * full_score if agentfly else final
     return Scored(value, because, parts, {"output": output})
 
 
-async def _testify(
-    context: Context, world: str, task_id: str | None = None
+async def _read_evidence(
+    context: Context, environment: str, task_id: str | None = None
 ) -> WorldEvidence | Abstained:
     """The evidence of this rollout's episode, or why there is none."""
     try:
-        evidence = await _ask(context, world)
+        evidence = await _evidence_of(context, environment)
     except NotReset as error:
         return Abstained("not_reset", str(error))
     except ResourceError as error:
         return Abstained("env_error", f"{type(error).__name__}: {error}")
     task = getattr(context, "task", None)
     own = evidence.task_id if task is None else task.id
-    for wanted in (task_id, own):
-        if wanted is not None and wanted != evidence.task_id:
+    for expected in (task_id, own):
+        if expected is not None and expected != evidence.task_id:
             return Abstained(
                 "wrong_task",
-                f"{world} was reset to task {evidence.task_id!r}, and {wanted!r} is being scored",
+                f"{environment} was reset to task {evidence.task_id!r}, "
+                f"and {expected!r} is being scored",
             )
     return evidence
 
 
-class _Rollout(Protocol):
+class _ResourceContext(Protocol):
     async def acquire_resource(self, spec: str) -> Environment: ...
 
 
-async def _ask(context: _Rollout, world: str) -> WorldEvidence:
-    # Another framework's context may have nothing but acquire_resource; ours does not start a
-    # world just to hear that it was never reset.
+async def _evidence_of(context: _ResourceContext, environment: str) -> WorldEvidence:
+    # Another framework's context may have nothing but acquire_resource; ours does not start an
+    # environment just to find that it was never reset.
     if isinstance(context, Context):
-        return context.evidence(world)
-    return (await context.acquire_resource(world)).evidence()
+        return context.evidence(environment)
+    return (await context.acquire_resource(environment)).evidence()
 
 
-def _too_brief(parts: Mapping[str, float | None]) -> Scored:
+def _too_short(parts: Mapping[str, float | None]) -> Scored:
     because = f"fewer than {AGENTFLY_MESSAGES} messages, for which AgentFly pays nothing"
     return Scored(0.0, because, parts, {"output": "Not enough steps to get reward"})
 
@@ -165,8 +166,8 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _share(met: Any, asked: Any) -> float | None:
-    """The share of what was asked for that was met; `None` when nothing of the kind was asked."""
-    if not isinstance(met, int) or not isinstance(asked, int) or asked <= 0:
+def _share(met: Any, total: Any) -> float | None:
+    """The share of the goal's conditions that were met; `None` when the goal has none."""
+    if not isinstance(met, int) or not isinstance(total, int) or total <= 0:
         return None
-    return met / asked
+    return met / total

@@ -1,4 +1,4 @@
-"""Limits of this process, and a record of what the target does beside returning a number."""
+"""A record of what the target does beside returning a number."""
 
 from __future__ import annotations
 
@@ -20,58 +20,49 @@ PROCESSES = frozenset(
 )
 
 
-def confine(limits: dict[str, int]) -> None:
-    """The operating system refuses this process, and what it starts, more than the limits."""
-    megabyte = 1024 * 1024
-    for kind, value in (
-        (resource.RLIMIT_DATA, limits["memory_mb"] * megabyte),
-        (resource.RLIMIT_CPU, limits["cpu_s"]),
-        (resource.RLIMIT_FSIZE, limits["file_mb"] * megabyte),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(kind)
-        ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (ceiling, ceiling))
+def end_with_parent() -> None:
+    """Become the parent of the target's orphans, and end when the audit does.
+
+    The audit's own means to that end is a pipe, which a target may close.
+    """
     with contextlib.suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
-        # Orphans of the target become ours, so that whoever looks for them finds them here.
         library.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        # A killed audit takes a target that hangs with it.
         library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-class Watch:
+class EventRecorder:
     """An audit hook: it cannot be removed again, and sees what Python-level code does."""
 
     def __init__(self, marker: str, temporary: str) -> None:
         self.active = False
         self._marker = marker
         self._temporary = temporary
-        self._seen: dict[tuple[str, str], None] = {}
+        self._events: dict[tuple[str, str], None] = {}
         sys.addaudithook(self._hook)
 
     def take(self) -> list[list[str]]:
-        """What was seen since the last time."""
-        seen, self._seen = self._seen, {}
-        return [list(event) for event in seen]
+        """The events since the last time."""
+        events, self._events = self._events, {}
+        return [list(event) for event in events]
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         if not self.active:
             return
         if event == "open":
-            self._opened(arguments)
+            self._on_open(arguments)
         elif event == "exec":
-            self._executed(arguments[0])
+            self._on_exec(arguments[0])
         elif event == "socket.connect":
-            self._connected(arguments[1])
+            self._on_connect(arguments[1])
         elif event in PROCESSES:
-            self._note("process", event)
+            self._add("process", event)
 
-    def _note(self, what: str, detail: str) -> None:
-        if len(self._seen) < MOST_EVENTS:
-            self._seen[what, detail[:300]] = None
+    def _add(self, what: str, detail: str) -> None:
+        if len(self._events) < MOST_EVENTS:
+            self._events[what, detail[:300]] = None
 
-    def _opened(self, arguments: tuple[Any, ...]) -> None:
+    def _on_open(self, arguments: tuple[Any, ...]) -> None:
         path, mode, flags = arguments
         if not isinstance(path, (str, bytes)):
             return
@@ -82,15 +73,15 @@ class Watch:
         if name.startswith(("/dev/", "/proc/")):
             return
         inside = str(Path(name).absolute()).startswith(self._temporary)
-        self._note("temporary file" if inside else "file", Path(name).name if inside else name)
+        self._add("temporary file" if inside else "file", Path(name).name if inside else name)
 
-    def _executed(self, code: Any) -> None:
+    def _on_exec(self, code: Any) -> None:
         if isinstance(code, CodeType) and _mentions(code, self._marker):
-            self._note("executed", code.co_filename)
+            self._add("executed", code.co_filename)
 
-    def _connected(self, address: Any) -> None:
+    def _on_connect(self, address: Any) -> None:
         if isinstance(address, tuple) and len(address) >= 2:
-            self._note("network", f"{address[0]}:{address[1]}")
+            self._add("network", f"{address[0]}:{address[1]}")
 
 
 def _mentions(code: CodeType, marker: str) -> bool:
@@ -103,7 +94,7 @@ def _mentions(code: CodeType, marker: str) -> bool:
     )
 
 
-class Memory:
+class MemoryMeter:
     """The peak of this process during one call, beyond what it held before."""
 
     def __init__(self) -> None:

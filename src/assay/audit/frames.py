@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import fsum, isfinite
+from math import fsum
 from typing import Final
 
-from assay.audit.checks.episodes import recorded
-from assay.audit.checks.talk import conversation
-from assay.audit.data import gold_text
-from assay.audit.findings import Call, Kind, Sample, Verdict
+from assay.audit.conversations import conversation
+from assay.audit.episodes import episode_record
+from assay.audit.findings import CallResult, GraderCall, Sample
+from assay.schema.audit import Kind
 
-MEASURED_SAMPLES = 12
+BASELINE_SAMPLES = 12
 """Rows on which every frame is tried."""
 NEARLY = 0.9
 """A frame that is paid so much of the best is as good; the usual one of the kind is preferred."""
@@ -38,14 +38,14 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class PayBaseline:
     """How a target wants answers, and what it pays for a right one."""
 
     frame: Frame
     full_marks: float
     """The most common value over right answers in this frame; 0.0 when none is paid."""
     accepted: int
-    """Golds paid full marks in this frame."""
+    """References paid full marks in this frame."""
     tried: int
 
 
@@ -67,7 +67,7 @@ FRAMES: Final[tuple[Frame, ...]] = (
 )
 
 
-def usual(kind: Kind) -> tuple[Frame, ...]:
+def _frames_for(kind: Kind) -> tuple[Frame, ...]:
     """The frames to try for a kind, the usual one first."""
     if kind == "environment":
         return (BARE,)
@@ -76,45 +76,40 @@ def usual(kind: Kind) -> tuple[Frame, ...]:
     return (BARE, *(frame for frame in FRAMES if frame is not BARE))
 
 
-def say(kind: Kind, sample: Sample, text: str) -> Call:
+def to_call(kind: Kind, sample: Sample, text: str) -> GraderCall:
     """The question whether this response to this row is right.
 
-    An agent's comes after a tool was called and answered; an environment's after a world in which
-    the task was done.
+    An agent's comes after a tool was called and answered; an environment's after an episode in
+    which the task was done.
     """
     if kind == "agent":
-        return Call(text, sample.columns, conversation(sample, text))
+        return GraderCall(text, sample.columns, conversation(sample, text))
     if kind == "environment":
-        return Call(text, {"episode": recorded(sample), **sample.columns})
-    return Call(text, sample.columns)
+        return GraderCall(text, {"episode": episode_record(sample), **sample.columns})
+    return GraderCall(text, sample.columns)
 
 
-def measure(
-    ask: Callable[[Sequence[Call]], Sequence[Verdict]], kind: Kind, samples: Sequence[Sample]
-) -> Measured:
-    """The frame in which the target pays the golds best, and what it pays there."""
-    rows = samples[:MEASURED_SAMPLES]
-    frames = usual(kind)
-    answers = [gold_text(row.gold) if kind != "environment" else row.right[0] for row in rows]
+def measure_baseline(
+    ask: Callable[[Sequence[GraderCall]], Sequence[CallResult]],
+    kind: Kind,
+    samples: Sequence[Sample],
+) -> PayBaseline:
+    """The frame in which the target pays the references best, and what it pays there."""
+    rows = samples[:BASELINE_SAMPLES]
+    frames = _frames_for(kind)
+    answers = [row.right[0] if kind == "environment" else row.reference_text for row in rows]
     calls = [
-        say(kind, row, frame.put(answer))
+        to_call(kind, row, frame.put(answer))
         for frame in frames
         for row, answer in zip(rows, answers, strict=True)
     ]
-    verdicts = ask(calls) if calls else []
+    results = ask(calls) if calls else []
     paid = {
-        frame: [_worth(verdict) for verdict in verdicts[at * len(rows) : (at + 1) * len(rows)]]
+        frame: [result.pay for result in results[at * len(rows) : (at + 1) * len(rows)]]
         for at, frame in enumerate(frames)
     }
     best = max((fsum(values) for values in paid.values()), default=0.0)
     frame = next(frame for frame in frames if fsum(paid[frame]) >= NEARLY * best)
     counts = Counter(round(value, 9) for value in paid[frame] if value > 0)
     full, accepted = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0.0, 0))
-    return Measured(frame, full, accepted, len(rows))
-
-
-def _worth(verdict: Verdict) -> float:
-    value = verdict.value
-    if verdict.status != "scored" or value is None or not isfinite(value):
-        return 0.0
-    return max(0.0, value)
+    return PayBaseline(frame, full, accepted, len(rows))

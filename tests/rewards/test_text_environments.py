@@ -1,4 +1,4 @@
-"""The rewards of the three worlds: what they pay, when they abstain, live and recorded alike."""
+"""The rewards of the text environments: what they pay, when they abstain, live and recorded."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ def recorded(*evidence: WorldEvidence, messages: int = 6, **more: Any) -> Contex
         trajectory=Trajectory(
             messages=tuple(Message(role="user", content="go") for _ in range(messages)),
             steps=tuple(
-                Step(index=number, action="go", evidence=told)
-                for number, told in enumerate(evidence)
+                Step(index=number, action="go", evidence=one) for number, one in enumerate(evidence)
             ),
             stop_reason=more.pop("stop_reason", "finished"),
         ),
@@ -54,12 +53,12 @@ def lab(score: float, highest: float, *, completed: bool = False) -> WorldEviden
 
 
 def test_the_signatures_are_the_ones_people_know() -> None:
-    wanted = {
+    signatures = {
         "webshop_reward": ("final_response", "context", "task_id"),
         "alfworld_episode_reward": ("context",),
         "scienceworld_reward": ("final_response", "context"),
     }
-    for name, parameters in wanted.items():
+    for name, parameters in signatures.items():
         spec = find_reward(name)
         assert spec.required == parameters
         assert inspect.iscoroutinefunction(spec.function)
@@ -83,10 +82,10 @@ def test_scienceworld_pays(
     evidence: WorldEvidence, params: dict[str, Any], messages: int, value: float, why: str
 ) -> None:
     context = recorded(evidence, messages=messages)
-    found = scorer("scienceworld_reward", context, **params)
-    assert found["reward"] == value, why
-    assert tuple(found.parts) == ("score", "max_score", "completed", "acc")
-    assert found["output"] in (
+    result = scorer("scienceworld_reward", context, **params)
+    assert result["reward"] == value, why
+    assert tuple(result.parts) == ("score", "max_score", "completed", "acc")
+    assert result["output"] in (
         "Task completed",
         "Task not completed",
         "Not enough steps to get reward",
@@ -111,10 +110,10 @@ def test_webshop_pays_the_score_of_the_purchase() -> None:
         "options_matched": 0,
         "price_ok": True,
     }
-    told = WorldEvidence("webshop", "7", 0.2, done=True, won=False, progress=progress)
-    found = scorer("webshop_reward", recorded(told), task_id=7)
-    assert (found["reward"], found["output"]) == (0.2, "B000")
-    assert dict(found.parts) == {
+    evidence = WorldEvidence("webshop", "7", 0.2, done=True, won=False, progress=progress)
+    result = scorer("webshop_reward", recorded(evidence), task_id=7)
+    assert (result["reward"], result["output"]) == (0.2, "B000")
+    assert dict(result.parts) == {
         "bought": 1.0,
         "r_type": 0.5,
         "r_att": 0.25,
@@ -124,50 +123,50 @@ def test_webshop_pays_the_score_of_the_purchase() -> None:
 
 
 def test_webshop_pays_nothing_for_nothing_bought_and_says_so() -> None:
-    told = WorldEvidence("webshop", "7", progress={"page": "results"})
-    found = scorer("webshop_reward", recorded(told))
-    assert (found["reward"], found["bought"]) == (0.0, 0.0)
-    assert "nothing was bought" in found.because
-    assert "results" in found.because
+    evidence = WorldEvidence("webshop", "7", progress={"page": "results"})
+    result = scorer("webshop_reward", recorded(evidence))
+    assert (result["reward"], result["bought"]) == (0.0, 0.0)
+    assert "nothing was bought" in result.because
+    assert "results" in result.because
 
 
 @pytest.mark.parametrize(("won", "value"), [(True, 1.0), (False, 0.0), (None, 0.0)])
 def test_alfworld_pays_for_winning(won: bool | None, value: float) -> None:
-    told = WorldEvidence("alfworld", "7", score=value, done=bool(won), won=won)
-    found = scorer("alfworld_episode_reward", recorded(told))
-    assert dict(found) == {"reward": value, "won": value, "done": value}
+    evidence = WorldEvidence("alfworld", "7", score=value, done=bool(won), won=won)
+    result = scorer("alfworld_episode_reward", recorded(evidence))
+    assert dict(result) == {"reward": value, "won": value, "done": value}
 
 
 @pytest.mark.parametrize("name", REWARDS)
 def test_without_an_episode_of_its_own_a_rollout_is_not_judged(name: str) -> None:
     elsewhere = WorldEvidence("another-world", "7", 1.0, done=True, won=True)
     for context in (recorded(), recorded(elsewhere), Context(task=Task(id="7"))):
-        found = scorer(name, context)
-        assert found["abstained"] == "not_reset"
-        assert found["reward"] is None
-        assert tuple(found.parts) == find_reward(name).parts
+        result = scorer(name, context)
+        assert result["abstained"] == "not_reset"
+        assert result["reward"] is None
+        assert tuple(result.parts) == find_reward(name).parts
 
 
 @pytest.mark.parametrize("name", REWARDS)
 def test_an_episode_of_another_task_is_not_judged(name: str) -> None:
-    told = WorldEvidence(WORLD_OF[name], "8", 1.0, done=True, won=True)
-    assert scorer(name, recorded(told))["abstained"] == "wrong_task"
+    evidence = WorldEvidence(WORLD_OF[name], "8", 1.0, done=True, won=True)
+    assert scorer(name, recorded(evidence))["abstained"] == "wrong_task"
 
 
 def test_webshop_is_not_judged_for_another_task_id() -> None:
-    told = WorldEvidence("webshop", "7", 1.0, done=True, won=True)
-    found = scorer("webshop_reward", recorded(told), task_id=8)
-    assert found["abstained"] == "wrong_task"
-    assert "'7'" in found.because
+    evidence = WorldEvidence("webshop", "7", 1.0, done=True, won=True)
+    result = scorer("webshop_reward", recorded(evidence), task_id=8)
+    assert result["abstained"] == "wrong_task"
+    assert "'7'" in result.because
 
 
 @pytest.mark.parametrize("name", REWARDS)
 def test_a_world_that_failed_is_not_judged(name: str) -> None:
-    told = WorldEvidence(WORLD_OF[name], "7", 0.0)
+    evidence = WorldEvidence(WORLD_OF[name], "7", 0.0)
     failure = Failure(kind="env_error", message="the process was killed")
-    found = scorer(name, recorded(told, stop_reason="env_error", failure=failure))
-    assert found["abstained"] == "env_error"
-    assert "the process was killed" in found.because
+    result = scorer(name, recorded(evidence, stop_reason="env_error", failure=failure))
+    assert result["abstained"] == "env_error"
+    assert "the process was killed" in result.because
 
 
 def test_agentfly_pays_nothing_where_no_world_was_entered() -> None:
@@ -182,23 +181,23 @@ def test_agentfly_pays_nothing_where_no_world_was_entered() -> None:
 class Foreign:
     """A context of another framework: it has nothing but acquire_resource."""
 
-    def __init__(self, told: WorldEvidence | ResourceError) -> None:
-        self._told = told
+    def __init__(self, evidence: WorldEvidence | ResourceError) -> None:
+        self._evidence = evidence
 
     async def acquire_resource(self, spec: str) -> Foreign:
         return self
 
     def evidence(self) -> WorldEvidence:
-        if isinstance(self._told, ResourceError):
-            raise self._told
-        return self._told
+        if isinstance(self._evidence, ResourceError):
+            raise self._evidence
+        return self._evidence
 
     async def step(self, action: str) -> Observation:
         raise AssertionError("a reward steps nothing")
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("evidence", "expected"),
     [
         (WorldEvidence("alfworld", "7", 1.0, done=True, won=True), 1.0),
         (NotReset("no episode"), "not_reset"),
@@ -206,11 +205,11 @@ class Foreign:
     ],
 )
 def test_a_context_with_only_acquire_resource_is_read_too(
-    told: WorldEvidence | ResourceError, expected: float | str
+    evidence: WorldEvidence | ResourceError, expected: float | str
 ) -> None:
     async def main() -> None:
-        found = await score_async("alfworld_episode_reward", context=_Only(Foreign(told)))
-        assert (found["abstained"] if found.abstained else found["reward"]) == expected
+        result = await score_async("alfworld_episode_reward", context=_Only(Foreign(evidence)))
+        assert (result["abstained"] if result.abstained else result["reward"]) == expected
 
     class _Only:
         def __init__(self, world: Foreign) -> None:
@@ -277,6 +276,6 @@ def test_whatever_a_recording_holds_the_score_is_in_range_or_abstained(
     final: float, highest: float, completed: bool, extra: dict[str, Any]
 ) -> None:
     progress = {**extra, "max_score": highest, "completed": completed}
-    told = WorldEvidence("scienceworld", "7", final, completed, completed, progress)
-    found = scorer("scienceworld_reward", recorded(told))
-    assert -1.0 <= float(found) <= 1.0
+    evidence = WorldEvidence("scienceworld", "7", final, completed, completed, progress)
+    result = scorer("scienceworld_reward", recorded(evidence))
+    assert -1.0 <= float(result) <= 1.0
