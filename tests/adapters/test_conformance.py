@@ -260,8 +260,8 @@ ADAPTERS = {
     "verifiers": [through_verifiers, through_rubric],
     "inspect_ai": [through_inspect],
 }
-NO_SCORES = {"binding", "messages", "gymnasium", "atif", "otel", "inspect_logs"}
-"""What the adapters share, the one for environments, which do not score, and file formats."""
+NO_SCORES = {"binding", "messages", "gymnasium"}
+"""What the adapters share, and the one for environments, which do not score."""
 
 
 def test_every_adapter_is_in_the_table() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from assay.schema.message import text_of
 
 
 class ModelOutput(NamedTuple):
@@ -28,34 +30,8 @@ def read_completion(completion: Any) -> ModelOutput:
     return ModelOutput(text_of(read(messages[-1], "content")), messages)
 
 
-def text_of(content: Any) -> str:
-    """The text of a message's content; of a list of parts, all that are text, joined."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Sequence):
-        texts = [part if isinstance(part, str) else read(part, "text") for part in content]
-        return "".join(text for text in texts if isinstance(text, str))
-    return str(content)
-
-
 def read(record: Any, key: str) -> Any:
     """A field of a record, be it a mapping or an object; `None` where there is none."""
     if isinstance(record, Mapping):
         return record.get(key)
     return getattr(record, key, None)
-
-
-def chat_message(message: Any, calls: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
-    """A library's message in the shape of a chat API; calls are (id, name, arguments as JSON)."""
-    plain: dict[str, Any] = {"role": message.role, "content": text_of(message.content)}
-    tool_calls = [
-        {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
-        for id_, name, arguments in calls
-    ]
-    if tool_calls:
-        plain["tool_calls"] = tool_calls
-    if message.role == "tool":
-        plain["tool_call_id"] = message.tool_call_id
-    return plain

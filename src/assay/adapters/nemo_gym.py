@@ -16,6 +16,7 @@ from typing import Any
 
 from assay.adapters.messages import read
 from assay.errors import BadRecord
+from assay.schema.message import tool_call
 from assay.schema.score import Abstained, Score
 
 FILLER = 0.0
@@ -95,8 +96,7 @@ def _message(item: Any) -> dict[str, Any]:
     """An item of an OpenAI response, as the chat message that it stands for."""
     kind = read(item, "type")
     if kind == "function_call":
-        function = {"name": read(item, "name"), "arguments": read(item, "arguments")}
-        call = {"id": read(item, "call_id"), "type": "function", "function": function}
+        call = tool_call(read(item, "call_id"), read(item, "name"), read(item, "arguments"))
         return {"role": "assistant", "content": None, "tool_calls": [call]}
     if kind == "function_call_output":
         result = read(item, "output")

@@ -17,8 +17,9 @@ from math import nan
 from typing import Any
 
 from assay.adapters.binding import Binding, Reward, bind
-from assay.adapters.messages import chat_message, read, read_completion
+from assay.adapters.messages import read, read_completion
 from assay.errors import UsageError
+from assay.schema.message import text_of, tool_call
 from assay.schema.score import Abstained
 
 
@@ -125,5 +126,10 @@ def _own_messages(trace: Any) -> list[dict[str, Any]]:
 
 
 def _message(message: Any) -> dict[str, Any]:
-    calls = read(message, "tool_calls") or ()
-    return chat_message(message, ((call.id, call.name, call.arguments) for call in calls))
+    plain: dict[str, Any] = {"role": message.role, "content": text_of(message.content)}
+    calls = read(message, "tool_calls")
+    if calls:
+        plain["tool_calls"] = [tool_call(call.id, call.name, call.arguments) for call in calls]
+    if message.role == "tool":
+        plain["tool_call_id"] = message.tool_call_id
+    return plain
