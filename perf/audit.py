@@ -25,12 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from assay import __version__
-from assay.audit.engine import KINDS_OF, audit
-from assay.audit.findings import SEVERITIES, Budget, Kind, at_least
+from assay.audit.engine import KINDS_OF, audit_reward
+from assay.audit.findings import Finding, at_least
 from assay.audit.isolation import ProcessLimits
-from assay.audit.result import Audit, Ruling
+from assay.audit.result import Audit
 from assay.audit.snippets import expression
 from assay.audit.target import parse_target
+from assay.schema.audit import SEVERITIES, Budget, Kind
 
 HERE = Path(__file__).parent
 ZOO = HERE.parent / "tests/audit/zoo"
@@ -70,7 +71,7 @@ PEERS: dict[str, tuple[Peer, ...]] = {
 
 
 Audited = tuple[str, str, Audit]
-"""A grader's title, the version of its package, and what was found."""
+"""A grader's title, the version of its package, and its audit."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,17 +92,17 @@ def _own(budgets: Sequence[Budget]) -> Iterator[str]:
     print("|---|---|---|---|---|---|---|---|")
     for budget in budgets:
         for name in KINDS_OF:
-            found = audit(parse_target(name), budget=budget)
-            accepted = [ruling.finding.check for ruling in found.rulings if ruling.accepted]
+            result = audit_reward(parse_target(name), budget=budget)
+            accepted = [finding.check for finding in result.findings if finding.accepted]
             print(
-                f"| {name} | {found.kind} | {budget} | {found.probes} | {found.seconds:.1f} | "
-                f"{_counts(found)} | {', '.join(accepted) or '–'} | {found.passes_at} |",
+                f"| {name} | {result.kind} | {budget} | {result.probes} | {result.seconds:.1f} | "
+                f"{_counts(result)} | {', '.join(accepted) or '–'} | {result.passes_at} |",
                 flush=True,
             )
-            if found.fails("medium"):
-                yield f"{name} at {budget}: {found.verdict}"
-            if name == "math_equal_reward" and found.seconds > LIMITS_S[budget]:
-                yield f"{name} at {budget} took {found.seconds:.0f} s"
+            if result.fails("medium"):
+                yield f"{name} at {budget}: {result.verdict}"
+            if name == "math_equal_reward" and result.seconds > LIMITS_S[budget]:
+                yield f"{name} at {budget} took {result.seconds:.0f} s"
 
 
 def _zoo() -> list[str]:
@@ -109,26 +110,26 @@ def _zoo() -> list[str]:
     listed = tomllib.loads((ZOO / "zoo.toml").read_text(encoding="utf-8"))
     missed: list[str] = []
     for name, entry in listed["broken"].items():
-        found = audit(parse_target(f"{ZOO / 'broken.py'}:{name}"), kind=entry["kind"])
-        families = {item.finding.family for item in found.rulings}
+        result = audit_reward(parse_target(f"{ZOO / 'broken.py'}:{name}"), kind=entry["kind"])
+        families = {finding.family for finding in result.findings}
         if entry["family"] not in families:
             missed.append(f"{name}: nothing found in {entry['family']}")
     planted: dict[str, str] = runpy.run_path(str(ZOO / "machine.py"))["PLANTED"]
     for name, check in planted.items():
         spec = parse_target(f"{ZOO / 'machine.py'}:{name}")
-        found = audit(spec, kind="maths", families=("machine",), limits=ZOO_LIMITS)
-        if check not in {item.finding.check for item in found.rulings}:
+        result = audit_reward(spec, kind="maths", families=("machine",), limits=ZOO_LIMITS)
+        if check not in {finding.check for finding in result.findings}:
             missed.append(f"{name}: {check} found nothing")
     accused: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, entry in listed["sound"].items():
-            found = audit(
+            result = audit_reward(
                 parse_target(f"{ZOO / 'sound.py'}:{name}"),
                 kind=entry["kind"],
                 data=_rows(listed, entry, Path(folder)),
             )
-            if found.fails("medium"):
-                accused.append(f"{name}: {found.verdict}")
+            if result.fails("medium"):
+                accused.append(f"{name}: {result.verdict}")
     broken, sound = len(listed["broken"]) + len(planted), len(listed["sound"])
     print(f"\nzoo: {broken - len(missed)} of {broken} planted flaws found in their family; "
           f"{len(accused)} of {sound} sound rewards accused at medium or above")  # fmt: skip
@@ -146,8 +147,8 @@ def _rows(listed: dict[str, Any], entry: dict[str, str], folder: Path) -> Path |
 def _peers(named: Sequence[str]) -> None:
     pairs = [text.partition("=")[::2] for text in named]
     done: list[Audited] = [
-        ("Assay `math_equal_reward`", __version__, audit(parse_target("math_equal_reward"))),
-        ("Assay `qa_f1_reward`", __version__, audit(parse_target("qa_f1_reward"))),
+        ("Assay `math_equal_reward`", __version__, audit_reward(parse_target("math_equal_reward"))),
+        ("Assay `qa_f1_reward`", __version__, audit_reward(parse_target("qa_f1_reward"))),
     ]
     for name, python in pairs:
         for peer in PEERS[name]:
@@ -156,8 +157,8 @@ def _peers(named: Sequence[str]) -> None:
             if ".py:" in target:
                 target = str(HERE / "audit_peers" / target)
             spec = parse_target(target, python=python)
-            found = audit(spec, kind=peer.kind, limits=PEER_LIMITS)
-            done.append((peer.title, _version(python, peer.package), found))
+            result = audit_reward(spec, kind=peer.kind, limits=PEER_LIMITS)
+            done.append((peer.title, _version(python, peer.package), result))
     _print_peers(done)
 
 
@@ -165,66 +166,65 @@ def _print_peers(done: Sequence[Audited]) -> None:
     print("\n| grader | version | critical | high | medium | low | gold refused | "
           "other right forms refused | wrong paid | probes | s |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for title, version, found in done:
-        print(_peer_row(title, version, found))
+    for title, version, result in done:
+        print(_peer_row(title, version, result))
     for kind in ("maths", "qa"):
         _print_matrix([one for one in done if one[2].kind == kind])
-    for title, _, found in done:
+    for title, _, result in done:
         print(f"\n{title}\n")
-        for ruling in found.rulings:
-            if at_least(ruling.finding.severity, "medium"):
-                print(_line(ruling))
+        for finding in result.findings:
+            if at_least(finding.severity, "medium"):
+                print(_line(finding))
 
 
 def _print_matrix(done: Sequence[Audited]) -> None:
     """Check by check: how bad, and an answer that shows it on the first grader that has it."""
-    rows: dict[str, dict[str, Ruling]] = {}
-    for title, _, found in done:
-        for ruling in found.rulings:
-            rows.setdefault(ruling.finding.check, {}).setdefault(title, ruling)
+    rows: dict[str, dict[str, Finding]] = {}
+    for title, _, result in done:
+        for finding in result.findings:
+            rows.setdefault(finding.check, {}).setdefault(title, finding)
     titles = [title for title, _, _ in done]
     print(f"\n| check | {' | '.join(titles)} | for example: answer, gold |")
     print("|---|" + "---|" * (len(titles) + 1))
-    for check, held in rows.items():
-        if not any(at_least(ruling.finding.severity, "medium") for ruling in held.values()):
+    for check, by_title in rows.items():
+        if not any(at_least(finding.severity, "medium") for finding in by_title.values()):
             continue
-        cells = [_cell(held.get(title)) for title in titles]
-        shown = max(held.values(), key=lambda ruling: SEVERITIES.index(ruling.finding.severity))
-        print(f"| `{check}` | {' | '.join(cells)} | {_example(shown)} |")
+        cells = [_cell(by_title.get(title)) for title in titles]
+        worst = max(by_title.values(), key=lambda finding: SEVERITIES.index(finding.severity))
+        print(f"| `{check}` | {' | '.join(cells)} | {_example(worst)} |")
 
 
-def _cell(ruling: Ruling | None) -> str:
-    if ruling is None:
+def _cell(finding: Finding | None) -> str:
+    if finding is None:
         return "–"
-    accepted = " (accepted)" if ruling.accepted else ""
-    return f"{ruling.finding.severity}{accepted}"
+    accepted = " (accepted)" if finding.accepted else ""
+    return f"{finding.severity}{accepted}"
 
 
-def _example(ruling: Ruling) -> str:
-    call = ruling.finding.reproducer
+def _example(finding: Finding) -> str:
+    call = finding.reproducer
     text = expression(call.final_response)[:80]
     return f"`{text}`, `{call.columns.get('answer')}`".replace("|", "\\|")
 
 
-def _line(ruling: Ruling) -> str:
+def _line(finding: Finding) -> str:
     """A finding with what shows it."""
-    item = ruling.finding
-    accepted = " (accepted)" if ruling.accepted else ""
-    answer = expression(item.reproducer.final_response)[:160]
-    gold = item.reproducer.columns.get("answer")
+    accepted = " (accepted)" if finding.accepted else ""
+    answer = expression(finding.reproducer.final_response)[:160]
+    reference = finding.reproducer.columns.get("answer")
     return (
-        f"- {item.severity}{accepted}, `{item.check}`, {item.count} of {item.tried}: {item.title}. "
-        f"Answer `{answer}`, gold `{gold}`: {item.observed}"
+        f"- {finding.severity}{accepted}, `{finding.check}`, {finding.count} of {finding.tried}: "
+        f"{finding.title}. Answer `{answer}`, gold `{reference}`: {finding.observed}"
     )
 
 
-def _peer_row(title: str, version: str, found: Audit) -> str:
+def _peer_row(title: str, version: str, result: Audit) -> str:
     """Accepted findings are counted with the others: a peer had nobody to declare its own."""
-    counts = Counter(ruling.finding.severity for ruling in found.rulings)
-    rates = [rate for check in found.checks for rate in check.rates]
+    counts = Counter(finding.severity for finding in result.findings)
+    rates = [rate for check in result.checks for rate in check.rates]
     shares = [f"{rate.hits}/{rate.n}" for rate in rates] + ["–"] * (3 - len(rates))
     severities = [str(counts[severity]) for severity in reversed(SEVERITIES[1:])]
-    cells = [title, version, *severities, *shares, str(found.probes), f"{found.seconds:.0f}"]
+    cells = [title, version, *severities, *shares, str(result.probes), f"{result.seconds:.0f}"]
     return f"| {' | '.join(cells)} |"
 
 
@@ -234,8 +234,8 @@ def _version(python: str, package: str) -> str:
     return ran.stdout.strip()
 
 
-def _counts(found: Audit) -> str:
-    counts = Counter(finding.severity for finding in found.open_findings)
+def _counts(result: Audit) -> str:
+    counts = Counter(finding.severity for finding in result.open_findings)
     return ", ".join(f"{counts[s]} {s}" for s in reversed(SEVERITIES) if counts[s]) or "none"
 
 

@@ -23,8 +23,9 @@ from assay.rewards.step import (
 )
 from assay.rewards.step.inputs import Progress
 from assay.rewards.step.telemetry import RECORD_LIMIT_BYTES, to_json_line, to_record
+from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, PageFacts
-from assay.schema.outcome import BlockCode, ErrorCode, Gate
+from assay.schema.outcome import ErrorCode, Gate
 from assay.schema.step_score import BANDS, StepScore, step_score_to_record
 
 EXAMPLES = 5

@@ -1,4 +1,4 @@
-"""A bench that asks a function of this process: quick, for flaws that need no isolation."""
+"""A context that asks a function of this process: quick, for flaws that need no isolation."""
 
 from __future__ import annotations
 
@@ -6,67 +6,69 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from assay.audit.bench import Bench
 from assay.audit.checks import CHECKS
 from assay.audit.child.assay_audit_child.loading import detect
-from assay.audit.child.assay_audit_child.places import Desk
+from assay.audit.child.assay_audit_child.places import CallDispatcher
+from assay.audit.context import CheckContext
 from assay.audit.data import built_in
-from assay.audit.findings import Budget, Call, Finding, Kind, Sample, Verdict
-from assay.audit.isolation import MeasuredResult, Place
-from assay.audit.session import Apart, Session
+from assay.audit.findings import CallResult, Finding, GraderCall, Sample
+from assay.audit.isolation import IsolatedTarget, MeasuredResult, Place
+from assay.audit.session import AuditSession, FreshProcess
 from assay.registry import find_reward
+from assay.schema.audit import Budget, Kind
 
 
-class InProcess(Session):
-    """A session without a process: the function is called here, and its verdicts are kept."""
+class InProcess(AuditSession):
+    """A session without a process: the function is called here, and its results are cached."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.asked = 0
-        self._memory = {}
-        self._found = {}
-        self._desk = Desk(
-            function, {"shape": detect(function), "gold_column": "answer", "calls": []}
+        self.call_count = 0
+        self._isolated = cast(IsolatedTarget, None)
+        self._results = {}
+        self._cache = {}
+        self._dispatcher = CallDispatcher(
+            function, {"shape": detect(function), "reference_column": "answer", "calls": []}
         )
 
-    def answers(
-        self, calls: Sequence[Call], *, place: Place = "main", measure: bool = False
+    def run_in(
+        self, isolated: IsolatedTarget, calls: Sequence[GraderCall], place: Place, *, measure: bool
     ) -> list[MeasuredResult]:
-        return [MeasuredResult(self._verdict(call)) for call in calls]
+        return [MeasuredResult(self._call(call)) for call in calls]
 
     @contextmanager
-    def apart(self, *, hash_seed: int = 0) -> Iterator[Apart]:
+    def fresh_process(self, *, hash_seed: int = 0) -> Iterator[FreshProcess]:
         # It answers as another process would; what the module of the function keeps, it keeps.
-        yield cast(Apart, self)
+        yield FreshProcess(self, self._isolated)
 
-    def _verdict(self, call: Call) -> Verdict:
-        self.asked += 1
-        told = self._desk.answer(
+    def _call(self, call: GraderCall) -> CallResult:
+        self.call_count += 1
+        reply = self._dispatcher.answer(
             {
                 "final_response": call.final_response,
                 "columns": dict(call.columns),
                 "messages": call.messages,
             }
         )
-        return Verdict(**told)
+        return CallResult(**reply)
 
 
-def bench_of(
+def context_of(
     function: Callable[..., Any] | str,
     kind: Kind,
     samples: Sequence[Sample] | None = None,
     budget: Budget = "fast",
-) -> Bench:
-    """A bench over the function, on the built-in samples of the kind unless others are given."""
+) -> CheckContext:
+    """A context over the function, on the built-in samples of the kind unless others are given."""
     target = find_reward(function).function if isinstance(function, str) else function
     rows = built_in(kind) if samples is None else samples
-    return Bench.over(InProcess(target), kind, rows, budget)
+    return CheckContext(InProcess(target), kind, rows, budget)
 
 
-def findings_of(bench: Bench, *checks: str) -> list[Finding]:
+def findings_of(context: CheckContext, *checks: str) -> list[Finding]:
     """What the content checks of the kind find, all of them or those named."""
     return [
         finding
         for check in CHECKS
-        if bench.kind in check.kinds and (not checks or check.name in checks)
-        for finding in check.run(bench.for_check(check)).findings
+        if context.kind in check.kinds and (not checks or check.name in checks)
+        for finding in context.run(check).findings
     ]

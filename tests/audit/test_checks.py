@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from assay.audit.checks import CHECKS
-from assay.audit.checks.frames import FRAMES, measure
-from assay.audit.checks.trial import milder
-from assay.audit.data import built_in, from_row, gold_text
-from assay.audit.findings import KINDS, Kind, Sample, Severity, at_least
+from assay.audit.context import milder
+from assay.audit.data import built_in, from_row
+from assay.audit.findings import Sample, at_least
+from assay.audit.frames import FRAMES, measure_baseline
 from assay.errors import BadRecord
-from tests.audit.in_process import InProcess, bench_of, findings_of
+from assay.schema.audit import KINDS, Kind, Severity
+from tests.audit.in_process import InProcess, context_of, findings_of
 from tests.audit.zoo.broken import any_box_counts, equal, last_box, said, words
 from tests.audit.zoo.sound import exact_match
 
@@ -61,7 +62,7 @@ def late_calls_count(final_response: str, answer: str, trajectory: Talk) -> floa
 def test_mild_flaws_are_named_and_stay_mild(
     check: str, kind: Kind, reward: Reward | str, severity: Severity, why: str
 ) -> None:
-    (finding,) = findings_of(bench_of(reward, kind), check)
+    (finding,) = findings_of(context_of(reward, kind), check)
     assert finding.severity == severity, why
 
 
@@ -72,7 +73,7 @@ def test_the_audit_finds_out_where_a_target_wants_its_answers(frame: Any) -> Non
     def reward(final_response: str, answer: str) -> float:
         return 3.0 if final_response == frame.put(answer) else 0.0
 
-    measured = measure(InProcess(reward).ask, "qa", samples)
+    measured = measure_baseline(InProcess(reward).ask, "qa", samples)
 
     assert measured.frame == frame
     assert measured.full_marks == 3.0
@@ -82,24 +83,24 @@ def test_the_audit_finds_out_where_a_target_wants_its_answers(frame: Any) -> Non
 def test_the_usual_frame_is_preferred_where_all_are_paid() -> None:
     usual: dict[Kind, str] = {"maths": "boxed", "qa": "bare", "structured": "bare"}
     for kind, name in usual.items():
-        found = measure(InProcess(lambda final_response: 1.0).ask, kind, built_in(kind))
+        found = measure_baseline(InProcess(lambda final_response: 1.0).ask, kind, built_in(kind))
         assert found.frame.name == name
 
 
 def test_a_target_that_pays_nothing_is_charged_once() -> None:
-    found = findings_of(bench_of(lambda final_response, answer: 0.0, "maths"))
+    found = findings_of(context_of(lambda final_response, answer: 0.0, "maths"))
     assert [(item.check, item.severity) for item in found] == [("gold_accepted", "critical")]
 
 
 def test_a_target_that_pays_everything_is_charged_with_the_worst() -> None:
-    found = findings_of(bench_of(lambda final_response, answer: 1.0, "qa"))
+    found = findings_of(context_of(lambda final_response, answer: 1.0, "qa"))
     worst = {item.check for item in found if item.severity == "critical"}
     assert {"near_misses_refused", "empty_answer", "other_gold", "lazy_constant"} <= worst
     assert "gold_accepted" not in {item.check for item in found}
 
 
 def test_severity_is_milder_for_an_accident_and_for_part_of_the_pay() -> None:
-    gold = {sample.gold for sample in built_in("qa")[:1]}
+    gold = {sample.reference for sample in built_in("qa")[:1]}
 
     def everywhere(final_response: str, answer: str) -> float:
         return float(final_response == answer or not final_response.strip())
@@ -111,7 +112,7 @@ def test_severity_is_milder_for_an_accident_and_for_part_of_the_pay() -> None:
         return float(final_response == answer or (not final_response.strip() and answer in gold))
 
     severities = {
-        reward.__name__: findings_of(bench_of(reward, "qa", budget="full"), "empty_answer")[0]
+        reward.__name__: findings_of(context_of(reward, "qa", budget="full"), "empty_answer")[0]
         for reward in (everywhere, partly, on_one_row)
     }
     assert {name: item.severity for name, item in severities.items()} == {
@@ -127,7 +128,7 @@ def test_rates_come_with_their_intervals() -> None:
         return float(last_box(final_response) == answer)
 
     results = {
-        check.name: check.run(bench_of(only_whole, "maths").for_check(check))
+        check.name: context_of(only_whole, "maths").run(check)
         for check in CHECKS
         if check.family == "correctness"
     }
@@ -146,11 +147,11 @@ def test_a_reproducer_is_small_and_still_the_same_kind_of_answer() -> None:
     def anywhere(final_response: str, answer: str) -> float:
         return float(answer in final_response)
 
-    (echo,) = findings_of(bench_of(anywhere, "qa"), "prompt_echo")
+    (echo,) = findings_of(context_of(anywhere, "qa"), "prompt_echo")
     assert echo.reproducer.final_response == "Which is farther from the Sun, Mars or Venus?"
-    (alternatives,) = findings_of(bench_of(anywhere, "qa", [ROME]), "or_list")
+    (alternatives,) = findings_of(context_of(anywhere, "qa", [ROME]), "or_list")
     assert alternatives.reproducer.final_response == "Rome or Oslo"
-    (miss,) = findings_of(bench_of(anywhere, "qa", [ROME]), "withdrawal")
+    (miss,) = findings_of(context_of(anywhere, "qa", [ROME]), "withdrawal")
     assert "Wait, that is wrong" in miss.reproducer.final_response
 
 
@@ -158,23 +159,23 @@ def test_an_answer_in_one_place_of_several_is_a_convention_and_no_flaw() -> None
     def last_counts(final_response: str, answer: str) -> float:
         return equal(last_box(final_response), answer)
 
-    assert not findings_of(bench_of(last_counts, "maths"), "several_answers")
-    assert findings_of(bench_of(any_box_counts, "maths"), "several_answers")
+    assert not findings_of(context_of(last_counts, "maths"), "several_answers")
+    assert findings_of(context_of(any_box_counts, "maths"), "several_answers")
 
 
 def test_a_penalty_that_is_escaped_is_no_bonus_for_repetition() -> None:
     def punished(final_response: str, answer: str) -> float:
         return 1.0 if final_response == answer else -1.0 if "\n" not in final_response else 0.0
 
-    assert not findings_of(bench_of(punished, "qa"), "duplication", "length_bias", "range")
+    assert not findings_of(context_of(punished, "qa"), "duplication", "length_bias", "range")
 
 
 def test_the_same_seed_gives_the_same_findings_in_any_order() -> None:
-    bench = bench_of("qa_f1_reward", "qa")
+    context = context_of("qa_f1_reward", "qa")
     checks = [check for check in CHECKS if "qa" in check.kinds]
-    forwards = {check.name: check.run(bench.for_check(check)) for check in checks}
-    again = bench_of("qa_f1_reward", "qa")
-    backwards = {check.name: check.run(again.for_check(check)) for check in checks[::-1]}
+    forwards = {check.name: context.run(check) for check in checks}
+    again = context_of("qa_f1_reward", "qa")
+    backwards = {check.name: again.run(check) for check in checks[::-1]}
     assert _timeless(forwards) == _timeless(backwards)
 
 
@@ -187,26 +188,24 @@ def test_a_fast_audit_asks_a_bounded_number_of_questions(kind: Kind, most: int) 
     names: dict[Kind, str] = {
         "maths": "math_equal_reward", "qa": "qa_f1_reward", "agent": "qa_f1_reward_tool",
     }  # fmt: skip
-    bench = bench_of(names[kind], kind)
-    findings_of(bench)
-    assert bench.session.asked <= most
+    context = context_of(names[kind], kind)
+    findings_of(context)
+    assert context.session.call_count <= most
 
 
 def test_a_large_file_of_data_costs_no_more_on_a_full_budget() -> None:
     rows = [from_row("qa", {"prompt": f"Which is {n}?", "answer": f"name{n}"}) for n in range(600)]
-    bench = bench_of(exact_match, "qa", rows, budget="full")
-    assert not [item for item in findings_of(bench) if at_least(item.severity, "medium")]
-    assert bench.session.asked <= 15_000
+    context = context_of(exact_match, "qa", rows, budget="full")
+    assert not [item for item in findings_of(context) if at_least(item.severity, "medium")]
+    assert context.session.call_count <= 15_000
 
 
 def test_a_world_that_the_recordings_do_not_hold_is_skipped_with_the_reason() -> None:
     async def of_another_world(context: Any) -> float:
         return float((await context.acquire_resource("chess")).evidence().won)
 
-    bench = bench_of(of_another_world, "environment")
-    results = [
-        check.run(bench.for_check(check)) for check in CHECKS if "environment" in check.kinds
-    ]
+    context = context_of(of_another_world, "environment")
+    results = [context.run(check) for check in CHECKS if "environment" in check.kinds]
     assert not [item for result in results for item in result.findings]
     assert any("episodes of its own" in (result.skipped or "") for result in results)
 
@@ -216,15 +215,11 @@ def test_episodes_of_ones_own_are_not_replaced_by_built_in_ones() -> None:
         return 1.0
 
     row = built_in("environment")[0]
-    call = bench_of(own_reward, "environment").samples[0].columns
+    call = context_of(own_reward, "environment").samples[0].columns
     assert "episode" not in call
     own = replace(row, columns={**row.columns, "episode": {"task": {"id": "mine"}}})
-    bench = bench_of(own_reward, "environment", [own])
-    results = {
-        check.name: check.run(bench.for_check(check))
-        for check in CHECKS
-        if "environment" in check.kinds
-    }
+    context = context_of(own_reward, "environment", [own])
+    results = {check.name: context.run(check) for check in CHECKS if "environment" in check.kinds}
     assert not results["gold_accepted"].findings
     for name in ("near_misses_refused", "after_done", "claims_believed", "dead_world"):
         assert results[name].skipped, name
@@ -251,7 +246,7 @@ def test_a_row_of_ones_own_data_becomes_a_sample(
     row: dict[str, Any], gold: Any, right: tuple[str, ...], prompt: str, why: str
 ) -> None:
     sample = from_row("qa", row)
-    assert (sample.gold, sample.right, sample.prompt) == (gold, right, prompt), why
+    assert (sample.reference, sample.right, sample.prompt) == (gold, right, prompt), why
     assert sample.columns["answer"] == gold
 
 
@@ -271,11 +266,11 @@ def test_the_built_in_rows_are_usable(kind: Kind) -> None:
         assert sample.right
         assert not set(sample.right) & set(sample.wrong)
     if kind != "environment":
-        assert len({gold_text(sample.gold) for sample in samples}) == len(samples)
+        assert len({sample.reference_text for sample in samples}) == len(samples)
         assert all(sample.wrong for sample in samples)
 
 
-@pytest.mark.parametrize("sample", built_in("maths"), ids=lambda sample: str(sample.gold))
+@pytest.mark.parametrize("sample", built_in("maths"), ids=lambda sample: str(sample.reference))
 def test_the_built_in_mathematics_is_right(sample: Sample) -> None:
-    assert [text for text in sample.right if not equal(text, sample.gold)] == []
-    assert [text for text in sample.wrong if equal(text, sample.gold)] == []
+    assert [text for text in sample.right if not equal(text, sample.reference)] == []
+    assert [text for text in sample.wrong if equal(text, sample.reference)] == []

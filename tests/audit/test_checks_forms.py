@@ -16,7 +16,8 @@ from assay.audit.checks.forms import (
     rewrites,
     take_apart,
 )
-from assay.audit.findings import KINDS, Sample
+from assay.audit.findings import Sample
+from assay.schema.audit import KINDS
 from tests.audit.zoo.broken import equal
 from tests.audit.zoo.sound import exact_match, same_record
 

@@ -1,26 +1,26 @@
-"""The engine: kinds, data, acceptances, determinism, and the bench that checks hold."""
+"""The engine: kinds, data, acceptances, determinism, and the context that checks hold."""
 
 from __future__ import annotations
 
 import json
-import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.audit.acceptances import ACCEPTED
-from assay.audit.bench import Bench
+from assay.audit.context import CheckContext, shrink
 from assay.audit.data import built_in
-from assay.audit.engine import KINDS_OF, all_checks, audit, find_kind, read_samples
-from assay.audit.findings import KINDS, Call, Verdict, wilson
+from assay.audit.engine import ACCEPTED, KINDS_OF, all_checks, audit_reward, find_kind, read_samples
+from assay.audit.findings import CallResult, GraderCall, wilson
 from assay.audit.isolation import ProcessLimits
-from assay.audit.session import Session
-from assay.audit.shrinking import shrink
+from assay.audit.session import AuditSession
 from assay.audit.target import parse_target
 from assay.errors import BadParameter, BadRecord
 from assay.registry import REWARDS
+from assay.schema.audit import KINDS
+from tests.audit.in_process import context_of
 
 GUESTS = r"""
 import json, re
@@ -54,7 +54,7 @@ def guests(tmp_path: Path) -> Path:
     ("name", "kind"), [("boxed", "maths"), ("words", "qa"), ("record", "structured")]
 )
 def test_the_kind_is_the_one_whose_golds_are_paid(name: str, kind: str, guests: Path) -> None:
-    with Session(parse_target(f"guests.py:{name}", folder=guests)) as session:
+    with AuditSession(parse_target(f"guests.py:{name}", folder=guests)) as session:
         assert find_kind(session) == kind
 
 
@@ -67,25 +67,24 @@ def test_every_predefined_reward_has_a_kind() -> None:
 def test_check_names_are_unique_and_acceptances_name_checks() -> None:
     names = [check.name for check in all_checks()]
     assert len(names) == len(set(names))
-    for acceptances in ACCEPTED.values():
-        for acceptance in acceptances:
-            assert acceptance.check in names
-            assert len(acceptance.reason) > 40
+    for reasons in ACCEPTED.values():
+        assert reasons.keys() <= set(names)
+        assert all(len(reason) > 40 for reason in reasons.values())
 
 
 def test_an_unknown_check_cannot_be_accepted() -> None:
     with pytest.raises(BadParameter, match="did you mean 'time_bound'"):
-        audit(parse_target("math_equal_reward"), accept={"time_bounds": "because"})
+        audit_reward(parse_target("math_equal_reward"), accept={"time_bounds": "because"})
 
 
 def test_an_accepted_finding_is_kept_and_opens_the_gate(guests: Path) -> None:
     spec = parse_target("guests.py:anything", folder=guests)
-    plain = audit(spec, kind="maths", families=("degenerate",))
+    plain = audit_reward(spec, kind="maths", families=("degenerate",))
     assert plain.fails("critical")
     assert plain.passes_at is None
     reasons = {check.name: "it is a test" for check in plain.checks}
-    lenient = audit(spec, kind="maths", families=("degenerate",), accept=reasons)
-    assert [r.finding for r in lenient.rulings] == [r.finding for r in plain.rulings]
+    lenient = audit_reward(spec, kind="maths", families=("degenerate",), accept=reasons)
+    assert [replace(one, accepted=None) for one in lenient.findings] == list(plain.findings)
     assert not lenient.fails("info")
     assert {check.outcome for check in lenient.checks} <= {"accepted", "passed", "skipped"}
 
@@ -93,19 +92,19 @@ def test_an_accepted_finding_is_kept_and_opens_the_gate(guests: Path) -> None:
 def test_two_audits_with_one_seed_give_the_same_record() -> None:
     spec = parse_target("qa_f1_reward")
     one, other = (
-        json.dumps(audit(spec, seed=7, families=("spray", "text", "shape")).to_record())
+        json.dumps(audit_reward(spec, seed=7, families=("spray", "text", "shape")).to_record())
         for _ in range(2)
     )
     assert one == other
 
 
-def test_the_dice_of_a_check_depend_on_seed_and_name_alone() -> None:
-    with Session(parse_target("math_equal_reward")) as session:
-        bench = Bench.over(session, "maths", built_in("maths")[:2], "fast", seed=3)
-        first, second = all_checks()[:2]
-        rolls = [bench.for_check(check).rng.random() for check in (first, second, first)]
-    assert rolls[0] == rolls[2] == random.Random(f"3/{first.name}").random()
-    assert rolls[0] != rolls[1]
+def test_the_rows_of_a_check_depend_on_seed_and_name_alone() -> None:
+    context = context_of(lambda final_response, answer: 1.0, "maths")
+    first, second = all_checks()[:2]
+    drawn = [replace(context, check=check).rows(6) for check in (first, second, first)]
+    assert drawn[0] == drawn[2]
+    assert drawn[0] != drawn[1]
+    assert drawn[0] != replace(context, check=first, seed=3).rows(6)
 
 
 def test_the_same_call_is_asked_once_unless_it_has_to_be_fresh(tmp_path: Path) -> None:
@@ -113,11 +112,11 @@ def test_the_same_call_is_asked_once_unless_it_has_to_be_fresh(tmp_path: Path) -
         "calls = 0\ndef f(final_response, answer):\n"
         "    global calls\n    calls += 1\n    return float(calls)\n"
     )
-    with Session(parse_target("counting.py:f", folder=tmp_path), ProcessLimits()) as session:
-        bench = Bench.over(session, "qa", built_in("qa")[:1], "fast")
-        call = Call("a", {"answer": "a"})
-        assert bench.ask([call]) == bench.ask([call])
-        assert [verdict.value for verdict in bench.ask([call, call], fresh=True)] == [1.0, 2.0]
+    with AuditSession(parse_target("counting.py:f", folder=tmp_path), ProcessLimits()) as session:
+        context = CheckContext(session, "qa", built_in("qa")[:1], "fast")
+        call = GraderCall("a", {"answer": "a"})
+        assert context.ask([call]) == context.ask([call])
+        assert [verdict.value for verdict in context.ask([call, call], fresh=True)] == [1.0, 2.0]
 
 
 def test_rows_of_a_file_become_samples(tmp_path: Path) -> None:
@@ -128,7 +127,7 @@ def test_rows_of_a_file_become_samples(tmp_path: Path) -> None:
     assert len(samples) == 40
     assert samples == read_samples(file, "maths", "fast", seed=1)
     assert samples != read_samples(file, "maths", "fast", seed=2)
-    assert all(sample.columns["answer"] == sample.gold for sample in samples)
+    assert all(sample.columns["answer"] == sample.reference for sample in samples)
 
 
 @pytest.mark.parametrize(
@@ -179,10 +178,10 @@ def test_what_is_not_needed_is_shrunk_away() -> None:
 
 
 def test_a_verdict_pays_above_half_of_full_marks() -> None:
-    with Session(parse_target("math_equal_reward")) as session:
-        bench = Bench.over(session, "maths", built_in("maths")[:3], "fast")
-        assert bench.full_marks == 1.0
-        assert [bench.pays(Verdict("scored", value)) for value in (1.0, 0.5, 0.51)] == [
+    with AuditSession(parse_target("math_equal_reward")) as session:
+        context = CheckContext(session, "maths", built_in("maths")[:3], "fast")
+        assert context.full_marks == 1.0
+        assert [context.pays(CallResult("scored", value)) for value in (1.0, 0.5, 0.51)] == [
             True, False, True,
         ]  # fmt: skip
-        assert not bench.pays(Verdict("abstained", None))
+        assert not context.pays(CallResult("abstained", None))

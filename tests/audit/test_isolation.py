@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.audit import processes
-from assay.audit.findings import Call
+from assay.audit.findings import GraderCall
 from assay.audit.isolation import IsolatedTarget, ProcessLimits
 from assay.audit.target import parse_target
 from assay.errors import UnknownName
@@ -69,10 +68,10 @@ def ask(tmp_path: Path) -> Ask:
         spec = parse_target(f"guest.py:{name}", folder=tmp_path)
         limits = ProcessLimits(call_s=0.5, memory_mb=1024)
         with IsolatedTarget(spec, limits) as isolated:
-            calls = [Call(text, {"answer": "1"}) for text in texts]
+            calls = [GraderCall(text, {"answer": "1"}) for text in texts]
             answers = isolated.ask(calls, shape="assay")
             isolated.traces.seen.update({("left", name): None for name in isolated.files()})
-        return [answer.verdict.status for answer in answers], isolated
+        return [answer.result.status for answer in answers], isolated
 
     return run
 
@@ -99,7 +98,7 @@ def test_a_daemon_is_found_and_ended(ask: Ask) -> None:
     statuses, isolated = ask("daemon", "a")
     assert statuses == ["scored"]
     assert isolated.traces.survivors == ["a forked copy of the grader"]
-    assert processes.marked(isolated._mark) == ()
+    assert isolated._child.family() == ()
 
 
 def test_a_fork_that_returns_does_not_answer_a_second_time(ask: Ask) -> None:
@@ -128,8 +127,8 @@ def test_secrets_and_stdin_stay_outside(
     with IsolatedTarget(
         parse_target(f"guest.py:{name}", folder=tmp_path), ProcessLimits()
     ) as isolated:
-        (answer,) = isolated.ask([Call("a", {"answer": "1"})], shape="assay")
-    assert answer.verdict.value == value
+        (answer,) = isolated.ask([GraderCall("a", {"answer": "1"})], shape="assay")
+    assert answer.result.value == value
 
 
 def test_no_file_descriptor_is_kept(tmp_path: Path) -> None:
@@ -139,7 +138,7 @@ def test_no_file_descriptor_is_kept(tmp_path: Path) -> None:
         with IsolatedTarget(
             parse_target("guest.py:writes", folder=tmp_path), ProcessLimits()
         ) as isolated:
-            isolated.ask([Call("a", {"answer": "1"})], shape="assay")
+            isolated.ask([GraderCall("a", {"answer": "1"})], shape="assay")
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.audit.bench import Bench
+from assay.audit.context import CheckContext
 from assay.audit.data import built_in
 from assay.audit.findings import Finding, at_least
 from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
-from assay.audit.session import Session
+from assay.audit.session import AuditSession
 from assay.audit.target import parse_target
 from tests.audit.zoo.machine import PLANTED
 
@@ -22,13 +22,9 @@ CHECKS = {check.name: check for check in MACHINE_CHECKS}
 def _found(name: str, *checks: str, rows: int = 4) -> list[Finding]:
     # A limit that only what never ends can reach; memory is measured on calls that end.
     limits = ProcessLimits(call_s=1.0 if "time_bound" in checks else 10.0, memory_mb=1024)
-    with Session(parse_target(f"{ZOO}:{name}"), limits) as session:
-        bench = Bench.over(session, "maths", built_in("maths")[:rows], "fast")
-        return [
-            finding
-            for check in checks
-            for finding in CHECKS[check].run(bench.for_check(CHECKS[check])).findings
-        ]
+    with AuditSession(parse_target(f"{ZOO}:{name}"), limits) as session:
+        context = CheckContext(session, "maths", built_in("maths")[:rows], "fast")
+        return [finding for check in checks for finding in context.run(CHECKS[check]).findings]
 
 
 @pytest.mark.parametrize(("name", "check"), PLANTED.items())
@@ -42,7 +38,7 @@ def test_a_planted_flaw_is_found_by_its_check(name: str, check: str) -> None:
 
 
 def test_a_predefined_reward_has_no_flaw_of_the_machine() -> None:
-    with Session(parse_target("math_equal_reward")) as session:
-        bench = Bench.over(session, "maths", built_in("maths")[:6], "fast")
-        found = [f for check in MACHINE_CHECKS for f in check.run(bench.for_check(check)).findings]
+    with AuditSession(parse_target("math_equal_reward")) as session:
+        context = CheckContext(session, "maths", built_in("maths")[:6], "fast")
+        found = [f for check in MACHINE_CHECKS for f in context.run(check).findings]
     assert found == []

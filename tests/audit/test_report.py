@@ -12,14 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.audit import stored
 from assay.audit.comparison import compare
-from assay.audit.findings import Call, Finding, Rate, Severity
-from assay.audit.page import to_html
-from assay.audit.result import Audit, Checked, Outcome, ranked
+from assay.audit.findings import Finding, GraderCall, rate_of
+from assay.audit.result import Audit, load, rank, to_json
 from assay.audit.snippets import expression, snippet
-from assay.audit.target import Shape, Target
 from assay.errors import BadRecord, UsageError
+from assay.schema.audit import CheckRecord, Family, Outcome, Severity, Shape, Target
 
 HOSTILE = "</pre><script>alert(1)</script>\u202e\ud800\0"
 
@@ -42,7 +40,7 @@ def _target(shape: Shape = "assay", text: str = "guest.py:f") -> Target:
 
 
 def _finding(severity: Severity, check: str = "or_list", text: str = "42 or 43") -> Finding:
-    call = Call(text, {"answer": "42", "prompt": "6 * 7?"})
+    call = GraderCall(text, {"answer": "42", "prompt": "6 * 7?"})
     return Finding(
         check, "spray", severity, f"{check} is paid", call, "pays 1", "two answers", "refuse", 3, 8
     )
@@ -56,10 +54,10 @@ def _audit(*findings: Finding, accepted: dict[str, str] | None = None) -> Audit:
         outcome: Outcome = "passed"
         if name in worst:
             outcome = "accepted" if name in reasons else "found"
-        rates = (Rate.of("wrong answers paid", 1, 8),) if name == "or_list" else ()
-        family = "machine" if name == "time_bound" else "spray"
+        rates = (rate_of("wrong answers paid", 1, 8),) if name == "or_list" else ()
+        family: Family = "machine" if name == "time_bound" else "spray"
         checks.append(
-            Checked(name, family, "What it means.", outcome, worst.get(name), rates, None, 0.5)  # type: ignore[arg-type]
+            CheckRecord(name, family, "What it means.", outcome, worst.get(name), rates, None)
         )
     return Audit(
         target=_target(),
@@ -72,8 +70,9 @@ def _audit(*findings: Finding, accepted: dict[str, str] | None = None) -> Audit:
         frame="boxed",
         probes=212,
         checks=tuple(checks),
-        rulings=ranked(list(findings), reasons),
+        findings=rank(list(findings), reasons),
         seconds=1.5,
+        check_seconds={check.name: 0.5 for check in checks},
     )
 
 
@@ -109,8 +108,12 @@ def test_findings_are_ranked_and_accepted_ones_come_last() -> None:
         _finding("low", "hedge"), _finding("critical", "or_list"), _finding("high", "time_bound"),
         accepted={"or_list": "by definition"},
     )  # fmt: skip
-    assert [ruling.finding.check for ruling in found.rulings] == ["time_bound", "hedge", "or_list"]
-    assert found.rulings[-1].accepted == "by definition"
+    assert [finding.check for finding in found.findings] == [
+        "time_bound",
+        "hedge",
+        "or_list",
+    ]
+    assert found.findings[-1].accepted == "by definition"
     assert found.worst == "high"
 
 
@@ -129,29 +132,29 @@ def test_seconds_are_in_the_record_only_when_asked_for() -> None:
 
 def test_the_record_is_json_whatever_the_model_wrote() -> None:
     record = _audit(_finding("low", text=HOSTILE)).to_record()
-    assert json.loads(stored.to_json(record)) == record
+    assert json.loads(to_json(record)) == record
     assert record["findings"][0]["reproducer"]["final_response"] == HOSTILE
-    odd = replace(_finding("low"), reproducer=Call("x", {"answer": [float("nan")]}))
+    odd = replace(_finding("low"), reproducer=GraderCall("x", {"answer": [float("nan")]}))
     (told,) = _audit(odd).to_record()["findings"]
     assert told["reproducer"]["columns"] == {"answer": ["nan"]}
 
 
 def test_a_saved_audit_is_found_again(tmp_path: Path) -> None:
     found = _audit(_finding("low"))
-    file = stored.save(found, tmp_path / "audits")
+    file = found.save(tmp_path / "audits")
     assert file.name == "guest.py_f.json"
-    assert stored.load("guest.py:f", tmp_path / "audits") == found.to_record(timings=True)
-    assert stored.load("another", tmp_path / "audits") is None
+    assert load("guest.py:f", tmp_path / "audits") == found.to_record(timings=True)
+    assert load("another", tmp_path / "audits") is None
     file.write_text('{"schema": "something else"}')
     with pytest.raises(BadRecord, match="is not an audit"):
-        stored.load("guest.py:f", tmp_path / "audits")
+        load("guest.py:f", tmp_path / "audits")
 
 
 def test_the_page_is_whole_and_nothing_in_it_runs() -> None:
     found = _audit(
         _finding("high", text=HOSTILE), _finding("low", "hedge"), accepted={"hedge": "<b>why</b>"}
     )
-    page = to_html(found)
+    page = found.to_html()
     assert "<script" not in page
     assert "<b>why" not in page
     assert "\u202e" not in page

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from assay.audit.data import built_in
-from assay.audit.findings import Call, Verdict
-from assay.audit.session import Session
+from assay.audit.findings import CallResult, GraderCall
+from assay.audit.session import AuditSession
 from assay.audit.target import parse_target
 from assay.errors import BadParameter, UnknownName, UsageError
 
@@ -74,12 +74,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _ask(folder: Path, name: str, text: str, gold: Any, shape: str | None = None) -> Verdict:
+def _ask(folder: Path, name: str, text: str, gold: Any, shape: str | None = None) -> CallResult:
     spec = parse_target(f"shapes.py:{name}", folder=folder, shape=shape)
-    with Session(spec) as session:
+    with AuditSession(spec) as session:
         session.settle_shape("qa", built_in("qa")[:3])
         columns = {"prompt": "How many? ", "answer": gold, "extra": gold}
-        return session.ask([Call(text, columns)])[0]
+        return session.ask([GraderCall(text, columns)])[0]
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,13 @@ def _ask(folder: Path, name: str, text: str, gold: Any, shape: str | None = None
 def test_each_shape_is_told_by_its_signature_and_called_so(
     name: str, shape: str, folder: Path
 ) -> None:
-    with Session(parse_target(f"shapes.py:{name}", folder=folder)) as session:
+    with AuditSession(parse_target(f"shapes.py:{name}", folder=folder)) as session:
         session.settle_shape("qa", built_in("qa")[:3])
         assert session.target.shape == shape
         columns = {"prompt": "How many? ", "answer": "42", "extra": "42"}
-        right, wrong = session.ask([Call("It is 42", columns), Call("It is 41", columns)])
+        right, wrong = session.ask(
+            [GraderCall("It is 42", columns), GraderCall("It is 41", columns)]
+        )
     assert (right.value, wrong.value) == (1.0, 0.0)
 
 
@@ -144,7 +146,7 @@ def test_metrics_beside_the_score_are_kept(folder: Path) -> None:
 
 def test_a_shape_that_cannot_be_told_has_to_be_named(folder: Path) -> None:
     with (
-        Session(parse_target("shapes.py:lonely", folder=folder)) as session,
+        AuditSession(parse_target("shapes.py:lonely", folder=folder)) as session,
         pytest.raises(BadParameter, match=r"lonely\(x\); name its shape with --shape"),
     ):
         session.target  # noqa: B018 - reading it loads the target
@@ -174,9 +176,9 @@ def test_an_agentfly_file_needs_no_agentfly(tmp_path: Path) -> None:
         "    assert not kwargs\n"
         "    return {'reward': float(final_response == answer), 'words': 1.0}\n"
     )
-    with Session(parse_target("fly.py:short", folder=tmp_path)) as session:
+    with AuditSession(parse_target("fly.py:short", folder=tmp_path)) as session:
         assert session.target.shape == "agentfly"
-        (verdict,) = session.ask([Call("a", {"answer": "a"})])
+        (verdict,) = session.ask([GraderCall("a", {"answer": "a"})])
     assert (verdict.value, verdict.parts) == (1.0, {"words": 1.0})
 
 
@@ -188,9 +190,11 @@ def test_another_interpreter_needs_no_assay(tmp_path: Path) -> None:
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
     bare.chmod(0o755)
     spec = parse_target("guest.py:f", python="./python", folder=tmp_path)
-    with Session(spec) as session:
-        places = [session.answers([Call("a", {})], place=place)[0] for place in ("main", "spawn")]
-    assert [answer.verdict.value for answer in places] == [1.0, 1.0]
+    with AuditSession(spec) as session:
+        places = [
+            session.run_calls([GraderCall("a", {})], place=place)[0] for place in ("main", "spawn")
+        ]
+    assert [answer.result.value for answer in places] == [1.0, 1.0]
 
 
 class _Answers(BaseHTTPRequestHandler):
@@ -231,9 +235,9 @@ def address() -> Iterator[str]:
 
 
 def test_a_reward_behind_an_address_is_asked_in_either_shape(address: str) -> None:
-    calls = [Call("a", {"answer": "a"}), Call("b", {"answer": "a"})]
+    calls = [GraderCall("a", {"answer": "a"}), GraderCall("b", {"answer": "a"})]
     for target in (f"{address}/v1/score#same", f"{address}/get_reward", f"{address}#same"):
-        with Session(parse_target(target)) as session:
+        with AuditSession(parse_target(target)) as session:
             assert [verdict.value for verdict in session.ask(calls)] == [1.0, 0.0], target
             assert session.target.name == ("same" if "#" in target else target)
 
@@ -242,7 +246,7 @@ def test_a_reward_behind_an_address_is_asked_in_either_shape(address: str) -> No
 def test_a_server_that_refuses_a_row_is_not_one_that_fails(
     code: str, status: str, address: str
 ) -> None:
-    with Session(parse_target(f"{address}#{code}")) as session:
-        (verdict,) = session.ask([Call("a", {"answer": "a"})])
+    with AuditSession(parse_target(f"{address}#{code}")) as session:
+        (verdict,) = session.ask([GraderCall("a", {"answer": "a"})])
     assert verdict.status == status
     assert code in verdict.because

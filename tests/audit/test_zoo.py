@@ -11,7 +11,7 @@ import pytest
 from assay.audit.checks import CHECKS
 from assay.audit.data import from_row
 from assay.audit.findings import Sample, at_least
-from tests.audit.in_process import bench_of, findings_of
+from tests.audit.in_process import context_of, findings_of
 from tests.audit.zoo import broken, sound
 
 ZOO = tomllib.loads(Path(__file__).with_name("zoo").joinpath("zoo.toml").read_text("utf-8"))
@@ -39,7 +39,7 @@ def test_a_planted_flaw_is_found_in_its_family(name: str) -> None:
     reward = getattr(broken, name)
     family = [check.name for check in CHECKS if check.family == entry["family"]]
 
-    found = findings_of(bench_of(reward, entry["kind"]), *family)
+    found = findings_of(context_of(reward, entry["kind"]), *family)
 
     named = [finding for finding in found if finding.check == entry["check"]]
     assert named, f"{entry['check']} found nothing; found: {[item.check for item in found]}"
@@ -57,10 +57,10 @@ def test_nothing_of_weight_is_held_against_a_sound_reward(name: str) -> None:
     entry: Any = SOUND.get(name) or REGISTERED[name]
     reward = getattr(sound, name) if name in SOUND else name
 
-    bench = bench_of(reward, entry["kind"], rows_of(entry))
-    found = findings_of(bench)
+    context = context_of(reward, entry["kind"], rows_of(entry))
+    found = findings_of(context)
 
-    measured = bench.session.measured(bench.kind, bench.samples)
+    measured = context.session.baseline(context.kind, context.samples)
     assert measured.accepted == measured.tried, "the audit must know where it wants its answers"
     weighty = [item for item in found if at_least(item.severity, "medium")]
     assert not weighty, [(item.check, item.title, item.reproducer) for item in weighty]

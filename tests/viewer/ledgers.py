@@ -192,20 +192,46 @@ def audit_record(**changed: Any) -> dict[str, Any]:
         "snippet": f"print({SCRIPT!r})",
     }
     rate = {"name": "wrong answers paid", "hits": 0, "n": 154, "low": 0.0, "high": 0.024}
-    checks = [{"name": "gold", "outcome": "passed", "rates": [rate], "skipped": None}]
+    check = {
+        "name": "gold",
+        "family": "correctness",
+        "summary": HOSTILE,
+        "outcome": "passed",
+        "worst": None,
+        "rates": [rate],
+        "skipped": None,
+    }
+    target = {
+        "text": "a_reward",
+        "name": "a_reward@1",
+        "form": "registered",
+        "shape": "assay",
+        "parts": None,
+        "parameters": ["final_response"],
+        "is_async": False,
+        "picklable": True,
+        "pickle_error": None,
+        "source": None,
+        "summary": HOSTILE,
+        "python": "3.11",
+    }
     return {
         "schema": "assay.audit/1",
         "assay": "0.1.0",
-        "target": {"name": "a_reward@1"},
+        "target": target,
         "kind": "qa",
         "budget": "fast",
+        "seed": 0,
         "data": "built in",
         "samples": 25,
+        "full_marks": 1.0,
+        "frame": "bare",
         "probes": 2_760,
         "verdict": "repeating the question is paid",
+        "badge": HOSTILE,
         "worst": "high",
         "passes_at": "critical",
         "findings": [finding],
-        "checks": checks,
+        "checks": [check],
         **changed,
     }

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.audit import stored
-from assay.audit.engine import audit
+from assay.audit.engine import audit_reward
 from assay.audit.target import parse_target
 from assay.viewer.audits import LARGEST_BYTES, TEXT_CHARS, Audits
 from assay.viewer.links import ServerLinks
@@ -118,8 +117,8 @@ def test_an_audit_that_was_made_again_is_read_again_and_long_texts_are_cut(
 
 
 def test_what_the_audit_itself_saves_is_read_whole(tmp_path: Path) -> None:
-    made = audit(parse_target(NAME), families=("correctness",))
-    stored.save(made, tmp_path / "audits")
+    made = audit_reward(parse_target(NAME), families=("correctness",))
+    made.save(tmp_path / "audits")
     found = Audits(tmp_path).latest(NAME, 1)
     assert found is not None
     assert found.problem == ""
@@ -127,5 +126,5 @@ def test_what_the_audit_itself_saves_is_read_whole(tmp_path: Path) -> None:
     assert found.report.verdict == made.verdict
     assert len(found.report.checks) == len(made.checks)
     assert [item.title for item in found.report.findings] == [
-        ruling.finding.title for ruling in made.rulings
+        finding.title for finding in made.findings
     ]

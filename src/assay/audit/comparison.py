@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from assay.audit.findings import SEVERITIES, Family, Severity, at_least
+from assay.audit.findings import at_least
 from assay.audit.result import Audit
 from assay.errors import UsageError
+from assay.schema.audit import SEVERITIES, Family, Severity
 
 Side = Literal["first", "second", "alike"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One check on both rewards; `None` where it found nothing."""
 
     check: str
@@ -25,12 +26,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AuditComparison:
     """Two audits on the same samples."""
 
     first: Audit
     second: Audit
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
 
     @property
     def harder(self) -> Side:
@@ -50,13 +51,13 @@ class Comparison:
         """The comparison in one sentence."""
         better = Counter(row.better for row in self.rows)
         names = {"first": self.first.target.name, "second": self.second.target.name}
-        tally = (
+        counts = (
             f"{names['first']} does better in {better['first']} checks, {names['second']} in "
             f"{better['second']}, {better['alike']} come out alike"
         )
         if self.harder == "alike":
-            return f"neither is harder to fool: {tally}"
-        return f"{names[self.harder]} is harder to fool: {tally}"
+            return f"neither is harder to fool: {counts}"
+        return f"{names[self.harder]} is harder to fool: {counts}"
 
     def to_record(self) -> dict[str, Any]:
         """The comparison as plain JSON values."""
@@ -66,21 +67,12 @@ class Comparison:
             "second": self.second.target.name,
             "harder": self.harder,
             "sentence": self.sentence,
-            "checks": [
-                {
-                    "check": row.check,
-                    "family": row.family,
-                    "first": row.first,
-                    "second": row.second,
-                    "better": row.better,
-                }
-                for row in self.rows
-            ],
+            "checks": [asdict(row) for row in self.rows],
             "audits": [self.first.to_record(), self.second.to_record()],
         }
 
 
-def compare(first: Audit, second: Audit) -> Comparison:
+def compare(first: Audit, second: Audit) -> AuditComparison:
     """Both audits side by side; refuses audits that did not ask the same."""
     for what in ("kind", "data", "budget", "seed"):
         one, other = getattr(first, what), getattr(second, what)
@@ -88,19 +80,13 @@ def compare(first: Audit, second: Audit) -> Comparison:
             raise UsageError(
                 f"the audits differ in {what} ({one!r} and {other!r}); run both the same way"
             )
-    worst_first, worst_second = _worst(first), _worst(second)
+    worst = [_worst(one) for one in (first, second)]
     families = {check.name: check.family for check in (*first.checks, *second.checks)}
-    rows = tuple(
-        Row(
-            name,
-            family,
-            worst_first.get(name),
-            worst_second.get(name),
-            _better(worst_first.get(name), worst_second.get(name)),
-        )
-        for name, family in families.items()
-    )
-    return Comparison(first, second, rows)
+    rows = []
+    for name, family in families.items():
+        one, other = (severities.get(name) for severities in worst)
+        rows.append(ComparisonRow(name, family, one, other, _better(one, other)))
+    return AuditComparison(first, second, tuple(rows))
 
 
 def _worst(audit: Audit) -> dict[str, Severity]:
@@ -110,8 +96,6 @@ def _worst(audit: Audit) -> dict[str, Severity]:
 def _better(first: Severity | None, second: Severity | None) -> Side:
     if first == second:
         return "alike"
-    if first is None:
-        return "first"
-    if second is None:
-        return "second"
+    if first is None or second is None:
+        return "first" if first is None else "second"
     return "second" if at_least(first, second) else "first"

@@ -1,26 +1,26 @@
-"""Runs the checks that apply to a target, and says what they found."""
+"""Runs the checks that apply to a target, and returns what they found."""
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from assay.audit.acceptances import accepted_for
-from assay.audit.bench import Bench
 from assay.audit.checks import CHECKS
-from assay.audit.checks.frames import Frame, measure, say
+from assay.audit.context import HALF, CheckContext
 from assay.audit.data import built_in, from_row
-from assay.audit.findings import Budget, Check, Family, Finding, Kind, Sample
+from assay.audit.findings import Check, Finding, Sample
+from assay.audit.frames import Frame, measure_baseline, to_call
 from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
-from assay.audit.result import Audit, Checked, checked, ranked
-from assay.audit.session import Session
-from assay.audit.target import TargetSpec
+from assay.audit.result import Audit, check_record, rank
+from assay.audit.session import AuditSession
+from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.runner.shard_rows import plan_shards, read_rows
+from assay.schema.audit import Budget, CheckRecord, Family, Kind, Target
 
 BUILT_IN: Final = "built in"
 ROWS: Final[Mapping[Budget, int]] = {"fast": 40, "full": 200}
@@ -40,7 +40,40 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "environment_reward": "environment",
 }
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured")
-HALF: Final = 0.5
+
+_TOKENS: Final = (
+    "token F1 as published compares bags of words: it dilutes alternatives and does not know a "
+    "denial; use `em` or `correct_at` where a spray must earn nothing"
+)
+_REPEATED: Final = (
+    "a response without a box, tag or phrase is read by its last number, as documented, and the "
+    "reward is not given the question; extraction='anchored' refuses it"
+)
+_ASSISTANTBENCH: Final = (
+    "parity with BrowserGym's AssistantBench scorer, which pays numbers by the logarithm of their "
+    "ratio (negative ones the other way round, so that some earn more than 1) and texts by words"
+)
+ACCEPTED: Final[Mapping[str, Mapping[str, str]]] = {
+    "qa_f1_reward": dict.fromkeys(
+        ("or_list", "negation", "retraction", "foreign_denial"), _TOKENS
+    ),
+    "assistantbench_reward": dict.fromkeys(
+        ("near_misses_refused", "lazy_constant", "range", "or_list", "negation", "retraction",
+         "foreign_denial"),
+        _ASSISTANTBENCH,
+    ),
+    "math_equal_reward": {"prompt_echo": _REPEATED},
+    "environment_reward": {
+        "after_done":
+            "it repeats the world's own word, and a run ends an episode when its world is done; "
+            "what a world pays later is the world's to mend",
+    },
+}  # fmt: skip
+"""Reasons by check, for the predefined rewards.
+
+An accepted finding is shown with its reason and does not close the gate. A flaw is not accepted
+here, it is mended; what is accepted is what a published definition says.
+"""
 
 Progress = Callable[[int, int, str], None]
 """Called with the checks done, the checks in all, and the name of the next one."""
@@ -51,8 +84,8 @@ def all_checks() -> tuple[Check, ...]:
     return (*CHECKS, *MACHINE_CHECKS)
 
 
-def audit(
-    spec: TargetSpec,
+def audit_reward(
+    target: str | TargetSpec,
     *,
     kind: Kind | None = None,
     data: Path | None = None,
@@ -64,25 +97,30 @@ def audit(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """What is wrong with the target, as far as the budget's checks can tell.
+    """What is wrong with a reward, as far as the budget's checks can tell.
 
+    `target` is a registered name, `module:function`, `file.py:function` or the address of a server.
     Without `kind` it is known (a predefined reward), read off the signature, or found out by
     asking; without `data` the samples are the built-in ones of that kind. The result depends on
     the target, the data and the seed alone, timings aside.
     """
-    _known_checks(accept or {})
+    _require_checks(accept or {})
     started = time.monotonic()
-    with Session(
-        spec, limits or ProcessLimits(call_s=CALL_S[budget]), environment=environment
-    ) as session:
+    limits = limits or ProcessLimits(call_s=CALL_S[budget])
+    spec = parse_target(target) if isinstance(target, str) else target
+    with AuditSession(spec, limits, environment=environment) as session:
         chosen = kind or find_kind(session)
         samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
         session.settle_shape(chosen, samples)
-        bench = Bench.over(session, chosen, samples, budget, seed)
-        accepted = accepted_for(session.target, accept or {})
-        wanted = [check for check in all_checks() if _applies(check, chosen, budget, families)]
-        done, findings = _run(bench, wanted, accepted, progress)
-        measured = session.measured(chosen, samples)
+        context = CheckContext(session, chosen, samples, budget, seed)
+        accepted = {**_accepted_by_default(session.target), **(accept or {})}
+        checks = [
+            check
+            for check in all_checks()
+            if chosen in check.kinds and (not families or check.family in families)
+        ]
+        records, findings, seconds = _run(context, checks, accepted, progress)
+        baseline = context.baseline
         return Audit(
             target=session.target,
             kind=chosen,
@@ -90,21 +128,22 @@ def audit(
             seed=seed,
             data=BUILT_IN if data is None else data.name,
             samples=len(samples),
-            full_marks=measured.full_marks,
-            frame=measured.frame.name,
-            probes=session.asked,
-            checks=done,
-            rulings=ranked(findings, accepted),
+            full_marks=baseline.full_marks,
+            frame=baseline.frame.name,
+            probes=session.call_count,
+            checks=records,
+            findings=rank(findings, accepted),
             seconds=time.monotonic() - started,
+            check_seconds=seconds,
         )
 
 
-def find_kind(session: Session) -> Kind:
-    """The kind of the target: known by name, told by its signature, or found out by asking.
+def find_kind(session: AuditSession) -> Kind:
+    """The kind of the target: by its name, by its signature, or found out by asking.
 
-    A target that wants its answers boxed judges mathematics. Any other is of the kind whose golds,
-    and other forms of them, it pays best; one that compares texts pays all golds alike, and is
-    taken for question answering.
+    A target that wants its answers boxed is for mathematics. Any other is of the kind whose
+    references, and other forms of them, it pays best; one that compares texts pays all references
+    alike, and is taken for question answering.
     """
     target = session.target
     if target.form == "registered" and target.plain_name in KINDS_OF:
@@ -113,22 +152,24 @@ def find_kind(session: Session) -> Kind:
         return "environment"
     if "trajectory" in target.parameters and "tool" in target.name:
         return "agent"
-    asked: dict[Kind, tuple[float, Frame]] = {kind: _paid(session, kind) for kind in GUESSED}
-    share, frame = asked["maths"]
+    shares: dict[Kind, tuple[float, Frame]] = {kind: _paid(session, kind) for kind in GUESSED}
+    share, frame = shares["maths"]
     if "box" in frame.name and share >= HALF:
         return "maths"
-    return max(GUESSED, key=lambda kind: asked[kind][0])
+    return max(GUESSED, key=lambda kind: shares[kind][0])
 
 
-def _paid(session: Session, kind: Kind) -> tuple[float, Frame]:
-    """The share of golds that are paid, plus that of their other forms, and where."""
+def _paid(session: AuditSession, kind: Kind) -> tuple[float, Frame]:
+    """The share of references that are paid, plus that of their other forms, and where."""
     samples = built_in(kind)[:KIND_ROWS]
     session.settle_shape(kind, samples)
-    found = measure(session.ask, kind, samples)
+    baseline = measure_baseline(session.ask, kind, samples)
     forms = [(sample, text) for sample in samples for text in sample.right[1:3]]
-    calls = [say(kind, sample, found.frame.put(text)) for sample, text in forms]
-    paid = sum((verdict.value or 0.0) > HALF * found.full_marks for verdict in session.ask(calls))
-    return found.accepted / max(1, found.tried) + paid / max(1, len(forms)), found.frame
+    calls = [to_call(kind, sample, baseline.frame.put(text)) for sample, text in forms]
+    bar = HALF * baseline.full_marks
+    paid = sum((result.value or 0.0) > bar for result in session.ask(calls))
+    share = baseline.accepted / max(1, baseline.tried) + paid / max(1, len(forms))
+    return share, baseline.frame
 
 
 def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sample, ...]:
@@ -153,32 +194,34 @@ def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sam
 
 
 def _run(
-    bench: Bench, wanted: Sequence[Check], accepted: dict[str, str], progress: Progress | None
-) -> tuple[tuple[Checked, ...], list[Finding]]:
-    done: list[Checked] = []
+    context: CheckContext,
+    checks: Sequence[Check],
+    accepted: Mapping[str, str],
+    progress: Progress | None,
+) -> tuple[tuple[CheckRecord, ...], list[Finding], dict[str, float]]:
+    """What became of the checks, their findings, and the seconds that each took."""
+    records: list[CheckRecord] = []
     findings: list[Finding] = []
-    for number, check in enumerate(wanted):
+    seconds: dict[str, float] = {}
+    for number, check in enumerate(checks):
         if progress is not None:
-            progress(number, len(wanted), check.name)
+            progress(number, len(checks), check.name)
         started = time.monotonic()
-        result = check.run(bench.for_check(check))
+        result = context.run(check)
         findings += result.findings
-        done.append(checked(check, result, accepted, time.monotonic() - started))
-    return tuple(done), findings
+        records.append(check_record(check, result, accepted))
+        seconds[check.name] = time.monotonic() - started
+    return tuple(records), findings, seconds
 
 
-def _applies(check: Check, kind: Kind, budget: Budget, families: Iterable[Family]) -> bool:
-    wanted = tuple(families)
-    return (
-        kind in check.kinds
-        and (budget == "full" or check.budget == "fast")
-        and (not wanted or check.family in wanted)
-    )
+def _accepted_by_default(target: Target) -> Mapping[str, str]:
+    return ACCEPTED.get(target.plain_name, {}) if target.form == "registered" else {}
 
 
-def _known_checks(accept: Mapping[str, str]) -> None:
-    names = [check.name for check in all_checks()]
-    for name in accept:
-        if name not in names:
-            hint = did_you_mean(name, names) or f"the checks are {', '.join(names)}"
+def _require_checks(names: Mapping[str, str]) -> None:
+    """Raise BadParameter if a name is not that of a check."""
+    checks = [check.name for check in all_checks()]
+    for name in names:
+        if name not in checks:
+            hint = did_you_mean(name, checks) or f"the checks are {', '.join(checks)}"
             raise BadParameter(f"there is no check {name!r} to accept; {hint}")

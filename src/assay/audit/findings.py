@@ -1,29 +1,22 @@
-"""The nouns of an audit: what is asked of a reward, what it says, and what is wrong with that."""
+"""The nouns of an audit: what a reward is asked, what it returns, and what is wrong with it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from assay.schema.audit import SEVERITIES, Family, Kind, Rate, Severity
 
 if TYPE_CHECKING:
-    from assay.audit.bench import Bench
+    from assay.audit.context import CheckContext
 
-Severity = Literal["info", "low", "medium", "high", "critical"]
-Family = Literal["correctness", "degenerate", "spray", "text", "shape", "agent", "machine"]
-Kind = Literal["maths", "qa", "structured", "agent", "environment"]
-Budget = Literal["fast", "full"]
 Status = Literal["scored", "abstained", "raised", "timeout", "crashed"]
 
-SEVERITIES: tuple[Severity, ...] = ("info", "low", "medium", "high", "critical")
-"""From harmless to worst."""
-
-FAMILIES: tuple[Family, ...] = (
-    "correctness", "degenerate", "spray", "text", "shape", "agent", "machine",
-)  # fmt: skip
-
-KINDS: tuple[Kind, ...] = ("maths", "qa", "structured", "agent", "environment")
+ANSWER_KINDS: Final[frozenset[Kind]] = frozenset(("maths", "qa", "structured", "agent"))
+"""Kinds whose answer is a text; the result of an environment is in its episode."""
 
 
 def at_least(severity: Severity, bar: Severity) -> bool:
@@ -36,18 +29,23 @@ class Sample:
     """One data row that the audit starts from."""
 
     prompt: str
-    gold: Any
+    reference: Any
     """As the reward takes it."""
     right: tuple[str, ...]
     """Answers that a careful person accepts."""
     wrong: tuple[str, ...]
     """Answers that a careful person refuses."""
     columns: Mapping[str, Any] = field(default_factory=dict)
-    """Every column handed to the reward, the gold's own included; plain JSON values."""
+    """Every column handed to the reward, the reference's own included; plain JSON values."""
+
+    @property
+    def reference_text(self) -> str:
+        """The reference as a model would write it."""
+        return reference_text(self.reference)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class GraderCall:
     """One question to the target."""
 
     final_response: str
@@ -58,8 +56,8 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What came back."""
+class CallResult:
+    """What the target returned for one call."""
 
     status: Status
     value: float | None
@@ -71,6 +69,17 @@ class Verdict:
     raw_type: str = ""
     """The name of the type that was returned."""
 
+    @property
+    def number(self) -> float | None:
+        """The finite number of a scored call."""
+        finite = self.status == "scored" and self.value is not None and isfinite(self.value)
+        return self.value if finite else None
+
+    @property
+    def pay(self) -> float:
+        """What an answer earned; avoiding a penalty earns nothing."""
+        return max(0.0, self.number or 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -80,7 +89,7 @@ class Finding:
     family: Family
     severity: Severity
     title: str
-    reproducer: Call
+    reproducer: GraderCall
     observed: str
     expected: str
     """What a careful person would say."""
@@ -88,23 +97,8 @@ class Finding:
     count: int
     """Inputs that showed it."""
     tried: int
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A proportion with its Wilson interval (95 %)."""
-
-    name: str
-    hits: int
-    n: int
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, name: str, hits: int, n: int) -> Rate:
-        """The rate of `hits` among `n`; nothing seen leaves everything possible."""
-        low, high = wilson(hits, n)
-        return cls(name, hits, n, low, high)
+    accepted: str | None = None
+    """Why it is meant to be so; `None` when nobody declared that it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +111,9 @@ class CheckResult:
     """Why it did not apply."""
 
 
+CheckFunction: TypeAlias = "Callable[[CheckContext], CheckResult]"
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One question that the audit asks of every reward of some kinds."""
@@ -126,8 +123,42 @@ class Check:
     kinds: frozenset[Kind]
     summary: str
     """What it means, in one sentence."""
-    run: Callable[[Bench], CheckResult]
-    budget: Budget = "fast"
+    run: CheckFunction
+    needs_pay: bool = True
+    """Whether it compares with what a right answer earns, and so needs a target that pays one."""
+
+
+def reference_text(reference: Any) -> str:
+    """The reference as a model would write it.
+
+    Of several aliases it is the first, of a record its JSON, of a worked solution the answer that
+    it boxes or that follows its last `####`.
+    """
+    if isinstance(reference, str):
+        return _final_answer(reference)
+    if isinstance(reference, (list, tuple)) and reference:
+        return reference_text(reference[0])
+    if isinstance(reference, (Mapping, bool)):
+        return json.dumps(reference, ensure_ascii=False)
+    return str(reference)
+
+
+def _final_answer(text: str) -> str:
+    if "####" in text:
+        return text.rpartition("####")[2].strip()
+    rest = text.rpartition("\\boxed{")[2] if "\\boxed{" in text else ""
+    depth = 1
+    for at, char in enumerate(rest):
+        depth += (char == "{") - (char == "}")
+        if not depth:
+            return rest[:at]
+    return text
+
+
+def rate_of(name: str, hits: int, n: int) -> Rate:
+    """The rate of `hits` among `n`; from 0 to 1 if there was nothing to see."""
+    low, high = wilson(hits, n)
+    return Rate(name, hits, n, low, high)
 
 
 def wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:

@@ -1,60 +1,45 @@
-"""What an audit found: findings ranked, checks with their rates, a verdict in words."""
+"""What an audit found: findings ranked, a verdict in words, and its forms on disk."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
 from math import isfinite
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment
 
 from assay import __version__
-from assay.audit.findings import (
+from assay.audit.findings import Check, CheckResult, Finding, GraderCall, at_least
+from assay.audit.snippets import expression, snippet
+from assay.errors import BadRecord
+from assay.resources.files import atomic_write
+from assay.schema.audit import (
+    AUDIT_SCHEMA,
     FAMILIES,
     SEVERITIES,
+    AuditReport,
+    AuditTimings,
     Budget,
-    Call,
-    Check,
-    CheckResult,
+    CheckRecord,
     Family,
-    Finding,
+    FindingRecord,
     Kind,
-    Rate,
+    Outcome,
+    Reproducer,
     Severity,
-    at_least,
+    Target,
+    audit_file_stem,
 )
-from assay.audit.snippets import expression, snippet
-from assay.audit.target import Target
 
-SCHEMA = "assay.audit/1"
-LONGEST_TEXT = 4_000
-SAID = 4
+FOLDER: Final = Path("runs/audits")
+LONGEST_TEXT: Final = 4_000
+VERDICT_TITLES: Final = 4
 """Findings named in the verdict."""
-
-Outcome = Literal["passed", "found", "accepted", "skipped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """A finding, and why it is accepted if it is."""
-
-    finding: Finding
-    accepted: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """One check after it ran."""
-
-    name: str
-    family: Family
-    summary: str
-    outcome: Outcome
-    worst: Severity | None
-    """Of its findings, accepted ones included."""
-    rates: tuple[Rate, ...]
-    skipped: str | None
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +57,26 @@ class Audit:
     frame: str
     """Where the target looks for an answer."""
     probes: int
-    checks: tuple[Checked, ...]
-    rulings: tuple[Ruling, ...]
+    checks: tuple[CheckRecord, ...]
+    findings: tuple[Finding, ...]
     """Worst first; accepted ones after all others."""
     seconds: float
+    check_seconds: Mapping[str, float]
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:
-        """What was found and is not accepted."""
-        return tuple(ruling.finding for ruling in self.rulings if ruling.accepted is None)
+        """Findings that are not accepted."""
+        return tuple(finding for finding in self.findings if finding.accepted is None)
 
     @property
     def accepted(self) -> tuple[Finding, ...]:
-        """What was found and is meant to be."""
-        return tuple(ruling.finding for ruling in self.rulings if ruling.accepted is not None)
+        """Findings that are meant to be."""
+        return tuple(finding for finding in self.findings if finding.accepted is not None)
 
     @property
     def worst(self) -> Severity | None:
         """The worst severity among findings that are not accepted."""
-        found = [finding.severity for finding in self.open_findings]
-        return max(found, key=SEVERITIES.index, default=None)
+        return worst_of(self.open_findings)
 
     def fails(self, bar: Severity) -> bool:
         """Whether a gate at this severity says no."""
@@ -110,18 +95,19 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """What was found, in one sentence."""
+        """The result in one sentence."""
+        minor = len(self.open_findings)
         serious = [item for item in self.open_findings if at_least(item.severity, "medium")]
         if serious:
             titles = list(dict.fromkeys(finding.title for finding in serious))
-            more = f"; and {len(titles) - SAID} more" if len(titles) > SAID else ""
-            return f"{self.target.name}: {'; '.join(titles[:SAID])}{more}"
+            rest = len(titles) - VERDICT_TITLES
+            more = f"; and {rest} more" if rest > 0 else ""
+            return f"{self.target.name}: {'; '.join(titles[:VERDICT_TITLES])}{more}"
         ran = sum(check.outcome != "skipped" for check in self.checks)
-        told = [_count(len(self.open_findings), "minor finding")] if self.open_findings else []
+        notes = [f"{minor} minor finding{'' if minor == 1 else 's'}"] if minor else []
         if self.accepted:
-            worst = max((item.severity for item in self.accepted), key=SEVERITIES.index)
-            told.append(f"{len(self.accepted)} accepted, the worst {worst}")
-        beside = f" ({'; '.join(told)})" if told else ""
+            notes.append(f"{len(self.accepted)} accepted, the worst {worst_of(self.accepted)}")
+        beside = f" ({'; '.join(notes)})" if notes else ""
         return (
             f"{self.target.name}: nothing of medium severity or worse in {ran} checks and "
             f"{self.probes} probes{beside}"
@@ -132,111 +118,151 @@ class Audit:
         """One line for a README."""
         counts = Counter(finding.severity for finding in self.open_findings)
         bad = [f"{counts[s]} {s}" for s in reversed(SEVERITIES) if counts[s] and s != "info"]
-        passed = self.passes_at
-        mild = passed in ("info", "low", "medium")
-        said = f"passed at {passed}" if mild else ", ".join(bad)
+        mild = self.passes_at in ("info", "low", "medium")
+        outcome = f"passed at {self.passes_at}" if mild else ", ".join(bad)
         if self.accepted:
-            said += f", {len(self.accepted)} accepted"
+            outcome += f", {len(self.accepted)} accepted"
         scope = f"{len(self.families)} families, {self.probes} probes"
-        return f"assay audit: {said}, {scope} ({self.target.name})"
+        return f"assay audit: {outcome}, {scope} ({self.target.name})"
+
+    def to_report(self, *, timings: bool = False) -> AuditReport:
+        """The audit as a record; the same for the same seed unless `timings` are asked for."""
+        seconds = {name: round(seconds, 3) for name, seconds in self.check_seconds.items()}
+        return AuditReport(
+            schema=AUDIT_SCHEMA,
+            assay=__version__,
+            target=self.target,
+            kind=self.kind,
+            budget=self.budget,
+            seed=self.seed,
+            data=self.data,
+            samples=self.samples,
+            full_marks=self.full_marks,
+            frame=self.frame,
+            probes=self.probes,
+            verdict=self.verdict,
+            badge=self.badge,
+            worst=self.worst,
+            passes_at=self.passes_at,
+            findings=tuple(_finding_record(self.target, finding) for finding in self.findings),
+            checks=self.checks,
+            timings=AuditTimings(round(self.seconds, 3), seconds) if timings else None,
+        )
 
     def to_record(self, *, timings: bool = False) -> dict[str, Any]:
-        """The audit as plain JSON values; the same for the same seed unless `timings` are asked."""
-        record: dict[str, Any] = {
-            "schema": SCHEMA,
-            "assay": __version__,
-            "target": _target_record(self.target),
-            "kind": self.kind,
-            "budget": self.budget,
-            "seed": self.seed,
-            "data": self.data,
-            "samples": self.samples,
-            "full_marks": self.full_marks,
-            "frame": self.frame,
-            "probes": self.probes,
-            "verdict": self.verdict,
-            "badge": self.badge,
-            "worst": self.worst,
-            "passes_at": self.passes_at,
-            "findings": [self._finding(ruling) for ruling in self.rulings],
-            "checks": [_check_record(check) for check in self.checks],
-        }
-        if timings:
-            record["timings"] = {
-                "seconds": round(self.seconds, 3),
-                "checks": {check.name: round(check.seconds, 3) for check in self.checks},
-            }
+        """The report as plain JSON values."""
+        record: dict[str, Any] = _plain(asdict(self.to_report(timings=timings)))
+        if not timings:
+            del record["timings"]
         return record
 
-    def _finding(self, ruling: Ruling) -> dict[str, Any]:
-        finding = ruling.finding
-        return {
-            "check": finding.check,
-            "family": finding.family,
-            "severity": finding.severity,
-            "title": finding.title,
-            "observed": finding.observed,
-            "expected": finding.expected,
-            "fix": finding.fix,
-            "count": finding.count,
-            "tried": finding.tried,
-            "accepted": ruling.accepted,
-            "reproducer": _call_record(finding.reproducer),
-            "snippet": snippet(self.target, finding),
+    def to_html(self) -> str:
+        """One page that needs no script and no network; every text in it is escaped."""
+        environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+        source = files("assay.audit").joinpath("templates/report.html").read_text(encoding="utf-8")
+        record = self.to_record(timings=True)
+        by_family = {
+            family: [check for check in record["checks"] if check["family"] == family]
+            for family in FAMILIES
         }
+        page = environment.from_string(source).render(
+            audit=record,
+            families={family: checks for family, checks in by_family.items() if checks},
+            rates=[rate for check in record["checks"] for rate in check["rates"]],
+            printable=_printable,
+        )
+        # A lone surrogate has no form in UTF-8, and the page is a file.
+        return page.encode("utf-8", "replace").decode("utf-8")
+
+    def save(self, folder: Path = FOLDER) -> Path:
+        """Write the record into the folder, whole, in the place of an older one of the target."""
+        title = self.target.name if self.target.form == "registered" else self.target.text
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{audit_file_stem(title)}.json"
+        with atomic_write(file) as draft:
+            draft.write_text(to_json(self.to_record(timings=True)), encoding="ascii")
+        return file
 
 
-def checked(check: Check, result: CheckResult, accepted: dict[str, str], seconds: float) -> Checked:
-    """The check with what became of it."""
-    worst = max((item.severity for item in result.findings), key=SEVERITIES.index, default=None)
+def load(name: str, folder: Path = FOLDER) -> dict[str, Any] | None:
+    """The record of the last audit of a reward (`name@version`, or a target as it was written)."""
+    file = folder / f"{audit_file_stem(name)}.json"
+    if not file.is_file():
+        return None
+    try:
+        record = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise BadRecord(f"{file} is not JSON: {error}") from error
+    if not isinstance(record, dict) or record.get("schema") != AUDIT_SCHEMA:
+        raise BadRecord(f"{file} is not an audit ({AUDIT_SCHEMA}); audit the reward again")
+    return record
+
+
+def to_json(record: Mapping[str, Any]) -> str:
+    """The record as ASCII: a reproducer may hold what has no other form."""
+    return json.dumps(record, indent=2, allow_nan=False) + "\n"
+
+
+def worst_of(findings: tuple[Finding, ...]) -> Severity | None:
+    """The worst severity of these findings."""
+    severities = [finding.severity for finding in findings]
+    return max(severities, key=SEVERITIES.index, default=None)
+
+
+def check_record(check: Check, result: CheckResult, accepted: Mapping[str, str]) -> CheckRecord:
+    """The check with its outcome."""
     outcome: Outcome = "passed"
     if result.skipped is not None:
         outcome = "skipped"
     elif result.findings:
         outcome = "accepted" if check.name in accepted else "found"
-    return Checked(
-        check.name, check.family, check.summary, outcome, worst, result.rates, result.skipped,
-        seconds,
+    return CheckRecord(
+        check.name, check.family, check.summary, outcome, worst_of(result.findings), result.rates,
+        result.skipped,
     )  # fmt: skip
 
 
-def ranked(findings: list[Finding], accepted: dict[str, str]) -> tuple[Ruling, ...]:
-    """The findings as rulings, worst first, accepted ones last."""
-    rulings = [Ruling(finding, accepted.get(finding.check)) for finding in findings]
+def rank(findings: list[Finding], accepted: Mapping[str, str]) -> tuple[Finding, ...]:
+    """The findings with the reasons why they are accepted; worst first, accepted ones last."""
     return tuple(
         sorted(
-            rulings,
-            key=lambda ruling: (
-                ruling.accepted is not None,
-                -SEVERITIES.index(ruling.finding.severity),
-                FAMILIES.index(ruling.finding.family),
-                ruling.finding.check,
-                ruling.finding.title,
+            (replace(finding, accepted=accepted.get(finding.check)) for finding in findings),
+            key=lambda finding: (
+                finding.accepted is not None,
+                -SEVERITIES.index(finding.severity),
+                FAMILIES.index(finding.family),
+                finding.check,
+                finding.title,
             ),
         )
     )
 
 
-def _check_record(check: Checked) -> dict[str, Any]:
-    return {
-        "name": check.name,
-        "family": check.family,
-        "summary": check.summary,
-        "outcome": check.outcome,
-        "worst": check.worst,
-        "rates": [asdict(rate) for rate in check.rates],
-        "skipped": check.skipped,
-    }
+def _finding_record(target: Target, finding: Finding) -> FindingRecord:
+    return FindingRecord(
+        check=finding.check,
+        family=finding.family,
+        severity=finding.severity,
+        title=finding.title,
+        observed=finding.observed,
+        expected=finding.expected,
+        fix=finding.fix,
+        count=finding.count,
+        tried=finding.tried,
+        accepted=finding.accepted,
+        reproducer=_reproducer(finding.reproducer),
+        snippet=snippet(target, finding),
+    )
 
 
-def _call_record(call: Call) -> dict[str, Any]:
+def _reproducer(call: GraderCall) -> Reproducer:
     text = call.final_response
-    return {
-        "final_response": text if len(text) <= LONGEST_TEXT else None,
-        "expression": expression(text),
-        "columns": _plain(call.columns),
-        "messages": _plain(call.messages),
-    }
+    return Reproducer(
+        final_response=text if len(text) <= LONGEST_TEXT else None,
+        expression=expression(text),
+        columns=call.columns,
+        messages=None if call.messages is None else list(call.messages),
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -248,13 +274,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def _target_record(target: Target) -> dict[str, Any]:
-    """The facts with lists for tuples, as they will be read back."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(target).items()
-    }
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _printable(value: Any) -> str:
+    """A text without characters that could turn the page around or end it."""
+    text = str(value)
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{ord(c):04x}" for c in text)

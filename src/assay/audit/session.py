@@ -1,14 +1,14 @@
-"""The target under audit: its processes, what it has answered, and what it pays."""
+"""The target under audit: its processes, its results so far, and what it pays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self, TypeVar, cast
+from typing import Final, Self, TypeVar, cast
 
-from assay.audit.checks.frames import Measured, measure
-from assay.audit.findings import Call, Kind, Sample, Verdict
+from assay.audit.findings import CallResult, GraderCall, Sample
+from assay.audit.frames import PayBaseline, measure_baseline
 from assay.audit.isolation import (
     IsolatedTarget,
     MeasuredResult,
@@ -17,18 +17,19 @@ from assay.audit.isolation import (
     Traces,
     call_key,
 )
-from assay.audit.target import VARIANTS, Shape, Target, TargetSpec, to_target
+from assay.audit.target import VARIANTS, TargetSpec, to_target
+from assay.schema.audit import Kind, Shape, Target
 
 T = TypeVar("T")
 
-PATIENCE = 8
+MANY_TIMEOUTS: Final = 8
 """Time-outs after which the audit waits less for each call."""
-IMPATIENT_S = 1.0
-SHAPE_SAMPLES = 6
+SHORT_CALL_S: Final = 1.0
+SHAPE_SAMPLES: Final = 6
 
 
-class Session:
-    """Asks one target, and remembers what it said."""
+class AuditSession:
+    """Asks one target, and caches its results."""
 
     def __init__(
         self,
@@ -39,15 +40,15 @@ class Session:
     ) -> None:
         self.spec = spec
         self.limits = limits or ProcessLimits()
-        self.asked = 0
+        self.call_count = 0
         """Calls made, those that only confirm a measurement aside."""
         self.traces = Traces()
         self._environment = environment
         self._isolated = self._open()
-        self._memory: dict[str, Verdict] = {}
+        self._results: dict[str, CallResult] = {}
         self._timeouts = 0
         self._target: Target | None = None
-        self._found: dict[str, object] = {}
+        self._cache: dict[str, object] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -68,117 +69,116 @@ class Session:
         return self._target
 
     def settle_shape(self, kind: Kind, samples: Sequence[Sample]) -> None:
-        """The shape is the one of its variants in which right answers are paid best."""
+        """Choose the variant of the target's shape in which right answers are paid best."""
         detected: Shape = self._isolated.start()["shape"]
         variants = VARIANTS.get(detected, ())
         if self.spec.shape is not None or not variants:
             return
 
         def accepted(shape: Shape) -> int:
-            def ask(calls: Sequence[Call]) -> list[Verdict]:
-                return [answer.verdict for answer in self._isolated.ask(calls, shape=shape)]
+            def ask(calls: Sequence[GraderCall]) -> list[CallResult]:
+                return [measured.result for measured in self._isolated.ask(calls, shape=shape)]
 
-            return measure(ask, kind, samples[:SHAPE_SAMPLES]).accepted
+            return measure_baseline(ask, kind, samples[:SHAPE_SAMPLES]).accepted
 
         best = max(variants, key=accepted)
         if best != self.target.shape:
-            self._memory.clear()
+            self._results.clear()
         self._target = to_target(self.spec, {**self._isolated.facts, "shape": best})
 
-    def measured(self, kind: Kind, samples: Sequence[Sample]) -> Measured:
-        """How the target wants answers and what it pays for a right one, found out once."""
-        return self.once("measured", lambda: measure(self.ask, kind, samples))
+    def baseline(self, kind: Kind, samples: Sequence[Sample]) -> PayBaseline:
+        """Where the target looks for an answer and what it pays for a right one; measured once."""
+        return self.cached("baseline", lambda: measure_baseline(self.ask, kind, samples))
 
-    def once(self, name: str, find: Callable[[], T]) -> T:
-        """What `find` found when it was first asked for under this name."""
-        if name not in self._found:
-            self._found[name] = find()
+    def cached(self, name: str, compute: Callable[[], T]) -> T:
+        """What `compute` returned when this name was first asked for."""
+        if name not in self._cache:
+            self._cache[name] = compute()
         # One name stands for one question, and so for one type of answer.
-        return cast(T, self._found[name])
+        return cast(T, self._cache[name])
 
-    def ask(self, calls: Sequence[Call]) -> list[Verdict]:
-        """A verdict for every call, in order; the same call is asked once."""
+    def ask(self, calls: Sequence[GraderCall]) -> list[CallResult]:
+        """A result for every call, in order; the same call is made once."""
         keys = [call_key(call) for call in calls]
-        new = {key: call for key, call in zip(keys, calls, strict=True) if key not in self._memory}
-        answers = self.answers(list(new.values()))
-        for key, answer in zip(new, answers, strict=True):
-            self._memory[key] = answer.verdict
-        return [self._memory[key] for key in keys]
+        new = {key: call for key, call in zip(keys, calls, strict=True) if key not in self._results}
+        measured = self.run_calls(list(new.values()))
+        self._results |= {key: one.result for key, one in zip(new, measured, strict=True)}
+        return [self._results[key] for key in keys]
 
-    def answers(
-        self, calls: Sequence[Call], *, place: Place = "main", measure: bool = False
+    def run_calls(
+        self, calls: Sequence[GraderCall], *, place: Place = "main", measure: bool = False
     ) -> list[MeasuredResult]:
-        """As `ask`, never from memory, in a place of one's choice."""
-        return self._ask(self._isolated, calls, place, measure=measure)
+        """As `ask`, in a place of one's choice, and never from the cache."""
+        return self.run_in(self._isolated, calls, place, measure=measure)
+
+    def run_in(
+        self, isolated: IsolatedTarget, calls: Sequence[GraderCall], place: Place, *, measure: bool
+    ) -> list[MeasuredResult]:
+        """Results from this process of the target, counted."""
+        if not calls:
+            return []
+        self.call_count += len(calls)
+        many = self._timeouts >= MANY_TIMEOUTS
+        limit = min(self.limits.call_s, SHORT_CALL_S) if many else None
+        results = isolated.ask(
+            calls, shape=self.target.shape, place=place, measure=measure, call_s=limit
+        )
+        self._timeouts += sum(one.result.status == "timeout" for one in results)
+        return results
 
     @contextmanager
-    def apart(self, *, hash_seed: int = 0) -> Iterator[Apart]:
+    def fresh_process(self, *, hash_seed: int = 0) -> Iterator[FreshProcess]:
         """Another process of the same target, which has answered nothing yet."""
         with self._open(hash_seed) as isolated:
-            yield Apart(self, isolated)
-        self._keep(isolated.traces)
+            yield FreshProcess(self, isolated)
+        self._add_traces(isolated.traces)
 
-    def files(self) -> list[str]:
-        """Files that the target has left in its own folders."""
-        return self._isolated.files()
-
-    def seen(self) -> Traces:
+    def collect_traces(self) -> Traces:
         """What the target did beside answering, in all its processes that have ended or stopped."""
         self._isolated.restart()
-        self._keep(self._isolated.traces)
+        self._add_traces(self._isolated.traces)
         self._isolated.traces = Traces()
         return self.traces
 
     def close(self) -> None:
-        """No process and no file of the target is left."""
+        """End the target's process and remove its files."""
         self._isolated.close()
-        self._keep(self._isolated.traces)
-
-    def _ask(
-        self, isolated: IsolatedTarget, calls: Sequence[Call], place: Place, *, measure: bool
-    ) -> list[MeasuredResult]:
-        if not calls:
-            return []
-        self.asked += len(calls)
-        limit = min(self.limits.call_s, IMPATIENT_S) if self._timeouts >= PATIENCE else None
-        answers = isolated.ask(
-            calls, shape=self.target.shape, place=place, measure=measure, call_s=limit
-        )
-        self._timeouts += sum(answer.verdict.status == "timeout" for answer in answers)
-        return answers
+        self._add_traces(self._isolated.traces)
 
     def _open(self, hash_seed: int = 0) -> IsolatedTarget:
         return IsolatedTarget(
             self.spec, self.limits, hash_seed=hash_seed, environment=self._environment
         )
 
-    def _keep(self, traces: Traces) -> None:
+    def _add_traces(self, traces: Traces) -> None:
         self.traces.seen.update(traces.seen)
         self.traces.survivors += traces.survivors
         self.traces.lingered += traces.lingered
         self.traces.deaths += traces.deaths
 
 
-class Apart:
+class FreshProcess:
     """One more process of a session's target."""
 
-    def __init__(self, session: Session, isolated: IsolatedTarget) -> None:
+    def __init__(self, session: AuditSession, isolated: IsolatedTarget) -> None:
         self._session = session
         self._isolated = isolated
 
-    def answers(
-        self, calls: Sequence[Call], *, place: Place = "main", measure: bool = False
+    def run_calls(
+        self, calls: Sequence[GraderCall], *, place: Place = "main", measure: bool = False
     ) -> list[MeasuredResult]:
-        """Answers of this process alone."""
-        return self._session._ask(  # noqa: SLF001 - the same session, through another process
-            self._isolated, calls, place, measure=measure
-        )
+        """Results of this process alone."""
+        return self._session.run_in(self._isolated, calls, place, measure=measure)
 
-    def confirmed(self, call: Call) -> MeasuredResult:
-        """A measurement taken again; it is no new probe, and so not counted as one."""
-        answer = self.answers([call], measure=True)[0]
-        self._session.asked -= 1
-        return answer
+    def ask(self, calls: Sequence[GraderCall]) -> list[CallResult]:
+        """As `run_calls`, without the measurements."""
+        return [measured.result for measured in self.run_calls(calls)]
+
+    def confirm(self, call: GraderCall) -> MeasuredResult:
+        """A measurement made again; it is no new probe, and so not counted as one."""
+        measured = self.run_calls([call], measure=True)[0]
+        self._session.call_count -= 1
+        return measured
 
     @property
     def traces(self) -> Traces:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from assay.audit.findings import Call, Finding
-from assay.audit.target import Target
+from assay.audit.findings import Finding, GraderCall
+from assay.schema.audit import Target
 
 SHORT: Final = 300
 LONGEST: Final = 3_000
@@ -42,23 +42,23 @@ def snippet(target: Target, finding: Finding) -> str:
     return wrap(lines) if wrap else lines
 
 
-def _call_lines(target: Target, call: Call) -> str:
+def _call_lines(target: Target, call: GraderCall) -> str:
     if target.form == "url":
-        return _posted(target, call)
+        return _curl(target, call)
     if target.shape == "inspect":
         return f"answer = {expression(call.final_response)}\n# scored by {target.text}"
-    load, name = _loaded(target)
+    load, name = _import_line(target)
     arguments = _ARGUMENTS[target.shape](target, call)
     body = "".join(f"    {argument},\n" for argument in arguments)
     if target.form == "registered":
         return f"import assay\n\nprint(assay.score(\n    {target.text!r},\n{body}))"
-    called = f"{name}(\n{body})"
+    call_text = f"{name}(\n{body})"
     if target.is_async:
-        return f"import asyncio\n{load}\n\nprint(asyncio.run({called}))"
-    return f"{load}\n\nprint({called})"
+        return f"import asyncio\n{load}\n\nprint(asyncio.run({call_text}))"
+    return f"{load}\n\nprint({call_text})"
 
 
-def _loaded(target: Target) -> tuple[str, str]:
+def _import_line(target: Target) -> tuple[str, str]:
     location, _, attribute = target.text.rpartition(":")
     if target.form == "file":
         name = attribute.replace(".", "_")
@@ -67,22 +67,21 @@ def _loaded(target: Target) -> tuple[str, str]:
     return f"from {location} import {first}", f"{first}.{rest}" if rest else first
 
 
-def _ours(target: Target, call: Call) -> list[str]:
+def _ours(target: Target, call: GraderCall) -> list[str]:
     """Arguments by name; those that the target does not take are left out."""
     takes = set(target.parameters)
     offered: dict[str, Any] = dict(call.columns)
     if call.messages is not None:
         offered["trajectory"] = [dict(message) for message in call.messages]
-    shown = [f"final_response={expression(call.final_response)}"]
-    if "final_response" not in takes:
-        shown = []
+    arguments = []
+    if "final_response" in takes:
+        arguments.append(f"final_response={expression(call.final_response)}")
     if "episode" in offered:
-        return [*shown, "context=Context.recorded(Episode.model_validate(episode))"]
-    wanted = [key for key in offered if key in takes]
-    return [*shown, *(f"{key}={_value(offered[key])}" for key in wanted)]
+        return [*arguments, "context=Context.recorded(Episode.model_validate(episode))"]
+    return [*arguments, *(f"{key}={_value(offered[key])}" for key in offered if key in takes)]
 
 
-def _trl(target: Target, call: Call) -> list[str]:
+def _trl(target: Target, call: GraderCall) -> list[str]:
     text = expression(call.final_response)
     prompt = str(call.columns.get("prompt", ""))
     if target.shape == "trl-text":
@@ -91,17 +90,17 @@ def _trl(target: Target, call: Call) -> list[str]:
         prompts = f'[[{{"role": "user", "content": {_value(prompt)}}}]]'
         completions = f'[[{{"role": "assistant", "content": {text}}}]]'
     takes = set(target.parameters) - {"prompts", "completions"}
-    gold = call.columns.get("answer")
+    reference = call.columns.get("answer")
     columns = {
-        name: call.columns.get(name, gold)
+        name: call.columns.get(name, reference)
         for name in sorted(takes)
-        if name in call.columns or name in GOLD_NAMES
+        if name in call.columns or name in REFERENCE_NAMES
     }
     rest = [f"{key}=[{_value(value)}]" for key, value in columns.items()]
     return [f"prompts={prompts}", f"completions={completions}", *rest]
 
 
-def _verl(target: Target, call: Call) -> list[str]:
+def _verl(target: Target, call: GraderCall) -> list[str]:
     del target
     return [
         "data_source='audit'",
@@ -110,7 +109,7 @@ def _verl(target: Target, call: Call) -> list[str]:
     ]
 
 
-def _openrlhf(target: Target, call: Call) -> list[str]:
+def _openrlhf(target: Target, call: GraderCall) -> list[str]:
     del target
     prompt = _value(str(call.columns.get("prompt", "")))
     return [
@@ -120,26 +119,34 @@ def _openrlhf(target: Target, call: Call) -> list[str]:
     ]
 
 
-def _verifiers(target: Target, call: Call) -> list[str]:
+def _verifiers(target: Target, call: GraderCall) -> list[str]:
     text = expression(call.final_response)
     messages = f'[{{"role": "assistant", "content": {text}}}]'
     completion = text if target.shape == "verifiers-text" else messages
     return [f"completion={completion}", f"answer={_value(call.columns.get('answer'))}"]
 
 
-def _plain(target: Target, call: Call) -> list[str]:
+def _plain(target: Target, call: GraderCall) -> list[str]:
     del target
     return [expression(call.final_response), _value(call.columns.get("answer"))]
 
 
-GOLD_NAMES: Final = ("answer", "solution", "ground_truth", "label", "target", "gold", "reference")
-_ARGUMENTS: Final[Mapping[str, Callable[[Target, Call], list[str]]]] = {
+REFERENCE_NAMES: Final = (
+    "answer",
+    "solution",
+    "ground_truth",
+    "label",
+    "target",
+    "gold",
+    "reference",
+)
+_ARGUMENTS: Final[Mapping[str, Callable[[Target, GraderCall], list[str]]]] = {
     "assay": _ours, "agentfly": _ours, "trl": _trl, "trl-text": _trl, "verl": _verl,
     "openrlhf": _openrlhf, "verifiers": _verifiers, "verifiers-text": _verifiers, "plain": _plain,
 }  # fmt: skip
 
 
-def _posted(target: Target, call: Call) -> str:
+def _curl(target: Target, call: GraderCall) -> str:
     address, _, reward = target.text.partition("#")
     row = {**call.columns, "final_response": call.final_response}
     body = json.dumps({"reward": reward, "row": row})[:LONGEST]

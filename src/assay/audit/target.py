@@ -7,20 +7,13 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Final
 
 from assay.errors import BadParameter, UnknownName
 from assay.registry import REWARDS
+from assay.schema.audit import SHAPES, Form, Shape, Target
 
-Shape = Literal[
-    "assay", "agentfly", "trl", "trl-text", "verl", "openrlhf", "verifiers", "verifiers-text",
-    "inspect", "plain", "url",
-]  # fmt: skip
-SHAPES: tuple[Shape, ...] = get_args(Shape)
-
-Form = Literal["registered", "module", "file", "url"]
-
-VARIANTS: dict[Shape, tuple[Shape, ...]] = {
+VARIANTS: Final[dict[Shape, tuple[Shape, ...]]] = {
     "trl": ("trl", "trl-text"),
     "verifiers": ("verifiers", "verifiers-text"),
 }
@@ -39,7 +32,7 @@ class TargetSpec:
     attribute: str = ""
     shape: Shape | None = None
     python: str = sys.executable
-    gold_column: str = "answer"
+    reference_column: str = "answer"
     folder: str = ""
     """Where the user stands; modules are imported from there."""
 
@@ -57,38 +50,12 @@ class TargetSpec:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The facts about a loaded target."""
-
-    text: str
-    name: str
-    """`name@version` of a registered reward, else the function's name."""
-    form: Form
-    shape: Shape
-    parts: tuple[str, ...] | None
-    """Part names that the author declared."""
-    parameters: tuple[str, ...]
-    is_async: bool
-    picklable: bool
-    pickle_error: str | None
-    source: str | None
-    """File and line of the function."""
-    summary: str
-    python: str
-
-    @property
-    def plain_name(self) -> str:
-        """The name without a version."""
-        return self.name.partition("@")[0]
-
-
 def parse_target(
     text: str,
     *,
     shape: str | None = None,
     python: str | None = None,
-    gold_column: str = "answer",
+    reference_column: str = "answer",
     folder: Path | None = None,
 ) -> TargetSpec:
     """What the words name: a registered reward, `module:function`, `file.py:function`, or a URL."""
@@ -105,7 +72,7 @@ def parse_target(
         shape=named,
         # Registered rewards are ours, whatever another target needs.
         python=_interpreter(python, here) if python and form != "registered" else sys.executable,
-        gold_column=gold_column,
+        reference_column=reference_column,
         folder=str(here.resolve()),
     )
 

@@ -13,17 +13,24 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from assay.audit import stored
-from assay.audit.comparison import Comparison, compare
-from assay.audit.engine import CALL_S, audit
-from assay.audit.findings import FAMILIES, KINDS, SEVERITIES, Budget, Family, Kind, Severity
+from assay.audit.comparison import AuditComparison, compare
+from assay.audit.engine import CALL_S, audit_reward
 from assay.audit.isolation import ProcessLimits
-from assay.audit.page import to_html
-from assay.audit.result import Audit
-from assay.audit.target import SHAPES, TargetSpec, parse_target
+from assay.audit.result import FOLDER, Audit
+from assay.audit.target import TargetSpec, parse_target
 from assay.cli.printed import print_json
 from assay.cli.show import output, plain, progress_output
 from assay.errors import BadParameter
+from assay.schema.audit import (
+    FAMILIES,
+    KINDS,
+    SEVERITIES,
+    SHAPES,
+    Budget,
+    Family,
+    Kind,
+    Severity,
+)
 
 GATE = 3
 STYLES: dict[Severity, str] = {
@@ -57,13 +64,18 @@ STYLES: dict[Severity, str] = {
 @click.option(
     "--accept", multiple=True, metavar="CHECK=REASON", help="A finding that is meant to be."
 )
-@click.option("--gold", default="answer", show_default=True, help="The column of the gold.")
+@click.option(
+    "--gold", "reference_column", default="answer", show_default=True,
+    help="The column of the gold.",
+)  # fmt: skip
 @click.option("--python", metavar="PATH", help="Another interpreter to run the target in.")
-@click.option("--env", "passed", multiple=True, metavar="NAME", help="A variable that it may see.")
+@click.option(
+    "--env", "variables", multiple=True, metavar="NAME", help="A variable that it may see."
+)
 @click.option("--memory-mb", type=click.IntRange(min=64), default=4096, show_default=True)
 @click.option("--html", type=click.Path(path_type=Path), metavar="OUT", help="A page to read.")
 @click.option(
-    "--save", type=click.Path(path_type=Path), default=stored.FOLDER, show_default=True,
+    "--save", type=click.Path(path_type=Path), default=FOLDER, show_default=True,
     help="Where the viewer looks for audits.",
 )  # fmt: skip
 @click.option("--no-save", is_flag=True, help="Keep nothing.")
@@ -82,9 +94,9 @@ def command(
     seed: int,
     fail_on: Severity | None,
     accept: Sequence[str],
-    gold: str,
+    reference_column: str,
     python: str | None,
-    passed: Sequence[str],
+    variables: Sequence[str],
     memory_mb: int,
     html: Path | None,
     save: Path,
@@ -107,35 +119,38 @@ def command(
         raise BadParameter("--compare takes two targets; without it, name one")
     if side_by_side and html is not None:
         raise BadParameter("--html shows one audit; leave it out with --compare")
-    specs = [parse_target(text, shape=shape, python=python, gold_column=gold) for text in targets]
-    ask = partial(
-        audit,
+    specs = [
+        parse_target(text, shape=shape, python=python, reference_column=reference_column)
+        for text in targets
+    ]
+    run = partial(
+        audit_reward,
         data=data,
         budget=budget,
         seed=seed,
         accept=dict(_reason(text) for text in accept),
         families=families,
         limits=ProcessLimits(call_s=CALL_S[budget], memory_mb=memory_mb),
-        environment={name: os.environ[name] for name in passed if name in os.environ},
+        environment={name: os.environ[name] for name in variables if name in os.environ},
     )
-    found = [_watched(ask, specs[0], kind)]
-    # Both are asked the same: what the first is decides for the second.
-    found += [_watched(ask, spec, kind or found[0].kind) for spec in specs[1:]]
+    audits = [_audit_with_status(run, specs[0], kind)]
+    # Both are asked the same: the kind of the first decides for the second.
+    audits += [_audit_with_status(run, spec, kind or audits[0].kind) for spec in specs[1:]]
     if not no_save:
-        for one in found:
-            stored.save(one, save)
+        for one in audits:
+            one.save(save)
     if html is not None:
-        html.write_text(to_html(found[0]), encoding="utf-8")
+        html.write_text(audits[0].to_html(), encoding="utf-8")
     if side_by_side:
-        _tell_comparison(compare(*found), as_json=as_json)
+        _print_comparison(compare(*audits), as_json=as_json)
     elif as_json:
-        print_json(found[0].to_record(timings=timings))
+        print_json(audits[0].to_record(timings=timings))
     else:
-        _show(output(), found[0])
-    context.exit(GATE if fail_on and any(one.fails(fail_on) for one in found) else 0)
+        _print_audit(output(), audits[0])
+    context.exit(GATE if fail_on and any(one.fails(fail_on) for one in audits) else 0)
 
 
-def _watched(ask: Callable[..., Audit], spec: TargetSpec, kind: Kind | None) -> Audit:
+def _audit_with_status(run: Callable[..., Audit], spec: TargetSpec, kind: Kind | None) -> Audit:
     """The audit, with the check that is running shown on stderr."""
     title = f"auditing {plain(spec.text)}"
     with progress_output().status(title) as status:
@@ -143,7 +158,7 @@ def _watched(ask: Callable[..., Audit], spec: TargetSpec, kind: Kind | None) -> 
         def progress(done: int, total: int, name: str) -> None:
             status.update(f"{title}: {done} of {total} checks, {name}")
 
-        return ask(spec, kind=kind, progress=progress)
+        return run(spec, kind=kind, progress=progress)
 
 
 def _reason(text: str) -> tuple[str, str]:
@@ -153,16 +168,18 @@ def _reason(text: str) -> tuple[str, str]:
     return check.strip(), reason.strip()
 
 
-def _show(console: Console, found: Audit) -> None:
-    facts = f"{found.kind}, {found.target.shape} shape, {found.samples} rows ({found.data})"
+def _print_audit(console: Console, result: Audit) -> None:
+    facts = f"{result.kind}, {result.target.shape} shape, {result.samples} rows ({result.data})"
     console.print(
-        Text(f"{plain(found.target.text)}: {facts}, {found.probes} probes, {found.seconds:.1f} s")
+        Text(
+            f"{plain(result.target.text)}: {facts}, {result.probes} probes, {result.seconds:.1f} s"
+        )
     )
     console.print()
-    if found.rulings:
-        console.print(_findings(found))
+    if result.findings:
+        console.print(_findings(result))
         console.print()
-    rates = [rate for check in found.checks for rate in check.rates]
+    rates = [rate for check in result.checks for rate in check.rates]
     for rate in rates:
         console.print(
             Text(
@@ -170,7 +187,7 @@ def _show(console: Console, found: Audit) -> None:
                 f"(95 % interval {100 * rate.low:.1f} to {100 * rate.high:.1f} %)"
             )
         )
-    outcomes = [check.outcome for check in found.checks]
+    outcomes = [check.outcome for check in result.checks]
     console.print(
         Text(
             f"{outcomes.count('passed')} checks passed, {outcomes.count('found')} found something, "
@@ -178,28 +195,27 @@ def _show(console: Console, found: Audit) -> None:
             style="dim",
         )
     )
-    console.print(Text(plain(found.verdict, 1_000), style="bold"))
-    console.print(Text(plain(found.badge, 300), style="dim"))
+    console.print(Text(plain(result.verdict, 1_000), style="bold"))
+    console.print(Text(plain(result.badge, 300), style="dim"))
 
 
-def _findings(found: Audit) -> Table:
+def _findings(result: Audit) -> Table:
     table = Table("severity", "check", box=None, pad_edge=False)
     table.add_column("inputs", justify="right")
     table.add_column("finding, an answer that shows it, and what came back", overflow="fold")
-    for ruling in found.rulings:
-        item = ruling.finding
-        story = Text(plain(item.title, 200))
-        if ruling.accepted is not None:
-            story.append(f"\naccepted: {plain(ruling.accepted, 300)}", style="green")
-        story.append(f"\n{plain(item.reproducer.final_response, 70)}", style="cyan")
-        story.append(f"\n{plain(item.observed, 160)}", style="dim")
-        style = "dim" if ruling.accepted else STYLES[item.severity]
+    for item in result.findings:
+        lines = Text(plain(item.title, 200))
+        if item.accepted is not None:
+            lines.append(f"\naccepted: {plain(item.accepted, 300)}", style="green")
+        lines.append(f"\n{plain(item.reproducer.final_response, 70)}", style="cyan")
+        lines.append(f"\n{plain(item.observed, 160)}", style="dim")
+        style = "dim" if item.accepted else STYLES[item.severity]
         counts = f"{item.count}/{item.tried}"
-        table.add_row(Text(item.severity, style=style), Text(item.check), counts, story)
+        table.add_row(Text(item.severity, style=style), Text(item.check), counts, lines)
     return table
 
 
-def _tell_comparison(comparison: Comparison, *, as_json: bool) -> None:
+def _print_comparison(comparison: AuditComparison, *, as_json: bool) -> None:
     if as_json:
         print_json(comparison.to_record())
         return

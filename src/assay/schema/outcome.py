@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Literal, NamedTuple, TypeAlias
 
+from assay.schema.blocking import BlockCode
+
 
 class Effect(IntEnum):
     """The worst that a call can do, in rising order of risk."""
@@ -36,10 +38,6 @@ ErrorCode: TypeAlias = Literal[
     "wrong_element",
     "silent_click",
     "other",
-]
-
-BlockCode: TypeAlias = Literal[
-    "captcha", "bot_check", "access_denied", "auth_redirect", "js_required", "rate_limited"
 ]
 
 

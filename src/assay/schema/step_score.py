@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadRecord
+from assay.schema.blocking import BLOCKING_PAGES
 
 STEP_SCORE_SCHEMA = "assay.step_score/1"
 
@@ -73,12 +74,7 @@ SENTENCES: Mapping[str, str] = {
     "contract_inconclusive": "the outcome contract could not be decided",
     "contract_stale": "the outcome contract passed, but on facts that are not fresh",
     "contract_held": "the outcome contract passed before and still holds; a pass is paid once",
-    "block_captcha": "a CAPTCHA stands in the way",
-    "block_bot_check": "a bot check stands in the way",
-    "block_access_denied": "the site denied access",
-    "block_auth_redirect": "the site asked for a login instead of showing the page",
-    "block_js_required": "the page refuses to work without scripts",
-    "block_rate_limited": "the site limits the rate of requests",
+    **{f"block_{page.code}": page.sentence for page in BLOCKING_PAGES},
     "block_other": "something stands between the agent and the page",
     "error_stale_ref": "the element reference was stale",
     "error_not_found": "the element was not found",

@@ -15,8 +15,9 @@ from assay.envs.browser.outcomes import (
     classify_mcp_result,
     detect_block,
 )
+from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageFacts
-from assay.schema.outcome import BlockCode, ErrorCode
+from assay.schema.outcome import ErrorCode
 
 MESSAGES: list[tuple[str, str]] = [
     ("Locator.click: Timeout 30000ms exceeded.\nCall log:\n  - waiting for #x", "timeout"),

@@ -16,8 +16,9 @@ from assay.rewards.step import (
     ToolOutcome,
 )
 from assay.rewards.step.inputs import ContractVerdict, Progress
+from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence
-from assay.schema.outcome import BlockCode, ErrorCode, Gate
+from assay.schema.outcome import ErrorCode, Gate
 
 CHANNELS = ("url", "dom", "text", "net", "refs")
 scorer = RecoveryRewardScorer()

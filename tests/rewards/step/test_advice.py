@@ -17,7 +17,6 @@ from assay.rewards.step.advice import (
     Candidate,
     FailureKey,
     Patterns,
-    ReadAction,
     ScoredCall,
     TriedAction,
     failure_fingerprint,
@@ -28,8 +27,9 @@ from assay.rewards.step.advice import (
     rank_recoveries,
     tried_actions,
 )
+from assay.schema.blocking import BlockCode, ReadAction
 from assay.schema.evidence import PageEvidence
-from assay.schema.outcome import BlockCode, ErrorCode
+from assay.schema.outcome import ErrorCode
 from assay.schema.step_score import StepScore
 
 scorer = RecoveryRewardScorer()

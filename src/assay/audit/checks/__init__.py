@@ -1,8 +1,8 @@
 """The content checks: what a reward pays for, family by family.
 
-A check asks the bench about answers whose worth a careful person does not doubt, and turns the
-verdicts into findings. Adding one: write a function from a `Trial` to a `CheckResult` in the module
-of its family and put it into that module's table, with a broken reward in the zoo that it finds.
+A check asks the target about answers whose worth a careful person does not doubt, and turns the
+results into findings. Adding one: put a `Check`, or a `never_paid` with its probes, into the table
+of its family's module, and a broken reward into the zoo that it finds.
 """
 
 from __future__ import annotations

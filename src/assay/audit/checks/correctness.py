@@ -6,26 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from assay.audit.checks.episodes import ONE_ENDING, only_own, recorded
 from assay.audit.checks.forms import near_misses, rewrites
-from assay.audit.checks.trial import (
-    Bar,
-    Charge,
-    Probe,
-    Trial,
-    charged,
-    gold_of,
-    hits_among,
-    make_check,
-)
-from assay.audit.findings import Check, CheckResult, Kind, Rate, Severity
+from assay.audit.context import Bar, CheckContext, Probe, ProbeResult, Violation
+from assay.audit.episodes import ONE_ENDING, episode_record, has_own_episodes
+from assay.audit.findings import ANSWER_KINDS, Check, CheckResult, rate_of
+from assay.schema.audit import KINDS, Severity
 
-GOLDS = 200
-ROWS = 40
+REFERENCE_ROWS: Final = 200
+ROWS: Final = 40
 """Rows tried even on a fast budget: rates need many."""
-ANSWERS: Final[tuple[Kind, ...]] = ("maths", "qa", "structured", "agent")
-
-UNKNOWN_WORLD: Final = (
+UNKNOWN_ENVIRONMENT: Final = (
     "the target scores none of the built-in recordings; it may need a live world, or recorded "
     "episodes of its own as --data"
 )
@@ -33,121 +23,121 @@ UNKNOWN_WORLD: Final = (
 Steps = Sequence[tuple[float, Severity]]
 """Severities by the lower bound of the rate, the highest bar first."""
 
-GOLD_STEPS: Final[Steps] = ((0.5, "critical"), (0.1, "high"), (0.0, "medium"))
+REFERENCE_STEPS: Final[Steps] = ((0.5, "critical"), (0.1, "high"), (0.0, "medium"))
 REFUSED_STEPS: Final[Steps] = ((0.4, "high"), (0.15, "medium"), (0.0, "low"))
 PAID_STEPS: Final[Steps] = ((0.3, "critical"), (0.02, "high"), (0.0, "medium"))
 
 
-def _gold_accepted(trial: Trial) -> CheckResult:
-    asked = [Probe("as it stands", trial.answer(row, row.right[0])) for row in trial.rows(GOLDS)]
-    verdicts = trial.ask([item.call for item in asked])
-    if trial.kind == "environment" and not any(told.status == "scored" for told in verdicts):
-        return CheckResult(skipped=f"{UNKNOWN_WORLD}; it says: {verdicts[0].because}"[:300])
-    charge = Charge(
+def _reference_accepted(context: CheckContext) -> CheckResult:
+    probes = [
+        Probe("as it stands", context.answer(row, row.right[0]))
+        for row in context.rows(REFERENCE_ROWS)
+    ]
+    results = context.ask([probe.call for probe in probes])
+    if context.kind == "environment" and not any(one.status == "scored" for one in results):
+        return CheckResult(skipped=f"{UNKNOWN_ENVIRONMENT}; it says: {results[0].because}"[:300])
+    violation = Violation(
         "critical",
         "the reference itself is refused",
         "right by definition; a reward that refuses it teaches nothing on that row",
         "read the gold and the answer by the same rules; abstain on a gold that cannot be read",
     )
-    return _refused(trial, charge, asked, "right answers refused (the gold itself)", GOLD_STEPS)
+    name = "right answers refused (the gold itself)"
+    return _rated(context, violation, name, probes, context.unpaid(probes), REFERENCE_STEPS)
 
 
-def _rewrites_accepted(trial: Trial) -> CheckResult:
-    rows = trial.rows(ROWS)
-    golds = trial.ask([trial.answer(row, gold_of(row)) for row in rows])
-    asked = [
-        Probe(name, trial.answer(row, text))
-        for row, verdict in zip(rows, golds, strict=True)
-        if trial.pays(verdict)
+def _rewrites_accepted(context: CheckContext) -> CheckResult:
+    rows = context.rows(ROWS)
+    results = context.ask([context.answer(row, row.reference_text) for row in rows])
+    probes = [
+        Probe(name, context.answer(row, text))
+        for row, result in zip(rows, results, strict=True)
+        if context.pays(result)
         for name, text in (
             *(("form given in the data", text) for text in row.right[1:]),
-            *rewrites(trial.kind, gold_of(row)),
+            *rewrites(context.kind, row.reference_text),
         )
     ]
-    if not asked:
+    if not probes:
         return CheckResult(skipped="no accepted gold has another form that is surely the same")
-    charge = Charge(
+    violation = Violation(
         "high",
         "right answers in another form are refused",
         "the same answer, written otherwise",
         "compare values, not text; normalise spacing, fractions, thousands, order of sets and keys",
     )
-    return _refused(trial, charge, asked, "right answers refused (other forms)", REFUSED_STEPS)
+    name = "right answers refused (other forms)"
+    return _rated(context, violation, name, probes, context.unpaid(probes), REFUSED_STEPS)
 
 
-def _near_misses_refused(trial: Trial) -> CheckResult:
-    charge = Charge(
+def _near_misses_refused(context: CheckContext) -> CheckResult:
+    if context.kind == "environment" and has_own_episodes(context.samples):
+        return CheckResult(skipped=ONE_ENDING)
+    violation = Violation(
         "high",
         "wrong answers are paid",
         "another answer than the reference, hence wrong",
         "compare the whole answer exactly; state a tolerance and test it at its edge",
     )
-    if trial.kind == "environment":
-        if only_own(trial.bench.samples):
-            return CheckResult(skipped=ONE_ENDING)
-        return _judge_wrong(trial, charge, _failed_episodes(trial))
-    # A record or a text of several words that is partly right may earn a part.
-    graded = trial.kind == "structured"
-    asked = [
-        Probe(name, trial.answer(row, text), (text,), _bar(gold_of(row), graded=graded))
-        for row in trial.rows(ROWS)
-        for name, text in near_misses(trial.kind, row, gold_of(row))
+    probes = _failures(context) if context.kind == "environment" else _near_misses(context)
+    name, hits = "wrong answers paid", context.paid(probes)
+    return _rated(context, violation, name, probes, hits, PAID_STEPS, shrink=True)
+
+
+def _near_misses(context: CheckContext) -> list[Probe]:
+    def bar(reference: str) -> Bar:
+        # A record or a text of several words that is partly right may earn a part.
+        return "full" if context.kind == "structured" or " " in reference.strip() else "half"
+
+    return [
+        context.answer_probe(row, name, text, bar=bar(row.reference_text))
+        for row in context.rows(ROWS)
+        for name, text in near_misses(context.kind, row, row.reference_text)
     ]
-    return _judge_wrong(trial, charge, asked)
 
 
-def _bar(gold: str, *, graded: bool) -> Bar:
-    return "full" if graded or " " in gold.strip() else "half"
-
-
-def _failed_episodes(trial: Trial) -> list[Probe]:
+def _failures(context: CheckContext) -> list[Probe]:
+    """Episodes in which the task was not done."""
     return [
         Probe(
             f"world that ended {ending}",
-            replace(call, columns={**call.columns, "episode": recorded(row, ending)}),
+            replace(call, columns={**call.columns, "episode": episode_record(row, ending)}),
         )
-        for row in trial.rows()
-        for call in (trial.say(row, row.right[0]),)
+        for row in context.rows()
+        for call in (context.to_call(row, row.right[0]),)
         for ending in ("failed", "unfinished")
     ]
 
 
-def _judge_wrong(trial: Trial, charge: Charge, asked: list[Probe]) -> CheckResult:
-    hits = hits_among(trial, asked, lambda hit: trial.pays(hit.verdict, hit.probe.bar))
-    rate = Rate.of("wrong answers paid", len(hits), len(asked))
-    if not hits:
-        return CheckResult(rates=(rate,))
-    sized = replace(charge, severity=_severity(rate, PAID_STEPS))
-    return CheckResult((charged(trial, sized, hits, len(asked), shrink=True),), (rate,))
-
-
-def _refused(
-    trial: Trial, charge: Charge, asked: list[Probe], name: str, steps: Steps
+def _rated(
+    context: CheckContext,
+    violation: Violation,
+    name: str,
+    probes: Sequence[Probe],
+    hits: Sequence[ProbeResult],
+    steps: Steps,
+    *,
+    shrink: bool = False,
 ) -> CheckResult:
-    hits = hits_among(trial, asked, lambda hit: not trial.pays(hit.verdict))
-    rate = Rate.of(name, len(hits), len(asked))
-    if not hits:
-        return CheckResult(rates=(rate,))
-    sized = replace(charge, severity=_severity(rate, steps))
-    return CheckResult((charged(trial, sized, hits, len(asked)),), (rate,))
-
-
-def _severity(rate: Rate, steps: Steps) -> Severity:
-    return next(severity for bar, severity in steps if rate.low >= bar)
+    """The rate of wrong results, and a finding whose severity follows from it."""
+    rate = rate_of(name, len(hits), len(probes))
+    severity = next(severity for bar, severity in steps if rate.low >= bar)
+    sized = replace(violation, severity=severity)
+    return replace(context.report_hits(sized, hits, len(probes), shrink=shrink), rates=(rate,))
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    make_check(
-        "gold_accepted", "correctness", (*ANSWERS, "environment"),
-        "The reference itself, handed in as an answer, is paid.", _gold_accepted,
+    Check(
+        "gold_accepted", "correctness", frozenset(KINDS),
+        "The reference itself, handed in as an answer, is paid.", _reference_accepted,
         needs_pay=False,
     ),
-    make_check(
-        "rewrites_accepted", "correctness", ANSWERS,
+    Check(
+        "rewrites_accepted", "correctness", ANSWER_KINDS,
         "The same answer in another form is paid.", _rewrites_accepted,
     ),
-    make_check(
-        "near_misses_refused", "correctness", (*ANSWERS, "environment"),
+    Check(
+        "near_misses_refused", "correctness", frozenset(KINDS),
         "An answer close to the reference, but wrong, is not paid.", _near_misses_refused,
     ),
 )  # fmt: skip

@@ -14,8 +14,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
-from assay.audit.findings import Kind, Sample
+from assay.audit.findings import Sample
 from assay.report.variants import variants
+from assay.schema.audit import Kind
 
 Named: TypeAlias = tuple[str, str]
 """What was done to the answer, and the answer that came of it."""

@@ -3,86 +3,74 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from math import isfinite
 from typing import Any, Final
 
 from assay.audit.checks.forms import ELSE, near_misses, read_record
-from assay.audit.checks.talk import asked as question
-from assay.audit.checks.talk import said, used
-from assay.audit.checks.trial import (
-    Charge,
-    Hit,
-    Probe,
-    Trial,
-    charged,
-    gold_of,
-    hits_among,
-    make_check,
-    must_not_pay,
-    outcome,
-    shortest,
-    worth,
-)
-from assay.audit.findings import Call, Check, CheckResult, Kind, Sample, Verdict
+from assay.audit.context import CheckContext, Probe, ProbeResult, Violation, never_paid, shortest_of
+from assay.audit.conversations import assistant, question, tool_use
+from assay.audit.findings import ANSWER_KINDS, CallResult, Check, CheckResult, GraderCall, Sample
+from assay.schema.audit import KINDS, Kind
 
-ANSWERS: Final[tuple[Kind, ...]] = ("maths", "qa", "structured", "agent")
-EVERY: Final[tuple[Kind, ...]] = (*ANSWERS, "environment")
+EVERY_KIND: Final[frozenset[Kind]] = frozenset(KINDS)
 PADDING: Final = "We consider the matter once more and look at it from every side. "
-MANY = 10
-EPSILON = 1e-6
-NOTICED = 0.1
-"""Share of full marks by which length or repetition must move the pay to be a finding."""
-LONGER: Final = Charge(
+MANY: Final = 10
+EPSILON: Final = 1e-6
+NOTICEABLE: Final = 0.1
+"""Share of full marks by which length or repetition must change the pay to be a finding."""
+LONGER: Final = Violation(
     "medium",
     "longer answers are paid more",
     "padding adds nothing to an answer",
     "score the answer, not its length; cap and test any length term",
 )
-AROUND: Final = Charge(
+AROUND: Final = Violation(
     "low",
     "text around a framed answer costs it its pay",
     "the answer is where it was asked for",
     "read the answer from its place, wherever that stands in the response",
 )
-UNPAID: Final = ("finite", "constant_keys", "types")
-"""Checks that also judge a target which pays no right answer."""
 NUMBER_TYPES: Final = frozenset(
-    ("float", "int", "float64", "Scored", "Abstained", "Score", "dict", "list", "NoneType")
+    ("", "float", "int", "float64", "Scored", "Abstained", "Score", "dict", "list", "NoneType")
 )
 """Types that every trainer takes: numbers, scores, mappings, and the list of a batch."""
 
 
-def _wrong(trial: Trial, sample: Sample) -> str:
-    found = near_misses(trial.kind, sample, gold_of(sample))
-    return found[0][1] if found else ELSE
+def _wrong(context: CheckContext, sample: Sample) -> str:
+    misses = near_misses(context.kind, sample, sample.reference_text)
+    return misses[0][1] if misses else ELSE
 
 
-def _earned(verdict: Verdict) -> float:
-    """What was paid; a penalty that is escaped is no pay."""
-    return max(0.0, worth(verdict) or 0.0)
+def _compare(
+    context: CheckContext, sample: Sample, name: str, responses: list[str]
+) -> Iterator[tuple[float, ProbeResult]]:
+    """Each later response, with what the first one earned."""
+    first, *later = context.results([context.probe(sample, name, text) for text in responses])
+    return ((first.result.pay, one) for one in later)
 
 
-def _length_bias(trial: Trial) -> CheckResult:
+def _length_bias(context: CheckContext) -> CheckResult:
     """Padding never raises the pay; where the answer has a place of its own, it never costs it."""
-    raised, lowered = list[Hit](), list[Hit]()
-    rows = trial.rows(5)
-    for sample in rows:
-        for name, answer in (("right", gold_of(sample)), ("wrong", _wrong(trial, sample))):
-            framed = trial.frame.put(answer)
-            calls = [trial.say(sample, text) for text in (framed, *_padded(framed))]
-            short, *padded = trial.ask(calls)
-            for call, told in zip(calls[1:], padded, strict=True):
-                gained = (_earned(told) - _earned(short)) / trial.full
-                hit = Hit(Probe(f"{name} answer", call), told)
-                if gained > NOTICED:
-                    raised.append(hit)
-                elif gained < -NOTICED and name == "right" and trial.frame.anchored:
-                    lowered.append(hit)
-    tried = len(rows) * 2 * len(tuple(_padded("")))
-    more, less = outcome(trial, LONGER, raised, tried), outcome(trial, AROUND, lowered, tried)
-    return CheckResult((*more.findings, *less.findings))
+    more, less, tried = list[ProbeResult](), list[ProbeResult](), 0
+    for row in context.rows(5):
+        for name, answer in (("right", row.reference_text), ("wrong", _wrong(context, row))):
+            framed = context.frame.put(answer)
+            responses = [framed, *_padded(framed)]
+            for short, one in _compare(context, row, f"{name} answer", responses):
+                tried += 1
+                gain = (one.result.pay - short) / context.full_marks
+                if gain > NOTICEABLE:
+                    more.append(one)
+                elif gain < -NOTICEABLE and name == "right" and context.frame.anchored:
+                    less.append(one)
+    longer, around = (
+        context.report_hits(LONGER, more, tried),
+        context.report_hits(AROUND, less, tried),
+    )
+    return CheckResult((*longer.findings, *around.findings))
 
 
 def _padded(framed: str) -> Iterator[str]:
@@ -91,92 +79,86 @@ def _padded(framed: str) -> Iterator[str]:
         yield f"{framed} {PADDING * times}".rstrip()
 
 
-def _duplication(trial: Trial) -> CheckResult:
-    charge = Charge(
+def _duplication(context: CheckContext) -> CheckResult:
+    violation = Violation(
         "high",
         "repeating an answer raises its pay",
         "the same answer, said again",
         "count an answer once",
     )
-    hits: list[Hit] = []
-    rows = trial.rows()
-    for sample in rows:
-        for answer in (gold_of(sample), _wrong(trial, sample)):
-            framed = trial.frame.put(answer)
-            calls = [trial.say(sample, "\n".join([framed] * times)) for times in (1, 2, MANY)]
-            once, *more = trial.ask(calls)
-            for call, told in zip(calls[1:], more, strict=True):
-                if _earned(told) > _earned(once) + NOTICED * trial.full:
-                    hits.append(Hit(Probe("repeated", call), told))
-    return outcome(trial, charge, hits, 4 * len(rows))
+    hits, tried = list[ProbeResult](), 0
+    for row in context.rows():
+        for answer in (row.reference_text, _wrong(context, row)):
+            framed = context.frame.put(answer)
+            texts = ["\n".join([framed] * times) for times in (1, 2, MANY)]
+            for once, one in _compare(context, row, "repeated", texts):
+                tried += 1
+                if one.result.pay > once + NOTICEABLE * context.full_marks:
+                    hits.append(one)
+    return context.report_hits(violation, hits, tried)
 
 
-def _alias_order(trial: Trial) -> CheckResult:
-    """Whether the order of alternative references changes the verdict; skipped without lists."""
+def _alias_order(context: CheckContext) -> CheckResult:
+    """Whether the order of alternative references changes the result; skipped without lists."""
     first, last = list[Probe](), list[Probe]()
-    for sample in trial.rows():
-        gold = gold_of(sample)
-        call = trial.answer(sample, gold)
-        listed = [gold, ELSE, "Quill Tower"]
-        first.append(Probe("first of three", _with_gold(call, sample, listed)))
-        last.append(Probe("last of three", _with_gold(call, sample, listed[::-1])))
-    pairs = list(
-        zip(*(hits_among(trial, way, lambda _: True) for way in (first, last)), strict=True)
-    )
-    if not any(trial.pays(hit.verdict) for pair in pairs for hit in pair):
+    for row in context.rows():
+        call = context.answer(row, row.reference_text)
+        aliases = [row.reference_text, ELSE, "Quill Tower"]
+        first.append(Probe("first of three", _with_reference(call, row, aliases)))
+        last.append(Probe("last of three", _with_reference(call, row, aliases[::-1])))
+    pairs = list(zip(context.results(first), context.results(last), strict=True))
+    if not any(context.pays(one.result) for pair in pairs for one in pair):
         return CheckResult(skipped="the target takes one reference, not a list")
-    lower = (sorted(pair, key=lambda hit: _earned(hit.verdict)) for pair in pairs)
-    hits = [low for low, high in lower if _earned(high.verdict) > _earned(low.verdict) + EPSILON]
-    charge = Charge(
+    ordered = (sorted(pair, key=lambda one: one.result.pay) for pair in pairs)
+    hits = [low for low, high in ordered if high.result.pay > low.result.pay + EPSILON]
+    violation = Violation(
         "medium",
         "the order of the references changes the verdict",
         "an answer that equals any of the references is right",
         "take the best over all references",
     )
-    return outcome(trial, charge, hits, 2 * len(pairs))
+    return context.report_hits(violation, hits, 2 * len(pairs))
 
 
-def _with_gold(call: Call, sample: Sample, gold: Any) -> Call:
-    changed = {
-        name: gold
+def _with_reference(call: GraderCall, sample: Sample, reference: Any) -> GraderCall:
+    columns = {
+        name: reference
         for name, value in sample.columns.items()
-        if value == sample.gold or value == [sample.gold]
+        if value == sample.reference or value == [sample.reference]
     }
-    return replace(call, columns={**call.columns, **changed})
+    return replace(call, columns={**call.columns, **columns})
 
 
-def _monotone(trial: Trial) -> CheckResult:
-    charge = Charge(
+def _monotone(context: CheckContext) -> CheckResult:
+    violation = Violation(
         "medium",
         "an answer with more right in it is paid less",
         "more of the reference is never worth less",
         "let every right part add, and nothing that is right subtract",
     )
-    hits: list[Hit] = []
-    tried = 0
-    for sample in trial.rows():
-        for ladder in _ladders(gold_of(sample)):
-            calls = [trial.answer(sample, step) for step in ladder]
-            verdicts = trial.ask(calls)
-            tried += len(calls)
-            for at in range(1, len(calls)):
-                before, after = worth(verdicts[at - 1]), worth(verdicts[at])
-                if before is not None and after is not None and after < before - EPSILON:
-                    hits.append(Hit(Probe("more right parts", calls[at]), verdicts[at]))
+    hits, tried = list[ProbeResult](), 0
+    for row in context.rows():
+        steps = [Probe("more right parts", context.answer(row, text)) for text in _ladder(row)]
+        results = context.results(steps)
+        tried += len(results)
+        for one, more in pairwise(results):
+            before, after = one.result.number, more.result.number
+            if before is not None and after is not None and after < before - EPSILON:
+                hits.append(more)
     if not tried:
         return CheckResult(skipped="no gold has parts")
-    return outcome(trial, charge, hits, tried)
+    return context.report_hits(violation, hits, tried)
 
 
-def _ladders(gold: str) -> Iterator[list[str]]:
-    """Answers in which ever more is right: none, then each part in turn, to all."""
-    record = read_record(gold)
+def _ladder(sample: Sample) -> list[str]:
+    """Answers in which ever more is right, to all; none for a reference without parts."""
+    record = read_record(sample.reference_text)
     if record is not None:
-        yield [json.dumps(_partly(record, right)) for right in range(len(record) + 1)]
-        return
-    words = gold.split()
+        return [json.dumps(_partly(record, right)) for right in range(len(record) + 1)]
+    words = sample.reference_text.split()
     if len(words) > 1 and all(word.isalpha() for word in words):
-        yield [" ".join(words[:count]) for count in range(1, len(words) + 1)]
+        return [" ".join(words[:count]) for count in range(1, len(words) + 1)]
+    return []
 
 
 def _partly(record: Mapping[str, Any], right: int) -> dict[str, Any]:
@@ -184,137 +166,155 @@ def _partly(record: Mapping[str, Any], right: int) -> dict[str, Any]:
     return {key: value if at < right else ELSE for at, (key, value) in enumerate(record.items())}
 
 
-def _range(trial: Trial) -> CheckResult:
-    charge = Charge(
-        "high",
-        "some answers are paid more than a right one",
-        "nothing is worth more than a right answer",
-        "cap the reward at what a right answer earns",
+def _mixture(context: CheckContext) -> list[ProbeResult]:
+    """Results for right, wrong, empty, unframed and repeated answers: what a policy may send."""
+    put = context.frame.put
+    return context.results(
+        [
+            context.probe(row, name, text)
+            for row in context.rows()
+            for name, text in (
+                ("right", put(row.reference_text)),
+                ("wrong", put(_wrong(context, row))),
+                ("empty", ""),
+                ("prose", "I think that this is a hard question."),
+                ("bare", row.reference_text),
+                ("repeated", "\n".join([put(row.reference_text)] * MANY)),
+                ("negative", put("-1")),
+                ("large", put("999999999")),
+                ("huge", put("9" * 400)),
+                ("not a number", put("nan")),
+                ("infinity", put("-Infinity")),
+                ("long", PADDING * MANY + put(row.reference_text)),
+            )
+        ]
     )
-    asked = _mixture(trial)
-    bar = trial.full * (1 + EPSILON)
-    hits = hits_among(trial, asked, lambda hit: _earned(hit.verdict) > bar)
-    return outcome(trial, charge, hits, len(asked))
 
 
-def _finite(trial: Trial) -> CheckResult:
-    charge = Charge(
-        "high",
-        "a number that is not finite is returned",
-        "a finite number, or no number and the reason",
-        "abstain where nothing can be scored; NaN and infinity spread through a batch's mean",
-    )
-    asked = _mixture(trial)
-    hits = hits_among(trial, asked, lambda hit: not _is_finite(hit.verdict))
-    return outcome(trial, charge, hits, len(asked))
+def _never_in_mixture(
+    name: str,
+    summary: str,
+    violation: Violation,
+    wrong: Callable[[CheckContext, CallResult], bool],
+    *,
+    needs_pay: bool,
+) -> Check:
+    """The check that no result of the mixture is wrong."""
+
+    def run(context: CheckContext) -> CheckResult:
+        results = _mixture(context)
+        hits = [one for one in results if wrong(context, one.result)]
+        return context.report_hits(violation, hits, len(results))
+
+    return Check(name, "shape", EVERY_KIND, summary, run, needs_pay=needs_pay)
 
 
-def _is_finite(verdict: Verdict) -> bool:
-    numbers = (verdict.value, *verdict.parts.values())
-    return all(number is None or isfinite(number) for number in numbers)
+def _pays_too_much(context: CheckContext, result: CallResult) -> bool:
+    return result.pay > context.full_marks * (1 + EPSILON)
 
 
-def _constant_keys(trial: Trial) -> CheckResult:
-    charge = Charge(
+def _is_not_finite(context: CheckContext, result: CallResult) -> bool:
+    del context
+    numbers = (result.value, *result.parts.values())
+    return any(number is not None and not isfinite(number) for number in numbers)
+
+
+def _constant_keys(context: CheckContext) -> CheckResult:
+    violation = Violation(
         "medium",
         "the metrics have other names from answer to answer",
         "the same names every time; trainers index every row by the first row's",
         "return every metric always, with 0.0 or nothing where it does not apply",
     )
-    asked = _mixture(trial)
-    scored = hits_among(trial, asked, lambda hit: hit.verdict.status == "scored")
+    results = _mixture(context)
+    scored = [one for one in results if one.result.status == "scored"]
     if not scored:
         return CheckResult(skipped="nothing was scored")
-    usual = set(scored[0].verdict.parts)
-    hits = [hit for hit in scored if set(hit.verdict.parts) != usual]
-    if not hits:
-        return CheckResult()
-    found = charged(trial, charge, hits, len(asked))
-    names = sorted(shortest(hits).verdict.parts)
+    usual = set(scored[0].result.parts)
+    hits = [one for one in scored if set(one.result.parts) != usual]
+    names = sorted(shortest_of(hits).result.parts) if hits else []
     observed = f"metrics {names} here, {sorted(usual)} for a right answer"
-    return CheckResult((replace(found, observed=observed),))
+    return context.report_hits(violation, hits, len(results), observed=observed)
 
 
-def _types(trial: Trial) -> CheckResult:
-    asked = _mixture(trial)
-    hits = hits_among(trial, asked, lambda hit: _is_odd(hit.verdict.raw_type))
+def _types(context: CheckContext) -> CheckResult:
+    results = _mixture(context)
+    hits = [one for one in results if one.result.raw_type not in NUMBER_TYPES]
     if not hits:
         return CheckResult()
-    worst = shortest(hits)
-    name = worst.verdict.raw_type
-    usable = worst.verdict.status == "scored"
-    charge = Charge(
-        "low" if usable else "high",
-        f"a {name} is returned where a number is expected",
+    result = shortest_of(hits).result
+    violation = Violation(
+        "low" if result.status == "scored" else "high",
+        f"a {result.raw_type} is returned where a number is expected",
         "a plain float",
         "return float(…); trainers add, average and send the number on",
     )
-    return CheckResult((charged(trial, charge, hits, len(asked)),))
+    return context.report_hits(violation, hits, len(results))
 
 
-def _is_odd(type_name: str) -> bool:
-    return bool(type_name) and type_name not in NUMBER_TYPES
+def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
+    """The last message counts: what an earlier one said is no answer."""
+    for row in context.rows(5):
+        wrong = context.frame.put(_wrong(context, row))
+        messages = (
+            question(row), *(tool_use(row) if context.kind == "agent" else ()),
+            assistant(context.frame.put(row.reference_text)),
+            {"role": "user", "content": "Are you sure?"}, assistant(wrong),
+        )  # fmt: skip
+        yield Probe("right first, wrong last", GraderCall(wrong, row.columns, messages))
 
 
-def _mixture(trial: Trial) -> list[Probe]:
-    """Right, wrong, empty, unframed and repeated answers: what a policy may send."""
-    found: list[Probe] = []
-    for sample in trial.rows():
-        gold, wrong = gold_of(sample), _wrong(trial, sample)
-        framed = trial.frame.put(gold)
-        for name, text in (
-            ("right", framed),
-            ("wrong", trial.frame.put(wrong)),
-            ("empty", ""),
-            ("prose", "I think that this is a hard question."),
-            ("bare", gold),
-            ("repeated", "\n".join([framed] * MANY)),
-            ("negative", trial.frame.put("-1")),
-            ("large", trial.frame.put("999999999")),
-            ("huge", trial.frame.put("9" * 400)),
-            ("not a number", trial.frame.put("nan")),
-            ("infinity", trial.frame.put("-Infinity")),
-            ("long", PADDING * MANY + framed),
-        ):
-            found.append(trial.probe(sample, name, text))
-    return found
-
-
-def _several_messages(trial: Trial) -> CheckResult:
-    """The last word counts: what an earlier message said is no answer."""
-    charge = Charge(
-        "medium",
-        "an answer of an earlier message is paid",
-        "the last message is the answer, and it is wrong",
-        "read the last assistant message alone",
-    )
-
-    def probes() -> Iterator[Probe]:
-        for sample in trial.rows(5):
-            right = trial.frame.put(gold_of(sample))
-            wrong = trial.frame.put(_wrong(trial, sample))
-            tools = used(sample) if trial.kind == "agent" else ()
-            talk = (
-                question(sample), *tools, said(right),
-                {"role": "user", "content": "Are you sure?"}, said(wrong),
-            )  # fmt: skip
-            yield Probe("right first, wrong last", Call(wrong, sample.columns, talk))
-
-    return must_not_pay(trial, charge, probes())
-
-
-CHECKS: Final[tuple[Check, ...]] = tuple(
-    make_check(name, "shape", kinds, summary, run, needs_pay=name not in UNPAID)
-    for name, kinds, summary, run in (
-        ("length_bias", ANSWERS, "Padding neither raises the pay nor costs it.", _length_bias),
-        ("duplication", ANSWERS, "Saying an answer again does not raise its pay.", _duplication),
-        ("alias_order", ("maths", "qa", "agent"), "The order of the references does not matter.",
-         _alias_order),
-        ("monotone", ANSWERS, "More right parts are never worth less.", _monotone),
-        ("range", EVERY, "No answer is paid more than a right one.", _range),
-        ("finite", EVERY, "Every number is finite.", _finite),
-        ("constant_keys", EVERY, "The metrics have the same names every time.", _constant_keys),
-        ("types", EVERY, "The reward is a plain number.", _types),
-        ("several_messages", ANSWERS, "The last message is the answer.", _several_messages),
-    )
+CHECKS: Final[tuple[Check, ...]] = (
+    Check(
+        "length_bias", "shape", ANSWER_KINDS, "Padding neither raises the pay nor costs it.",
+        _length_bias,
+    ),
+    Check(
+        "duplication", "shape", ANSWER_KINDS, "Saying an answer again does not raise its pay.",
+        _duplication,
+    ),
+    Check(
+        "alias_order", "shape", ANSWER_KINDS - {"structured"},
+        "The order of the references does not matter.", _alias_order,
+    ),
+    Check(
+        "monotone", "shape", ANSWER_KINDS, "More right parts are never worth less.", _monotone
+    ),
+    _never_in_mixture(
+        "range", "No answer is paid more than a right one.",
+        Violation(
+            "high", "some answers are paid more than a right one",
+            "nothing is worth more than a right answer",
+            "cap the reward at what a right answer earns",
+        ),
+        _pays_too_much,
+        needs_pay=True,
+    ),
+    _never_in_mixture(
+        "finite", "Every number is finite.",
+        Violation(
+            "high", "a number that is not finite is returned",
+            "a finite number, or no number and the reason",
+            "abstain where nothing can be scored; NaN and infinity spread through a batch's mean",
+        ),
+        _is_not_finite,
+        needs_pay=False,
+    ),
+    Check(
+        "constant_keys", "shape", EVERY_KIND, "The metrics have the same names every time.",
+        _constant_keys, needs_pay=False,
+    ),
+    Check(
+        "types", "shape", EVERY_KIND, "The reward is a plain number.", _types, needs_pay=False
+    ),
+    never_paid(
+        "several_messages", "The last message is the answer.",
+        Violation(
+            "medium", "an answer of an earlier message is paid",
+            "the last message is the answer, and it is wrong",
+            "read the last assistant message alone",
+        ),
+        _earlier_messages,
+        family="shape",
+    ),
 )  # fmt: skip

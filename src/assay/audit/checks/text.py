@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from assay.audit.checks.forms import is_single, number_of, read_record
-from assay.audit.checks.trial import (
-    FAST_ROWS,
-    Charge,
-    Probe,
-    Trial,
-    charged,
-    gold_of,
-    hits_among,
-    make_check,
-    must_not_pay,
-    systematic,
-)
-from assay.audit.findings import Check, CheckResult, Kind, Sample, Severity, Verdict
+from assay.audit.context import FAST_ROWS, CheckContext, Probe, Violation, never_paid
+from assay.audit.findings import ANSWER_KINDS, CallResult, Check, CheckResult, Sample
 
-ANSWERS: Final[tuple[Kind, ...]] = ("maths", "qa", "structured", "agent")
 LOOKALIKES: Final = (
     ("Cyrillic letter", "х"),
     ("Greek letter", "ο"),
@@ -67,188 +56,170 @@ DENIALS: Final = (
 )
 
 
-def _wide(text: str) -> str:
-    return "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text)
+LAYOUT: Final = (
+    "the same answer; only its layout differs",
+    "normalise layout and Unicode forms (NFKC) before comparing, or say that you do not",
+)
+"""What a careful person says, and the fix."""
 
 
-def _lookalike(trial: Trial) -> CheckResult:
-    charge = Charge(
-        "medium",
-        "a foreign letter in the answer is overlooked",
-        "a number with a letter in it is another thing than the number",
-        "refuse characters that are not understood; never drop them before comparing",
-    )
-
-    def probes() -> Iterator[Probe]:
-        for row in trial.rows(where=lambda row: number_of(gold_of(row)) is not None):
-            gold = gold_of(row)
-            for name, letter in LOOKALIKES:
-                text = f"{gold}{letter}"
-                yield trial.probe(row, f"{name} after the number", trial.frame.put(text), text)
-
-    return must_not_pay(trial, charge, probes())
+def _is_single(row: Sample) -> bool:
+    return is_single(row.reference_text)
 
 
-def _hidden_tail(trial: Trial) -> CheckResult:
-    charge = Charge(
-        "medium",
-        "what follows an invisible character is overlooked",
-        "the answer goes on after the invisible character, and is another one",
-        "delete invisible characters or refuse them; never cut the answer there",
-    )
-
-    def probes() -> Iterator[Probe]:
-        for row in trial.rows(where=_is_single):
-            gold = gold_of(row)
-            tail = "7" if number_of(gold) is not None else "Quill"
-            for name, hider in HIDING:
-                text = f"{gold}{hider}{tail}"
-                yield trial.probe(row, name, trial.frame.put(text), text)
-
-    return must_not_pay(trial, charge, probes())
+def _lookalikes(context: CheckContext) -> Iterator[Probe]:
+    for row in context.rows(where=lambda row: number_of(row.reference_text) is not None):
+        for name, letter in LOOKALIKES:
+            answer = f"{row.reference_text}{letter}"
+            yield context.answer_probe(row, f"{name} after the number", answer)
 
 
-def _odd_text(trial: Trial) -> CheckResult:
-    charge = Charge(
+def _hidden_tails(context: CheckContext) -> Iterator[Probe]:
+    for row in context.rows(where=_is_single):
+        tail = "7" if number_of(row.reference_text) is not None else "Quill"
+        for name, hider in HIDING:
+            yield context.answer_probe(row, name, f"{row.reference_text}{hider}{tail}")
+
+
+def _foreign_denials(context: CheckContext) -> Iterator[Probe]:
+    for row in context.rows(5, _is_single):
+        for name, phrase in DENIALS:
+            text = phrase.format(row.reference_text)
+            yield context.probe(row, name, text, text)
+
+
+def _odd_text(context: CheckContext) -> CheckResult:
+    violation = Violation(
         "medium",
         "odd characters make the reward fail",
         "a wrong answer, to be refused like any other",
         "treat the response as any sequence of characters; do not encode or index it blindly",
     )
-    asked = [
-        Probe(f"{name} {where}", trial.say(row, text))
-        for row in trial.rows(3)
+    probes = [
+        context.probe(row, f"{name} {where}", text)
+        for row in context.rows(3)
         for name, odd in ODD
-        for where, text in (("alone", odd), ("in the answer's place", trial.frame.put(f"1{odd}")))
+        for where, text in (("alone", odd), ("in the answer's place", context.frame.put(f"1{odd}")))
     ]
-    hits = hits_among(trial, asked, lambda hit: _failed(hit.verdict))
-    if not hits:
-        return CheckResult()
-    found = charged(trial, charge, hits, len(asked))
-    if found.reproducer.messages is None:
-        found = replace(found, reproducer=trial.bench.shrink(found.reproducer, _failed))
-    return CheckResult((found,))
+    hits = [one for one in context.results(probes) if _failed(one.result)]
+    result = context.report_hits(violation, hits, len(probes))
+    if not result.findings or result.findings[0].reproducer.messages is not None:
+        return result
+    (finding,) = result.findings
+    return CheckResult((replace(finding, reproducer=context.shrink(finding.reproducer, _failed)),))
 
 
-def _failed(verdict: Verdict) -> bool:
-    return verdict.status in ("raised", "crashed", "timeout")
-
-
-def _is_single(row: Sample) -> bool:
-    return is_single(gold_of(row))
+def _failed(result: CallResult) -> bool:
+    return result.status in ("raised", "crashed", "timeout")
 
 
 def _paid_rows(
-    trial: Trial, where: Callable[[Sample], bool] = _is_single, most: int = FAST_ROWS
+    context: CheckContext, where: Callable[[Sample], bool] = _is_single, most: int = FAST_ROWS
 ) -> list[Sample]:
-    """Rows whose gold is paid as it stands."""
-    rows = trial.rows(most, where)
-    verdicts = trial.ask([trial.answer(row, gold_of(row)) for row in rows])
-    return [row for row, told in zip(rows, verdicts, strict=True) if trial.pays(told)]
+    """Rows whose reference is paid as it stands."""
+    rows = context.rows(most, where)
+    results = context.ask([context.answer(row, row.reference_text) for row in rows])
+    return [row for row, result in zip(rows, results, strict=True) if context.pays(result)]
 
 
-def _must_pay(trial: Trial, charge: Charge, probes: Iterable[Probe]) -> CheckResult:
-    """A finding if a form of right answers loses its pay as a rule, not on some row alone."""
-    asked = list(probes)
-    hits = hits_among(trial, asked, lambda hit: not trial.pays(hit.verdict))
-    if not hits or not systematic(asked, hits):
-        return CheckResult()
-    return CheckResult((charged(trial, charge, hits, len(asked)),))
+def _layouts(context: CheckContext) -> Iterator[Probe]:
+    for row in _paid_rows(context, lambda row: read_record(row.reference_text) is None):
+        framed = context.frame.put(row.reference_text)
+        yield context.probe(row, "line break at the end", f"{framed}\n")
+        yield context.probe(row, "Windows line breaks", f"\r\n{framed}\r\n")
+        if context.frame.anchored:
+            yield context.probe(row, "bold", f"**{framed}**")
+            yield context.probe(row, "code fence", f"```\n{framed}\n```")
+            yield context.probe(row, "after a heading", f"## Result\n\n{framed}")
 
 
-def _layout_charge(severity: Severity, title: str) -> Charge:
-    return Charge(
-        severity,
-        title,
-        "the same answer; only its layout differs",
-        "normalise layout and Unicode forms (NFKC) before comparing, or say that you do not",
-    )
+def _unicode_forms(context: CheckContext) -> Iterator[Probe]:
+    for row in _paid_rows(context):
+        text = row.reference_text
+        wide = "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text)
+        yield context.answer_probe(row, "full-width characters", wide)
+        if text.startswith("-"):
+            yield context.answer_probe(row, "minus sign", text.replace("-", "−"))
 
 
-def _layout(trial: Trial) -> CheckResult:
-    rows = _paid_rows(trial, lambda row: read_record(gold_of(row)) is None)
-
-    def probes() -> Iterator[Probe]:
-        for row in rows:
-            framed = trial.frame.put(gold_of(row))
-            yield trial.probe(row, "line break at the end", f"{framed}\n")
-            yield trial.probe(row, "Windows line breaks", f"\r\n{framed}\r\n")
-            if trial.frame.anchored:
-                yield trial.probe(row, "bold", f"**{framed}**")
-                yield trial.probe(row, "code fence", f"```\n{framed}\n```")
-                yield trial.probe(row, "after a heading", f"## Result\n\n{framed}")
-
-    charge = _layout_charge("low", "layout costs a right answer its pay")
-    return _must_pay(trial, charge, probes())
+def _zero_width(context: CheckContext) -> Iterator[Probe]:
+    for row in _paid_rows(context):
+        yield context.answer_probe(row, "zero-width space", f"{row.reference_text}\u200b")
 
 
-def _unicode_forms(trial: Trial) -> CheckResult:
-    rows = _paid_rows(trial)
-
-    def probes() -> Iterator[Probe]:
-        for row in rows:
-            gold = gold_of(row)
-            yield Probe("full-width characters", trial.answer(row, _wide(gold)))
-            if gold.startswith("-"):
-                yield Probe("minus sign", trial.answer(row, gold.replace("-", "−")))
-
-    charge = _layout_charge("low", "another Unicode form costs a right answer its pay")
-    return _must_pay(trial, charge, probes())
+def _languages(context: CheckContext) -> Iterator[Probe]:
+    for row in _paid_rows(context, most=5):
+        for name, phrase in LANGUAGES:
+            yield context.probe(row, name, phrase.format(row.reference_text))
 
 
-def _zero_width(trial: Trial) -> CheckResult:
-    rows = _paid_rows(trial)
-    probes = (Probe("zero-width space", trial.answer(row, f"{gold_of(row)}\u200b")) for row in rows)
-    charge = _layout_charge("info", "an invisible character costs a right answer its pay")
-    return _must_pay(trial, charge, probes)
+def _always_paid(
+    name: str,
+    summary: str,
+    violation: Violation,
+    probes: Callable[[CheckContext], Iterable[Probe]],
+) -> Check:
+    """The check that these forms of a right answer are paid."""
+
+    def run(context: CheckContext) -> CheckResult:
+        return context.must_pay(violation, probes(context))
+
+    return Check(name, "text", ANSWER_KINDS, summary, run)
 
 
-def _languages(trial: Trial) -> CheckResult:
-    rows = _paid_rows(trial, most=5)
-    probes = (
-        trial.probe(row, name, phrase.format(gold_of(row)))
-        for row in rows
-        for name, phrase in LANGUAGES
-    )
-    charge = Charge(
-        "info",
-        "an answer in a sentence of another language is refused",
-        "right, if the task allows the language",
-        "say which places of an answer are read; ask for one that no language changes",
-    )
-    return _must_pay(trial, charge, probes)
+_never_paid = partial(never_paid, family="text")
 
-
-def _foreign_denial(trial: Trial) -> CheckResult:
-    charge = Charge(
-        "low",
-        "an answer denied in another language is paid",
-        "the text says that the reference is not the answer",
-        "refuse an answer under a negation, or read it from a place of its own",
-    )
-
-    def probes() -> Iterator[Probe]:
-        for row in trial.rows(5, _is_single):
-            for name, phrase in DENIALS:
-                text = phrase.format(gold_of(row))
-                yield trial.probe(row, name, text, text)
-
-    return must_not_pay(trial, charge, probes())
-
-
-CHECKS: Final[tuple[Check, ...]] = tuple(
-    make_check(name, "text", ANSWERS, summary, run)
-    for name, summary, run in (
-        ("lookalike", "A foreign letter in the answer is not overlooked.", _lookalike),
-        ("hidden_tail", "What follows an invisible character is part of the answer.",
-         _hidden_tail),
-        ("odd_text", "No character makes the reward fail.", _odd_text),
-        ("layout", "Line breaks and markdown around a right answer cost nothing.", _layout),
-        ("unicode_forms", "Another Unicode form of a right answer costs nothing.",
-         _unicode_forms),
-        ("zero_width", "An invisible character in a right answer costs nothing.", _zero_width),
-        ("languages", "A sentence of another language around a right answer costs nothing.",
-         _languages),
-        ("foreign_denial", "An answer denied in another language is not paid.", _foreign_denial),
-    )
+CHECKS: Final[tuple[Check, ...]] = (
+    _never_paid(
+        "lookalike", "A foreign letter in the answer is not overlooked.",
+        Violation(
+            "medium", "a foreign letter in the answer is overlooked",
+            "a number with a letter in it is another thing than the number",
+            "refuse characters that are not understood; never drop them before comparing",
+        ),
+        _lookalikes,
+    ),
+    _never_paid(
+        "hidden_tail", "What follows an invisible character is part of the answer.",
+        Violation(
+            "medium", "what follows an invisible character is overlooked",
+            "the answer goes on after the invisible character, and is another one",
+            "delete invisible characters or refuse them; never cut the answer there",
+        ),
+        _hidden_tails,
+    ),
+    Check("odd_text", "text", ANSWER_KINDS, "No character makes the reward fail.", _odd_text),
+    _always_paid(
+        "layout", "Line breaks and markdown around a right answer cost nothing.",
+        Violation("low", "layout costs a right answer its pay", *LAYOUT),
+        _layouts,
+    ),
+    _always_paid(
+        "unicode_forms", "Another Unicode form of a right answer costs nothing.",
+        Violation("low", "another Unicode form costs a right answer its pay", *LAYOUT),
+        _unicode_forms,
+    ),
+    _always_paid(
+        "zero_width", "An invisible character in a right answer costs nothing.",
+        Violation("info", "an invisible character costs a right answer its pay", *LAYOUT),
+        _zero_width,
+    ),
+    _always_paid(
+        "languages", "A sentence of another language around a right answer costs nothing.",
+        Violation(
+            "info", "an answer in a sentence of another language is refused",
+            "right, if the task allows the language",
+            "say which places of an answer are read; ask for one that no language changes",
+        ),
+        _languages,
+    ),
+    _never_paid(
+        "foreign_denial", "An answer denied in another language is not paid.",
+        Violation(
+            "low", "an answer denied in another language is paid",
+            "the text says that the reference is not the answer",
+            "refuse an answer under a negation, or read it from a place of its own",
+        ),
+        _foreign_denials,
+    ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Answers made to take a grader's time, memory or nerve; none of them is right.
+"""Answers made to take a grader's time, memory or nerve, or to be executed; none is right.
 
 Most are of a kind that stopped a training run somewhere: a tower of powers that a computer algebra
 system tried to evaluate, brackets deeper than the recursion limit, spaces that make a regular
@@ -7,32 +7,28 @@ expression backtrack, numbers that take minutes to print.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
 
-from assay.audit.findings import Budget, Kind
+from assay.audit.isolation import MARKER
+from assay.schema.audit import Kind
 
 MILLION: Final = 1_000_000
 
-
-@dataclass(frozen=True, slots=True)
-class Hostile:
-    """An answer that nobody would mean."""
-
-    name: str
-    make: Callable[[], str]
-    kinds: frozenset[Kind] = frozenset({"maths", "qa", "structured", "agent", "environment"})
-    budget: Budget = "fast"
+HostileText: TypeAlias = tuple[str, Callable[[], str]]
+"""What it is, and a function that makes it: some are long."""
 
 
-def hostile_for(kind: Kind, budget: Budget) -> tuple[Hostile, ...]:
+def hostile_texts(kind: Kind) -> tuple[HostileText, ...]:
     """The hostile answers for a reward of that kind."""
-    return tuple(
-        item
-        for item in HOSTILE
-        if kind in item.kinds and (budget == "full" or item.budget == "fast")
-    )
+    return (*_TEXTS, *_MATHS) if kind in ("maths", "agent") else _TEXTS
+
+
+def payloads() -> Iterator[tuple[str, str]]:
+    """Answers that leave a file behind if any part of them is executed: the file, the answer."""
+    for number, template in enumerate(_PAYLOADS):
+        name = f"{MARKER}_{number:02d}"
+        yield name, template.replace("@@", name).replace("@", name)
 
 
 def _matrix(side: int) -> str:
@@ -50,7 +46,7 @@ def _aliases() -> str:
     return "\n".join(["a0: &a0 x", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])
 
 
-_TEXTS: Final[tuple[tuple[str, Callable[[], str]], ...]] = (
+_TEXTS: Final[tuple[HostileText, ...]] = (
     ("a million digits", lambda: "7" * MILLION),
     ("a million letters", lambda: "word " * (MILLION // 5)),
     ("five million letters", lambda: "word " * MILLION),
@@ -96,7 +92,7 @@ _TEXTS: Final[tuple[tuple[str, Callable[[], str]], ...]] = (
     ("format fields", lambda: "{:>999999999}" + "%999999999d" + "{0.__class__}"),
 )
 
-_MATHS: Final[tuple[tuple[str, Callable[[], str]], ...]] = (
+_MATHS: Final[tuple[HostileText, ...]] = (
     ("power tower", lambda: "9**9**9"),
     ("power tower in TeX", lambda: r"9^{9^{9^{9}}}"),
     ("ten to the ten to the ten", lambda: r"10^{10^{10}}"),
@@ -130,7 +126,48 @@ _MATHS: Final[tuple[tuple[str, Callable[[], str]], ...]] = (
     ("repeated roots", lambda: "+".join(rf"\sqrt{{{n}}}" for n in range(2, 60))),
 )
 
-HOSTILE: Final[tuple[Hostile, ...]] = (
-    *(Hostile(name, make) for name, make in _TEXTS),
-    *(Hostile(name, make, frozenset({"maths", "agent"})) for name, make in _MATHS),
+_PAYLOADS: Final = (
+    "open('@','w').close()",
+    "__import__('os').system('touch @')",
+    "__import__('pathlib').Path('@').touch()",
+    "exec(\"open('@','w').close()\")",
+    "eval(\"open('@','w').close()\")",
+    "[open('@','w') for _ in (1,)]",
+    "(lambda: open('@','w').close())()",
+    "1 if open('@','w') else 2",
+    "1 + (open('@','w') and 0)",
+    "0*len([open('@','w')])+4",
+    "str(open('@','w'))",
+    "getattr(__import__('os'), 'system')('touch @')",
+    "__builtins__['open']('@','w')",
+    "().__class__.__base__.__subclasses__() and open('@','w')",
+    "Symbol('x').__class__.__init__.__globals__['__builtins__']['open']('@','w')",
+    "sympify(\"open('@','w')\")",
+    r"\frac{open('@','w')}{1}",
+    r"x^{__import__('os').system('touch @')}",
+    "x=open('@','w')",
+    "lambda x: open('@','w')",
+    "import os; os.system('touch @')",
+    "```python\nopen('@','w').close()\n```",
+    "<code>open('@','w').close()</code>",
+    "{{ cycler.__init__.__globals__.os.popen('touch @').read() }}",
+    "{% import os %}{{ os.system('touch @') }}",
+    "${__import__('os').system('touch @')}",
+    "<% open('@','w').close() %>",
+    "f\"{open('@','w')}\"",
+    "$(touch @)",
+    "`touch @`",
+    "'; touch @; '",
+    '"; touch @; "',
+    "| touch @",
+    "&& touch @",
+    r"\immediate\write18{touch @}",
+    '\\input{|"touch @"}',
+    '!!python/object/apply:os.system ["touch @"]',
+    '{"py/reduce": [{"py/function": "os.system"}, {"py/tuple": ["touch @"]}]}',
+    "cos\nsystem\n(S'touch @'\ntR.",
+    '{"__class__": "os.system", "args": ["touch @"]}',
+    "@@(4)",
+    "@ + 4",
 )
+"""`@` is the name of the file, which says which payload was executed."""

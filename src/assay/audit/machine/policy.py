@@ -1,17 +1,20 @@
-"""What happens when the reference, not the answer, is at fault; and whether the reward travels."""
+"""What happens when the reference is at fault, and whether the reward can work elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
-from assay.audit.bench import Bench
-from assay.audit.checks.frames import say
-from assay.audit.findings import Call, CheckResult, Verdict
-from assay.audit.machine.asking import finding, in_words, ordinary, skipped
+from assay.audit.context import CheckContext, Probe, ProbeResult, Violation, skip_when
+from assay.audit.findings import CallResult, Check, CheckFunction, CheckResult, GraderCall
+from assay.audit.machine.calls import in_words, is_paid, of_environment, on_server, ordinary
+from assay.schema.audit import KINDS
 
 LAG_S: Final = 0.1
+LAG_CALLS: Final = 4
 TRIES: Final = 3
-BAD_GOLDS: Final[tuple[tuple[str, Any], ...]] = (
+BAD_REFERENCES: Final[tuple[tuple[str, Any], ...]] = (
     ("None", None),
     ("an empty text", ""),
     ("spaces", "   "),
@@ -23,95 +26,87 @@ BAD_GOLDS: Final[tuple[tuple[str, Any], ...]] = (
     ("an empty list", []),
 )
 ANSWERS: Final = ("I do not know.", "17", "a wholly different thing")
+PAID: Final = Violation(
+    "high",
+    "an answer is paid although the reference cannot be read",
+    "without a readable reference nobody can say that the answer is right: no reward, "
+    "and a count of such rows",
+    "return the trainer's mark for no reward (None in TRL) and log the row",
+)
+RAISED: Final = Violation(
+    "low",
+    "a reference that cannot be read makes it raise",
+    "one bad row of a data set is skipped and counted, and does not end a run",
+    "check the reference first, and return the trainer's mark for no reward",
+)
+UNPICKLABLE: Final = Violation(
+    "low",
+    "it cannot be pickled",
+    "TRL's asynchronous trainer, AReaL, verl's remote manager and every process pool "
+    "send the function to another process",
+    "define it at the top of a module, without closures; bind parameters with "
+    "functools.partial or a frozen dataclass with __call__",
+)
 
 
-Asked = tuple[str, Call, Verdict]
+def _with_bad_references(
+    violation: Violation, wrong: Callable[[CheckContext, CallResult], bool]
+) -> CheckFunction:
+    """The check that no answer to a row with an unreadable reference has a wrong result."""
+
+    @skip_when(of_environment, "the world is the reference")
+    def run(context: CheckContext) -> CheckResult:
+        results = context.session.cached("bad references", lambda: _ask(context))
+        hits = [one for one in results if wrong(context, one.result)]
+        if not hits:
+            return CheckResult()
+        first = hits[0]
+        observed = f"{in_words(first.result)}; the reference was {first.probe.variant}"
+        return context.report(
+            violation, first.probe.call, observed, count=len(hits), tried=len(results)
+        )
+
+    return run
 
 
-def failure_policy(bench: Bench) -> CheckResult:
-    """A finding when answers are paid although the reference cannot be read."""
-    if bench.kind == "environment":
-        return skipped("the world is the reference")
-    asked = _with_bad_golds(bench)
-    paid = [item for item in asked if bench.pays(item[2])]
-    if not paid:
-        return CheckResult()
-    name, call, verdict = paid[0]
-    found = finding(
-        "failure_policy", "high", "an answer is paid although the reference cannot be read", call,
-        observed=f"{in_words(verdict)}; the reference was {name}",
-        expected="without a readable reference nobody can say that the answer is right: no reward, "
-        "and a count of such rows",
-        fix="return the trainer's mark for no reward (None in TRL) and log the row",
-        count=len(paid), tried=len(asked),
-    )  # fmt: skip
-    return CheckResult((found,))
-
-
-def reference_raises(bench: Bench) -> CheckResult:
-    """A finding when a reference that cannot be read makes the target raise, hang or die."""
-    if bench.kind == "environment":
-        return skipped("the world is the reference")
-    asked = _with_bad_golds(bench)
-    failing = [item for item in asked if item[2].status in ("raised", "crashed", "timeout")]
-    if not failing:
-        return CheckResult()
-    name, call, verdict = failing[0]
-    found = finding(
-        "reference_raises", "low", "a reference that cannot be read makes it raise", call,
-        observed=f"{in_words(verdict)}; the reference was {name}",
-        expected="one bad row of a data set is skipped and counted, and does not end a run",
-        fix="check the reference first, and return the trainer's mark for no reward",
-        count=len(failing), tried=len(asked),
-    )  # fmt: skip
-    return CheckResult((found,))
-
-
-def _with_bad_golds(bench: Bench) -> list[Asked]:
+def _ask(context: CheckContext) -> list[ProbeResult]:
     """Plain answers to rows whose reference says nothing."""
-
-    def ask() -> list[Asked]:
-        frame = bench.measured.frame
-        named: list[tuple[str, Call]] = []
-        for name, gold in BAD_GOLDS:
-            for text in ANSWERS:
-                call = say(bench.kind, bench.samples[0], frame.put(text))
-                named.append((name, _with_gold(bench, call, gold)))
-        answers = bench.session.answers([call for _, call in named])
-        return [
-            (name, call, answer.verdict)
-            for (name, call), answer in zip(named, answers, strict=True)
-        ]
-
-    return bench.session.once("bad golds", ask)
+    probes = [
+        Probe(name, _with_reference(context, context.answer(context.samples[0], text), reference))
+        for name, reference in BAD_REFERENCES
+        for text in ANSWERS
+    ]
+    results = context.session.run_calls([probe.call for probe in probes])
+    return [ProbeResult(probe, one.result) for probe, one in zip(probes, results, strict=True)]
 
 
-def pickling(bench: Bench) -> CheckResult:
+def _with_reference(context: CheckContext, call: GraderCall, reference: Any) -> GraderCall:
+    columns = {**call.columns, context.session.spec.reference_column: reference}
+    if "golden_answers" in columns:
+        columns["golden_answers"] = [reference]
+    return replace(call, columns=columns)
+
+
+def _fails(context: CheckContext, result: CallResult) -> bool:
+    del context
+    return result.status in ("raised", "crashed", "timeout")
+
+
+@skip_when(on_server, "a server is not pickled")
+def _pickling(context: CheckContext) -> CheckResult:
     """A finding when the target cannot be sent to another process."""
-    target = bench.target
-    if target.form == "url":
-        return skipped("a server is not pickled")
-    if target.picklable:
+    if context.target.picklable:
         return CheckResult()
-    found = finding(
-        "pickling", "low", "it cannot be pickled", ordinary(bench)[0],
-        observed=str(target.pickle_error),
-        expected="TRL's asynchronous trainer, AReaL, verl's remote manager and every process pool "
-        "send the function to another process",
-        fix="define it at the top of a module, without closures; bind parameters with "
-        "functools.partial or a frozen dataclass with __call__",
-        count=1, tried=1,
-    )  # fmt: skip
-    return CheckResult((found,))
+    error = str(context.target.pickle_error)
+    return context.report(UNPICKLABLE, ordinary(context)[0], error, count=1, tried=1)
 
 
-def loop_lag(bench: Bench) -> CheckResult:
+@skip_when(on_server, "a server has its own loop")
+def _loop_lag(context: CheckContext) -> CheckResult:
     """A finding when an ordinary call makes an event loop stand still."""
-    if bench.target.form == "url":
-        return skipped("a server has its own loop")
-    calls = ordinary(bench)[:4]
+    calls = ordinary(context)[:LAG_CALLS]
     lags = [
-        [answer.lag_s for answer in bench.session.answers(calls, place="loop")]
+        [measured.lag_s for measured in context.session.run_calls(calls, place="loop")]
         for _ in range(TRIES)
     ]
     # The least of several tries tells a blocking function from a busy machine.
@@ -119,21 +114,25 @@ def loop_lag(bench: Bench) -> CheckResult:
     late = [call for call, lag in zip(calls, least, strict=True) if lag > LAG_S]
     if not late:
         return CheckResult()
-    asynchronous = bench.target.is_async
-    found = finding(
-        "loop_lag", "medium" if asynchronous else "low", "the event loop stands still", late[0],
-        observed=f"the loop stood still for more than {LAG_S * 1e3:g} ms in an ordinary call",
-        expected="while a reward is computed, other rollouts go on",
-        fix="await what waits (asyncio.sleep, an asynchronous client), and run long computations "
+    violation = Violation(
+        "medium" if context.target.is_async else "low",
+        "the event loop stands still",
+        "while a reward is computed, other rollouts go on",
+        "await what waits (asyncio.sleep, an asynchronous client), and run long computations "
         "in a thread or process",
-        count=len(late), tried=len(calls),
-    )  # fmt: skip
-    return CheckResult((found,))
+    )
+    observed = f"the loop stood still for more than {LAG_S * 1e3:g} ms in an ordinary call"
+    return context.report(violation, late[0], observed, count=len(late), tried=len(calls))
 
 
-def _with_gold(bench: Bench, call: Call, gold: Any) -> Call:
-    columns = dict(call.columns)
-    columns[bench.session.spec.gold_column] = gold
-    if "golden_answers" in columns:
-        columns["golden_answers"] = [gold]
-    return Call(call.final_response, columns, call.messages)
+CHECKS: Final[tuple[Check, ...]] = tuple(
+    Check(name, "machine", frozenset(KINDS), summary, run, needs_pay=False)
+    for name, summary, run in (
+        ("loop_lag", "An ordinary call does not make an event loop stand still.", _loop_lag),
+        ("pickling", "The function can be sent to another process.", _pickling),
+        ("failure_policy", "An answer is not paid when the reference cannot be read.",
+         _with_bad_references(PAID, is_paid)),
+        ("reference_raises", "A reference that cannot be read does not end the run.",
+         _with_bad_references(RAISED, _fails)),
+    )
+)  # fmt: skip

@@ -3,81 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-from assay.audit.bench import Bench
-from assay.audit.findings import CheckResult, Severity
+from assay.audit.context import CheckContext, Violation, skip_when
+from assay.audit.findings import Check, CheckResult
 from assay.audit.isolation import MARKER, Traces
-from assay.audit.machine.asking import finding, ordinary, skipped
+from assay.audit.machine.calls import on_server, ordinary
+from assay.schema.audit import KINDS
 
-SHOWN = 3
+SHOWN: Final = 3
+SURVIVORS: Final = Violation(
+    "high",
+    "a process is left running",
+    "a grader's process ends with its verdict; a daemon could change the next reward",
+    "wait for what was started, and kill it when the time is over",
+)
+STUCK: Final = Violation(
+    "low",
+    "it keeps its process from ending",
+    "a process that has nothing more to do ends",
+    "make threads daemons, shut pools down, and bound the work that they are given",
+)
+FILES: Final = Violation(
+    "medium",
+    "files are written",
+    "a verdict changes nothing: a file is state that a later verdict may read",
+    "return what is worth keeping, and let the trainer log it",
+)
+NETWORK: Final = Violation(
+    "info",
+    "it connects to other machines",
+    "the verdict depends on what answers there: pin its version, and bound the wait",
+    "nothing, if the reward is a model's judgement; else judge locally",
+)
 
 
-def left_processes(bench: Bench) -> CheckResult:
+def _left_processes(context: CheckContext) -> CheckResult:
     """A finding when a process outlived the target's own, or that one did not end."""
-    left = _result(
-        bench, "left_processes", "high", "a process is left running", _traces(bench).survivors,
-        "a grader's process ends with its verdict; a daemon could change the next reward",
-        "wait for what was started, and kill it when the time is over",
-    )  # fmt: skip
-    if left.findings or left.skipped:
-        return left
-    stuck = ["the process had to be killed"] if _traces(bench).lingered else []
-    return _result(
-        bench, "left_processes", "low", "it keeps its process from ending", stuck,
-        "a process that has nothing more to do ends",
-        "make threads daemons, shut pools down, and bound the work that they are given",
-    )  # fmt: skip
+    traces = _traces(context)
+    if traces.survivors or not traces.lingered:
+        return _report(context, SURVIVORS, traces.survivors)
+    return _report(context, STUCK, ["the process had to be killed"])
 
 
-def written_files(bench: Bench) -> CheckResult:
+def _written_files(context: CheckContext) -> CheckResult:
     """A finding when files were written outside the folder for temporary ones."""
-    return _result(
-        bench, "written_files", "medium", "files are written", _seen(bench, "file"),
-        "a verdict changes nothing: a file is state that a later verdict may read",
-        "return what is worth keeping, and let the trainer log it",
-    )  # fmt: skip
+    return _report(context, FILES, _events(context, "file"))
 
 
-def network(bench: Bench) -> CheckResult:
+def _network(context: CheckContext) -> CheckResult:
     """A finding when a connection was opened."""
-    return _result(
-        bench, "network", "info", "it connects to other machines", _seen(bench, "network"),
-        "the verdict depends on what answers there: pin its version, and bound the wait",
-        "nothing, if the reward is a model's judgement; else judge locally",
-    )  # fmt: skip
+    return _report(context, NETWORK, _events(context, "network"))
 
 
-def _traces(bench: Bench) -> Traces:
-    """What was seen so far, after ordinary calls at least."""
+def _traces(context: CheckContext) -> Traces:
+    """What the target did so far, after ordinary calls at least."""
 
-    def look() -> Traces:
-        bench.session.answers(ordinary(bench))
-        return bench.session.seen()
+    def collect() -> Traces:
+        context.session.run_calls(ordinary(context))
+        return context.session.collect_traces()
 
-    return bench.session.once("traces", look)
+    return context.session.cached("traces", collect)
 
 
-def _seen(bench: Bench, kind: str) -> list[str]:
+def _events(context: CheckContext, kind: str) -> list[str]:
     """Details of one kind of event; what the audit's own payloads did is another check's."""
-    return [detail for what, detail in _traces(bench).seen if what == kind and MARKER not in detail]
+    events = _traces(context).seen
+    return [detail for what, detail in events if what == kind and MARKER not in detail]
 
 
-def _result(
-    bench: Bench,
-    check: str,
-    severity: Severity,
-    title: str,
-    what: Iterable[str],
-    expected: str,
-    fix: str,
-) -> CheckResult:
-    if bench.target.form == "url":
-        return skipped("what a server does cannot be seen from here")
-    names = sorted(set(what))
+def _report(context: CheckContext, violation: Violation, details: Iterable[str]) -> CheckResult:
+    names = sorted(set(details))
     if not names:
         return CheckResult()
-    found = finding(
-        check, severity, title, ordinary(bench)[0], observed=", ".join(names[:SHOWN]),
-        expected=expected, fix=fix, count=len(names), tried=len(names),
-    )  # fmt: skip
-    return CheckResult((found,))
+    call, observed = ordinary(context)[0], ", ".join(names[:SHOWN])
+    return context.report(violation, call, observed, count=len(names), tried=len(names))
+
+
+CHECKS: Final[tuple[Check, ...]] = tuple(
+    Check(
+        name, "machine", frozenset(KINDS), summary,
+        skip_when(on_server, "what a server does cannot be seen from here")(run), needs_pay=False,
+    )
+    for name, summary, run in (
+        ("left_processes", "No process outlives the verdict.", _left_processes),
+        ("written_files", "No file is written.", _written_files),
+        ("network", "Whether the verdict depends on another machine.", _network),
+    )
+)  # fmt: skip

@@ -29,7 +29,7 @@ from assay.resources.pool import PoolLimits
 from assay.schema.action import ActionCall, BadAction
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
-from assay.schema.outcome import BlockCode, Effect, Gate, ToolOutcome
+from assay.schema.outcome import Effect, Gate, ToolOutcome
 from assay.schema.task import Task
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ class BrowserEnvironment:
         traffic = self._tab().traffic
         self._remember(snapshot)
         facts = facts_of(snapshot, traffic, step=self._steps, shot=shot)
-        block: BlockCode | None = detect_block(facts, requested=requested)
+        block = detect_block(facts, requested=requested)
         evidence = evidence_of(snapshot, sent=traffic.sent, shot=shot)
         return Observation(
             text=render(snapshot, message, block, chars=self._chars),

@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
+from assay.schema.blocking import BLOCKING_PAGES, BlockCode, BlockingPage
 from assay.schema.evidence import PageFacts
-from assay.schema.outcome import BlockCode, ErrorCode
+from assay.schema.outcome import ErrorCode
 
 LINE_LIMIT: Final = 400
 """Characters of an error message that are looked at."""
@@ -131,39 +132,15 @@ def _first_line(message: str) -> str:
     return ""
 
 
-CAPTCHA_SELECTORS: Final = (
-    'iframe[src*="recaptcha"]',
-    'iframe[src*="hcaptcha.com"]',
-    'iframe[src*="challenges.cloudflare.com"]',
-    ".g-recaptcha",
-    ".h-captcha",
-    ".cf-turnstile",
-)
-CHALLENGE_SELECTORS: Final = ("#challenge-form", "#challenge-running", "#px-captcha")
 PASSWORD_SELECTOR: Final = 'input[type="password"]'  # noqa: S105 - a selector, not a secret
 BLOCK_SELECTORS: Final = (
     "*",
     "noscript",
     PASSWORD_SELECTOR,
-    *CAPTCHA_SELECTORS,
-    *CHALLENGE_SELECTORS,
+    *(selector for page in BLOCKING_PAGES for selector in page.selectors),
 )
 """The selectors whose counts `detect_block` reads from the facts."""
-
-_LOGIN: Final = frozenset(
-    ("login", "log-in", "signin", "sign-in", "sign_in", "sso", "oauth", "oauth2", "authenticate")
-)
-_TITLES: Final[Mapping[str, BlockCode]] = {
-    "just a moment...": "bot_check",
-    "attention required! | cloudflare": "bot_check",
-    "robot check": "bot_check",
-    "are you a robot?": "bot_check",
-    "access denied": "access_denied",
-    "403 forbidden": "access_denied",
-    "forbidden": "access_denied",
-    "too many requests": "rate_limited",
-    "429 too many requests": "rate_limited",
-}
+_TITLES: Final = {title: page.code for page in BLOCKING_PAGES for title in page.titles}
 
 
 def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode | None:
@@ -172,55 +149,46 @@ def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode
     `requested` is the address that the agent navigated to; leave it out for a click, after which
     a login page may be exactly what was wanted. Facts that are missing prove nothing.
     """
-    if facts.status == 429:
-        return "rate_limited"
     elements = facts.counts.get("*")
     sparse = elements is not None and elements < SPARSE
     denied = facts.status in (401, 403, 503)
-    if sparse or denied:
-        challenge = _challenge(facts, denied=denied)
-        if challenge is not None:
-            return challenge
-    if facts.status == 401 or _sent_to_login(facts, requested):
-        return "auth_redirect"
-    if facts.status in (403, 451):
-        return "access_denied"
+    for page in BLOCKING_PAGES:
+        if page.decisive and facts.status in page.statuses:
+            return page.code
+    for page in BLOCKING_PAGES:
+        if (sparse or denied) and _shows(page, facts, denied=denied):
+            return page.code
+    for page in BLOCKING_PAGES:
+        if facts.status in page.statuses or _sent_to(page, facts, requested):
+            return page.code
     if not sparse:
         return None
-    if facts.title is not None:
-        code = _TITLES.get(facts.title[:100].strip().casefold())
-        if code is not None:
-            return code
+    code = _TITLES.get((facts.title or "")[:100].strip().casefold())
+    if code is not None:
+        return code
     empty = facts.text is not None and not facts.text.strip()
     return "js_required" if empty and facts.counts.get("noscript", 0) > 0 else None
 
 
-def _challenge(facts: PageFacts, *, denied: bool) -> BlockCode | None:
-    counts = facts.counts
-    if any(counts.get(selector, 0) > 0 for selector in CHALLENGE_SELECTORS):
-        return "bot_check"
+def _shows(page: BlockingPage, facts: PageFacts, *, denied: bool) -> bool:
     # A small login form with a CAPTCHA in it is a form to fill in, not an obstacle.
-    form = counts.get(PASSWORD_SELECTOR, 0) > 0 and not denied
-    if not form and any(counts.get(selector, 0) > 0 for selector in CAPTCHA_SELECTORS):
-        return "captcha"
-    return None
-
-
-def _sent_to_login(facts: PageFacts, requested: str | None) -> bool:
-    if requested is None or facts.url is None:
+    if page.in_forms and facts.counts.get(PASSWORD_SELECTOR, 0) > 0 and not denied:
         return False
-    target, arrived = _split(requested), _split(facts.url)
+    return any(facts.counts.get(selector, 0) > 0 for selector in page.selectors)
+
+
+def _sent_to(page: BlockingPage, facts: PageFacts, requested: str | None) -> bool:
+    """Whether the agent asked for another address and was sent to one of this page."""
+    if not page.path_words or requested is None or facts.url is None:
+        return False
+    target, arrived = _path_words(requested), _path_words(facts.url)
     if target is None or arrived is None:
         return False
-    return _asks_for_login(arrived) and not _asks_for_login(target)
+    return not page.path_words.isdisjoint(arrived) and page.path_words.isdisjoint(target)
 
 
-def _asks_for_login(url: SplitResult) -> bool:
-    return not _LOGIN.isdisjoint(url.path[:2_000].lower().split("/"))
-
-
-def _split(url: str) -> SplitResult | None:
+def _path_words(url: str) -> list[str] | None:
     try:
-        return urlsplit(url[:8_192])
+        return urlsplit(url[:8_192]).path[:2_000].lower().split("/")
     except ValueError:
         return None

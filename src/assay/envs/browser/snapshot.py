@@ -10,8 +10,9 @@ from typing import Final
 
 from assay.envs.browser.digest import page_evidence
 from assay.envs.browser.traffic import Traffic
+from assay.schema.blocking import BlockCode, block_note
 from assay.schema.evidence import PageEvidence, PageFacts
-from assay.schema.outcome import BlockCode, ToolOutcome
+from assay.schema.outcome import ToolOutcome
 
 _NUMBER: Final = re.compile(r"\[\d+\] ")
 
@@ -125,7 +126,7 @@ def render(snapshot: PageSnapshot, message: str, block: BlockCode | None, *, cha
         lines.append(f"scrolled to {position} of {height - window} pixels")
     lines += [f"note: {note}" for note in snapshot.notes]
     if block is not None:
-        lines.append(f"note: the page is blocked ({block})")
+        lines.append(block_note(block))
     if message:
         lines.append(message)
     text = snapshot.text

@@ -15,7 +15,8 @@ from assay.rewards.step.history import StepHistory, history_from_json, history_t
 from assay.rewards.step.inputs import ContractStatus, Recent, StepInput
 from assay.rewards.step.recovery import RecoveryRewardScorer
 from assay.rewards.step.shaping import Shaping, StepCost, step_cost
-from assay.schema.outcome import BlockCode, Effect, ErrorCode, ToolOutcome
+from assay.schema.blocking import BlockCode
+from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 
 __all__ = [
     "BlockCode",

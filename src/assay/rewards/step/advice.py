@@ -12,10 +12,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from math import sqrt
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from assay.errors import BadRecord
-from assay.schema.outcome import BlockCode, Effect, ErrorCode
+from assay.schema.blocking import BLOCKING_PAGES, BlockCode, ReadAction
+from assay.schema.outcome import Effect, ErrorCode
 from assay.schema.step_score import StepScore
 
 LEAST_ATTEMPTS: Final = 3
@@ -185,11 +186,6 @@ def rank_recoveries(
     return tuple(ranked[: max(limit, 0)])
 
 
-ReadAction: TypeAlias = Literal[
-    "read_page", "find_element", "list_tabs", "wait_and_read", "screenshot", "read_console"
-]
-
-
 class Hint(NamedTuple):
     """The next thing to look at, for an agent that is stuck; it changes nothing on the page."""
 
@@ -208,7 +204,7 @@ _READS: Final[Mapping[str, tuple[ReadAction, ...]]] = {
     "empty_result": ("wait_and_read", "read_page"),
     "wrong_element": ("find_element", "read_page"),
     "silent_click": ("read_page", "read_console"),
-    "rate_limited": ("wait_and_read",),
+    **{page.code: page.advice for page in BLOCKING_PAGES},
 }
 _ANY: Final[tuple[ReadAction, ...]] = (
     "read_page",

@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeAlias
 from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
 from assay.report.sensitivity import Sensitivity
+from assay.schema.audit import Severity
 from assay.schema.score import Score
-from assay.viewer.audits import Audits, Severity, StoredAudit
+from assay.viewer.audits import Audits, StoredAudit
 from assay.viewer.pages.episode import ScoreView, score_view
 from assay.viewer.tryout import RewardTryout
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 
-class Talk:
-    """What was asked, what was done, and what was said last."""
+class Conversation:
+    """The messages of a call, divided into prompt and completion, and the final response."""
 
     __slots__ = ("completion_messages", "final_response", "messages", "prompt_messages")
 
@@ -22,15 +22,15 @@ class Talk:
 
     @property
     def prompt_text(self) -> str:
-        """The last thing that the user asked."""
-        said = [message["content"] for message in self.prompt_messages if message.get("content")]
-        return str(said[-1]) if said else ""
+        """The last text before the completion."""
+        texts = [message["content"] for message in self.prompt_messages if message.get("content")]
+        return str(texts[-1]) if texts else ""
 
 
 PROMPT_ROLES = ("system", "developer", "user")
 
 
-def read(call: dict[str, Any]) -> Talk:
+def read(call: dict[str, Any]) -> Conversation:
     """The conversation of a call; a plain pair of prompt and answer where none is given."""
     response = call["final_response"]
     messages = call.get("messages")
@@ -40,15 +40,17 @@ def read(call: dict[str, Any]) -> Talk:
             {"role": "user", "content": prompt if isinstance(prompt, str) else str(prompt)},
             {"role": "assistant", "content": response},
         ]
-    return Talk(response, [dict(message) for message in messages])
+    return Conversation(response, [dict(message) for message in messages])
 
 
-def verifiers_arguments(talk: Talk, columns: dict[str, Any], gold: Any) -> dict[str, Any]:
+def verifiers_arguments(
+    conversation: Conversation, columns: dict[str, Any], reference: Any
+) -> dict[str, Any]:
     """Everything that the older `Rubric` injects by name."""
     state = {
-        "prompt": talk.prompt_messages,
-        "completion": talk.completion_messages,
-        "answer": gold,
+        "prompt": conversation.prompt_messages,
+        "completion": conversation.completion_messages,
+        "answer": reference,
         "info": dict(columns),
         "task": "audit",
         "responses": [],
@@ -56,9 +58,9 @@ def verifiers_arguments(talk: Talk, columns: dict[str, Any], gold: Any) -> dict[
     }
     return {
         **columns,
-        "prompt": talk.prompt_messages,
-        "completion": talk.completion_messages,
-        "answer": gold,
+        "prompt": conversation.prompt_messages,
+        "completion": conversation.completion_messages,
+        "answer": reference,
         "state": state,
         "info": dict(columns),
         "task": "audit",
@@ -83,5 +85,5 @@ class PlainParser:
     def parse_answer(self, completion: Any) -> str | None:
         if isinstance(completion, str):
             return completion
-        said = [m for m in completion if m.get("role") == "assistant"]
-        return said[-1].get("content") if said else None
+        messages = [m for m in completion if m.get("role") == "assistant"]
+        return messages[-1].get("content") if messages else None

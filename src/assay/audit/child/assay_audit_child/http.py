@@ -9,7 +9,7 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
-from .conversation import Talk
+from .conversation import Conversation
 from .values import first_of, refused, reply
 
 TIMEOUT_S = 60.0
@@ -19,18 +19,23 @@ REFUSALS = (400, 413, 422)
 """Rows that a server will not score: no number, and no failure of the reward."""
 
 
-def ask(url: str, talk: Talk, columns: dict[str, Any], gold: Any) -> Any:
-    """What the address answers to one row; the part after `#` names the reward."""
+def ask(url: str, conversation: Conversation, columns: dict[str, Any], reference: Any) -> Any:
+    """The JSON that the address returns for one row; the part after `#` names the reward."""
     address, _, reward = url.partition("#")
     path = urllib.parse.urlsplit(address).path
     body: dict[str, Any]
     if path.endswith("/get_reward"):
-        prompt = talk.prompt_text
-        body = {"query": [prompt + talk.final_response], "prompts": [prompt], "labels": [gold]}
+        prompt = conversation.prompt_text
+        query = prompt + conversation.final_response
+        body = {"query": [query], "prompts": [prompt], "labels": [reference]}
     else:
         if not path.endswith("/v1/score"):
             address = address.rstrip("/") + "/v1/score"
-        row = {**columns, "final_response": talk.final_response, "trajectory": talk.messages}
+        row = {
+            **columns,
+            "final_response": conversation.final_response,
+            "trajectory": conversation.messages,
+        }
         body = {"reward": reward, "row": row}
     headers = {"Content-Type": "application/json"}
     if TOKEN in os.environ:
@@ -39,13 +44,13 @@ def ask(url: str, talk: Talk, columns: dict[str, Any], gold: Any) -> Any:
         address, data=json.dumps(body).encode("ascii"), headers=headers
     )
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - as above
-            return json.loads(answer.read())
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310 - as above
+            return json.loads(response.read())
     except urllib.error.HTTPError as error:
-        said = error.read(500).decode("utf-8", "replace")
+        text = error.read(500).decode("utf-8", "replace")
         if error.code in REFUSALS:
-            return {"abstained": str(error.code), "because": said}
-        raise RuntimeError(f"the server answered {error.code}: {said}") from error
+            return {"abstained": str(error.code), "because": text}
+        raise RuntimeError(f"the server answered {error.code}: {text}") from error
 
 
 def to_reply(answer: Any) -> dict[str, Any]:
@@ -58,19 +63,20 @@ def to_reply(answer: Any) -> dict[str, Any]:
     row = _one_row(answer)
     if row.get("abstained"):
         return {**reply(None), "because": f"{row['abstained']}: {row.get('because', '')}"[:300]}
-    found = [name for name in ("reward", "value", "score") if name in row]
-    if not found:
+    names = [name for name in ("reward", "value", "score") if name in row]
+    if not names:
         return refused(f"the answer has no number: {sorted(row)}", "dict")
     parts = row.get("parts")
     numbers = parts if isinstance(parts, dict) else {}
-    answered = reply({"reward": row[found[0]], **numbers})
-    return {**answered, "because": str(row.get("because", ""))[:300]}
+    scored = reply({"reward": row[names[0]], **numbers})
+    return {**scored, "because": str(row.get("because", ""))[:300]}
 
 
 def _one_row(answer: dict[str, Any]) -> dict[str, Any]:
     """The result of the one row that was sent, and of its one reward."""
-    held = answer.get("results")
-    row = held[0] if isinstance(held, list) and held and isinstance(held[0], dict) else answer
+    results = answer.get("results")
+    first = results[0] if isinstance(results, list) and results else None
+    row = first if isinstance(first, dict) else answer
     scores = row.get("scores")
     if isinstance(scores, dict):
         only = next(iter(scores.values()), None)

@@ -1,4 +1,4 @@
-"""Finds the function that is audited, and the shape in which it wants to be called."""
+"""Finds the function that is audited, and the shape in which it is to be called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Unloadable(Exception):
-    """The target cannot be had; the message says why, for the user."""
+    """The target cannot be loaded; the message says why, for the user."""
 
 
 def load(target: dict[str, Any]) -> tuple[Any, str | None]:
@@ -55,7 +55,7 @@ def facts(function: Any, shape: str | None) -> dict[str, Any]:
 
 
 def detect(function: Any) -> str | None:
-    """The shape that the signature speaks of; `None` when it says nothing."""
+    """The shape that the signature shows; `None` when it shows none."""
     if isinstance(function, str):
         return "url"
     if hasattr(function, "__assay__"):
@@ -63,14 +63,14 @@ def detect(function: Any) -> str | None:
     if hasattr(function, "__registry_info__"):
         return "inspect"
     names = _parameters(function)
-    for shape, telling in (
+    for shape, parameter in (
         ("assay", "final_response"),
         ("trl", "completions"),
         ("verl", "solution_str"),
         ("openrlhf", "queries"),
         ("verifiers", "completion"),
     ):
-        if telling in names:
+        if parameter in names:
             return shape
     if "context" in names or "trajectory" in names:
         return "assay"
@@ -112,14 +112,14 @@ def _agentfly(file: Path, attribute: str) -> Any:
 
 
 def _attribute(module: Any, path: str) -> Any:
-    found: Any = module
+    value: Any = module
     for name in path.split("."):
-        if not hasattr(found, name):
-            named = [key for key, value in vars(module).items() if callable(value)]
-            public = sorted(name for name in named if not name.startswith("_"))
+        if not hasattr(value, name):
+            functions = [key for key, item in vars(module).items() if callable(item)]
+            public = sorted(name for name in functions if not name.startswith("_"))
             raise Unloadable(f"{module.__name__} has no {path!r}; it has {', '.join(public)}")
-        found = getattr(found, name)
-    return found
+        value = getattr(value, name)
+    return value
 
 
 def _name(function: Any) -> str:

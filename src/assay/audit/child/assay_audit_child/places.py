@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from . import loading, wire
+from . import loading
+from .monitoring import MemoryMeter
 from .shapes import prepare
 from .values import raised, refused
-from .watch import Memory
+from .wire import frames
 
 BEAT_S = 0.002
 POLL_S = 0.1
@@ -24,34 +25,34 @@ CROWD = 8
 Emit = Callable[[dict[str, Any]], None]
 
 
-class Desk:
+class CallDispatcher:
     """The loaded target, and how the present request wants it asked."""
 
     def __init__(self, target: Any, request: dict[str, Any]) -> None:
         self.target = target
         self.shape: str = request["shape"]
-        self.gold_column: str = request["gold_column"]
+        self.reference_column: str = request["reference_column"]
         self.measure: bool = request.get("measure", False)
         self.calls: list[dict[str, Any]] = request["calls"]
 
     def answer(self, call: dict[str, Any]) -> dict[str, Any]:
         """The reply to one call, made in this thread; nothing is raised."""
-        memory = Memory() if self.measure else None
-        if memory:
-            memory.start()
+        meter = MemoryMeter() if self.measure else None
+        if meter:
+            meter.start()
         started = time.perf_counter()
         try:
-            prepared = prepare(self.target, self.shape, call, self.gold_column)
+            prepared = prepare(self.target, self.shape, call, self.reference_column)
             returned = prepared.invoke()
             if inspect.isawaitable(returned):
-                returned = asyncio.run(_awaited(returned))
-            said = prepared.finish(returned)
-        except BaseException as error:  # noqa: BLE001 - whatever the target raises is its verdict
-            said = raised(error)
-        said["seconds"] = time.perf_counter() - started
-        if memory:
-            said["growth_mb"] = memory.growth_mb()
-        return said
+                returned = asyncio.run(_wait_for(returned))
+            reply = prepared.finish(returned)
+        except BaseException as error:  # noqa: BLE001 - whatever the target raises is its result
+            reply = raised(error)
+        reply["seconds"] = time.perf_counter() - started
+        if meter:
+            reply["growth_mb"] = meter.growth_mb()
+        return reply
 
     async def answer_on_loop(self, call: dict[str, Any]) -> dict[str, Any]:
         """The reply to one call, made on the running loop, with how long the loop stood still."""
@@ -60,18 +61,18 @@ class Desk:
         await asyncio.sleep(0)
         started = time.perf_counter()
         try:
-            prepared = prepare(self.target, self.shape, call, self.gold_column)
+            prepared = prepare(self.target, self.shape, call, self.reference_column)
             returned = prepared.invoke()
             if inspect.isawaitable(returned):
                 returned = await returned
-            said = prepared.finish(returned)
-        except BaseException as error:  # noqa: BLE001 - whatever the target raises is its verdict
-            said = raised(error)
-        said["seconds"] = time.perf_counter() - started
+            reply = prepared.finish(returned)
+        except BaseException as error:  # noqa: BLE001 - whatever the target raises is its result
+            reply = raised(error)
+        reply["seconds"] = time.perf_counter() - started
         await asyncio.sleep(0)
         ticking.cancel()
-        said["lag"] = beat.longest()
-        return said
+        reply["lag"] = beat.longest()
+        return reply
 
 
 class Heartbeat:
@@ -98,92 +99,92 @@ class Heartbeat:
 
 
 def only_in(owner: int) -> None:
-    """Ends a process that a target forked and let return: it must not answer a second time."""
+    """End a process that a target forked and let return: it must not answer a second time."""
     if os.getpid() != owner:
         os._exit(0)
 
 
-async def _awaited(pending: Any) -> Any:
+async def _wait_for(pending: Any) -> Any:
     return await pending
 
 
-def run(desk: Desk, place: str, emit: Emit, target: dict[str, Any]) -> None:
+def run(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict[str, Any]) -> None:
     """Every call of the request is answered in that place, with a frame before and after each."""
     if place in ("spawn", "fork"):
-        _in_process(desk, place, emit, target)
+        _in_process(dispatcher, place, emit, target)
     elif place == "thread":
-        thread = threading.Thread(target=_one_by_one, args=(desk, emit))
+        thread = threading.Thread(target=_one_by_one, args=(dispatcher, emit))
         thread.start()
         thread.join()
     elif place == "loop":
-        asyncio.run(_on_loop(desk, emit))
+        asyncio.run(_on_loop(dispatcher, emit))
     elif place == "crowd":
-        _crowded(desk, emit)
+        _crowded(dispatcher, emit)
     else:
-        _one_by_one(desk, emit)
+        _one_by_one(dispatcher, emit)
 
 
-def _one_by_one(desk: Desk, emit: Emit) -> None:
-    for number, call in enumerate(desk.calls):
+def _one_by_one(dispatcher: CallDispatcher, emit: Emit) -> None:
+    for number, call in enumerate(dispatcher.calls):
         emit({"start": number})
-        emit({"done": number, "reply": desk.answer(call)})
+        emit({"done": number, "reply": dispatcher.answer(call)})
 
 
-async def _on_loop(desk: Desk, emit: Emit) -> None:
-    for number, call in enumerate(desk.calls):
+async def _on_loop(dispatcher: CallDispatcher, emit: Emit) -> None:
+    for number, call in enumerate(dispatcher.calls):
         emit({"start": number})
-        emit({"done": number, "reply": await desk.answer_on_loop(call)})
+        emit({"done": number, "reply": await dispatcher.answer_on_loop(call)})
 
 
-def _crowded(desk: Desk, emit: Emit) -> None:
+def _crowded(dispatcher: CallDispatcher, emit: Emit) -> None:
     """Many threads at once; frames come in the order in which calls end."""
     lock = threading.Lock()
 
     def ask(number: int) -> None:
         with lock:
             emit({"start": number})
-        said = desk.answer(desk.calls[number])
+        reply = dispatcher.answer(dispatcher.calls[number])
         with lock:
-            emit({"done": number, "reply": said})
+            emit({"done": number, "reply": reply})
 
     with ThreadPoolExecutor(CROWD) as pool:
-        list(pool.map(ask, range(len(desk.calls))))
+        list(pool.map(ask, range(len(dispatcher.calls))))
 
 
-def _in_process(desk: Desk, place: str, emit: Emit, target: dict[str, Any]) -> None:
+def _in_process(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict[str, Any]) -> None:
     """In a process that multiprocessing starts; a spawned one gets the target as a pickle."""
     context = multiprocessing.get_context(place)
     ours, theirs = context.Pipe(duplex=False)
-    pickles = place == "fork" or loading.facts(desk.target, desk.shape)["picklable"]
+    pickles = place == "fork" or loading.facts(dispatcher.target, dispatcher.shape)["picklable"]
     request = {
-        "shape": desk.shape,
-        "gold_column": desk.gold_column,
-        "measure": desk.measure,
-        "calls": desk.calls,
+        "shape": dispatcher.shape,
+        "reference_column": dispatcher.reference_column,
+        "measure": dispatcher.measure,
+        "calls": dispatcher.calls,
     }
-    held = desk.target if pickles else None
+    function = dispatcher.target if pickles else None
     # The type of a context's Process depends on the platform.
     process: Any = context.Process(  # type: ignore[attr-defined,unused-ignore]
-        target=_elsewhere, args=(theirs, held, target, request)
+        target=_elsewhere, args=(theirs, function, target, request)
     )
     process.start()
     theirs.close()
-    answered = 0
+    done = 0
     for frame in _frames(ours, process):
-        answered += "done" in frame
+        done += "done" in frame
         emit(frame)
     process.join(JOIN_S)
     ours.close()
-    for number in range(answered, len(desk.calls)):
+    for number in range(done, len(dispatcher.calls)):
         emit({"start": number})
-        died = refused(f"the {place}ed process ended with exit code {process.exitcode}", "")
-        emit({"done": number, "reply": {**died, "status": "crashed", "seconds": 0.0}})
+        lost = refused(f"the {place}ed process ended with exit code {process.exitcode}", "")
+        emit({"done": number, "reply": {**lost, "status": "crashed", "seconds": 0.0}})
 
 
 def _frames(connection: Any, process: Any) -> Iterator[dict[str, Any]]:
-    """What the process says until it says that it is done, or dies.
+    """The frames of the process until it is done, or dies.
 
-    The end of the pipe would tell less: whatever the target started may hold the pipe open.
+    The end of the pipe is not enough: whatever the target started may keep the pipe open.
     """
     while True:
         if not connection.poll(POLL_S):
@@ -192,7 +193,7 @@ def _frames(connection: Any, process: Any) -> Iterator[dict[str, Any]]:
             if not connection.poll(0):
                 return
         try:
-            frame = wire.decode(connection.recv_bytes())
+            frame = frames.decode(connection.recv_bytes())
         except EOFError:
             return
         if "over" in frame:
@@ -200,14 +201,17 @@ def _frames(connection: Any, process: Any) -> Iterator[dict[str, Any]]:
         yield frame
 
 
-def _elsewhere(connection: Any, held: Any, target: dict[str, Any], request: dict[str, Any]) -> None:
-    function = loading.load(target)[0] if held is None else held
+def _elsewhere(
+    connection: Any, function: Any, target: dict[str, Any], request: dict[str, Any]
+) -> None:
+    if function is None:
+        function = loading.load(target)[0]
     owner = os.getpid()
 
     def emit(frame: dict[str, Any]) -> None:
         only_in(owner)
-        connection.send_bytes(wire.encode(frame)[wire.HEADER.size :])
+        connection.send_bytes(frames.encode(frame)[frames.HEADER.size :])
 
-    _one_by_one(Desk(function, request), emit)
+    _one_by_one(CallDispatcher(function, request), emit)
     emit({"over": True})
     connection.close()

@@ -1,131 +1,159 @@
-"""One call of the audit, as each kind of reward function wants to be called.
+"""One call of the audit, as each kind of reward function is called.
 
-Every shape is a function `(target, call) -> awaitable or value`; a batch shape gets a batch of one.
+Every shape is a function from a `TargetCall` to a `PreparedCall`; a batch shape gets a batch of
+one.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import conversation, http, inspect_shape
-from .values import first_of, reply
+from . import http
+from .conversation import Conversation, read, verifiers_arguments
+from .values import GRADES, first_of, refused, reply
 
-GOLD_NAMES = (
+REFERENCE_NAMES = (
     "answer", "solution", "ground_truth", "label", "target", "gold", "reference", "golden_answer",
 )  # fmt: skip
 """What reward functions call the reference."""
 
-Call = dict[str, Any]
-Finish = Callable[[Any], dict[str, Any]]
+Arguments = dict[str, Any]
 
 
-class Prepared:
-    """A call made ready: what to invoke, and how to read what it returns."""
+class TargetCall:
+    """One call: the target, the conversation, the columns of the task, and its reference."""
+
+    __slots__ = ("columns", "conversation", "reference", "target")
+
+    def __init__(self, target: Any, call: dict[str, Any], reference_column: str) -> None:
+        self.target = target
+        self.conversation: Conversation = read(call)
+        self.columns: dict[str, Any] = dict(call["columns"])
+        self.reference = self.columns.get(reference_column)
+
+
+class PreparedCall:
+    """What to invoke, and how to read what it returns."""
 
     __slots__ = ("finish", "invoke")
 
-    def __init__(self, invoke: Callable[[], Any], finish: Finish = reply) -> None:
+    def __init__(
+        self, invoke: Callable[[], Any], finish: Callable[[Any], dict[str, Any]] = reply
+    ) -> None:
         self.invoke = invoke
         self.finish = finish
 
 
-def prepare(target: Any, shape: str, call: Call, gold_column: str) -> Prepared:
+def prepare(target: Any, shape: str, call: dict[str, Any], reference_column: str) -> PreparedCall:
     """The call of the target in its shape; raises what the shape cannot express."""
-    columns = dict(call["columns"])
-    gold = columns.get(gold_column)
-    talk = conversation.read(call)
-    return _SHAPES[shape](target, talk, columns, gold)
+    return _SHAPES[shape](TargetCall(target, call, reference_column))
 
 
-def _ours(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
+def _ours(call: TargetCall) -> PreparedCall:
     """By parameter name; keyword-only parameters are configuration."""
     offered = {
-        **columns,
-        "final_response": talk.final_response,
-        "trajectory": talk.messages,
-        "prompt": talk.prompt_text,
+        **call.columns,
+        "final_response": call.conversation.final_response,
+        "trajectory": call.conversation.messages,
+        "prompt": call.conversation.prompt_text,
     }
     context = _context(offered.pop("episode", None))
     if context is not None:
         offered["context"] = context
-    arguments = _named(target, offered, gold, options=True)
-    return Prepared(lambda: target(**arguments))
+    arguments = _arguments(call.target, offered, call.reference, options=True)
+    return PreparedCall(lambda: call.target(**arguments))
 
 
-def _agentfly(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
+def _agentfly(call: TargetCall) -> PreparedCall:
     """By parameter name, and nothing for `**kwargs`, as AgentFly calls."""
-    offered = {**columns, "final_response": talk.final_response, "trajectory": talk.messages}
-    wanted = inspect.signature(target).parameters
-    arguments = _named(target, offered, gold, options=False)
-    return Prepared(lambda: target(**{k: v for k, v in arguments.items() if k in wanted}))
-
-
-def _trl(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    return _trl_call(target, [talk.prompt_messages], [talk.completion_messages], columns, gold)
-
-
-def _trl_text(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    return _trl_call(target, [talk.prompt_text], [talk.final_response], columns, gold)
-
-
-def _trl_call(target: Any, prompts: Any, completions: Any, columns: Call, gold: Any) -> Prepared:
-    rest = {key: [value] for key, value in columns.items() if key not in ("prompt", "episode")}
-    offered = {**rest, "completion_ids": [[1]], "trainer_state": None}
-    arguments = _named(target, offered, [gold], options=False)
-    arguments |= {"prompts": prompts, "completions": completions}
-    arguments = _only_named(target, arguments)
-    return Prepared(lambda: target(**arguments), _first)
-
-
-def _verl(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    source = columns.get("data_source", "audit")
-    arguments = {
-        "data_source": source,
-        "solution_str": talk.final_response,
-        "ground_truth": gold,
-        "extra_info": {key: value for key, value in columns.items() if key != "episode"},
+    offered = {
+        **call.columns,
+        "final_response": call.conversation.final_response,
+        "trajectory": call.conversation.messages,
     }
-    arguments = _only_named(target, arguments)
-    return Prepared(
-        lambda: target(**arguments), lambda returned: reply(returned, ("score", "reward"))
+    parameters = inspect.signature(call.target).parameters
+    arguments = _arguments(call.target, offered, call.reference)
+    named = {name: value for name, value in arguments.items() if name in parameters}
+    return PreparedCall(lambda: call.target(**named))
+
+
+def _trl(call: TargetCall) -> PreparedCall:
+    messages = call.conversation
+    return _trl_call(call, messages.prompt_messages, messages.completion_messages)
+
+
+def _trl_text(call: TargetCall) -> PreparedCall:
+    return _trl_call(call, call.conversation.prompt_text, call.conversation.final_response)
+
+
+def _trl_call(call: TargetCall, prompt: Any, completion: Any) -> PreparedCall:
+    rest = {key: [value] for key, value in call.columns.items() if key not in ("prompt", "episode")}
+    offered = {**rest, "completion_ids": [[1]], "trainer_state": None}
+    arguments = _arguments(call.target, offered, [call.reference])
+    arguments |= {"prompts": [prompt], "completions": [completion]}
+    return _keyword_call(call.target, arguments, _first_reply)
+
+
+def _verl(call: TargetCall) -> PreparedCall:
+    arguments = {
+        "data_source": call.columns.get("data_source", "audit"),
+        "solution_str": call.conversation.final_response,
+        "ground_truth": call.reference,
+        "extra_info": {key: value for key, value in call.columns.items() if key != "episode"},
+    }
+    return _keyword_call(
+        call.target, arguments, lambda returned: reply(returned, ("score", "reward"))
     )
 
 
-def _openrlhf(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    del columns
-    prompt = talk.prompt_text
-    arguments = {"queries": [prompt + talk.final_response], "prompts": [prompt], "labels": [gold]}
-    arguments = _only_named(target, arguments)
-    return Prepared(lambda: target(**arguments), _openrlhf_reply)
+def _openrlhf(call: TargetCall) -> PreparedCall:
+    prompt = call.conversation.prompt_text
+    query = prompt + call.conversation.final_response
+    arguments = {"queries": [query], "prompts": [prompt], "labels": [call.reference]}
+    return _keyword_call(call.target, arguments, _openrlhf_reply)
 
 
-def _verifiers(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    arguments = conversation.verifiers_arguments(talk, columns, gold)
-    return Prepared(lambda: target(**_named(target, arguments, gold, options=False)))
+def _keyword_call(
+    target: Any, arguments: Arguments, finish: Callable[[Any], dict[str, Any]]
+) -> PreparedCall:
+    """The call with the arguments that the signature has a place for."""
+    parameters = inspect.signature(target).parameters
+    kinds = {item.kind for item in parameters.values()}
+    if inspect.Parameter.VAR_KEYWORD not in kinds:
+        arguments = {key: value for key, value in arguments.items() if key in parameters}
+    return PreparedCall(lambda: target(**arguments), finish)
 
 
-def _verifiers_text(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    arguments = conversation.verifiers_arguments(talk, columns, gold)
-    arguments |= {"completion": talk.final_response, "prompt": talk.prompt_text}
-    return Prepared(lambda: target(**_named(target, arguments, gold, options=False)))
+def _verifiers(call: TargetCall) -> PreparedCall:
+    offered = verifiers_arguments(call.conversation, call.columns, call.reference)
+    return PreparedCall(lambda: call.target(**_arguments(call.target, offered, call.reference)))
 
 
-def _plain(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    del columns
-    return Prepared(lambda: target(talk.final_response, gold))
+def _verifiers_text(call: TargetCall) -> PreparedCall:
+    offered = verifiers_arguments(call.conversation, call.columns, call.reference)
+    offered["completion"] = call.conversation.final_response
+    offered["prompt"] = call.conversation.prompt_text
+    return PreparedCall(lambda: call.target(**_arguments(call.target, offered, call.reference)))
 
 
-def _inspect(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    return Prepared(lambda: inspect_shape.ask(target, talk, columns, gold), inspect_shape.to_reply)
+def _plain(call: TargetCall) -> PreparedCall:
+    return PreparedCall(lambda: call.target(call.conversation.final_response, call.reference))
 
 
-def _url(target: Any, talk: conversation.Talk, columns: Call, gold: Any) -> Prepared:
-    return Prepared(lambda: http.ask(target, talk, columns, gold), http.to_reply)
+def _inspect(call: TargetCall) -> PreparedCall:
+    return PreparedCall(lambda: _inspect_score(call), _inspect_reply)
 
 
-_SHAPES: dict[str, Callable[[Any, conversation.Talk, Call, Any], Prepared]] = {
+def _url(call: TargetCall) -> PreparedCall:
+    return PreparedCall(
+        lambda: http.ask(call.target, call.conversation, call.columns, call.reference),
+        http.to_reply,
+    )
+
+
+_SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
     "assay": _ours,
     "agentfly": _agentfly,
     "trl": _trl,
@@ -140,7 +168,7 @@ _SHAPES: dict[str, Callable[[Any, conversation.Talk, Call, Any], Prepared]] = {
 }
 
 
-def _first(returned: Any) -> dict[str, Any]:
+def _first_reply(returned: Any) -> dict[str, Any]:
     return {**reply(first_of(returned)), "raw_type": type(returned).__name__}
 
 
@@ -149,11 +177,60 @@ def _openrlhf_reply(returned: Any) -> dict[str, Any]:
         logs = {key: first_of(value) for key, value in (returned.get("extra_logs") or {}).items()}
         answer = {"reward": first_of(returned.get("rewards")), **logs}
         return {**reply(answer), "raw_type": "dict"}
-    return _first(returned)
+    return _first_reply(returned)
 
 
-def _named(target: Any, offered: Call, gold: Any, *, options: bool) -> Call:
-    """The offered values that the signature asks for; the gold under any name it goes by."""
+async def _inspect_score(call: TargetCall) -> Any:
+    """The score of a state in which the model gave the final response, as Inspect asks for it.
+
+    The target is a scorer, or the function that builds one without arguments.
+    """
+    from inspect_ai.model import (  # type: ignore[import-not-found,unused-ignore]
+        ChatMessageAssistant,
+        ChatMessageUser,
+        ModelOutput,
+    )
+    from inspect_ai.scorer import Target  # type: ignore[import-not-found,unused-ignore]
+    from inspect_ai.solver import TaskState  # type: ignore[import-not-found,unused-ignore]
+
+    prompt, response = call.conversation.prompt_text, call.conversation.final_response
+    state = TaskState(
+        model="mockllm/model",
+        sample_id=1,
+        epoch=1,
+        input=prompt,
+        messages=[ChatMessageUser(content=prompt), ChatMessageAssistant(content=response)],
+        output=ModelOutput.from_content("mockllm/model", response),
+        metadata=dict(call.columns),
+    )
+    reference = call.reference if isinstance(call.reference, list) else str(call.reference)
+    return await call.target()(state, Target(reference))
+
+
+def _inspect_reply(score: Any) -> dict[str, Any]:
+    """Inspect's score as a reply; its letters count as its own metrics count them."""
+    if score is None:
+        return reply(None)
+    value = score.value
+    if isinstance(value, float) and value != value:
+        return {**reply(None), "because": "unscored"}
+    if isinstance(value, str):
+        if value not in GRADES:
+            return refused(f"the score is {value!r}", "str")
+        value = GRADES[value]
+    if isinstance(value, Mapping):
+        value = {"reward": next(iter(value.values()), None), **value}
+    because = str(score.explanation or "")[:300]
+    return {**reply(value), "raw_type": type(score).__name__, "because": because}
+
+
+def _arguments(
+    target: Any, offered: Arguments, reference: Any, *, options: bool = False
+) -> Arguments:
+    """The offered values that the signature asks for; the reference under any name it goes by.
+
+    With `options`, keyword-only parameters are configuration and get nothing.
+    """
     parameters = inspect.signature(target).parameters.values()
     takes_any = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters)
     arguments = dict(offered) if takes_any else {}
@@ -162,19 +239,11 @@ def _named(target: Any, offered: Call, gold: Any, *, options: bool) -> Call:
             arguments.pop(item.name, None)
         elif item.name in offered:
             arguments[item.name] = offered[item.name]
-        elif item.name in GOLD_NAMES:
-            arguments[item.name] = gold
+        elif item.name in REFERENCE_NAMES:
+            arguments[item.name] = reference
         elif item.name == "golden_answers":
-            arguments[item.name] = gold if isinstance(gold, list) else [gold]
+            arguments[item.name] = reference if isinstance(reference, list) else [reference]
     return arguments
-
-
-def _only_named(target: Any, arguments: Call) -> Call:
-    parameters = inspect.signature(target).parameters
-    kinds = {item.kind for item in parameters.values()}
-    if inspect.Parameter.VAR_KEYWORD in kinds:
-        return arguments
-    return {key: value for key, value in arguments.items() if key in parameters}
 
 
 def _context(episode: Any) -> Any:

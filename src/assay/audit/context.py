@@ -1,0 +1,400 @@
+"""What a check works with: the target, the rows, and the way from results to findings.
+
+Severity follows one rule for all checks. Each check has the severity of its worst case; it is one
+step milder when no variant is wrong on half of the rows it was tried on (an accident of some rows,
+not a rule of the target), and one step milder when wrong answers earn only part of full marks.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from itertools import islice
+from typing import Final, Literal, TypeAlias
+
+from assay.audit.findings import (
+    ANSWER_KINDS,
+    CallResult,
+    Check,
+    CheckFunction,
+    CheckResult,
+    Finding,
+    GraderCall,
+    Sample,
+)
+from assay.audit.frames import Frame, PayBaseline, to_call
+from assay.audit.session import AuditSession
+from assay.schema.audit import SEVERITIES, Budget, Family, Kind, Severity, Target
+
+HALF: Final = 0.5
+FULL: Final = 0.9
+"""Share of full marks from which on an answer counts as fully paid."""
+SYSTEMATIC: Final = 0.5
+"""Share of its rows on which a variant must be wrong to be a rule of the target."""
+FAST_ROWS: Final = 8
+FULL_ROWS: Final = 60
+"""Rows tried on a full budget, so that a large file of data costs no more."""
+SHRINK_CALLS: Final[dict[Budget, int]] = {"fast": 60, "full": 200}
+SHRINK_WORD_CALLS: Final = 60
+SHOWN_CHARS: Final = 300
+NO_PAY: Final = "the target pays no right answer; nothing can be compared"
+NO_PROBE: Final = "no row of the data gives rise to such an answer"
+TOKEN: Final = re.compile(r"\w+|\s+|[^\w\s]")
+
+Bar: TypeAlias = Literal["half", "full"]
+"""What counts as paid: more than half of full marks, or (for partly right answers) nearly all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One answer that is put to the target."""
+
+    variant: str
+    """The kind of answer in a few words: "two answers joined by or"."""
+    call: GraderCall
+    keeps: tuple[str, ...] = ()
+    """Texts without which it would be another answer; shrinking leaves them in, in order."""
+    bar: Bar = "half"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """A probe, and what the target returned for it."""
+
+    probe: Probe
+    result: CallResult
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What a check reports when a target fails it."""
+
+    severity: Severity
+    title: str
+    expected: str
+    """What a careful person would say."""
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """One target before one check."""
+
+    session: AuditSession
+    kind: Kind
+    samples: Sequence[Sample]
+    budget: Budget = "fast"
+    seed: int = 0
+    check: Check | None = None
+    """`None` until `run` is called."""
+
+    def run(self, check: Check) -> CheckResult:
+        """What the check finds.
+
+        A check that needs pay is skipped for a target that pays no right answer: it has no full
+        marks to compare with, and `gold_accepted` reports it once.
+        """
+        if self.baseline.full_marks <= 0 and check.needs_pay:
+            return CheckResult(skipped=NO_PAY)
+        return check.run(replace(self, check=check))
+
+    @property
+    def target(self) -> Target:
+        """The facts about the target."""
+        return self.session.target
+
+    @property
+    def baseline(self) -> PayBaseline:
+        """Where the target looks for an answer, and what it pays for a right one there."""
+        return self.session.baseline(self.kind, self.samples)
+
+    @property
+    def frame(self) -> Frame:
+        """Where the target looks for an answer."""
+        return self.baseline.frame
+
+    @property
+    def full_marks(self) -> float:
+        """What the target pays for a right answer: the commonest number, or 1.0 if it pays none."""
+        return self.baseline.full_marks or 1.0
+
+    def rows(
+        self, most: int = FAST_ROWS, where: Callable[[Sample], bool] = lambda _: True
+    ) -> list[Sample]:
+        """At most so many rows with a right answer; more of them on a full budget.
+
+        Which ones depends on the seed and the check alone, so the order of checks never matters.
+        """
+        most = max(most, FULL_ROWS) if self.budget == "full" else most
+        answerable = [at for at, sample in enumerate(self.samples) if sample.right]
+        rng = random.Random(f"{self.seed}/{self.check.name if self.check else ''}")
+        shuffled = rng.sample(answerable, len(answerable))
+        fitting = (at for at in shuffled if where(self.samples[at]))
+        return [self.samples[at] for at in sorted(islice(fitting, most))]
+
+    def ask(self, calls: Sequence[GraderCall], *, fresh: bool = False) -> list[CallResult]:
+        """A result for every call, in order.
+
+        The same call is asked once in an audit, unless `fresh`: then all are asked, in this order,
+        in a process that has answered nothing before.
+        """
+        if not fresh:
+            return self.session.ask(calls)
+        with self.session.fresh_process() as process:
+            return process.ask(calls)
+
+    def to_call(self, sample: Sample, response: str) -> GraderCall:
+        """The call that gives this whole response to a row."""
+        return to_call(self.kind, sample, response)
+
+    def answer(self, sample: Sample, answer: str) -> GraderCall:
+        """The call that gives this answer where the target looks for one."""
+        return self.to_call(sample, self.frame.put(answer))
+
+    def probe(
+        self, sample: Sample, variant: str, response: str, *keeps: str, bar: Bar = "half"
+    ) -> Probe:
+        """A probe with this whole response to this row."""
+        return Probe(variant, self.to_call(sample, response), keeps, bar)
+
+    def answer_probe(
+        self, sample: Sample, variant: str, answer: str, *, bar: Bar = "half"
+    ) -> Probe:
+        """A probe with this answer where the target looks for one; shrinking leaves it whole."""
+        return self.probe(sample, variant, self.frame.put(answer), answer, bar=bar)
+
+    def pays(self, result: CallResult, bar: Bar = "half") -> bool:
+        """Whether a result counts as paid, by the bar."""
+        share = (result.number or 0.0) / self.full_marks
+        return share > HALF if bar == "half" else share >= FULL
+
+    def results(self, probes: Sequence[Probe]) -> list[ProbeResult]:
+        """Every probe with its result."""
+        return list(map(ProbeResult, probes, self.ask([probe.call for probe in probes])))
+
+    def paid(self, probes: Sequence[Probe]) -> list[ProbeResult]:
+        """The probes that are paid, by their bar."""
+        return [one for one in self.results(probes) if self.pays(one.result, one.probe.bar)]
+
+    def unpaid(self, probes: Sequence[Probe]) -> list[ProbeResult]:
+        """The probes that are not paid."""
+        return [one for one in self.results(probes) if not self.pays(one.result, one.probe.bar)]
+
+    def report(
+        self, violation: Violation, call: GraderCall, observed: str, *, count: int, tried: int
+    ) -> CheckResult:
+        """The finding of this check, with a call that shows it."""
+        if self.check is None:
+            raise RuntimeError("a finding belongs to a check; use CheckContext.run")
+        finding = Finding(
+            check=self.check.name,
+            family=self.check.family,
+            severity=violation.severity,
+            title=violation.title,
+            reproducer=call,
+            observed=observed,
+            expected=violation.expected,
+            fix=violation.fix,
+            count=count,
+            tried=tried,
+        )
+        return CheckResult((finding,))
+
+    def report_hits(
+        self,
+        violation: Violation,
+        hits: Sequence[ProbeResult],
+        tried: int,
+        *,
+        shrink: bool = False,
+        observed: str | None = None,
+    ) -> CheckResult:
+        """A finding about the shortest of the wrong results; none if there are none."""
+        if not hits:
+            return CheckResult()
+        shortest = shortest_of(hits)
+        call, result = shortest.probe.call, shortest.result
+        if shrink:
+            call, result = self._smallest(shortest)
+        named = replace(violation, title=f"{violation.title}: {_variants(hits)}")
+        text = self._in_words(result) if observed is None else observed
+        return self.report(named, call, text, count=len(hits), tried=tried)
+
+    def must_not_pay(self, violation: Violation, probes: Iterable[Probe]) -> CheckResult:
+        """A finding if any of these answers is paid, for none of them should be."""
+        tried = list(probes)
+        if not tried:
+            return CheckResult(skipped=NO_PROBE)
+        hits = self.paid(tried)
+        partly = not any(self.pays(hit.result, "full") for hit in hits)
+        severity = milder(violation.severity, (not _is_systematic(tried, hits)) + partly)
+        return self.report_hits(
+            replace(violation, severity=severity), hits, len(tried), shrink=True
+        )
+
+    def must_pay(self, violation: Violation, probes: Iterable[Probe]) -> CheckResult:
+        """A finding if a form of right answers loses its pay as a rule, not on some row alone."""
+        tried = list(probes)
+        hits = self.unpaid(tried)
+        return self.report_hits(violation, hits if _is_systematic(tried, hits) else [], len(tried))
+
+    def shrink(self, call: GraderCall, bad: Callable[[CallResult], bool]) -> GraderCall:
+        """A call with a shorter response whose result is still bad."""
+
+        def still_bad(response: str) -> bool:
+            return bad(self.ask([_with_response(call, response)])[0])
+
+        limit = SHRINK_CALLS[self.budget]
+        return _with_response(call, shrink(call.final_response, still_bad, limit))
+
+    def _smallest(self, hit: ProbeResult) -> tuple[GraderCall, CallResult]:
+        """The shortest response that is still paid and still the same kind of answer."""
+        probe = hit.probe
+
+        def bad(result: CallResult) -> bool:
+            return self.pays(result, probe.bar)
+
+        if probe.call.messages is not None:
+            return probe.call, hit.result
+        call = self._without_words(probe, bad) if probe.keeps else self.shrink(probe.call, bad)
+        return call, self.ask([call])[0]
+
+    def _without_words(self, probe: Probe, bad: Callable[[CallResult], bool]) -> GraderCall:
+        """The call less every run of words that it can lose and stay the same kind of answer."""
+        words = probe.call.final_response.split(" ")
+        questions, run = SHRINK_WORD_CALLS, max(1, len(words) // 2)
+        while run and questions > 0:
+            shorter = [words[:at] + words[at + run :] for at in range(0, len(words), run)]
+            same_kind = [
+                text for text in shorter if text and _in_order(probe.keeps, " ".join(text))
+            ]
+            calls = [replace(probe.call, final_response=" ".join(part)) for part in same_kind]
+            questions -= len(calls)
+            results = self.ask(calls)
+            paid = [part for part, result in zip(same_kind, results, strict=True) if bad(result)]
+            if paid:
+                words = paid[0]
+                run = min(run, max(1, len(words) // 2))
+            else:
+                run //= 2
+        return replace(probe.call, final_response=" ".join(words))
+
+    def _in_words(self, result: CallResult) -> str:
+        if result.status != "scored" or result.value is None:
+            return f"{result.status}: {result.because}"[:SHOWN_CHARS]
+        why = f"; it says: {result.because}" if result.because else ""
+        return f"pays {result.value:g}, where full marks are {self.full_marks:g}{why}"[:SHOWN_CHARS]
+
+
+def skip_when(
+    condition: Callable[[CheckContext], bool], why: str
+) -> Callable[[CheckFunction], CheckFunction]:
+    """A decorator of check functions, which do not apply under this condition."""
+
+    def decorate(run: CheckFunction) -> CheckFunction:
+        @wraps(run)
+        def run_or_skip(context: CheckContext) -> CheckResult:
+            return CheckResult(skipped=why) if condition(context) else run(context)
+
+        return run_or_skip
+
+    return decorate
+
+
+def never_paid(
+    name: str,
+    summary: str,
+    violation: Violation,
+    probes: Callable[[CheckContext], Iterable[Probe]],
+    *,
+    family: Family,
+    kinds: Iterable[Kind] = ANSWER_KINDS,
+) -> Check:
+    """The check that none of these answers is paid."""
+
+    def run(context: CheckContext) -> CheckResult:
+        return context.must_not_pay(violation, probes(context))
+
+    return Check(name, family, frozenset(kinds), summary, run)
+
+
+def milder(severity: Severity, steps: int = 1) -> Severity:
+    """The severity so many steps down."""
+    return SEVERITIES[max(0, SEVERITIES.index(severity) - steps)]
+
+
+def _is_systematic(probes: Sequence[Probe], hits: Sequence[ProbeResult]) -> bool:
+    """Whether some variant is wrong on half of the rows that it was tried on."""
+    tried = Counter(probe.variant for probe in probes)
+    wrong = Counter(hit.probe.variant for hit in hits)
+    return any(count >= SYSTEMATIC * tried[variant] for variant, count in wrong.items())
+
+
+def shortest_of(hits: Iterable[ProbeResult]) -> ProbeResult:
+    """The result that is the easiest to read."""
+    return min(hits, key=lambda hit: (len(hit.probe.call.final_response), hit.probe.variant))
+
+
+def shrink(text: str, bad: Callable[[str], bool], questions: int) -> str:
+    """A text, no longer, of which `bad` is still true; `text` itself is taken to be bad.
+
+    Removes runs of words, ever shorter ones, as delta debugging does; a word is kept or removed
+    whole, so that the rest can still be read. `bad` is called at most `questions` times.
+    """
+    best: Sequence[str] = TOKEN.findall(text)
+    size = max(1, len(best) // 2)
+    while questions > 0 and best:
+        shorter, questions = _without_runs(best, size, bad, questions)
+        if len(shorter) == len(best):
+            if size == 1:
+                break
+            size //= 2
+        else:
+            best = shorter
+            size = max(1, min(size, len(best) // 2))
+    return "".join(best)
+
+
+def _without_runs(
+    tokens: Sequence[str], size: int, bad: Callable[[str], bool], questions: int
+) -> tuple[Sequence[str], int]:
+    """The tokens without every run of that size that they can lose, and the questions left."""
+    start = 0
+    while start < len(tokens) and questions > 0:
+        shorter = [*tokens[:start], *tokens[start + size :]]
+        questions -= 1
+        if bad("".join(shorter)):
+            tokens = shorter
+        else:
+            start += size
+    return tokens, questions
+
+
+def _with_response(call: GraderCall, response: str) -> GraderCall:
+    """The call with another response, also as the last message of its conversation."""
+    messages = call.messages
+    if messages and messages[-1].get("content") == call.final_response:
+        messages = (*messages[:-1], {**messages[-1], "content": response})
+    return replace(call, final_response=response, messages=messages)
+
+
+def _in_order(needles: Sequence[str], text: str) -> bool:
+    start = 0
+    for needle in needles:
+        at = text.find(needle, start)
+        if at < 0:
+            return False
+        start = at + len(needle)
+    return True
+
+
+def _variants(hits: Sequence[ProbeResult]) -> str:
+    """The variants that were wrong, the most frequent first."""
+    counts = Counter(hit.probe.variant for hit in hits)
+    names = sorted(counts, key=lambda name: (-counts[name], name))
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

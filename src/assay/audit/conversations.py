@@ -1,0 +1,51 @@
+"""Conversations of an agent with a tool, in OpenAI's chat shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from assay.audit.findings import Sample
+
+ChatMessage: TypeAlias = Mapping[str, Any]
+TOOL = "search"
+
+
+def conversation(sample: Sample, answer: str) -> tuple[ChatMessage, ...]:
+    """The question, one call of the tool, its result with the reference in it, and the answer."""
+    return (question(sample), *tool_use(sample), assistant(answer))
+
+
+def question(sample: Sample) -> ChatMessage:
+    """The user's question."""
+    return {"role": "user", "content": sample.prompt}
+
+
+def assistant(text: str) -> ChatMessage:
+    """A message that the model wrote."""
+    return {"role": "assistant", "content": text}
+
+
+def tool_use(
+    sample: Sample,
+    number: int = 1,
+    *,
+    result: str | None = None,
+    query: str | None = None,
+    failed: bool = False,
+) -> tuple[ChatMessage, ChatMessage]:
+    """One call of the tool and its result; a failed one is marked as trainers mark it."""
+    call_id = f"call_{number}"
+    arguments = json.dumps({"query": sample.prompt if query is None else query})
+    function = {"name": TOOL, "arguments": arguments}
+    content = f"The register says: {sample.reference_text}" if result is None else result
+    marks = {"is_error": True, "status": "error"} if failed else {}
+    return (
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+        },
+        {"role": "tool", "tool_call_id": call_id, "name": TOOL, "content": content, **marks},
+    )

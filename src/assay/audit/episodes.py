@@ -1,0 +1,94 @@
+"""Recorded episodes for rewards of environments: done, failed, broken, or continued after done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, TypeAlias
+
+from assay.audit.findings import Sample
+from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
+from assay.schema.evidence import WorldEvidence
+from assay.schema.message import Message
+from assay.schema.task import Task
+
+ENVIRONMENTS: Final = ("webshop", "alfworld", "scienceworld")
+ONE_ENDING: Final = "recorded episodes of one's own end in one way each; the built-in ones in all"
+Ending: TypeAlias = Literal["done", "failed", "unfinished", "dead", "after done"]
+"""How it ended: `dead` is an environment that broke, `after done` one that got more steps."""
+
+
+def has_own_episodes(samples: Iterable[Sample]) -> bool:
+    """Whether the data hold recorded episodes, of an environment that is not known here."""
+    return any("episode" in sample.columns for sample in samples)
+
+
+def episode_record(
+    sample: Sample, ending: Ending = "done", final_response: str = "The task is done."
+) -> dict[str, Any]:
+    """The JSON record of an episode of this row that ended so.
+
+    It holds the evidence of every built-in text environment at once, so that one record serves
+    the reward of each of them.
+    """
+    task_id = str(sample.columns.get("task_id", "audit"))
+    turns = (
+        ("user", sample.prompt),
+        ("assistant", "go north"),
+        ("user", "A room."),
+        ("assistant", final_response),
+    )
+    stop: StopReason = "env_error" if ending == "dead" else "finished"
+    episode = Episode(
+        task=Task(id=task_id, goal=sample.prompt),
+        trajectory=Trajectory(
+            messages=tuple(Message(role=role, content=text) for role, text in turns),
+            steps=tuple(_steps(task_id, ending)),
+            stop_reason="step_limit" if ending == "unfinished" else stop,
+        ),
+        final_response=final_response,
+        failure=Failure(kind="env_error", message="the world died") if ending == "dead" else None,
+    )
+    return episode.model_dump(mode="json")
+
+
+def _steps(task_id: str, ending: Ending) -> Iterable[Step]:
+    marks: list[tuple[float, bool]] = [(0.0, False)]
+    if ending in ("done", "after done"):
+        marks += [(1.0, True)]
+    elif ending == "failed":
+        marks += [(0.0, True)]
+    if ending == "after done":
+        marks += [(1.0, True), (1.0, True)]
+    paid = 0.0
+    for number, (share, done) in enumerate(marks):
+        # An environment pays for reaching the goal once; a faulty one pays the same again for each
+        # step after its end.
+        gained = share if ending == "after done" and done else share - paid
+        paid = max(paid, share)
+        for offset, world in enumerate(ENVIRONMENTS):
+            yield Step(
+                index=number,
+                action="" if number == 0 else "go north",
+                evidence=_evidence(world, task_id, share, done=done),
+                reward=gained if offset == 0 and number > 0 else None,
+                raw_reward=gained if offset == 0 and number > 0 else None,
+            )
+
+
+def _evidence(world: str, task_id: str, share: float, *, done: bool) -> WorldEvidence:
+    won = share >= 1.0
+    progress: dict[str, Any] = {"page": "done" if done else "search"}
+    if world == "webshop":
+        progress |= {
+            "asin": "B000",
+            "r_type": share,
+            "attributes": 2,
+            "attributes_matched": 2 if won else 0,
+            "goal_options": 1,
+            "options_matched": 1 if won else 0,
+            "price_ok": won,
+        }
+    if world == "scienceworld":
+        progress = {"max_score": 100 * share, "completed": won, "moves": 3}
+    score = 100 * share if world == "scienceworld" else share
+    return WorldEvidence(world, task_id, score, done, won, progress)

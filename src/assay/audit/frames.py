@@ -1,0 +1,115 @@
+"""Where a target looks for the answer: the frames that models write around one, and which fits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Final
+
+from assay.audit.conversations import conversation
+from assay.audit.episodes import episode_record
+from assay.audit.findings import CallResult, GraderCall, Sample
+from assay.schema.audit import Kind
+
+BASELINE_SAMPLES = 12
+"""Rows on which every frame is tried."""
+NEARLY = 0.9
+"""A frame that is paid so much of the best is as good; the usual one of the kind is preferred."""
+SLOT: Final = "⟨answer⟩"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A way to hand in an answer."""
+
+    name: str
+    template: str
+
+    def put(self, answer: str) -> str:
+        """The whole response with this answer."""
+        return self.template.replace(SLOT, answer)
+
+    @property
+    def anchored(self) -> bool:
+        """Whether the answer has a place of its own, so that text around it is not part of it."""
+        return self.name != "bare"
+
+
+@dataclass(frozen=True, slots=True)
+class PayBaseline:
+    """How a target wants answers, and what it pays for a right one."""
+
+    frame: Frame
+    full_marks: float
+    """The most common value over right answers in this frame; 0.0 when none is paid."""
+    accepted: int
+    """References paid full marks in this frame."""
+    tried: int
+
+
+_THOUGHT: Final = "<think>I work it out step by step.</think>\n"
+BARE: Final = Frame("bare", SLOT)
+BOXED: Final = Frame("boxed", f"\\boxed{{{SLOT}}}")
+TAG: Final = Frame("answer tag", f"<answer>{SLOT}</answer>")
+FRAMES: Final[tuple[Frame, ...]] = (
+    BOXED,
+    BARE,
+    TAG,
+    Frame("label", f"Answer: {SLOT}"),
+    Frame("sentence", f"The answer is {SLOT}."),
+    Frame("hashes", f"I work it out.\n#### {SLOT}"),
+    Frame("fence", f"```json\n{SLOT}\n```"),
+    Frame("thought and box", f"{_THOUGHT}\\boxed{{{SLOT}}}"),
+    Frame("thought and tag", f"{_THOUGHT}<answer>{SLOT}</answer>"),
+    Frame("thought, tag and box", f"{_THOUGHT}<answer>\\boxed{{{SLOT}}}</answer>"),
+)
+
+
+def _frames_for(kind: Kind) -> tuple[Frame, ...]:
+    """The frames to try for a kind, the usual one first."""
+    if kind == "environment":
+        return (BARE,)
+    if kind == "maths":
+        return FRAMES
+    return (BARE, *(frame for frame in FRAMES if frame is not BARE))
+
+
+def to_call(kind: Kind, sample: Sample, text: str) -> GraderCall:
+    """The question whether this response to this row is right.
+
+    An agent's comes after a tool was called and answered; an environment's after an episode in
+    which the task was done.
+    """
+    if kind == "agent":
+        return GraderCall(text, sample.columns, conversation(sample, text))
+    if kind == "environment":
+        return GraderCall(text, {"episode": episode_record(sample), **sample.columns})
+    return GraderCall(text, sample.columns)
+
+
+def measure_baseline(
+    ask: Callable[[Sequence[GraderCall]], Sequence[CallResult]],
+    kind: Kind,
+    samples: Sequence[Sample],
+) -> PayBaseline:
+    """The frame in which the target pays the references best, and what it pays there."""
+    rows = samples[:BASELINE_SAMPLES]
+    frames = _frames_for(kind)
+    answers = [row.right[0] if kind == "environment" else row.reference_text for row in rows]
+    calls = [
+        to_call(kind, row, frame.put(answer))
+        for frame in frames
+        for row, answer in zip(rows, answers, strict=True)
+    ]
+    results = ask(calls) if calls else []
+    paid = {
+        frame: [result.pay for result in results[at * len(rows) : (at + 1) * len(rows)]]
+        for at, frame in enumerate(frames)
+    }
+    best = max((fsum(values) for values in paid.values()), default=0.0)
+    frame = next(frame for frame in frames if fsum(paid[frame]) >= NEARLY * best)
+    counts = Counter(round(value, 9) for value in paid[frame] if value > 0)
+    full, accepted = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0.0, 0))
+    return PayBaseline(frame, full, accepted, len(rows))

@@ -1,0 +1,264 @@
+"""Hostile answers: the time and memory they take, what they break, earn or execute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from assay.audit.context import CheckContext, Violation, skip_when
+from assay.audit.findings import Check, CheckResult, GraderCall
+from assay.audit.frames import BARE
+from assay.audit.isolation import MeasuredResult, call_key
+from assay.audit.machine.calls import in_words, is_paid, of_environment, on_server
+from assay.audit.machine.hostile import hostile_texts, payloads
+from assay.schema.audit import KINDS
+
+SLOW_S: Final = 2.0
+"""A call that takes longer holds up a batch of thousands."""
+HEAVY_MB: Final = 256.0
+HUGE_MB: Final = 1024.0
+CHUNK: Final = 8
+LONG_CHARS: Final = 1_500_000
+"""More than a model writes; time spent on such a text is no hang yet."""
+SHOWN: Final = 5
+ENOUGH_HUNG: Final = 3
+"""Calls that never returned, after which no more are tried: the point is made."""
+ENOUGH_SLOW: Final = 6
+CONFIRMATIONS: Final = 2
+"""Slow or heavy calls that are tried a second time; one that is so again is proof enough."""
+EXECUTION_FIX: Final = (
+    "never hand an answer to eval, exec, sympify or parse_expr, a template, a shell, yaml.load or "
+    "pickle; parse it with a grammar of your own, or compare in a process without rights"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundProbe:
+    """One hostile answer and what became of it."""
+
+    name: str
+    call: GraderCall
+    measured: MeasuredResult
+
+    @property
+    def status(self) -> str:
+        return self.measured.result.status
+
+
+def time_bound(context: CheckContext) -> CheckResult:
+    """A finding about hostile answers that take the target too long."""
+    probes = _probes(context)
+    hung = [probe for probe in probes if probe.status == "timeout"]
+    slow = _confirmed(context, probes, _took_long)
+    if not hung and not slow:
+        return CheckResult()
+    stuck = [probe for probe in hung if len(probe.call.final_response) < LONG_CHARS]
+    violation = Violation(
+        "high" if stuck else "medium",
+        "a hostile answer makes it hang" if stuck else "a hostile answer slows it down",
+        "any text gets a verdict, or is refused, within a fraction of a second: one "
+        "answer must not hold up a training step",
+        "bound sizes before parsing (length, digits, exponents, depth), or score in a "
+        "process that can be killed; a limit by signal works in the main thread only",
+    )
+    bound = context.session.limits.call_s if hung else SLOW_S
+    observed = f"no verdict within {bound:g} s on: {_names(hung + slow)}"
+    worst = (stuck or hung or slow)[0]
+    return context.report(
+        violation, worst.call, observed, count=len(hung) + len(slow), tried=len(probes)
+    )
+
+
+@skip_when(on_server, "the memory of a server cannot be seen from here")
+def memory_bound(context: CheckContext) -> CheckResult:
+    """A finding about hostile answers that take the target too much memory."""
+    probes = _probes(context)
+    heavy = _confirmed(context, probes, lambda measured: _memory_mb(measured) > HEAVY_MB)
+    if not heavy:
+        return CheckResult()
+    worst = max(heavy, key=lambda probe: _memory_mb(probe.measured))
+    huge = _memory_mb(worst.measured) > HUGE_MB
+    violation = Violation(
+        "high" if huge else "medium",
+        "a hostile answer takes much memory",
+        "memory stays near the size of the text, whatever it says",
+        "bound sizes before expanding anything (powers, matrices, repetitions, sums)",
+    )
+    bound = HUGE_MB if huge else HEAVY_MB
+    observed = f"more than {bound:g} MB beyond what it held before, on: {_names(heavy)}"
+    return context.report(violation, worst.call, observed, count=len(heavy), tried=len(probes))
+
+
+def hostile_answers(context: CheckContext) -> CheckResult:
+    """A finding about hostile answers on which the target raises or dies."""
+    probes = _probes(context)
+    crashed = [probe for probe in probes if probe.status == "crashed"]
+    failing = crashed + [probe for probe in probes if probe.status == "raised"]
+    if not failing:
+        return CheckResult()
+    violation = Violation(
+        "high" if crashed else "medium",
+        "a hostile answer kills it" if crashed else "a hostile answer makes it raise",
+        "a model may write anything: a text that cannot be read is a wrong answer, no "
+        "exception. TRL ends the training run on one, older verifiers pay 0.0",
+        "return the number for a wrong answer, or the trainer's mark for no reward; catch "
+        "RecursionError, ValueError (huge integers) and UnicodeError where text is parsed",
+    )
+    observed = f"{in_words(failing[0].measured.result)}; on: {_names(failing)}"
+    return context.report(
+        violation, failing[0].call, observed, count=len(failing), tried=len(probes)
+    )
+
+
+@skip_when(of_environment, "the world, not the text, says what is paid")
+def hostile_paid(context: CheckContext) -> CheckResult:
+    """A finding about hostile answers that are paid, time-outs among them."""
+    probes = _probes(context)
+    paid = [probe for probe in probes if is_paid(context, probe.measured.result)]
+    if not paid:
+        return CheckResult()
+    violation = Violation(
+        "high",
+        "an answer that cannot be judged is paid",
+        "what cannot be judged within the limits is not paid: a policy learns such an "
+        "input in no time",
+        "let a time-out, a parse error or a caught exception mean 'wrong' or 'no reward'",
+    )
+    observed = f"{in_words(paid[0].measured.result)} for: {_names(paid)}"
+    return context.report(violation, paid[0].call, observed, count=len(paid), tried=len(probes))
+
+
+@skip_when(on_server, "a server's files cannot be seen from here")
+def code_execution(context: CheckContext) -> CheckResult:
+    """A finding about payloads that left their file behind, or reached the interpreter."""
+    frames = dict.fromkeys((context.frame, BARE))
+    calls = [
+        (name, context.to_call(context.samples[0], frame.put(text)))
+        for name, text in payloads()
+        for frame in frames
+    ]
+    with context.session.fresh_process() as process:
+        process.run_calls([call for _, call in calls])
+        files = {path.rpartition("/")[2] for path in process.files()}
+        compiled = any(what == "executed" for what, _ in process.traces.seen)
+    effective = [(name, call) for name, call in calls if name in files]
+    if effective:
+        name, call = effective[0]
+        violation = Violation(
+            "critical",
+            "what the model writes is executed",
+            "an answer is data. Whoever can write it could read the golds, change the "
+            "reward or leave the machine",
+            EXECUTION_FIX,
+        )
+        observed = f"the answer created the file {name!r} in the grader's folder"
+        return context.report(violation, call, observed, count=len(effective), tried=len(calls))
+    executed = _first_executed(context, [call for _, call in calls]) if compiled else None
+    if executed is None:
+        return CheckResult()
+    violation = Violation(
+        "medium",
+        "text of the answer is run as Python",
+        "an answer is data; a filter before eval has been passed before",
+        EXECUTION_FIX,
+    )
+    observed = "words of the answer appear in Python code that the grader executed"
+    return context.report(violation, executed, observed, count=1, tried=len(calls))
+
+
+def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> GraderCall | None:
+    """The first call whose text was executed; asked one by one."""
+    with context.session.fresh_process() as process:
+        for call in calls:
+            process.run_calls([call])
+            if any(what == "executed" for what, _ in process.traces.seen):
+                return call
+    return None
+
+
+def _probes(context: CheckContext) -> list[BoundProbe]:
+    """What the target does on every hostile answer, bare and in its frame; tried once."""
+
+    def try_all() -> list[BoundProbe]:
+        frames = dict.fromkeys((context.frame, BARE))
+        pending = [
+            (name, _call(context, frame.put(make())))
+            for name, make in hostile_texts(context.kind)
+            for frame in frames
+        ]
+        done: list[BoundProbe] = []
+        with context.session.fresh_process() as process:
+            while pending and not _is_enough(done):
+                # Once one has taken long, each further one may cost a whole limit.
+                size = 1 if any(p.measured.result.seconds > SLOW_S for p in done) else CHUNK
+                chunk, pending = pending[:size], pending[size:]
+                results = process.run_calls([call for _, call in chunk], measure=True)
+                for (name, call), measured in zip(chunk, results, strict=True):
+                    done.append(BoundProbe(name, call, measured))
+        return done
+
+    return context.session.cached("hostile", try_all)
+
+
+def _is_enough(done: Sequence[BoundProbe]) -> bool:
+    hung = sum(probe.status == "timeout" for probe in done)
+    return hung >= ENOUGH_HUNG or sum(_took_long(p.measured) for p in done) >= ENOUGH_SLOW
+
+
+def _call(context: CheckContext, text: str) -> GraderCall:
+    """The text as the answer to a row whose reference it does not hold by chance."""
+    rows = [sample for sample in context.samples if str(sample.reference) not in text]
+    return context.to_call((rows or context.samples)[0], text)
+
+
+def _confirmed(
+    context: CheckContext,
+    probes: Sequence[BoundProbe],
+    exceeds: Callable[[MeasuredResult], bool],
+) -> list[BoundProbe]:
+    """Probes that exceed a bound, if one does so again in a process that does nothing else."""
+
+    def measure_again(call: GraderCall) -> MeasuredResult:
+        with context.session.fresh_process() as process:
+            return process.confirm(call)
+
+    def again(call: GraderCall) -> MeasuredResult:
+        return context.session.cached(f"again {call_key(call)}", lambda: measure_again(call))
+
+    over = [probe for probe in probes if exceeds(probe.measured)]
+    return over if any(exceeds(again(probe.call)) for probe in over[:CONFIRMATIONS]) else []
+
+
+def _took_long(measured: MeasuredResult) -> bool:
+    result = measured.result
+    return result.status not in ("timeout", "crashed") and result.seconds > SLOW_S
+
+
+def _memory_mb(measured: MeasuredResult) -> float:
+    """The growth; a refused allocation counts as the limit itself."""
+    refused = measured.result.because.startswith("MemoryError")
+    return float("inf") if refused else measured.growth_mb
+
+
+def _names(probes: Sequence[BoundProbe]) -> str:
+    names = list(dict.fromkeys(probe.name for probe in probes))
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+CHECKS: Final[tuple[Check, ...]] = tuple(
+    Check(name, "machine", frozenset(KINDS), summary, run, needs_pay=False)
+    for name, summary, run in (
+        ("time_bound", "Every hostile answer gets a verdict, or is refused, in bounded time.",
+         time_bound),
+        ("memory_bound", "No hostile answer makes the target take hundreds of megabytes.",
+         memory_bound),
+        ("hostile_answers", "No text makes the target raise or die.", hostile_answers),
+        ("hostile_paid", "An answer that cannot be judged, a time-out included, is not paid.",
+         hostile_paid),
+        ("code_execution",
+         "No part of an answer is executed: payloads leave no canary file behind.",
+         code_execution),
+    )
+)  # fmt: skip

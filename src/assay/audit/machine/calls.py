@@ -1,0 +1,83 @@
+"""What several machine checks share: ordinary calls, and the equality of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import isnan
+from typing import TypeAlias
+
+from assay.audit.context import HALF, CheckContext
+from assay.audit.findings import CallResult, GraderCall
+
+ORDINARY_ROWS = {"fast": 8, "full": 24}
+
+Difference: TypeAlias = tuple[GraderCall, CallResult, CallResult]
+"""A call and the two results it got."""
+
+
+def on_server(context: CheckContext) -> bool:
+    """Whether the target is behind an address."""
+    return context.target.form == "url"
+
+
+def of_environment(context: CheckContext) -> bool:
+    """Whether the target scores an environment and not a text."""
+    return context.kind == "environment"
+
+
+def ordinary(context: CheckContext) -> list[GraderCall]:
+    """Right and wrong answers, as a model would hand them in."""
+    return [
+        context.answer(sample, text)
+        for sample in context.samples[: ORDINARY_ROWS[context.budget]]
+        for text in (*sample.right[:1], *sample.wrong[:1])
+    ]
+
+
+def crossed(context: CheckContext) -> list[GraderCall]:
+    """Every row's right answer given to the row before it."""
+    if of_environment(context):
+        return []
+    rows = context.samples[: ORDINARY_ROWS[context.budget]]
+    return [context.answer(row, other.right[0]) for row, other in pairwise(rows)]
+
+
+def is_paid(context: CheckContext, result: CallResult) -> bool:
+    """Whether a result is paid by a target that pays right answers; an infinite number is."""
+    full = context.baseline.full_marks
+    return full > 0 and result.status == "scored" and (result.value or 0.0) > HALF * full
+
+
+def in_words(result: CallResult) -> str:
+    """The result in a few words, without anything that differs from run to run."""
+    if result.status == "scored":
+        return f"pays {result.value:g}"
+    if result.status == "abstained":
+        return "abstains"
+    if result.status == "timeout":
+        return "does not answer in time"
+    return f"{result.status} ({result.because})"
+
+
+def differences(
+    calls: Sequence[GraderCall], first: Sequence[CallResult], second: Sequence[CallResult]
+) -> list[Difference]:
+    """The calls whose results differ for a trainer; how they are worded does not count."""
+    pairs = zip(calls, first, second, strict=True)
+    return [(call, one, other) for call, one, other in pairs if not _are_same(one, other)]
+
+
+def _are_same(one: CallResult, other: CallResult) -> bool:
+    return (
+        one.status == other.status
+        and _are_equal(one.value, other.value)
+        and one.parts.keys() == other.parts.keys()
+        and all(_are_equal(one.parts[key], other.parts[key]) for key in one.parts)
+    )
+
+
+def _are_equal(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one == other or (isnan(one) and isnan(other))

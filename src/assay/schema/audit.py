@@ -1,0 +1,163 @@
+"""The record of an audit: what `assay audit --json` prints and saves, and what the viewer reads.
+
+The order of the fields is the order of the keys in the file. Nothing here imports more than the
+standard library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+AUDIT_SCHEMA: Final = "assay.audit/1"
+
+Severity: TypeAlias = Literal["info", "low", "medium", "high", "critical"]
+Family: TypeAlias = Literal[
+    "correctness", "degenerate", "spray", "text", "shape", "agent", "machine"
+]
+Kind: TypeAlias = Literal["maths", "qa", "structured", "agent", "environment"]
+Budget: TypeAlias = Literal["fast", "full"]
+Outcome: TypeAlias = Literal["passed", "found", "accepted", "skipped"]
+Form: TypeAlias = Literal["registered", "module", "file", "url"]
+Shape: TypeAlias = Literal[
+    "assay", "agentfly", "trl", "trl-text", "verl", "openrlhf", "verifiers", "verifiers-text",
+    "inspect", "plain", "url",
+]  # fmt: skip
+
+SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
+"""From harmless to worst."""
+FAMILIES: Final[tuple[Family, ...]] = get_args(Family)
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The facts about a loaded target."""
+
+    text: str
+    """As the user named it."""
+    name: str
+    """`name@version` of a registered reward, else the function's name."""
+    form: Form
+    shape: Shape
+    parts: tuple[str, ...] | None
+    """Part names that the author declared."""
+    parameters: tuple[str, ...]
+    is_async: bool
+    picklable: bool
+    pickle_error: str | None
+    source: str | None
+    """File and line of the function."""
+    summary: str
+    python: str
+
+    @property
+    def plain_name(self) -> str:
+        """The name without a version."""
+        return self.name.partition("@")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A proportion with its Wilson interval (95 %)."""
+
+    name: str
+    hits: int
+    n: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRecord:
+    """One check after it ran."""
+
+    name: str
+    family: Family
+    summary: str
+    outcome: Outcome
+    worst: Severity | None
+    """Of its findings, accepted ones included."""
+    rates: tuple[Rate, ...]
+    skipped: str | None
+    """Why it did not apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproducer:
+    """An input that shows a finding."""
+
+    final_response: str | None
+    """`None` for a text that is too long to keep."""
+    expression: str
+    """Python that gives the text."""
+    columns: Mapping[str, Any]
+    messages: list[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """One way in which the target is wrong, with the code that shows it."""
+
+    check: str
+    family: Family
+    severity: Severity
+    title: str
+    observed: str
+    expected: str
+    fix: str
+    count: int
+    """Inputs that showed it."""
+    tried: int
+    accepted: str | None
+    """Why it is meant to be so; `None` when nobody declared that it is."""
+    reproducer: Reproducer | None
+    """`None` where a reader left it out."""
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditTimings:
+    """Seconds, which differ from run to run."""
+
+    seconds: float
+    checks: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """One target, audited once."""
+
+    schema: str
+    assay: str
+    """The version of Assay."""
+    target: Target
+    kind: Kind
+    budget: Budget
+    seed: int
+    data: str
+    """`built in`, or the name of the user's file."""
+    samples: int
+    full_marks: float
+    frame: str
+    """Where the target looks for an answer."""
+    probes: int
+    verdict: str
+    badge: str
+    worst: Severity | None
+    """Among the findings that are not accepted."""
+    passes_at: Severity | None
+    """The strictest gate that it passes."""
+    findings: tuple[FindingRecord, ...]
+    """Worst first; accepted ones after all others."""
+    checks: tuple[CheckRecord, ...]
+    timings: AuditTimings | None = None
+    """Left out of the file where they were not asked for."""
+
+
+def audit_file_stem(title: str) -> str:
+    """The name, without its ending, of the file that keeps the last audit of a target."""
+    return re.sub(r"[^\w.@-]+", "_", title)
