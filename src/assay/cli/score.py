@@ -36,7 +36,7 @@ SHOWN_ROWS = 50
 @click.command(name="score")
 @click.argument("source", metavar="FILE|FOLDER|RUN")
 @click.option("--reward", "rewards", required=True, metavar="NAME[,NAME]", help="What to ask.")
-@click.option("--out", help="Write results here: .jsonl, .parquet, or a folder of parts (DIR/).")
+@click.option("--out", help="Write results here: .jsonl, .parquet, or a folder (DIR/).")
 @click.option(
     "--workers",
     type=click.IntRange(1),
@@ -70,7 +70,7 @@ def command(
 ) -> None:
     """Score every row of FILE (JSONL or Parquet; `-` reads JSONL from stdin), or a RUN again.
 
-    All files of a FOLDER are scored into a folder of Parquet parts.
+    All files of a FOLDER are scored into a folder of Parquet files.
 
     A row is an object whose columns the reward asks for by name: final_response, answer,
     trajectory and so on; `assay list rewards NAME` tells which. A row that cannot be read, or
