@@ -25,6 +25,7 @@ import secrets
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -46,6 +47,12 @@ LOG_BYTES = 16 * 1024 * 1024
 """What a child may write to its standard error before the beginning is dropped."""
 KILL_ROUNDS = 5
 """Listings of the family, in case it grows while it is being killed."""
+
+
+def same_interpreter(module: str) -> tuple[list[str], dict[str, str]]:
+    """Command and environment to run a module as this interpreter would find it."""
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return [sys.executable, "-P", "-m", module], {**os.environ, "PYTHONPATH": path}
 
 
 class ChildProcess:
