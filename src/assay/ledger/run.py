@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord
+from assay.formats.jsonl import load_record
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import RunLayout, find_run, safe_name
-from assay.ledger.lines import load_record
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
 from assay.ledger.records import (
     RawLine,
