@@ -1,1 +1,1 @@
-"""TRIAL: how a reward can be fooled, found out before a policy does."""
+"""How a reward can be fooled, found out before a policy does."""
