@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import __version__
-from assay.audit.engine import KINDS_OF, audit
+from assay.audit.engine import KINDS_OF, audit_reward
 from assay.audit.findings import Finding, at_least
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import Audit
@@ -92,7 +92,7 @@ def _own(budgets: Sequence[Budget]) -> Iterator[str]:
     print("|---|---|---|---|---|---|---|---|")
     for budget in budgets:
         for name in KINDS_OF:
-            result = audit(parse_target(name), budget=budget)
+            result = audit_reward(parse_target(name), budget=budget)
             accepted = [finding.check for finding in result.findings if finding.accepted]
             print(
                 f"| {name} | {result.kind} | {budget} | {result.probes} | {result.seconds:.1f} | "
@@ -110,20 +110,20 @@ def _zoo() -> list[str]:
     listed = tomllib.loads((ZOO / "zoo.toml").read_text(encoding="utf-8"))
     missed: list[str] = []
     for name, entry in listed["broken"].items():
-        result = audit(parse_target(f"{ZOO / 'broken.py'}:{name}"), kind=entry["kind"])
+        result = audit_reward(parse_target(f"{ZOO / 'broken.py'}:{name}"), kind=entry["kind"])
         families = {finding.family for finding in result.findings}
         if entry["family"] not in families:
             missed.append(f"{name}: nothing found in {entry['family']}")
     planted: dict[str, str] = runpy.run_path(str(ZOO / "machine.py"))["PLANTED"]
     for name, check in planted.items():
         spec = parse_target(f"{ZOO / 'machine.py'}:{name}")
-        result = audit(spec, kind="maths", families=("machine",), limits=ZOO_LIMITS)
+        result = audit_reward(spec, kind="maths", families=("machine",), limits=ZOO_LIMITS)
         if check not in {finding.check for finding in result.findings}:
             missed.append(f"{name}: {check} found nothing")
     accused: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, entry in listed["sound"].items():
-            result = audit(
+            result = audit_reward(
                 parse_target(f"{ZOO / 'sound.py'}:{name}"),
                 kind=entry["kind"],
                 data=_rows(listed, entry, Path(folder)),
@@ -147,8 +147,8 @@ def _rows(listed: dict[str, Any], entry: dict[str, str], folder: Path) -> Path |
 def _peers(named: Sequence[str]) -> None:
     pairs = [text.partition("=")[::2] for text in named]
     done: list[Audited] = [
-        ("Assay `math_equal_reward`", __version__, audit(parse_target("math_equal_reward"))),
-        ("Assay `qa_f1_reward`", __version__, audit(parse_target("qa_f1_reward"))),
+        ("Assay `math_equal_reward`", __version__, audit_reward(parse_target("math_equal_reward"))),
+        ("Assay `qa_f1_reward`", __version__, audit_reward(parse_target("qa_f1_reward"))),
     ]
     for name, python in pairs:
         for peer in PEERS[name]:
@@ -157,7 +157,7 @@ def _peers(named: Sequence[str]) -> None:
             if ".py:" in target:
                 target = str(HERE / "audit_peers" / target)
             spec = parse_target(target, python=python)
-            result = audit(spec, kind=peer.kind, limits=PEER_LIMITS)
+            result = audit_reward(spec, kind=peer.kind, limits=PEER_LIMITS)
             done.append((peer.title, _version(python, peer.package), result))
     _print_peers(done)
 

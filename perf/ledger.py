@@ -19,10 +19,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.ledger.browsergym import import_browsergym
 from assay.ledger.index import LedgerIndex
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
+from assay.ledger.transfer import import_run
 from assay.ledger.writer import RunWriter
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.evidence import PageEvidence
@@ -193,7 +193,7 @@ def write_browsergym(root: Path, folders: int) -> None:
 def measure_import(folder: Path, folders: int) -> None:
     write_browsergym(folder / "study", folders)
     started = time.perf_counter()
-    run = import_browsergym(folder / "study", folder / "imported")
+    run = import_run(folder / "study", folder / "imported")
     elapsed_s = time.perf_counter() - started
     kept = list(run.final(full=True))
     answers = sum(held.final_response is not None for held in kept)

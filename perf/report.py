@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.ledger.writer import RunWriter
-from assay.report.attempts import Attempt
+from assay.report.attempts import ScoredAttempt
 from assay.report.comparison import compare
 from assay.report.diagnosis import diagnose
 from assay.report.statistics import ALPHA, bootstrap_mean, sign_flip
-from assay.report.task_changes import Pair, steady_drops
+from assay.report.task_changes import TaskPair, steady_drops
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.evidence import PageEvidence
 from assay.schema.manifest import RunManifest
@@ -90,14 +90,14 @@ def rates(n: int, repeats: int, simulations: int, *, change: bool) -> Rates:
     return Rates(*(calls / simulations).tolist())
 
 
-def _pairs(before: Floats, after: Floats) -> list[Pair]:
-    def side(rewards: Floats, task: int) -> tuple[Attempt, ...]:
+def _pairs(before: Floats, after: Floats) -> list[TaskPair]:
+    def side(rewards: Floats, task: int) -> tuple[ScoredAttempt, ...]:
         return tuple(
-            Attempt("", str(task), i, "answered", float(reward), "", "", "", 1, None, 0.0)
+            ScoredAttempt("", str(task), i, "answered", float(reward), "", "", "", 1, None, 0.0)
             for i, reward in enumerate(rewards[task])
         )
 
-    return [Pair(str(i), side(before, i), side(after, i)) for i in range(len(before))]
+    return [TaskPair(str(i), side(before, i), side(after, i)) for i in range(len(before))]
 
 
 def show_rates(simulations: int) -> bool:

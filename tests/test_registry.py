@@ -1,16 +1,20 @@
 """Names are found, collisions are errors, and a decorated function stays a plain function."""
 
+import functools
 import inspect
+import marshal
 import pickle
 import re
+import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import assay
 from assay.errors import BadParameter, NameCollision, UnknownName
 from assay.registry import REWARDS, Registry, describe, find_reward
+from assay.scoring import Scorer
 
 
 @assay.reward(name="registry_brevity", version=2, parts=("words",))
@@ -112,3 +116,144 @@ def test_the_bare_decorator_takes_the_functions_own_name() -> None:
         return 1.0
 
     assert find_reward("bare_decorated_reward").function is bare_decorated_reward
+
+
+def _cell(source: str) -> Callable[..., Any]:
+    """The function `again` that a notebook cell with this source defines."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(source, namespace)
+    return cast("Callable[..., Any]", namespace["again"])
+
+
+def _unpickled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy as a worker gets it that has no copy of the module."""
+    assert isinstance(function, types.FunctionType)
+    code = marshal.loads(marshal.dumps(function.__code__))
+    copy = types.FunctionType(code, {"__name__": "__main__"}, function.__name__)
+    copy.__kwdefaults__ = {**(function.__kwdefaults__ or {})}
+    return copy
+
+
+CELL = """
+def again(final_response, *, limit=3):
+    'One when it is short.'
+    return float(len(final_response) < limit)
+"""
+
+
+def test_other_code_under_the_same_name_and_version_is_refused() -> None:
+    registry: Registry[Callable[..., Any]] = Registry("reward", {})
+    registry.add("again", _cell(CELL))
+    with pytest.raises(NameCollision, match=r"raise its version, or pass `replace=True`"):
+        registry.add("again", _cell(CELL.replace("<", ">")))
+    with pytest.raises(NameCollision, match="'again@1'"):
+        registry.add("again", _cell(CELL.replace("limit=3", "limit=4")))
+    other = _cell(CELL.replace("<", ">"))
+    registry.add("again", other, replace=True)
+    assert registry.get("again") is other
+    registry.add("again", _cell(CELL), version=2)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        lambda: _cell(CELL),
+        lambda: _cell("\n\n# moved down\n" + CELL),
+        lambda: _cell(CELL.replace("One when it is short.", "Says it better.")),
+        lambda: _unpickled(_cell(CELL)),
+    ],
+    ids=["again", "at another line", "other docstring", "unpickled"],
+)
+def test_the_same_code_again_replaces_it_quietly(copy: Callable[[], Callable[..., Any]]) -> None:
+    registry: Registry[Callable[..., Any]] = Registry("reward", {})
+    registry.add("again", _cell(CELL))
+    newer = copy()
+    registry.add("again", newer)
+    assert registry.get("again") is newer
+
+
+def test_what_a_function_closes_over_is_part_of_its_code() -> None:
+    def make(factor: float) -> Callable[..., Any]:
+        def scorer(final_response: str) -> float:
+            return factor * len(final_response)
+
+        return scorer
+
+    registry: Registry[Callable[..., Any]] = Registry("reward", {})
+    registry.add("scaled", make(1.0))
+    registry.add("scaled", make(1.0))
+    with pytest.raises(NameCollision, match="other code"):
+        registry.add("scaled", make(2.0))
+
+
+def test_a_class_with_other_methods_is_other_code() -> None:
+    def make(answer: str) -> Callable[..., Any]:
+        class Policy:
+            def act(self) -> str:
+                return answer
+
+        return Policy
+
+    registry: Registry[Callable[..., Any]] = Registry("agent", {})
+    registry.add("policy", make("yes"))
+    registry.add("policy", make("yes"))
+    with pytest.raises(NameCollision, match="other code"):
+        registry.add("policy", make("no"))
+
+
+def test_the_decorator_replaces_on_request() -> None:
+    assay.reward(name="registry_draft")(_cell(CELL))
+    other = _cell(CELL.replace("<", ">"))
+    with pytest.raises(NameCollision, match=r"`@assay\.reward`"):
+        assay.reward(name="registry_draft")(other)
+    assay.reward(name="registry_draft", replace=True)(other)
+    assert float(assay.score("registry_draft", final_response="long enough")) == 1.0
+
+
+class _ExactMatch:
+    def __call__(self, final_response: str) -> float:
+        return float(final_response == "x")
+
+    def grade(self, final_response: str) -> float:
+        return float(final_response == "x")
+
+
+def _compare(final_response: str, answer: str) -> float:
+    return float(final_response == answer)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda final_response: float(final_response == "x"), "lambda"),
+        (functools.partial(_compare, answer="x"), "_compare"),
+        (functools.partial(lambda final_response, answer: 1.0, answer="x"), "lambda"),
+        (_ExactMatch(), "_ExactMatch"),
+        (_ExactMatch().grade, "grade"),
+    ],
+)
+def test_any_callable_scores_where_no_name_is_needed(
+    function: Callable[..., Any], name: str
+) -> None:
+    score = assay.score(function, final_response="x")
+    assert (float(score), score.scorer) == (1.0, f"{name}@1")
+    assert float(Scorer(function)({"final_response": "x"})) == 1.0
+    rows = [{"final_response": "x"}, {"final_response": "x"}]
+    assert [float(score) for score in assay.score_batch(function, rows)] == [1.0, 1.0]
+    with pytest.raises(BadParameter, match=r"give it a name: `assay\.reward\(name="):
+        assay.reward(function)
+
+
+def test_a_callable_with_a_name_is_registered() -> None:
+    exact = assay.reward(name="registry_exact", version=3)(functools.partial(_compare, answer="x"))
+    assert assay.score("registry_exact", final_response="x").scorer == "registry_exact@3"
+    assert find_reward("registry_exact").function is exact
+    with pytest.raises(BadParameter, match="cannot be registered"):
+        assay.reward(name="registry_method")(_ExactMatch().grade)
+
+
+def test_a_partial_of_a_reward_keeps_its_name_version_and_parts() -> None:
+    spec = find_reward(functools.partial(brevity, max_words=1))
+    assert (spec.id, spec.parts) == ("registry_brevity@2", ("words",))
+    score = assay.score(functools.partial(brevity, max_words=1), final_response="so short")
+    assert float(score) == 0.0

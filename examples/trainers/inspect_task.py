@@ -17,7 +17,8 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.solver import generate
 
-from assay.adapters import inspect_ai, inspect_logs
+from assay.adapters import inspect_ai
+from assay.formats import inspect_logs
 
 SAID = [r"so \boxed{\tfrac12}", "the answer is 7", r"\boxed{3}"]
 SAMPLES = [

@@ -2,74 +2,77 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from assay.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from assay.errors import AssayError
-    from assay.registry import reward
-    from assay.report.comparison import compare
-    from assay.runner.batch import score_batch
-    from assay.runner.run import run
-    from assay.schema.episode import Episode, Step, Trajectory
-    from assay.schema.evidence import PageEvidence, WorldEvidence
-    from assay.schema.message import Message
-    from assay.schema.score import Abstained, Score, Scored
-    from assay.schema.task import Task
-    from assay.scoring.scorer import score, score_async
-    from assay.server.client import Client
+    from assay import adapters as adapters
+    from assay import agents as agents
+    from assay import audit as audit
+    from assay import envs as envs
+    from assay import errors as errors
+    from assay import ledger as ledger
+    from assay import registry as registry
+    from assay import report as report
+    from assay import resources as resources
+    from assay import rewards as rewards
+    from assay import runner as runner
+    from assay import schema as schema
+    from assay import scoring as scoring
+    from assay import server as server
+    from assay import tasks as tasks
+    from assay.audit.engine import audit_reward as audit_reward
+    from assay.errors import AssayError as AssayError
+    from assay.ledger.run import open_run as open_run
+    from assay.registry import reward as reward
+    from assay.report.comparison import compare as compare
+    from assay.report.diagnosis import diagnose as diagnose
+    from assay.resources.context import Context as Context
+    from assay.rewards.step.recovery import RecoveryRewardScorer as RecoveryRewardScorer
+    from assay.runner.batch import score_batch as score_batch
+    from assay.runner.files import score_file as score_file
+    from assay.runner.run import run as run
+    from assay.schema.episode import Episode as Episode
+    from assay.schema.episode import Step as Step
+    from assay.schema.episode import Trajectory as Trajectory
+    from assay.schema.evidence import PageEvidence as PageEvidence
+    from assay.schema.evidence import WorldEvidence as WorldEvidence
+    from assay.schema.message import Message as Message
+    from assay.schema.score import Abstained as Abstained
+    from assay.schema.score import Score as Score
+    from assay.schema.score import Scored as Scored
+    from assay.schema.task import Task as Task
+    from assay.scoring.scorer import Scorer as Scorer
+    from assay.scoring.scorer import score as score
+    from assay.scoring.scorer import score_async as score_async
+    from assay.server.client import Client as Client
 
-_HOME = {
-    "Abstained": "assay.schema.score",
-    "AssayError": "assay.errors",
-    "Client": "assay.server.client",
-    "Episode": "assay.schema.episode",
-    "Message": "assay.schema.message",
-    "PageEvidence": "assay.schema.evidence",
-    "Score": "assay.schema.score",
-    "Scored": "assay.schema.score",
-    "Step": "assay.schema.episode",
-    "Task": "assay.schema.task",
-    "Trajectory": "assay.schema.episode",
-    "WorldEvidence": "assay.schema.evidence",
-    "compare": "assay.report.comparison",
-    "reward": "assay.registry",
-    "run": "assay.runner.run",
-    "score": "assay.scoring.scorer",
-    "score_async": "assay.scoring.scorer",
-    "score_batch": "assay.runner.batch",
-}
-
-__all__ = [
-    "Abstained",
-    "AssayError",
-    "Client",
-    "Episode",
-    "Message",
-    "PageEvidence",
-    "Score",
-    "Scored",
-    "Step",
-    "Task",
-    "Trajectory",
-    "WorldEvidence",
-    "compare",
-    "reward",
-    "run",
-    "score",
-    "score_async",
-    "score_batch",
-]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+__version__ = "0.1.0"
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "assay.audit.engine": "audit_reward",
+        "assay.errors": "AssayError",
+        "assay.ledger.run": "open_run",
+        "assay.registry": "reward",
+        "assay.report.comparison": "compare",
+        "assay.report.diagnosis": "diagnose",
+        "assay.resources.context": "Context",
+        "assay.rewards.step.recovery": "RecoveryRewardScorer",
+        "assay.runner.batch": "score_batch",
+        "assay.runner.files": "score_file",
+        "assay.runner.run": "run",
+        "assay.schema.episode": "Episode Step Trajectory",
+        "assay.schema.evidence": "PageEvidence WorldEvidence",
+        "assay.schema.message": "Message",
+        "assay.schema.score": "Abstained Score Scored",
+        "assay.schema.task": "Task",
+        "assay.scoring.scorer": "Scorer score score_async",
+        "assay.server.client": "Client",
+    },
+    rooms=(
+        "adapters agents audit envs errors ledger registry report resources rewards runner schema "
+        "scoring server tasks"
+    ),
+)

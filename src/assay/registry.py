@@ -1,4 +1,4 @@
-"""Names for rewards, worlds, agents and benchmarks, and the `@reward` decorator.
+"""Names for rewards, environments, agents and benchmarks, and the `@reward` decorator.
 
 A name finds an object in this order: registered in this process, built in (a string here, imported
 when first named), or offered by an installed package as an entry point. Two different objects
@@ -7,12 +7,16 @@ under one name and version are an error, never a silent replacement.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import threading
-from collections.abc import Callable, Iterable, Mapping
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
+from pathlib import PurePath
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean
@@ -79,8 +83,12 @@ class Registry(Generic[T]):
         self._objects: dict[str, dict[int, T]] = {}
         self._lock = threading.RLock()
 
-    def add(self, name: str, item: T, *, version: int = 1) -> None:
-        """Make `item` findable as `name` and `name@version`."""
+    def add(self, name: str, item: T, *, version: int = 1, replace: bool = False) -> None:
+        """Make `item` findable as `name` and `name@version`.
+
+        The same code again (a notebook cell run twice, a reloaded module, an unpickled copy) takes
+        the place of the first. Other code raises `NameCollision`, unless `replace` is set.
+        """
         _check_name(self.kind, name)
         with self._lock:
             builtin = self._builtins.get(name)
@@ -94,27 +102,38 @@ class Registry(Generic[T]):
                     "choose another name"
                 )
             versions = self._objects.setdefault(name, {})
-            held = versions.get(version)
-            if held is not None and _address(held) != _address(item):
-                raise NameCollision(
-                    f"{self.kind} '{name}@{version}' is {_address(held)} already, and "
-                    f"{_address(item)} claims it too; rename one, or raise its version"
-                )
+            if version in versions and not replace:
+                self._check_same(f"{name}@{version}", versions[version], item)
             versions[version] = item
+
+    def _check_same(self, id_: str, existing: T, item: T) -> None:
+        if existing is item:
+            return
+        if _address(existing) != _address(item):
+            raise NameCollision(
+                f"{self.kind} {id_!r} is {_address(existing)} already, and "
+                f"{_address(item)} claims it too; rename one, or raise its version"
+            )
+        if _code_of(existing) != _code_of(item):
+            where = " to `@assay.reward`" if self.kind == "reward" else ""
+            raise NameCollision(
+                f"{self.kind} {id_!r} is registered with other code ({_address(existing)}); raise "
+                f"its version, or pass `replace=True`{where} while you are still writing it"
+            )
 
     def get(self, name: str) -> T:
         """The object called `name` (its newest version) or `name@version`, now or earlier."""
-        plain, _, wanted = self.current_name(name).partition("@")
+        plain, _, number = self.current_name(name).partition("@")
         versions = self._versions(plain)
         if not versions:
             raise UnknownName(self._unknown(plain))
-        if not wanted:
+        if not number:
             return versions[max(versions)]
         for version, item in versions.items():
-            if str(version) == wanted:
+            if str(version) == number:
                 return item
-        known = ", ".join(f"{plain}@{version}" for version in sorted(versions))
-        raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {known}")
+        ids = ", ".join(f"{plain}@{version}" for version in sorted(versions))
+        raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {ids}")
 
     def current_name(self, name: str) -> str:
         """The name, or `name@version`, with an earlier name replaced by the one in use."""
@@ -124,7 +143,7 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         """Every name that `get` would find, sorted; earlier names are left out."""
         with self._lock:
-            return sorted({*self._objects, *self._builtins, *self._offered()})
+            return sorted({*self._objects, *self._builtins, *self._entry_points()})
 
     def registered(self) -> list[tuple[str, int, T]]:
         """Name, version and object of whatever is not built in and was registered or used here."""
@@ -139,7 +158,7 @@ class Registry(Generic[T]):
     def _versions(self, name: str) -> dict[int, T]:
         with self._lock:
             if name not in self._objects:
-                address = self._builtins.get(name) or self._offered().get(name)
+                address = self._builtins.get(name) or self._entry_points().get(name)
                 if address is not None:
                     self._load(name, address)
             return self._objects.get(name, {})
@@ -156,7 +175,7 @@ class Registry(Generic[T]):
         if name not in self._objects:
             self._objects[name] = {1: item}
 
-    def _offered(self) -> dict[str, str]:
+    def _entry_points(self) -> dict[str, str]:
         from importlib.metadata import entry_points
 
         points = entry_points(group=f"assay.{self.kind.replace(' ', '_')}s")
@@ -176,6 +195,71 @@ def _check_name(kind: str, name: str) -> None:
 def _address(item: object) -> str:
     module = getattr(item, "__module__", type(item).__module__)
     return f"{module}:{getattr(item, '__qualname__', type(item).__qualname__)}"
+
+
+def _code_of(item: object) -> object:
+    """A value that is equal for two definitions of the same code.
+
+    Line numbers and a function's docstring do not count. Of what the code refers to by defaults
+    and closures, functions and plain values count; of any other object only its class does,
+    because an unpickled copy of it is rarely equal to the original.
+    """
+    if isinstance(item, type | types.FunctionType | functools.partial | types.MethodType):
+        return _members(item) if isinstance(item, type) else _value_of(item, {})
+    attributes = vars(item) if hasattr(item, "__dict__") else {}
+    return _members(type(item)), _value_of(item, {}), _value_of(attributes, {})
+
+
+def _members(class_: type) -> object:
+    skipped = ("__doc__", "__module__", "__annotations__", "__firstlineno__")
+    members = {name: value for name, value in vars(class_).items() if name not in skipped}
+    return _value_of(members, {})
+
+
+def _value_of(item: object, memo: dict[int, tuple[object, object]]) -> object:
+    if isinstance(item, str | bytes | int | float | complex | PurePath | None):
+        return type(item), repr(item)
+    if id(item) not in memo:
+        # While the item is being read, its address stands for it: code may refer to itself.
+        memo[id(item)] = (item, _address(item))
+        memo[id(item)] = (item, _read_value(item, memo))
+    return memo[id(item)][1]
+
+
+def _read_value(item: object, memo: dict[int, tuple[object, object]]) -> object:
+    if isinstance(item, set | frozenset):
+        return frozenset(_value_of(value, memo) for value in item)
+    values: tuple[object, ...] = ()
+    if isinstance(item, list | tuple):
+        values = tuple(item)
+    elif isinstance(item, Mapping):
+        values = tuple(item.items())
+    elif isinstance(item, types.CodeType):
+        counts = (item.co_argcount, item.co_posonlyargcount, item.co_kwonlyargcount, item.co_flags)
+        names = (item.co_names, item.co_varnames, item.co_freevars)
+        values = (item.co_code, *counts, *names, item.co_consts)
+    elif isinstance(item, types.FunctionType):
+        values = (_address(item), *_function_parts(item))
+    elif isinstance(item, functools.partial):
+        values = (item.func, item.args, item.keywords)
+    elif isinstance(item, types.MethodType | staticmethod | classmethod):
+        values = (item.__func__, getattr(item, "__self__", None))
+    elif isinstance(item, property):
+        values = (item.fget, item.fset, item.fdel)
+    else:
+        return _address(item)
+    return tuple(_value_of(value, memo) for value in values)
+
+
+def _function_parts(function: types.FunctionType) -> Iterator[object]:
+    code = function.__code__
+    if code.co_consts and code.co_consts[0] == function.__doc__:
+        code = code.replace(co_consts=(None, *code.co_consts[1:]))
+    yield from (code, function.__defaults__, function.__kwdefaults__)
+    yield getattr(getattr(function, "__assay__", None), "parts", None)
+    for cell in function.__closure__ or ():
+        with suppress(ValueError):  # a cell that is empty as yet
+            yield cell.cell_contents
 
 
 RENAMED_REWARDS: Mapping[str, str] = {"testimony_reward": "environment_reward"}
@@ -235,10 +319,10 @@ TASKS: Registry[Callable[..., Any]] = Registry(
     {
         "jsonl": "assay.tasks.jsonl:tasks",
         "assistantbench": "assay.tasks.assistantbench:tasks",
-        "alfworld": "assay.tasks.worlds:alfworld",
-        "scienceworld": "assay.tasks.worlds:scienceworld",
-        "webshop": "assay.tasks.worlds:webshop",
-        "miniwob": "assay.tasks.miniwob:tasks",
+        "alfworld": "assay.tasks.environments:alfworld",
+        "scienceworld": "assay.tasks.environments:scienceworld",
+        "webshop": "assay.tasks.environments:webshop",
+        "miniwob": "assay.tasks.environments:miniwob",
     },
 )
 
@@ -268,6 +352,7 @@ def reward(
     version: int = 1,
     parts: Iterable[str] | None = None,
     register: bool = True,
+    replace: bool = False,
 ) -> Callable[[F], F]: ...
 
 
@@ -279,19 +364,32 @@ def reward(
     version: int = 1,
     parts: Iterable[str] | None = None,
     register: bool = True,
+    replace: bool = False,
 ) -> F | Callable[[F], F]:
     """Register a function as a reward; the function itself is returned, unchanged.
 
     `parts` are the names of the numbers beside the reward; declaring them makes every result,
-    abstentions included, carry the same keys.
+    abstentions included, carry the same keys. `replace` allows other code under a name and version
+    that are registered already, while you are still writing it.
     """
 
     def decorate(function: F) -> F:
         spec = describe(function, name=name, version=version, parts=parts)
-        # Functions carry attributes, which no static type of theirs says.
-        function.__assay__ = spec  # type: ignore[attr-defined]
+        if name is None and register and not _has_own_name(function):
+            raise BadParameter(
+                f"{function!r:.200} has no name to be registered under; give it a name: "
+                "`assay.reward(name=…)`"
+            )
+        try:
+            # Functions carry attributes, which no static type of theirs says.
+            function.__assay__ = spec  # type: ignore[attr-defined]
+        except AttributeError as error:
+            raise BadParameter(
+                f"{function!r:.200} cannot be registered as a reward, because it takes no "
+                "attributes; register a function that calls it"
+            ) from error
         if register:
-            REWARDS.add(spec.name, function, version=spec.version)
+            REWARDS.add(spec.name, function, version=spec.version, replace=replace)
         return function
 
     return decorate if function is None else decorate(function)
@@ -305,7 +403,7 @@ def describe(
     parts: Iterable[str] | None = None,
 ) -> RewardSpec:
     """The specification of a reward, read off the function's signature."""
-    title = name or str(getattr(function, "__name__", type(function).__name__))
+    title = name or _display_name(function)
     _check_name("reward", title)
     if version < 1:
         raise BadParameter(f"reward {title!r} has version {version!r}; versions count from 1")
@@ -340,8 +438,31 @@ def describe(
     )
 
 
+def _has_own_name(function: Callable[..., Any]) -> bool:
+    """Whether it is a function or class with a name of its own, unlike a lambda or a partial."""
+    named = inspect.isroutine(function) and not inspect.ismethod(function)
+    return (named or isinstance(function, type)) and function.__name__ != "<lambda>"
+
+
+def _display_name(function: Callable[..., Any]) -> str:
+    """What a callable is called in scores: `lambda`, or the name of its function or class."""
+    if isinstance(function, functools.partial):
+        return _display_name(function.func)
+    return str(getattr(function, "__name__", type(function).__name__)).strip("<>")
+
+
 def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
-    """The specification of a reward, given its name or the function itself."""
+    """The specification of a reward: of a name, a function, or any other callable."""
     function = REWARDS.get(reward) if isinstance(reward, str) else reward
-    spec = getattr(function, "__assay__", None)
-    return spec if isinstance(spec, RewardSpec) else describe(function)
+    # A bound method shows the attributes of its function, whose signature has `self` in it.
+    spec = None if inspect.ismethod(function) else getattr(function, "__assay__", None)
+    if isinstance(spec, RewardSpec):
+        return spec
+    inner = (
+        getattr(function.func, "__assay__", None)
+        if isinstance(function, functools.partial)
+        else None
+    )
+    if isinstance(inner, RewardSpec):
+        return describe(function, name=inner.name, version=inner.version, parts=inner.parts)
+    return describe(function)

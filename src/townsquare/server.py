@@ -1,4 +1,4 @@
-"""The town's web on a loopback port: one thread, one event loop, nothing left behind.
+"""The town's web on a loopback port: one thread, one event loop.
 
 The Host header chooses the site. Names under `.localhost` reach this machine in Chromium without
 a name server; another client connects to 127.0.0.1 and sends the Host header itself.
@@ -34,7 +34,7 @@ METHODS = ("GET", "HEAD", "POST")
 MAX_HEAD_BYTES = 16_384
 MAX_BODY_BYTES = 65_536
 MAX_FIELDS = 50
-MAX_GUESTS = 512
+MAX_CONNECTIONS = 512
 IDLE_S = 30.0
 HANG_S = 60.0
 START_S = 10.0
@@ -54,19 +54,19 @@ _REASONS = {
 class Town:
     """The web of the town with this seed; `with Town(seed=7) as town: town.base_url`.
 
-    `port` 0 takes a free one. A page that hangs is given up after `hang_s`, when its reader goes,
-    or when the town stops.
+    `port` 0 takes a free one. A page that hangs is given up after `hang_s`, when the client
+    disconnects, or when the town stops.
     """
 
     def __init__(self, seed: int = 7, *, port: int = 0, hang_s: float = HANG_S) -> None:
         self.seed = seed
         self._web = Web(draw_records(seed))
-        self._wanted_port = port
+        self._requested_port = port
         self._hang_s = hang_s
         self._port = 0
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._ended: asyncio.Event | None = None
+        self._stopped: asyncio.Event | None = None
 
     @property
     def port(self) -> int:
@@ -85,7 +85,7 @@ class Town:
         return site_url(site, path, port=self.port)
 
     def start(self) -> str:
-        """The town answers; the address of its portal is returned. Starting twice does nothing."""
+        """Start the server, unless it runs, and return the address of the portal."""
         if self._thread is None:
             listening: Future[int] = Future()
             thread = threading.Thread(
@@ -96,19 +96,19 @@ class Town:
                 self._port = listening.result(START_S)
             except (OSError, TimeoutError) as error:
                 raise ResourceError(
-                    f"the town cannot listen on {ADDRESS}:{self._wanted_port}: {error!r}"
+                    f"the town cannot listen on {ADDRESS}:{self._requested_port}: {error!r}"
                 ) from error
             self._thread = thread
         return self.base_url
 
     def stop(self) -> None:
-        """The port is free and every connection closed; stopping twice does nothing."""
+        """Close every connection and free the port; stopping twice does nothing."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
         assert self._loop is not None
-        assert self._ended is not None
-        self._loop.call_soon_threadsafe(self._ended.set)
+        assert self._stopped is not None
+        self._loop.call_soon_threadsafe(self._stopped.set)
         thread.join()
 
     def __enter__(self) -> Self:
@@ -136,50 +136,50 @@ class Town:
         await asyncio.to_thread(self.stop)
 
     async def _run(self, listening: Future[int]) -> None:
-        """Serve until the end is called; every connection is closed afterwards."""
-        self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
+        """Serve until the town is stopped; every connection is closed afterwards."""
+        self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         try:
-            listener = socket.create_server((ADDRESS, self._wanted_port))
+            listener = socket.create_server((ADDRESS, self._requested_port))
         except OSError as error:
             listening.set_exception(error)
             return
-        talks: set[asyncio.Task[None]] = set()
+        connections: set[asyncio.Task[None]] = set()
         with listener:
             listener.settimeout(0)
-            self._loop.add_reader(listener, self._welcome, listener, talks)
+            self._loop.add_reader(listener, self._accept, listener, connections)
             listening.set_result(listener.getsockname()[1])
-            await self._ended.wait()
+            await self._stopped.wait()
             self._loop.remove_reader(listener)
-        for talk in talks:
-            talk.cancel()
-        if talks:
-            await asyncio.wait(talks)
+        for connection in connections:
+            connection.cancel()
+        if connections:
+            await asyncio.wait(connections)
 
-    def _welcome(self, listener: socket.socket, talks: set[asyncio.Task[None]]) -> None:
-        """Accept one guest; in one go, so that no end can come between guest and talk."""
+    def _accept(self, listener: socket.socket, connections: set[asyncio.Task[None]]) -> None:
+        """Accept one client and start to serve it, in one go: no stop can come in between."""
         try:
-            guest, _ = listener.accept()
+            client, _ = listener.accept()
         except (BlockingIOError, ConnectionError):
             return
-        if len(talks) >= MAX_GUESTS:
-            guest.close()
+        if len(connections) >= MAX_CONNECTIONS:
+            client.close()
             return
-        guest.settimeout(0)
+        client.settimeout(0)
         # asyncio sets this only for sockets that it accepted itself; without, an answer in two
         # pieces waits 40 ms for the reader's acknowledgement.
-        guest.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        talk = asyncio.ensure_future(self._talk(guest))
-        talks.add(talk)
-        talk.add_done_callback(talks.discard)
-        # A talk cancelled before its first line never opened a transport that would close this.
-        talk.add_done_callback(lambda _: guest.close())
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = asyncio.ensure_future(self._serve(client))
+        connections.add(connection)
+        connection.add_done_callback(connections.discard)
+        # A task cancelled before its first line never opened a transport that would close this.
+        connection.add_done_callback(lambda _: client.close())
 
-    async def _talk(self, guest: socket.socket) -> None:
+    async def _serve(self, client: socket.socket) -> None:
         """Answer the requests of one connection until it ends, idles or breaks the rules."""
-        reader, writer = await asyncio.open_connection(sock=guest, limit=MAX_HEAD_BYTES)
+        reader, writer = await asyncio.open_connection(sock=client, limit=MAX_HEAD_BYTES)
         try:
             with suppress(ConnectionError, TimeoutError, asyncio.IncompleteReadError):
-                while await self._exchange(reader, writer):
+                while await self._answer_request(reader, writer):
                     pass
                 writer.close()
                 async with asyncio.timeout(IDLE_S):
@@ -187,26 +187,28 @@ class Town:
         finally:
             writer.transport.abort()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _answer_request(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
         """Whether the connection may go on after this request."""
         try:
             async with asyncio.timeout(IDLE_S):
                 head = await reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:
-            return await _send(writer, _refusal("the request is too large"), status=431)
+            return await _send(writer, _bad_request("the request is too large"), status=431)
         method, target, headers = _read_head(head)
         length = headers.get("content-length", "0")
         if "transfer-encoding" in headers or not (length.isascii() and length.isdecimal()):
-            return await _send(writer, _refusal("a body needs a plain length"), status=400)
+            return await _send(writer, _bad_request("a body needs a plain length"), status=400)
         if len(length) > 9 or int(length) > MAX_BODY_BYTES:
-            return await _send(writer, _refusal("the request is too large"), status=413)
+            return await _send(writer, _bad_request("the request is too large"), status=413)
         async with asyncio.timeout(IDLE_S):
             await reader.readexactly(int(length))
         if method not in METHODS:
-            return await _send(writer, _refusal("only GET, HEAD and POST"), status=405)
+            return await _send(writer, _bad_request("only GET, HEAD and POST"), status=405)
         response = self._respond(method, target, headers.get("host", ""))
         if response.hangs:
-            # A reader that goes away, or says more, ends the wait as well.
+            # A client that disconnects, or sends more, ends the wait as well.
             async with asyncio.timeout(self._hang_s):
                 await reader.read(1)
             return False
@@ -219,13 +221,13 @@ class Town:
             return redirect(site_url("", port=self._port))
         site = name.removesuffix(DOMAIN).removesuffix(".")
         if name not in (DOMAIN, f"{site}.{DOMAIN}"):
-            return _refusal("this server has no site of that name")
+            return _bad_request("this server has no site of that name")
         try:
             parts = urlsplit(target)
             query = dict(parse_qsl(parts.query, max_num_fields=MAX_FIELDS))
             path = unquote(parts.path, errors="strict") or "/"
         except ValueError:
-            return _refusal("the address cannot be read")
+            return _bad_request("the address cannot be read")
         return self._web.respond(Request(site, path, query, method == "POST", self._port))
 
 
@@ -238,7 +240,7 @@ def _read_head(head: bytes) -> tuple[str, str, dict[str, str]]:
     return method, target, {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-def _refusal(reason: str) -> Response:
+def _bad_request(reason: str) -> Response:
     return show(document(f"{TOWN} web", "Bad request", paragraph(reason)), status=400)
 
 

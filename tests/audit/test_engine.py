@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.audit.context import CheckContext, shrink
 from assay.audit.data import built_in
-from assay.audit.engine import ACCEPTED, KINDS_OF, all_checks, audit, find_kind, read_samples
+from assay.audit.engine import ACCEPTED, KINDS_OF, all_checks, audit_reward, find_kind, read_samples
 from assay.audit.findings import CallResult, GraderCall, wilson
 from assay.audit.isolation import ProcessLimits
 from assay.audit.session import AuditSession
@@ -74,16 +74,16 @@ def test_check_names_are_unique_and_acceptances_name_checks() -> None:
 
 def test_an_unknown_check_cannot_be_accepted() -> None:
     with pytest.raises(BadParameter, match="did you mean 'time_bound'"):
-        audit(parse_target("math_equal_reward"), accept={"time_bounds": "because"})
+        audit_reward(parse_target("math_equal_reward"), accept={"time_bounds": "because"})
 
 
 def test_an_accepted_finding_is_kept_and_opens_the_gate(guests: Path) -> None:
     spec = parse_target("guests.py:anything", folder=guests)
-    plain = audit(spec, kind="maths", families=("degenerate",))
+    plain = audit_reward(spec, kind="maths", families=("degenerate",))
     assert plain.fails("critical")
     assert plain.passes_at is None
     reasons = {check.name: "it is a test" for check in plain.checks}
-    lenient = audit(spec, kind="maths", families=("degenerate",), accept=reasons)
+    lenient = audit_reward(spec, kind="maths", families=("degenerate",), accept=reasons)
     assert [replace(one, accepted=None) for one in lenient.findings] == list(plain.findings)
     assert not lenient.fails("info")
     assert {check.outcome for check in lenient.checks} <= {"accepted", "passed", "skipped"}
@@ -92,7 +92,7 @@ def test_an_accepted_finding_is_kept_and_opens_the_gate(guests: Path) -> None:
 def test_two_audits_with_one_seed_give_the_same_record() -> None:
     spec = parse_target("qa_f1_reward")
     one, other = (
-        json.dumps(audit(spec, seed=7, families=("spray", "text", "shape")).to_record())
+        json.dumps(audit_reward(spec, seed=7, families=("spray", "text", "shape")).to_record())
         for _ in range(2)
     )
     assert one == other

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from assay.audit import processes
 from assay.audit.findings import GraderCall
 from assay.audit.isolation import IsolatedTarget, ProcessLimits
 from assay.audit.target import parse_target
@@ -99,7 +98,7 @@ def test_a_daemon_is_found_and_ended(ask: Ask) -> None:
     statuses, isolated = ask("daemon", "a")
     assert statuses == ["scored"]
     assert isolated.traces.survivors == ["a forked copy of the grader"]
-    assert processes.marked(isolated._mark) == ()
+    assert isolated._child.family() == ()
 
 
 def test_a_fork_that_returns_does_not_answer_a_second_time(ask: Ask) -> None:

@@ -87,16 +87,13 @@ def test_an_empty_folder_has_no_history(tmp_path: Path, capsys: pytest.CaptureFi
     assert "no runs in" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("name", "begins"), [("a.svg", b"<svg"), ("a.png", b"\x89PNG"), ("b.svg", b"<svg")]
-)
+@pytest.mark.parametrize("kind", ["rewards", "tasks"])
 def test_a_plot_is_written_to_a_file(
-    runs: str, tmp_path: Path, name: str, begins: bytes, capsys: pytest.CaptureFixture[str]
+    runs: str, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / name
-    kind = "tasks" if name.startswith("b") else "rewards"
+    out = tmp_path / "plot.svg"
     assert main(["plot", "--runs", runs, "--kind", kind, "--out", str(out)]) == 0
-    assert out.read_bytes().startswith(begins)
+    assert out.read_bytes().startswith(b"<svg")
     assert main(["plot", "--runs", runs, "--kind", kind]) == 0
     assert "█" in capsys.readouterr().out
 
@@ -104,8 +101,8 @@ def test_a_plot_is_written_to_a_file(
 def test_a_plot_of_another_kind_is_refused(
     runs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plot", "--runs", runs, "--out", str(tmp_path / "a.jpg")]) == 2
-    assert "neither in .svg nor in .png" in capsys.readouterr().err
+    assert main(["plot", "--runs", runs, "--out", str(tmp_path / "a.png")]) == 2
+    assert "does not end in .svg" in capsys.readouterr().err
 
 
 def test_a_probe_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

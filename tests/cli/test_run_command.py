@@ -13,7 +13,7 @@ from rich.console import Console
 from assay.cli.main import main
 from assay.cli.run import describe, parse_setting
 from assay.runner.execute import RunProgress
-from tests.ledger.browsergym_folders import summary_info, write_folder
+from tests.formats.browsergym_folders import summary_info, write_folder
 from tests.runner.corridor import BENCHMARK, Corridor
 
 WALK = 'actions=["north", "north", "north"]'

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import BadRecord, ResourceError
+from assay.formats.jsonl import dump_json, load_record
 from assay.ledger.commit import GroupCommit
 from assay.ledger.layout import attempt_number, attempt_stem
-from assay.ledger.lines import dump_json, load_record
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.schema.episode import Episode, Step, Trajectory

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 import xml.etree.ElementTree as ET
-import zlib
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,6 @@ from assay.report.charts import (
     heat_map,
     reward_chart,
     shade,
-    spark,
 )
 from tests.report.ledgers import write_run
 
@@ -52,18 +49,6 @@ def test_a_heat_map_has_a_square_for_each_task_in_each_run(runs: Path) -> None:
     assert sum(rect.find(f"{SVG}title") is not None for rect in root.iter(f"{SVG}rect")) == 24
 
 
-def test_a_png_is_one(runs: Path) -> None:
-    drawing = reward_chart(history(runs_dir=runs))
-    data = drawing.png()
-    assert data.startswith(b"\x89PNG\r\n\x1a\n")
-    width, height = struct.unpack(">II", data[16:24])
-    assert (width, height) == (drawing.width * 2, drawing.height * 2)
-    length = struct.unpack(">I", data[33:37])[0]
-    pixels = zlib.decompress(data[41 : 41 + length])
-    assert len(pixels) == height * (1 + 3 * width)
-    assert len(set(pixels)) > 10
-
-
 def test_nothing_to_draw_is_said_in_words(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no run has a mean reward"):
         reward_chart(history(runs_dir=tmp_path))
@@ -71,8 +56,7 @@ def test_nothing_to_draw_is_said_in_words(tmp_path: Path) -> None:
         heat_map(grid(history(runs_dir=tmp_path), runs_dir=tmp_path))
 
 
-def test_colours_bars_and_sparks() -> None:
+def test_colours_and_bars() -> None:
     assert shade(None) not in (shade(0.0), shade(1.0))
     assert shade(-5.0) == shade(0.0)
     assert (bar_text(1.0, width=4), bar_text(0.0), bar_text(0.5, width=4)) == ("████", "", "██")
-    assert spark([0.0, 1.0, None]) == "▁█·"

@@ -14,7 +14,7 @@ from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
 from assay.report import diagnose
 from assay.report.causes import RULES, SUGGESTIONS, Cause
-from assay.report.traces import Trace
+from assay.report.traces import AttemptTrace
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.message import Message
 from assay.schema.score import Abstained, Scored
@@ -221,7 +221,7 @@ def test_a_page_that_claims_to_be_cut_cannot_break_the_diagnosis(text: str) -> N
     episode = Episode(
         attempt="a.r0.a1", task=Task(id="a"), trajectory=Trajectory(messages=(message,))
     )
-    cuts = Trace(episode, lambda _: "").cuts
+    cuts = AttemptTrace(episode, lambda _: "").cuts
     assert [cut.chars for cut in cuts] == ([123] if "12,3" in text else [])
 
 
@@ -229,10 +229,10 @@ def test_a_thought_without_end_is_searched_in_one_pass() -> None:
     # Read once it takes milliseconds; tried from each letter on, it would take an hour.
     step = Step(index=1, action="x", think="x" * 3_000_000)
     episode = Episode(attempt="a.r0.a1", task=Task(id="a"), trajectory=Trajectory(steps=(step,)))
-    assert Trace(episode, lambda _: "").blocks == ()
+    assert AttemptTrace(episode, lambda _: "").blocks == ()
     told = step.model_copy(update={"think": "evil.example does not work here and was not opened"})
     episode = Episode(attempt="a.r0.a1", task=Task(id="a"), trajectory=Trajectory(steps=(told,)))
-    assert "evil.example" in Trace(episode, lambda _: "").blocks[0].text
+    assert "evil.example" in AttemptTrace(episode, lambda _: "").blocks[0].text
 
 
 def test_the_summary_ranks_causes_by_what_they_could_return(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.audit.engine import audit
+from assay.audit.engine import audit_reward
 from assay.audit.target import parse_target
 from assay.viewer.audits import LARGEST_BYTES, TEXT_CHARS, Audits
 from assay.viewer.links import ServerLinks
@@ -117,7 +117,7 @@ def test_an_audit_that_was_made_again_is_read_again_and_long_texts_are_cut(
 
 
 def test_what_the_audit_itself_saves_is_read_whole(tmp_path: Path) -> None:
-    made = audit(parse_target(NAME), families=("correctness",))
+    made = audit_reward(parse_target(NAME), families=("correctness",))
     made.save(tmp_path / "audits")
     found = Audits(tmp_path).latest(NAME, 1)
     assert found is not None

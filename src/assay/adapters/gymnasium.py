@@ -22,7 +22,7 @@ from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Environment, Startable
 from assay.schema.observation import Observation
 from assay.schema.task import Task
-from assay.tasks.worlds import offered
+from assay.tasks.environments import environment_tasks
 
 if TYPE_CHECKING:
 
@@ -106,7 +106,9 @@ class TextEnvironment(Env):
         self.observation_space = TextSpace()
         self.action_space = TextSpace()
         self.render_mode = render_mode
-        self._tasks = list(tasks if tasks is not None else offered(world, dict(config or {})))
+        self._tasks = list(
+            tasks if tasks is not None else environment_tasks(world, dict(config or {}))
+        )
         if not self._tasks:
             raise BadParameter(f"the world {world!r} has no tasks; pass tasks=")
         self._step_limit = step_limit

@@ -7,13 +7,12 @@ Abstained: `Score.unscored` with the reason; Inspect leaves it out of metrics an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from assay.adapters.binding import Reward, bind, import_library
-from assay.adapters.messages import read, text_of
-from assay.schema.score import Abstained, Score
+from assay.adapters.messages import read
+from assay.formats.inspect_logs import answer_of, to_inspect, to_message
 
 
 def reward(
@@ -46,23 +45,6 @@ def reward(
     )
 
 
-def to_inspect(score: Score, kind: Any) -> Any:
-    """Our score as Inspect's; `kind` is its class `Score`."""
-    shared = {
-        "answer": score.notes.get("extracted"),
-        "explanation": score.because,
-        "metadata": {
-            "scorer": score.scorer,
-            "params": dict(score.params),
-            "parts": dict(score.parts),
-            "notes": dict(score.notes),
-        },
-    }
-    if isinstance(score, Abstained):
-        return kind.unscored(reason=score.reason, **shared)
-    return kind(value=score.value, **shared)
-
-
 def _row(state: Any, target: Any) -> dict[str, Any]:
     return {
         **(state.metadata or {}),
@@ -76,32 +58,6 @@ def _row(state: Any, target: Any) -> dict[str, Any]:
         "final_response": state.output.completion if state.output.choices else None,
         "trajectory": [to_message(message) for message in state.messages if _is_new(message)],
     }
-
-
-def answer_of(target: list[str]) -> str | list[str] | None:
-    """The reference; Inspect's default target, an empty text, is none."""
-    given = [text for text in target if text]
-    return given[0] if len(given) == 1 else given or None
-
-
-def to_message(message: Any) -> dict[str, Any]:
-    """An Inspect message in the shape of a chat API; a tool's failure is kept as `is_error`."""
-    plain: dict[str, Any] = {"role": message.role, "content": text_of(message.content)}
-    calls = read(message, "tool_calls")
-    if calls:
-        plain["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.function, "arguments": json.dumps(call.arguments)},
-            }
-            for call in calls
-        ]
-    if message.role == "tool":
-        plain["tool_call_id"] = message.tool_call_id
-        plain["name"] = message.function
-        plain["is_error"] = message.error is not None
-    return plain
 
 
 def _is_new(message: Any) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from assay.schema.message import text_of
 
 
 class ModelOutput(NamedTuple):
@@ -26,18 +28,6 @@ def read_completion(completion: Any) -> ModelOutput:
     if not messages or read(messages[-1], "role") != "assistant":
         return ModelOutput(None, messages)
     return ModelOutput(text_of(read(messages[-1], "content")), messages)
-
-
-def text_of(content: Any) -> str:
-    """The text of a message's content; of a list of parts, all that are text, joined."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Sequence):
-        texts = [part if isinstance(part, str) else read(part, "text") for part in content]
-        return "".join(text for text in texts if isinstance(text, str))
-    return str(content)
 
 
 def read(record: Any, key: str) -> Any:

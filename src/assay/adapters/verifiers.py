@@ -17,8 +17,9 @@ from math import nan
 from typing import Any
 
 from assay.adapters.binding import Binding, Reward, bind, reward_call
-from assay.adapters.messages import read, read_completion, text_of
+from assay.adapters.messages import read, read_completion
 from assay.errors import UsageError
+from assay.schema.message import text_of
 from assay.schema.score import Abstained
 
 

@@ -1,1 +1,21 @@
 """Policies: observation in, action out; scripted, replayed, or chosen by a language model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from assay.agents.protocol import Action as Action
+    from assay.agents.protocol import Agent as Agent
+    from assay.agents.protocol import EpisodeLimits as EpisodeLimits
+    from assay.agents.scripted import ScriptedAgent as ScriptedAgent
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "assay.agents.protocol": "Action Agent EpisodeLimits",
+        "assay.agents.scripted": "ScriptedAgent",
+    },
+)

@@ -17,7 +17,7 @@ from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, check_record, rank
 from assay.audit.session import AuditSession
-from assay.audit.target import TargetSpec
+from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.runner.shard_rows import plan_shards, read_rows
 from assay.schema.audit import Budget, CheckRecord, Family, Kind, Target
@@ -84,8 +84,8 @@ def all_checks() -> tuple[Check, ...]:
     return (*CHECKS, *MACHINE_CHECKS)
 
 
-def audit(
-    spec: TargetSpec,
+def audit_reward(
+    target: str | TargetSpec,
     *,
     kind: Kind | None = None,
     data: Path | None = None,
@@ -97,8 +97,9 @@ def audit(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """What is wrong with the target, as far as the budget's checks can tell.
+    """What is wrong with a reward, as far as the budget's checks can tell.
 
+    `target` is a registered name, `module:function`, `file.py:function` or the address of a server.
     Without `kind` it is known (a predefined reward), read off the signature, or found out by
     asking; without `data` the samples are the built-in ones of that kind. The result depends on
     the target, the data and the seed alone, timings aside.
@@ -106,6 +107,7 @@ def audit(
     _require_checks(accept or {})
     started = time.monotonic()
     limits = limits or ProcessLimits(call_s=CALL_S[budget])
+    spec = parse_target(target) if isinstance(target, str) else target
     with AuditSession(spec, limits, environment=environment) as session:
         chosen = kind or find_kind(session)
         samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)

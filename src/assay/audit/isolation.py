@@ -1,52 +1,52 @@
-"""A limited process of its own, in which the target is asked.
+"""The bounded child process in which the target is called.
 
-Its session, folder, temporary files and environment are its own; it reads nothing from stdin, and
-talks over a pipe in JSON. A call that takes too long costs that process its life, and the next
-call gets a new one. What a target may still do: use the network, and read files.
+Its folder, temporary files and environment are its own, beside what every `ChildProcess` has. A
+call that takes too long ends that process, and the next call gets a new one. What a target may
+still do: use the network, and read files.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
+import resource
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
 
-from assay.audit import processes
-from assay.audit.child.assay_audit_child import wire
 from assay.audit.findings import CallResult, GraderCall, Status
-from assay.audit.pipe import Pipe
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, UnknownName
+from assay.resources import processes
+from assay.resources.child import ChildProcess
+from assay.resources.frames import BadFrame, Closed
 
 Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]
 """`crowd` is eight threads at the same time."""
 
 CHILD_FOLDER = Path(__file__).parent / "child"
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
-"""Variables that a target sees of ours; keys and tokens are not among them."""
+"""The variables of the audit that a target sees; keys and tokens are not among them."""
 BATCH_CALLS = 256
 BATCH_BYTES = 16 * 1024 * 1024
-FAREWELL_S = 5.0
+STOP_S = 5.0
+"""For the process to end by itself."""
 LINGER_S = 0.5
 MOST_STRAYS = 32
-"""Processes beside the target's own that are let live until it ends."""
+"""Processes beside the target's own that may run until it ends."""
 MARKER = "assay_canary"
 """A word in every payload, by which executed text is recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What the target's process may use."""
+    """How much time, memory and disk the target's process may use."""
 
     call_s: float = 5.0
     """Wall-clock time of one call."""
@@ -76,7 +76,7 @@ class Traces:
     survivors: list[str] = field(default_factory=list)
     """Commands of processes that outlived the target's own."""
     lingered: int = 0
-    """Processes of the target that did not end when asked to."""
+    """Processes of the target that did not end when they were to."""
     deaths: int = 0
     """Processes of the target that had to be killed or ended by themselves."""
 
@@ -98,12 +98,20 @@ class IsolatedTarget:
         self.facts: dict[str, Any] = {}
         self._hash_seed = hash_seed
         self._environment = dict(environment or {})
-        self._mark = secrets.token_hex(16)
         self._folder = Path(tempfile.mkdtemp(prefix="assay-audit-"))
         for name in ("work", "home", "tmp"):
             (self._folder / name).mkdir()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pipe = Pipe(-1, -1, None)
+        megabyte = 1024 * 1024
+        self._child = ChildProcess(
+            [spec.python, "-m", "assay_audit_child"],
+            environment=self._variables(),
+            folder=self.work,
+            limits={
+                resource.RLIMIT_DATA: limits.memory_mb * megabyte,
+                resource.RLIMIT_CPU: limits.cpu_s,
+                resource.RLIMIT_FSIZE: limits.file_mb * megabyte,
+            },
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -131,52 +139,33 @@ class IsolatedTarget:
         )
 
     def start(self) -> dict[str, Any]:
-        """The target is loaded; returns the facts about it."""
-        if self._process is not None:
-            return self.facts
-        self._process, self._pipe = self._open()
-        limits = asdict(self.limits)
-        opening = {"target": self.spec.to_wire(), "limits": limits, "marker": MARKER}
-        deadline = time.monotonic() + self.limits.load_s
-        try:
-            self._pipe.send(opening, deadline)
-            said = self._pipe.receive(deadline)
-        except (wire.Closed, wire.BadFrame, TimeoutError) as error:
-            story = self._last_words()
-            self._kill()
-            raise UnknownName(f"cannot load {self.spec.text}: {error}; {story}") from error
-        if "unloadable" in said:
-            self._kill()
-            raise UnknownName(f"cannot load {self.spec.text}: {said['unloadable']}")
-        self.facts = said["facts"]
-        return self.facts
+        """Load the target, unless it is loaded; returns the facts about it.
 
-    def _open(self) -> tuple[subprocess.Popen[bytes], Pipe]:
-        to_child, from_child = os.pipe(), os.pipe()
-        theirs, ours = (to_child[0], from_child[1]), (from_child[0], to_child[1])
+        Raises `BadParameter` if its interpreter cannot be started, and `UnknownName` if the target
+        cannot be loaded.
+        """
+        if self._child.pid is not None:
+            return self.facts
         try:
-            with (self._folder / "stderr").open("wb") as errors:
-                process = subprocess.Popen(
-                    [self.spec.python, "-m", "assay_audit_child", *map(str, theirs)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=errors,
-                    pass_fds=theirs,
-                    start_new_session=True,
-                    cwd=self.work,
-                    env=self._variables(),
-                )
+            self._child.start()
         except OSError as error:
-            for fd in ours:
-                os.close(fd)
             raise BadParameter(
                 f"cannot start {self.spec.python!r}: {error.strerror}; "
                 "name a Python interpreter by its path"
             ) from error
-        finally:
-            for fd in theirs:
-                os.close(fd)
-        return process, Pipe(*ours, process)
+        opening = {"target": self.spec.to_wire(), "marker": MARKER}
+        try:
+            answer = self._child.ask(opening, timeout_s=self.limits.load_s)
+        except (Closed, BadFrame, TimeoutError) as error:
+            lines = self._child.stderr_tail().splitlines()
+            message = lines[-1][:300] if lines else "it left no message"
+            self._child.close()
+            raise UnknownName(f"cannot load {self.spec.text}: {error}; {message}") from error
+        if "unloadable" in answer:
+            self._child.close()
+            raise UnknownName(f"cannot load {self.spec.text}: {answer['unloadable']}")
+        self.facts = answer["facts"]
+        return self.facts
 
     def ask(
         self,
@@ -187,7 +176,7 @@ class IsolatedTarget:
         measure: bool = False,
         call_s: float | None = None,
     ) -> list[MeasuredResult]:
-        """An answer for every call, in order; one that hangs or kills costs only itself."""
+        """A result for every call, in order; a call that hangs or crashes loses only its own."""
         limit = self.limits.call_s if call_s is None else call_s
         request = {
             "op": "ask", "place": place, "shape": shape, "measure": measure,
@@ -203,12 +192,12 @@ class IsolatedTarget:
         return answers
 
     def restart(self) -> None:
-        """The next call is answered by a process that has seen no other."""
-        self._farewell()
+        """End the process; the next call is answered by one that has seen no other."""
+        self._stop()
 
     def close(self) -> None:
-        """Nothing of the target is left: no process, no file."""
-        self._farewell()
+        """End every process of the target, and remove its files."""
+        self._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _ask(
@@ -217,25 +206,25 @@ class IsolatedTarget:
         """Answers to the first calls: to all of them, or up to one that ended the process."""
         self.start()
         replies: dict[int, MeasuredResult] = {}
-        begun: set[int] = set()
+        started: set[int] = set()
         try:
-            self._pipe.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
+            self._child.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
             while True:
-                patience = limit if begun - replies.keys() else limit + self._slack(request)
-                frame = self._pipe.receive(time.monotonic() + patience)
+                wait_s = limit if started - replies.keys() else limit + self._slack(request)
+                frame = self._child.receive(time.monotonic() + wait_s)
                 if "end" in frame:
                     self._note(frame["seen"])
                     return [replies[number] for number in range(len(wire_calls))]
                 if "start" in frame:
-                    begun.add(frame["start"])
+                    started.add(frame["start"])
                 else:
                     replies[frame["done"]] = _to_answer(frame["reply"])
         except TimeoutError:
             ended = CallResult("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
-        except (wire.Closed, wire.BadFrame, KeyError) as error:
-            ended = CallResult("crashed", None, f"its process ended ({self._exit_words(error)})")
+        except (Closed, BadFrame, KeyError) as error:
+            ended = CallResult("crashed", None, f"its process ended ({self._describe_end(error)})")
         self.traces.deaths += 1
-        self._kill()
+        self._child.close()
         answered = [replies[n] for n in range(len(wire_calls)) if n in replies]
         if request["place"] == "crowd":
             return [replies.get(n, MeasuredResult(ended)) for n in range(len(wire_calls))]
@@ -252,72 +241,46 @@ class IsolatedTarget:
             self._thin_out()
 
     def _thin_out(self) -> None:
-        """A target that starts processes and forgets them does not fill the machine with them."""
-        if self._process is None:
-            return
-        own = self._process.pid
-        strays = tuple(p for p in processes.marked(self._mark, own) if p.pid != own)
+        """Kill what the target has started and left running, if it is more than it may."""
+        strays = tuple(one for one in self._child.family() if one.pid != self._child.pid)
         if len(strays) > MOST_STRAYS:
-            self.traces.survivors += [_named(stray.command) for stray in strays]
-            processes.end(strays)
+            self.traces.survivors += [_describe(stray.command) for stray in strays]
+            processes.kill(strays)
 
-    def _exit_words(self, error: Exception) -> str:
-        process = self._process
-        if process is None or not isinstance(error, wire.Closed):
+    def _describe_end(self, error: Exception) -> str:
+        """Why there is no answer, in words."""
+        if not isinstance(error, Closed):
             return f"unreadable answer: {error}"
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(1.0)
-        code = process.returncode
+        code = self._child.wait(1.0)
         if code is None:
             return "it closed its pipe"
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
-    def _farewell(self) -> None:
-        """The process has ended by itself if it could, and what it left running is noted."""
-        process = self._process
-        if process is None:
+    def _stop(self) -> None:
+        """End the process, by itself if it can, and record what it left running."""
+        if self._child.pid is None:
             return
-        with contextlib.suppress(wire.Closed, TimeoutError, OSError):
-            self._pipe.send({"op": "bye"}, time.monotonic() + 1.0)
-        try:
-            process.wait(FAREWELL_S)
-        except subprocess.TimeoutExpired:
+        with suppress(Closed, TimeoutError):
+            self._child.send({"op": "bye"}, time.monotonic() + 1.0)
+        if self._child.wait(STOP_S) is None:
             self.traces.lingered += 1
-            self._kill()
-            return
-        left = self._survivors()
-        self.traces.survivors += [_named(process.command) for process in left]
-        processes.end(left)
-        self._forget()
+        else:
+            self.traces.survivors += [_describe(one.command) for one in self._survivors()]
+        self._child.close()
 
-    def _survivors(self) -> tuple[processes.Process, ...]:
+    def _survivors(self) -> tuple[processes.RunningProcess, ...]:
         """Processes that are still there after a moment in which they could have ended."""
         deadline = time.monotonic() + LINGER_S
-        while (left := processes.marked(self._mark)) and time.monotonic() < deadline:
+        while (survivors := self._child.family()) and time.monotonic() < deadline:
             time.sleep(0.02)
-        return left
-
-    def _kill(self) -> None:
-        process = self._process
-        if process is None:
-            return
-        processes.end(processes.marked(self._mark, process.pid))
-        process.kill()
-        process.wait()
-        processes.end(processes.marked(self._mark))
-        self._forget()
-
-    def _forget(self) -> None:
-        self._pipe.close()
-        self._process = None
+        return survivors
 
     def _variables(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
         return {
             "LANG": "C.UTF-8",
-            **kept,
+            **inherited,
             **self._environment,
-            processes.MARK: self._mark,
             "HOME": str(self._folder / "home"),
             "TMPDIR": str(self._folder / "tmp"),
             "PYTHONPATH": str(CHILD_FOLDER),
@@ -327,19 +290,15 @@ class IsolatedTarget:
             "OMP_NUM_THREADS": "1",
         }
 
-    def _last_words(self) -> str:
-        lines = (self._folder / "stderr").read_text("utf-8", "replace").strip().splitlines()
-        return lines[-1][:300] if lines else "it said nothing"
 
-
-def _named(command: str) -> str:
-    """What outlived the target, in words; a fork of it looks like the audit's own child."""
+def _describe(command: str) -> str:
+    """A process that outlived the target, in words; a fork of it looks like the audit's child."""
     own = any(word in command for word in ("assay_audit_child", "multiprocessing"))
     return "a forked copy of the grader" if own else command
 
 
 def _batches(calls: Sequence[GraderCall]) -> Iterator[list[dict[str, Any]]]:
-    """The calls as plain values, in parcels that are cheap to repeat."""
+    """The calls as plain values, in batches that are cheap to repeat."""
     batch: list[dict[str, Any]] = []
     size = 0
     for call in calls:
@@ -368,9 +327,9 @@ def call_key(call: GraderCall) -> str:
 
 
 def _to_answer(reply: Mapping[str, Any]) -> MeasuredResult:
-    """What the child said, which the target may have said in its place."""
+    """The result in the child's reply, which the target may have sent in its place."""
     if reply["status"] not in get_args(Status):
-        raise wire.BadFrame(f"a verdict of status {reply['status']!r}")
+        raise BadFrame(f"a verdict of status {reply['status']!r}")
     verdict = CallResult(
         status=reply["status"],
         value=reply["value"],

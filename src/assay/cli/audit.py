@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.audit.comparison import AuditComparison, compare
-from assay.audit.engine import CALL_S, audit
+from assay.audit.engine import CALL_S, audit_reward
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import FOLDER, Audit
 from assay.audit.target import TargetSpec, parse_target
@@ -124,7 +124,7 @@ def command(
         for text in targets
     ]
     run = partial(
-        audit,
+        audit_reward,
         data=data,
         budget=budget,
         seed=seed,

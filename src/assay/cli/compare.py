@@ -13,7 +13,7 @@ from rich.text import Text
 from assay.cli.printed import RUNS_DIR, between, print_json, reward, signed
 from assay.cli.show import output, plain
 from assay.ledger.summary import PERFECT
-from assay.report.comparison import Comparison, Shift, compare_many
+from assay.report.comparison import Comparison, MeanShift, compare_many
 from assay.report.statistics import EXACT_PAIRS
 
 SHOWN = 30
@@ -152,7 +152,7 @@ def _tasks(console: Console, found: Comparison, *, show_all: bool) -> None:
 
 def _costs(console: Console, found: Comparison) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
-    named: tuple[tuple[str, Shift | None], ...] = (
+    named: tuple[tuple[str, MeanShift | None], ...] = (
         ("steps", found.steps), ("cost (USD)", found.cost_usd), ("time (s)", found.elapsed_s)
     )  # fmt: skip
     for name, shift in named:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from assay.cli.printed import RUNS_DIR, print_json, reward, words
 from assay.cli.show import output, plain
-from assay.report.diagnosis import Diagnosis, Finding, diagnose
+from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose
 
 SHOWN = 40
 
@@ -81,7 +81,7 @@ def _causes(found: Diagnosis) -> Table:
     return table
 
 
-def _attempts(findings: tuple[Finding, ...]) -> Table:
+def _attempts(findings: tuple[AttemptDiagnosis, ...]) -> Table:
     table = Table("task", box=None, pad_edge=False)
     table.add_column("reward", justify="right")
     table.add_column("cause")
@@ -101,20 +101,20 @@ def _attempts(findings: tuple[Finding, ...]) -> Table:
     return table
 
 
-def _reward(finding: Finding) -> Text:
+def _reward(finding: AttemptDiagnosis) -> Text:
     text = reward(finding.reward)
     if finding.recovery is not None:
         text.append(f" ≤{finding.recovery.reward:.2f}", style="magenta")
     return text
 
 
-def _evidence(finding: Finding) -> str:
+def _evidence(finding: AttemptDiagnosis) -> str:
     first = finding.evidence[0]
     more = f" (+{len(finding.evidence) - 1})" if len(finding.evidence) > 1 else ""
     return f"step {first.step}: {plain(first.text, 110)}{more}"
 
 
-def _detail(console: Console, finding: Finding) -> None:
+def _detail(console: Console, finding: AttemptDiagnosis) -> None:
     console.print()
     console.print(Text(f"{finding.attempt}  {words(finding.cause)}", style="bold"), soft_wrap=True)
     console.print(

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from assay.cli.printed import RUNS_DIR, between, print_json, reward, signed
 from assay.cli.show import output, plain
-from assay.report.timeline import History, Row, history
+from assay.report.timeline import HistoryRow, RunHistory, history
 
 WIDE = 120
 """Columns of a terminal that the whole table fits in."""
@@ -44,7 +44,7 @@ def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
         console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def _table(rows: Sequence[HistoryRow]) -> Table:
     """A line for each run."""
     table = Table(box=None, pad_edge=False)
     table.add_column("run", no_wrap=True)
@@ -70,7 +70,7 @@ def _table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _list(rows: Sequence[Row]) -> Group:
+def _list(rows: Sequence[HistoryRow]) -> Group:
     """What is needed of each run on a line, and the rest under it."""
     table = Table(box=None, pad_edge=False)
     table.add_column("run", no_wrap=True)
@@ -90,24 +90,24 @@ def _list(rows: Sequence[Row]) -> Group:
     return Group(table, Text(), *below)
 
 
-def _mean(row: Row) -> Text:
+def _mean(row: HistoryRow) -> Text:
     mean = reward(row.mean)
     if row.reported:
         mean.append("*")
     return mean
 
 
-def _change(row: Row) -> tuple[Text, str]:
+def _change(row: HistoryRow) -> tuple[Text, str]:
     if row.change is None:
         return Text("—", style="dim"), ""
     return signed(row.change.difference), row.change.verdict
 
 
-def _count(value: int | None, row: Row) -> str:
+def _count(value: int | None, row: HistoryRow) -> str:
     return "—" if value is None else f"{value}/{row.attempts}"
 
 
-def _remarks(found: History) -> dict[str, list[str]]:
+def _remarks(found: RunHistory) -> dict[str, list[str]]:
     """What is to be said beside the table, each remark with the runs that it is about."""
     remarks: dict[str, list[str]] = {}
     for row in found.rows:
@@ -116,7 +116,7 @@ def _remarks(found: History) -> dict[str, list[str]]:
     return remarks
 
 
-def _remarks_on(row: Row) -> list[str]:
+def _remarks_on(row: HistoryRow) -> list[str]:
     remarks = []
     if row.prediction is not None:
         held = "came true" if row.prediction.came_true else "did not come true"

@@ -14,7 +14,7 @@ from assay.cli.show import output, plain
 from assay.errors import BadParameter
 from assay.report.charts import (
     GROUPS,
-    Grid,
+    RewardGrid,
     bar_text,
     comparable_groups,
     grid,
@@ -22,7 +22,7 @@ from assay.report.charts import (
     reward_chart,
     shade,
 )
-from assay.report.timeline import History, history
+from assay.report.timeline import RunHistory, history
 
 Kind = Literal["rewards", "tasks"]
 
@@ -36,13 +36,13 @@ Kind = Literal["rewards", "tasks"]
     show_default=True,
     help="Mean reward of each run, or a task × run heat map.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Write it here (.svg or .png).")
+@click.option("--out", type=click.Path(path_type=Path), help="Write it here, as SVG.")
 @click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
 @click.option("--json", "as_json", is_flag=True, help="Print what would be drawn as JSON.")
 def command(
     benchmark: str | None, kind: Kind, out: Path | None, runs_dir: Path, as_json: bool
 ) -> None:
-    """Draw the runs, or those of BENCHMARK: in the terminal, or as SVG or PNG with --out."""
+    """Draw the runs, or those of BENCHMARK: in the terminal, or as SVG with --out."""
     found = history(benchmark, runs_dir=runs_dir)
     matrix = grid(found, runs_dir=runs_dir) if kind == "tasks" else None
     if as_json:
@@ -55,18 +55,15 @@ def command(
         _map(matrix)
 
 
-def _write(out: Path, found: History, matrix: Grid | None) -> None:
+def _write(out: Path, found: RunHistory, matrix: RewardGrid | None) -> None:
     drawing = reward_chart(found) if matrix is None else heat_map(matrix)
-    if out.suffix.lower() == ".svg":
-        out.write_text(drawing.svg(), encoding="utf-8")
-    elif out.suffix.lower() == ".png":
-        out.write_bytes(drawing.png())
-    else:
-        raise BadParameter(f"--out {str(out)!r} ends neither in .svg nor in .png")
+    if out.suffix.lower() != ".svg":
+        raise BadParameter(f"--out {str(out)!r} does not end in .svg")
+    out.write_text(drawing.svg(), encoding="utf-8")
     output().print(f"written to {out}", soft_wrap=True)
 
 
-def _bars(found: History) -> None:
+def _bars(found: RunHistory) -> None:
     table = Table("run", "focus", box=None, pad_edge=False)
     table.add_column("mean", justify="right")
     table.add_column("0", no_wrap=True)
@@ -80,7 +77,7 @@ def _bars(found: History) -> None:
     console.print("same colour: comparable with each other", style="dim")
 
 
-def _map(matrix: Grid) -> None:
+def _map(matrix: RewardGrid) -> None:
     console = output()
     table = Table("task", box=None, pad_edge=False)
     for number in range(1, len(matrix.runs) + 1):

@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 from assay.errors import BadParameter
-from assay.report.statistics import Interval
+from assay.report.statistics import ConfidenceInterval
 
 RUNS_DIR = "runs"
 GOOD, BAD, DULL = "green", "red", "dim"
@@ -35,7 +35,7 @@ def reward(value: float | None) -> Text:
     return Text(f"{value:.3f}", style=GOOD if value >= 0.99 else BAD if value <= 0 else "cyan")
 
 
-def between(interval: Interval | None) -> str:
+def between(interval: ConfidenceInterval | None) -> str:
     """`[low, high]`, or nothing."""
     return "" if interval is None else f"[{interval.low:.3f}, {interval.high:.3f}]"
 

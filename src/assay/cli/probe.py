@@ -10,7 +10,7 @@ from rich.text import Text
 
 from assay.cli.printed import key_value, print_json, reward
 from assay.cli.show import output, plain
-from assay.report.sensitivity import Probed, Sensitivity, probe
+from assay.report.sensitivity import ProbeResult, Sensitivity, probe
 
 
 @click.command(name="probe")
@@ -46,7 +46,7 @@ def command(
     console.print(Text(f"{found.reward}: {found.sentence}", style="bold"))
 
 
-def _table(rows: Sequence[Probed], kind: str, found: Sensitivity) -> Table:
+def _table(rows: Sequence[ProbeResult], kind: str, found: Sensitivity) -> Table:
     table = Table(f"{kind} answers", "form", box=None, pad_edge=False)
     table.add_column("reward", justify="right")
     table.add_column("submitted", overflow="fold")

@@ -6,7 +6,7 @@
         return await (await context.environment("alfworld")).step(action)
 
 What the model writes is untrusted: arguments that do not fit become an observation that says what
-is possible. Only a world that died, or a task that does not exist, raises.
+is possible. Only an environment that died, or a task that does not exist, raises.
 """
 
 from __future__ import annotations

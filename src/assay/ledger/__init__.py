@@ -3,3 +3,27 @@
 `writer.RunWriter` writes a run, `run.Run` reads it, `summary.summarise` counts it; the rest of the
 room is how. Looking at results imports nothing that could run an agent.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from assay.ledger.run import Run as Run
+    from assay.ledger.run import open_run as open_run
+    from assay.ledger.steps import StepsWriter as StepsWriter
+    from assay.ledger.steps import read_steps as read_steps
+    from assay.ledger.summary import summarise as summarise
+    from assay.ledger.writer import RunWriter as RunWriter
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "assay.ledger.run": "Run open_run",
+        "assay.ledger.steps": "StepsWriter read_steps",
+        "assay.ledger.summary": "summarise",
+        "assay.ledger.writer": "RunWriter",
+    },
+)

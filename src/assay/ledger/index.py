@@ -20,7 +20,7 @@ from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import INDEX, RunLayout, list_runs
 from assay.ledger.records import RawLine, episode_from_record, read_raw
 from assay.ledger.run import read_manifest
-from assay.ledger.summary import domain_of, primary_score, reward_of
+from assay.ledger.summary import primary_score, reward_of
 from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
@@ -318,7 +318,7 @@ def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
         _text(episode.attempt),
         _text(episode.task.id),
         episode.repeat,
-        _text(domain_of(episode)),
+        _text(episode.domain),
         _text(episode.stop_reason),
         _text(score.scorer if score is not None else ""),
         reward_of(episode),

@@ -6,15 +6,15 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord
+from assay.formats.jsonl import load_record
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
-from assay.ledger.layout import RunLayout, safe_name
-from assay.ledger.lines import load_record
+from assay.ledger.layout import RunLayout, find_run, safe_name
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
 from assay.ledger.records import (
     RawLine,
@@ -279,3 +279,13 @@ def read_manifest(layout: RunLayout, migrations: Sequence[Migration] = MIGRATION
         ) from error
     except (BadRecord, ValidationError) as error:
         raise BadRecord(f"{str(layout.manifest)!r}: {error!s:.300}") from error
+
+
+RunLike: TypeAlias = str | Path | Run
+
+
+def open_run(run: RunLike, runs_dir: str | Path = "runs") -> Run:
+    """The run of that path, id or beginning of an id; damaged lines are left out and noted."""
+    if isinstance(run, Run):
+        return run
+    return Run(find_run(run, Path(runs_dir)), strict=False)

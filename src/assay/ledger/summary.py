@@ -153,13 +153,8 @@ def summarise(run: Run) -> RunSummary:
     )
 
 
-def domain_of(episode: Episode) -> str:
-    domain = episode.task.metadata.get("domain")
-    return "" if domain is None else str(domain)
-
-
 def _row(task_id: str, episodes: list[Episode]) -> TaskSummary:
-    return TaskSummary(task_id, domain_of(episodes[0]), count(episodes), _endings(episodes))
+    return TaskSummary(task_id, episodes[0].domain, count(episodes), _endings(episodes))
 
 
 def _endings(episodes: Iterable[Episode]) -> dict[StopReason, int]:

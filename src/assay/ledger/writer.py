@@ -14,10 +14,10 @@ from types import TracebackType
 from typing import Self
 
 from assay.errors import BadRecord
+from assay.formats.jsonl import dump_json, dump_line, load_record
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.commit import GroupCommit
 from assay.ledger.layout import RunLayout, attempt_number, attempt_stem, safe_name
-from assay.ledger.lines import dump_json, dump_line, load_record
 from assay.ledger.lock import lock_run
 from assay.ledger.records import StoredMessages, StoredSteps, episode_to_record, read_raw
 from assay.ledger.run import read_manifest

@@ -5,30 +5,25 @@ Everything here reads run folders and re-scores through `scoring`; nothing can r
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from assay.report.comparison import compare, compare_many
-    from assay.report.diagnosis import diagnose
-    from assay.report.noise import noise_floor
-    from assay.report.sensitivity import probe
-    from assay.report.timeline import history
+    from assay.report.comparison import compare as compare
+    from assay.report.comparison import compare_many as compare_many
+    from assay.report.diagnosis import diagnose as diagnose
+    from assay.report.noise import noise_floor as noise_floor
+    from assay.report.sensitivity import probe as probe
+    from assay.report.timeline import history as history
 
-_HOME = {
-    "compare": "assay.report.comparison",
-    "compare_many": "assay.report.comparison",
-    "diagnose": "assay.report.diagnosis",
-    "history": "assay.report.timeline",
-    "noise_floor": "assay.report.noise",
-    "probe": "assay.report.sensitivity",
-}
-
-__all__ = ["compare", "compare_many", "diagnose", "history", "noise_floor", "probe"]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'assay.report' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "assay.report.comparison": "compare compare_many",
+        "assay.report.diagnosis": "diagnose",
+        "assay.report.noise": "noise_floor",
+        "assay.report.sensitivity": "probe",
+        "assay.report.timeline": "history",
+    },
+)

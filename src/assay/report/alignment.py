@@ -34,20 +34,20 @@ def align(answer: str | None, gold: Any) -> tuple[AlignedItem, ...]:
 
     Items are paired greedily, the most alike first, up to 40 on each side.
     """
-    golds, answers = items_of(gold), items_of(answer)
+    references, answers = items_of(gold), items_of(answer)
     pairs = sorted(
-        ((overlap(g, a), -i, -j) for i, g in enumerate(golds) for j, a in enumerate(answers)),
+        ((overlap(g, a), -i, -j) for i, g in enumerate(references) for j, a in enumerate(answers)),
         reverse=True,
     )
-    taken: dict[int, tuple[int, float]] = {}
+    partners: dict[int, tuple[str, float]] = {}
     used: set[int] = set()
     for alike, i, j in pairs:
-        if -i not in taken and -j not in used and (alike > 0 or len(golds) == 1):
-            taken[-i] = (-j, alike)
+        if -i not in partners and -j not in used and (alike > 0 or len(references) == 1):
+            partners[-i] = (answers[-j], alike)
             used.add(-j)
     rows = [
-        AlignedItem(g, answers[taken[i][0]], taken[i][1]) if i in taken else AlignedItem(g, None, 0)
-        for i, g in enumerate(golds)
+        AlignedItem(reference, *partners.get(i, (None, 0.0)))
+        for i, reference in enumerate(references)
     ]
     rows += [AlignedItem(None, a, 0.0) for j, a in enumerate(answers) if j not in used]
     return tuple(rows)

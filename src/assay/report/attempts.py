@@ -11,23 +11,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from assay.errors import BadRecord, UnknownName
 from assay.ledger.counting import AttemptSelection
-from assay.ledger.layout import RunLayout, find_run
+from assay.ledger.layout import RunLayout
 from assay.ledger.records import check_episode_keys, read_raw
-from assay.ledger.run import Run
+from assay.ledger.run import RunLike, open_run
 from assay.registry import find_reward
 from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import without_defaults
 
-RunLike: TypeAlias = str | Path | Run
 ERRORS = ("agent_error", "env_error")
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ScoredAttempt:
     """One attempt in numbers."""
 
     attempt: str
@@ -54,7 +53,7 @@ class Attempts:
 
     manifest: RunManifest
     path: Path
-    final: tuple[Attempt, ...]
+    final: tuple[ScoredAttempt, ...]
     retried: int
     problems: tuple[str, ...] = ()
 
@@ -62,9 +61,9 @@ class Attempts:
     def run_id(self) -> str:
         return self.manifest.run_id
 
-    def by_task(self) -> dict[str, list[Attempt]]:
+    def by_task(self) -> dict[str, list[ScoredAttempt]]:
         """The final attempts of each task, over its repeats."""
-        tasks: dict[str, list[Attempt]] = {}
+        tasks: dict[str, list[ScoredAttempt]] = {}
         for attempt in self.final:
             tasks.setdefault(attempt.task_id, []).append(attempt)
         return tasks
@@ -82,19 +81,12 @@ class Attempts:
         return {task: mean(rewards) for task, rewards in self.rewards().items()}
 
 
-def open_run(run: RunLike, runs_dir: str | Path = "runs") -> Run:
-    """The run of that path, id or beginning of an id; damaged lines are left out and noted."""
-    if isinstance(run, Run):
-        return run
-    return Run(find_run(run, Path(runs_dir)), strict=False)
-
-
 def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> Attempts:
     """The attempts that count: for each task and repeat the last one, and one that the environment
     ended only where there is no other.
     """
     opened = open_run(run, runs_dir)
-    selection: AttemptSelection[Attempt] = AttemptSelection()
+    selection: AttemptSelection[ScoredAttempt] = AttemptSelection()
     problems: list[str] = []
     for raw in read_raw(RunLayout(opened.path).episodes):
         where = f"line {raw.line.number} of {opened.path.name}"
@@ -110,7 +102,7 @@ def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> Attempts:
     return Attempts(opened.manifest, opened.path, final, retried, tuple(problems))
 
 
-def _attempt(record: Mapping[str, Any]) -> Attempt | None:
+def _attempt(record: Mapping[str, Any]) -> ScoredAttempt | None:
     """The numbers of one line; `None` for a line that does not have them."""
     try:
         check_episode_keys(record)
@@ -118,7 +110,7 @@ def _attempt(record: Mapping[str, Any]) -> Attempt | None:
         score = next(iter(record["scores"]), None) or {}
         value = score.get("value")
         cost = record["usage"].get("cost_usd")
-        return Attempt(
+        return ScoredAttempt(
             attempt=str(record["attempt"]),
             task_id=str(record["task"]["id"]),
             repeat=int(record["repeat"]),
@@ -149,5 +141,5 @@ def _describe_params(scorer: str, params: Any) -> str:
 
 def mean(values: Iterable[float]) -> float:
     """The mean of one or more numbers."""
-    held = list(values)
-    return fsum(held) / len(held)
+    numbers = list(values)
+    return fsum(numbers) / len(numbers)

@@ -48,64 +48,66 @@ _OBJECT = re.compile(r"\{[^{}]{0,4000}\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class AnswerForm:
     """One other way to write an answer."""
 
     name: str
     text: str
 
 
-def forms(answer: str) -> list[Form]:
+def forms(answer: str) -> list[AnswerForm]:
     """Distinct other forms of the answer, the least intrusive first."""
     if not answer.strip() or len(answer) > LONGEST:
         return []
-    found: dict[str, Form] = {answer: Form("as submitted", answer)}
+    by_text: dict[str, AnswerForm] = {answer: AnswerForm("as submitted", answer)}
     cores = list(_cores(answer))
-    for form in (*cores, *_values([Form("", answer), *cores])):
+    for form in (*cores, *_values([AnswerForm("", answer), *cores])):
         text = form.text.strip()
-        if text and text not in found:
-            found[text] = Form(form.name, text)
-        if len(found) > MOST_FORMS:
+        if text and text not in by_text:
+            by_text[text] = AnswerForm(form.name, text)
+        if len(by_text) > MOST_FORMS:
             break
-    return list(found.values())[1:]
+    return list(by_text.values())[1:]
 
 
-def _cores(answer: str) -> Iterator[Form]:
+def _cores(answer: str) -> Iterator[AnswerForm]:
     """The answer without what stands around it."""
     plain = unicodedata.normalize("NFC", answer).translate(QUOTES).strip()
-    yield Form("plain quotes and Unicode", plain)
+    yield AnswerForm("plain quotes and Unicode", plain)
     for block in _FENCE.findall(plain)[:2]:
-        yield Form("unfenced", block)
-    told = _LEAD.sub("", plain, count=1)
-    for name, text in (("without explanation", told), ("without explanation", plain)):
+        yield AnswerForm("unfenced", block)
+    bare = _LEAD.sub("", plain, count=1)
+    for name, text in (("without explanation", bare), ("without explanation", plain)):
         bare = _SOURCE.sub("", text, count=1)
-        yield Form(name, _trimmed(bare))
-        yield Form("without remark in brackets", _trimmed(_NOTE.sub("", bare)))
-    yield Form("without quotes", _trimmed(plain))
+        yield AnswerForm(name, _trimmed(bare))
+        yield AnswerForm("without remark in brackets", _trimmed(_NOTE.sub("", bare)))
+    yield AnswerForm("without quotes", _trimmed(plain))
     for bold in _BOLD.findall(plain)[:2]:
-        yield Form("emphasised part", bold)
+        yield AnswerForm("emphasised part", bold)
     lines = [line.strip() for line in plain.splitlines() if line.strip()]
     if len(lines) > 1:
-        yield Form("last line", _trimmed(_LEAD.sub("", lines[-1], count=1)))
-        yield Form("first line", _trimmed(lines[0]))
+        yield AnswerForm("last line", _trimmed(_LEAD.sub("", lines[-1], count=1)))
+        yield AnswerForm("first line", _trimmed(lines[0]))
 
 
 def _trimmed(text: str) -> str:
     return text.strip().strip("\"'`*_").rstrip(".!;,").strip().strip("\"'`*_")
 
 
-def _values(cores: Iterable[Form]) -> Iterator[Form]:
+def _values(cores: Iterable[AnswerForm]) -> Iterator[AnswerForm]:
     """Numbers, lists and objects, as a scorer expects them to be written."""
     for core in cores:
-        yield from (Form(f"list as JSON, {core.name}".rstrip(", "), t) for t in _lists(core.text))
-        yield from (Form("inner JSON objects", t) for t in _objects(core.text))
-        yield from (Form("bare number", t) for t in _numbers(core.text))
+        yield from (
+            AnswerForm(f"list as JSON, {core.name}".rstrip(", "), t) for t in _lists(core.text)
+        )
+        yield from (AnswerForm("inner JSON objects", t) for t in _objects(core.text))
+        yield from (AnswerForm("bare number", t) for t in _numbers(core.text))
 
 
 def _numbers(text: str) -> Iterator[str]:
     """The first numbers and the last, in digits: no separators, no units, no `k` or `M`."""
-    found = list(_NUMBER.finditer(text[:2_000]))
-    for match in dict.fromkeys([*found[: MOST_NUMBERS - 1], *found[-1:]]):
+    matches = list(_NUMBER.finditer(text[:2_000]))
+    for match in dict.fromkeys([*matches[: MOST_NUMBERS - 1], *matches[-1:]]):
         digits = match.group().removesuffix(match["scale"] or "").strip()
         digits = re.sub(r"[,\u00a0 _'+]", "", digits)
         scale = SCALES.get((match["scale"] or "").lower(), 0)
@@ -117,9 +119,9 @@ def _shifted(digits: str, places: int) -> str:
     whole, _, fraction = digits.partition(".")
     if "e" in digits.lower():
         return digits
-    moved = f"{whole}{fraction[:places].ljust(places, '0')}"
+    shifted = f"{whole}{fraction[:places].ljust(places, '0')}"
     rest = fraction[places:]
-    return f"{moved}.{rest}" if rest else moved
+    return f"{shifted}.{rest}" if rest else shifted
 
 
 def _lists(text: str) -> Iterator[str]:
@@ -132,16 +134,16 @@ def _lists(text: str) -> Iterator[str]:
         yield json.dumps(inner, ensure_ascii=False)
     for pattern in (r"\n+", r"\s*;\s*", r"\s*,\s+(?:and\s+)?|\s+and\s+", r"\s*,\s+(?:and\s+)?"):
         items = [_trimmed(_BULLET.sub("", item)) for item in re.split(pattern, text.strip())]
-        kept = [item for item in items if item]
-        if 1 < len(kept) <= MOST_ITEMS:
-            yield json.dumps(kept, ensure_ascii=False)
+        nonempty = [item for item in items if item]
+        if 1 < len(nonempty) <= MOST_ITEMS:
+            yield json.dumps(nonempty, ensure_ascii=False)
 
 
 def _objects(text: str) -> Iterator[str]:
     """The JSON objects in a text, one on each line."""
-    found = [_json(match.group()) or _json(match.group().replace("'", '"'))
+    values = [_json(match.group()) or _json(match.group().replace("'", '"'))
              for match in list(_OBJECT.finditer(text))[:MOST_ITEMS]]  # fmt: skip
-    objects = [item for item in found if isinstance(item, dict)]
+    objects = [item for item in values if isinstance(item, dict)]
     if objects:
         yield "\n".join(json.dumps(item, ensure_ascii=False) for item in objects)
 

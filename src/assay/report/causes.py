@@ -1,8 +1,8 @@
 """Why an attempt lost points: explicit rules, tried in their order, the most specific first.
 
-Each rule is a function from a `Case` to the evidence that it found, or to nothing. The first one
-that finds something names the cause. What a rule needs is said in its docstring, which is what the
-documentation shows.
+Each rule is a function from a `DiagnosisCase` to the evidence for its cause, empty where there is
+none. The first rule with evidence names the cause. What a rule needs is in its docstring, which is
+what the documentation shows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from assay.ledger.summary import PERFECT, primary_score
 from assay.report.alignment import AlignedItem, items_of, number_in
-from assay.report.traces import Sign, Trace
+from assay.report.traces import AttemptTrace, EvidenceLine
 from assay.schema.score import Abstained
 
 Cause: TypeAlias = Literal[
@@ -79,7 +79,7 @@ _REFERENCE = re.compile(r"\[\d+\] ")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CauseThresholds:
     """What of a run's configuration the rules ask for."""
 
     steps: int | None = None
@@ -92,16 +92,16 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Case:
+class DiagnosisCase:
     """Everything that the rules may look at for one attempt."""
 
-    trace: Trace
+    trace: AttemptTrace
     reward: float | None
     recovered: float | None
     """The reward of the best other form of the answer."""
     recovered_form: str
     aligned: tuple[AlignedItem, ...]
-    limits: Limits
+    limits: CauseThresholds
 
     @cached_property
     def answer(self) -> str:
@@ -119,79 +119,79 @@ class Case:
         return steps[-1].index if steps else 0
 
 
-Rule: TypeAlias = Callable[[Case], tuple[Sign, ...]]
+Rule: TypeAlias = Callable[[DiagnosisCase], tuple[EvidenceLine, ...]]
 
 
-def cause_of(case: Case) -> tuple[Cause, tuple[Sign, ...]]:
+def cause_of(case: DiagnosisCase) -> tuple[Cause, tuple[EvidenceLine, ...]]:
     """The first rule that finds evidence, and what it found."""
     for cause, rule in RULES.items():
         signs = rule(case)
         if signs:
             return cause, signs
-    return "wrong_answer", (Sign(case.answer_step, "the answer differs from the gold"),)
+    return "wrong_answer", (EvidenceLine(case.answer_step, "the answer differs from the gold"),)
 
 
-def environment_error(case: Case) -> tuple[Sign, ...]:
+def environment_error(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The episode ended in an `env_error`: it has no reward, and nobody is to blame for it."""
     episode = case.trace.episode
     if episode.stop_reason != "env_error":
         return ()
     message = episode.failure.message if episode.failure else "the environment failed"
-    return (Sign(case.answer_step, message[:300]),)
+    return (EvidenceLine(case.answer_step, message[:300]),)
 
 
-def scorer_error(case: Case) -> tuple[Sign, ...]:
+def scorer_error(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The primary reward abstained, is missing, or has only a hidden gold to compare with."""
     score = primary_score(case.trace.episode)
     if isinstance(score, Abstained):
-        return (Sign(case.answer_step, f"{score.reason}: {score.because[:200]}"),)
+        return (EvidenceLine(case.answer_step, f"{score.reason}: {score.because[:200]}"),)
     if score is None:
-        return (Sign(case.answer_step, "no reward was recorded"),)
+        return (EvidenceLine(case.answer_step, "no reward was recorded"),)
     if score.parts.get("gold_hidden") == 1.0:
-        return (Sign(case.answer_step, "the gold is hidden: every answer scores 0.0"),)
+        return (EvidenceLine(case.answer_step, "the gold is hidden: every answer scores 0.0"),)
     return ()
 
 
-def agent_error(case: Case) -> tuple[Sign, ...]:
+def agent_error(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The agent broke, or no answer was given and most of its calls failed by its own mistake."""
     episode = case.trace.episode
     if episode.stop_reason == "agent_error":
         message = episode.failure.message if episode.failure else "the agent failed"
-        return (Sign(case.answer_step, message[:300]),)
+        return (EvidenceLine(case.answer_step, message[:300]),)
     tools = tuple(sign for sign, navigation in case.trace.failures if not navigation)
     mostly = len(tools) * 2 > len(case.trace.acted)
     return tools if mostly and not case.says_something else ()
 
 
-def not_recorded(case: Case) -> tuple[Sign, ...]:
+def not_recorded(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The agent answered, and the record does not say what."""
     episode = case.trace.episode
     if episode.stop_reason != "answered" or episode.final_response is not None:
         return ()
-    return (Sign(case.answer_step, "the submitted answer is not in the record"),)
+    return (EvidenceLine(case.answer_step, "the submitted answer is not in the record"),)
 
 
-def format_rejection(case: Case) -> tuple[Sign, ...]:
+def format_rejection(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """Another form of the same answer scores at least 0.1 more, or reaches full reward."""
     if case.recovered is None or case.reward is None:
         return ()
     gain = case.recovered - case.reward
     if gain >= GAIN or (case.recovered >= PERFECT > case.reward and gain > 0.01):
         what = f"{case.recovered_form} scores {case.recovered:.3f} instead of {case.reward:.3f}"
-        return (Sign(case.answer_step, what),)
+        return (EvidenceLine(case.answer_step, what),)
     return ()
 
 
-def payload_truncated(case: Case) -> tuple[Sign, ...]:
+def payload_truncated(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The result of a call was cut before the agent saw the end of it."""
     return tuple(
-        Sign(cut.step, f"{cut.chars:,} characters of the result were not shown")
+        EvidenceLine(cut.step, f"{cut.chars:,} characters of the result were not shown")
         for cut in case.trace.cuts
         if cut.payload
     )
 
 
-def observation_truncated(case: Case) -> tuple[Sign, ...]:
+def observation_truncated(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The gold was on a page, in the part that the agent was not shown.
 
     Where the gold is not written on any recorded page, as a computed number: one of the last two
@@ -200,21 +200,23 @@ def observation_truncated(case: Case) -> tuple[Sign, ...]:
     cuts = [cut for cut in case.trace.cuts if not cut.payload]
     if not cuts:
         return ()
-    wanted = _looks_for(case.trace.episode.task.answer)
-    if wanted is not None:
-        if case.trace.seen(wanted) is not None:
+    target = _looks_for(case.trace.episode.task.answer)
+    if target is not None:
+        if case.trace.first_shown(target) is not None:
             return ()
-        there = case.trace.there(wanted)
+        there = case.trace.first_recorded(target)
         if there is not None:
-            return (Sign(there, "the gold is on this page, in the part that was not shown"),)
+            return (
+                EvidenceLine(there, "the gold is on this page, in the part that was not shown"),
+            )
     last = cuts[-1]
     if last.step < case.answer_step - 2:
         return ()
     how = f"{last.chars:,} characters" if last.chars else "a part"
-    return (Sign(last.step, f"{how} of the page were not shown, one of the last two"),)
+    return (EvidenceLine(last.step, f"{how} of the page were not shown, one of the last two"),)
 
 
-def blocked(case: Case) -> tuple[Sign, ...]:
+def blocked(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """There is no real answer, and the agent met a wall twice, or within its last three steps."""
     signs = case.trace.blocks
     if not signs or case.says_something:
@@ -223,14 +225,14 @@ def blocked(case: Case) -> tuple[Sign, ...]:
     return signs if late or len(signs) > 1 else ()
 
 
-def looping(case: Case) -> tuple[Sign, ...]:
+def looping(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """At least three steps, and two in five, repeat an earlier action with the same result."""
     signs = case.trace.repeats
     enough = len(signs) >= LOOPS and len(signs) * 5 >= len(case.trace.acted) * 2
     return signs if enough else ()
 
 
-def navigation_failure(case: Case) -> tuple[Sign, ...]:
+def navigation_failure(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """There is no real answer, and the last call, or half of all, failed on the way to a page."""
     signs = tuple(sign for sign, navigation in case.trace.failures if navigation)
     if not signs or case.says_something:
@@ -239,46 +241,48 @@ def navigation_failure(case: Case) -> tuple[Sign, ...]:
     return signs if last or len(signs) * 2 >= len(case.trace.acted) else ()
 
 
-def time_budget(case: Case) -> tuple[Sign, ...]:
+def time_budget(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The episode ended in a `timeout`."""
     if case.trace.episode.stop_reason != "timeout":
         return ()
     limit = case.trace.episode.metadata.get("limit", "a time limit")
-    return (Sign(case.answer_step, f"stopped by {limit}"),)
+    return (EvidenceLine(case.answer_step, f"stopped by {limit}"),)
 
 
-def step_budget(case: Case) -> tuple[Sign, ...]:
+def step_budget(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The steps ran out, or the agent had come so far that it had to answer."""
     episode = case.trace.episode
     if episode.stop_reason == "step_limit":
-        return (Sign(case.answer_step, f"all {episode.n_steps} steps were used"),)
+        return (EvidenceLine(case.answer_step, f"all {episode.n_steps} steps were used"),)
     last = case.limits.answer_from
     if last is not None and case.limits.answer_margin and episode.n_steps >= last:
-        return (Sign(case.answer_step, f"the agent had to answer from step {last} on"),)
+        return (EvidenceLine(case.answer_step, f"the agent had to answer from step {last} on"),)
     return ()
 
 
-def stale_gold(case: Case) -> tuple[Sign, ...]:
+def stale_gold(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The gold is of a kind that rots, and the answer stands on a page that the agent saw."""
     task = case.trace.episode.task
     if task.metadata.get("time_dependency") not in ROTTING or not case.says_something:
         return ()
-    wanted = _looks_for(case.answer, least=1)
-    step = None if wanted is None else case.trace.seen(wanted)
+    target = _looks_for(case.answer, least=1)
+    step = None if target is None else case.trace.first_shown(target)
     if step is None:
         return ()
-    return (Sign(step, "the answer stands on this page; the gold may be out of date"),)
+    return (EvidenceLine(step, "the answer stands on this page; the gold may be out of date"),)
 
 
-def no_answer(case: Case) -> tuple[Sign, ...]:
+def no_answer(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """Nothing was submitted, or only that it is not known."""
     episode = case.trace.episode
     if case.says_something or (episode.stop_reason == "finished" and not case.answer):
         return ()
-    return (Sign(case.answer_step, f"{episode.stop_reason}, {case.answer[:60]!r} submitted"),)
+    return (
+        EvidenceLine(case.answer_step, f"{episode.stop_reason}, {case.answer[:60]!r} submitted"),
+    )
 
 
-def partial_list(case: Case) -> tuple[Sign, ...]:
+def partial_list(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """Some of several gold items are there."""
     gold = [row for row in case.aligned if row.gold is not None]
     right = sum(row.matched for row in gold)
@@ -286,23 +290,23 @@ def partial_list(case: Case) -> tuple[Sign, ...]:
         return ()
     extra = len(case.aligned) - len(gold)
     more = f", {extra} not asked for" if extra else ""
-    return (Sign(case.answer_step, f"{right} of {len(gold)} items are right{more}"),)
+    return (EvidenceLine(case.answer_step, f"{right} of {len(gold)} items are right{more}"),)
 
 
-def near_miss(case: Case) -> tuple[Sign, ...]:
+def near_miss(case: DiagnosisCase) -> tuple[EvidenceLine, ...]:
     """The number is at most 25 % off, half of the tokens are there, or the reward is over 0.5."""
     gold = case.trace.episode.task.answer
     items = items_of(gold)
-    wanted = number_in(items[0]) if len(items) == 1 else None
-    given = number_in(case.answer)
-    if wanted and given is not None:
-        off = abs(given - wanted) / abs(wanted)
+    target = number_in(items[0]) if len(items) == 1 else None
+    number = number_in(case.answer)
+    if target and number is not None:
+        off = abs(number - target) / abs(target)
         if off <= NEAR:
-            return (Sign(case.answer_step, f"{given:g} is {off:.1%} off {wanted:g}"),)
+            return (EvidenceLine(case.answer_step, f"{number:g} is {off:.1%} off {target:g}"),)
     best = max((row.overlap for row in case.aligned if row.gold is not None), default=0.0)
     if best >= HALF or (case.reward or 0.0) >= HALF:
         why = f"{best:.0%} of the tokens agree" if best >= HALF else f"reward {case.reward:.3f}"
-        return (Sign(case.answer_step, why),)
+        return (EvidenceLine(case.answer_step, why),)
     return ()
 
 

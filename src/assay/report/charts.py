@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.errors import UsageError
 from assay.report.attempts import read_attempts
-from assay.report.drawing import FAINT, INK, Drawing, Label, Line, Rect
-from assay.report.timeline import History
+from assay.report.drawing import FAINT, INK, Drawing, LineMark, RectangleMark, TextMark
+from assay.report.timeline import RunHistory
 
 GROUPS = ("#2563a8", "#c2571a", "#3f8f4f", "#8a4fa8", "#a8882b", "#5b6b7b")
 """One colour for each set of runs that can be compared with each other."""
@@ -21,7 +20,7 @@ TIP_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class RewardGrid:
     """Every task in every run; `None` where there is no reward."""
 
     runs: tuple[str, ...]
@@ -34,16 +33,16 @@ class Grid:
         return asdict(self)
 
 
-def grid(history: History, *, runs_dir: str | Path = "runs") -> Grid:
+def grid(history: RunHistory, *, runs_dir: str | Path = "runs") -> RewardGrid:
     """The task × run matrix of the newest runs, tasks in the order in which they first came."""
     names = [row.run_id for row in history.rows if not row.reported][-MOST_RUNS:]
     means = [read_attempts(name, runs_dir).task_means for name in names]
     tasks = list(dict.fromkeys(task for run in means for task in run))[:MOST_TASKS]
     rewards = tuple(tuple(run.get(task) for run in means) for task in tasks)
-    return Grid(tuple(names), tuple(tasks), rewards)
+    return RewardGrid(tuple(names), tuple(tasks), rewards)
 
 
-def comparable_groups(history: History) -> list[int]:
+def comparable_groups(history: RunHistory) -> list[int]:
     """For each run the number of the set of runs that it can be compared with."""
     groups: dict[str, int] = {}
     numbers = []
@@ -54,7 +53,7 @@ def comparable_groups(history: History) -> list[int]:
     return numbers
 
 
-def reward_chart(history: History) -> Drawing:
+def reward_chart(history: RunHistory) -> Drawing:
     """A bar for each run with its interval; runs that can be compared share a colour."""
     rows = [row for row in history.rows if row.mean is not None]
     if not rows:
@@ -62,44 +61,46 @@ def reward_chart(history: History) -> Drawing:
     groups = dict(
         zip((row.run_id for row in history.rows), comparable_groups(history), strict=True)
     )
-    shown = rows[-MOST_RUNS:]
-    top = max(1.0, *(row.mean or 0.0 for row in shown))
+    newest = rows[-MOST_RUNS:]
+    top = max(1.0, *(row.mean or 0.0 for row in newest))
     left, height, step = 48, 220, 34
-    drawing = Drawing(left + step * len(shown) + 20, height + 150, "Mean reward of each run")
+    drawing = Drawing(left + step * len(newest) + 20, height + 150, "Mean reward of each run")
     base = 30 + height
 
     def at(value: float) -> float:
         return base - height * min(max(value, 0.0), top) / top
 
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
-        drawing.shapes.append(Line(left, at(tick), drawing.width - 10, at(tick), "#e4e7eb"))
-        drawing.shapes.append(Label(left - 6, at(tick) + 4, f"{tick:.2f}", "end", FAINT))
-    for i, row in enumerate(shown):
+        drawing.shapes.append(LineMark(left, at(tick), drawing.width - 10, at(tick), "#e4e7eb"))
+        drawing.shapes.append(TextMark(left - 6, at(tick) + 4, f"{tick:.2f}", "end", FAINT))
+    for i, row in enumerate(newest):
         x, mean = left + 8 + i * step, row.mean or 0.0
         colour = GROUPS[groups[row.run_id] % len(GROUPS)] if not row.reported else FAINT
         tip = f"{row.run_id}: {mean:.3f}, {row.n} tasks, {row.focus[:TIP_CHARS]}"
-        drawing.shapes.append(Rect(x, at(mean), step - 12, base - at(mean), colour, tip))
+        drawing.shapes.append(RectangleMark(x, at(mean), step - 12, base - at(mean), colour, tip))
         if row.interval is not None:
             middle = x + (step - 12) / 2
-            drawing.shapes.append(Line(middle, at(row.interval.high), middle, at(row.interval.low)))
+            drawing.shapes.append(
+                LineMark(middle, at(row.interval.high), middle, at(row.interval.low))
+            )
             drawing.shapes += [
-                Line(middle - 4, at(end), middle + 4, at(end))
+                LineMark(middle - 4, at(end), middle + 4, at(end))
                 for end in (row.interval.low, row.interval.high)
             ]
         above = at(row.interval.high if row.interval is not None else mean) - 5
-        drawing.shapes.append(Label(x + 11, above, f"{mean:.2f}", "middle", INK, 10))
+        drawing.shapes.append(TextMark(x + 11, above, f"{mean:.2f}", "middle", INK, 10))
         drawing.shapes.append(
-            Label(
+            TextMark(
                 x + 15, base + 8, _short(row.focus or row.run_id, 18), "end", INK, 10, turned=True
             )
         )
-    drawing.shapes.append(Label(left, 16, drawing.title, size=13))
+    drawing.shapes.append(TextMark(left, 16, drawing.title, size=13))
     note = "Same colour: comparable. Whiskers: 95 % interval over tasks. Grey: as reported."
-    drawing.shapes.append(Label(left, drawing.height - 8, note, colour=FAINT, size=10))
+    drawing.shapes.append(TextMark(left, drawing.height - 8, note, colour=FAINT, size=10))
     return drawing
 
 
-def heat_map(matrix: Grid) -> Drawing:
+def heat_map(matrix: RewardGrid) -> Drawing:
     """A square for each task in each run, from sand (0) to blue (1), grey for none."""
     if not matrix.tasks:
         raise UsageError("no run has a task with a reward to draw")
@@ -111,18 +112,18 @@ def heat_map(matrix: Grid) -> Drawing:
     )
     for j, run in enumerate(matrix.runs):
         x = left + j * cell + cell / 2 + 4
-        drawing.shapes.append(Label(x, top - 6, run[:15], colour=INK, size=10, turned=True))
+        drawing.shapes.append(TextMark(x, top - 6, run[:15], colour=INK, size=10, turned=True))
     for i, (task, rewards) in enumerate(zip(matrix.tasks, matrix.rewards, strict=True)):
         y = top + i * cell
-        drawing.shapes.append(Label(left - 8, y + 13, _short(task, 26), "end", INK, 10))
+        drawing.shapes.append(TextMark(left - 8, y + 13, _short(task, 26), "end", INK, 10))
         for j, reward in enumerate(rewards):
-            told = "no reward" if reward is None else f"{reward:.3f}"
-            tip = f"{task[:TIP_CHARS]} in {matrix.runs[j]}: {told}"
-            square = Rect(left + j * cell, y, cell - 1, cell - 1, shade(reward), tip)
+            value = "no reward" if reward is None else f"{reward:.3f}"
+            tip = f"{task[:TIP_CHARS]} in {matrix.runs[j]}: {value}"
+            square = RectangleMark(left + j * cell, y, cell - 1, cell - 1, shade(reward), tip)
             drawing.shapes.append(square)
-    drawing.shapes.append(Label(10, 16, drawing.title, size=13))
+    drawing.shapes.append(TextMark(10, 16, drawing.title, size=13))
     note = "Sand 0, blue 1, grey: no reward."
-    drawing.shapes.append(Label(10, drawing.height - 10, note, colour=FAINT, size=10))
+    drawing.shapes.append(TextMark(10, drawing.height - 10, note, colour=FAINT, size=10))
     return drawing
 
 
@@ -139,12 +140,6 @@ def bar_text(value: float, *, width: int = 24) -> str:
     """The value from 0 to 1 as a bar of block characters."""
     eighths = round(min(max(value, 0.0), 1.0) * width * 8)
     return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")
-
-
-def spark(values: Sequence[float | None]) -> str:
-    """The values as a line of small bars; a dot where there is none."""
-    bars = "▁▂▃▄▅▆▇█"
-    return "".join("·" if v is None else bars[round(min(max(v, 0.0), 1.0) * 7)] for v in values)
 
 
 def _short(text: str, most: int) -> str:

@@ -21,23 +21,23 @@ NO_MATTER = frozenset(
 NOT_THE_CONFIGURATION = ("expect", "repeats", "reported")
 """What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere."""
 SHOWN_CHANGES = 12
-MOST_TWINS = 5
+MOST_IDENTICAL = 5
 
 
 def obstacles(base: Attempts, cand: Attempts) -> tuple[str, ...]:
     """Every difference that makes the numbers of two runs different quantities, in words."""
-    found = (
+    differences = (
         _rewards(base, cand),
         _task_sets(base, cand),
         _budgets(base, cand),
         _models(base, cand),
     )
-    return tuple(difference for difference in found if difference)
+    return tuple(difference for difference in differences if difference)
 
 
 def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     """What else differs: the commit, the agent, and each key of the configuration."""
-    found = [
+    sentences = [
         f"{name}: {_shown(before)} → {_shown(after)}"
         for name, before, after in (
             ("agent", base.agent, cand.agent),
@@ -46,31 +46,31 @@ def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
         if before != after
     ]
     before, after = dict(_flat(base.config)), dict(_flat(cand.config))
-    found += [
+    sentences += [
         f"{key}: {_shown(before.get(key))} → {_shown(after.get(key))}"
         for key in sorted(before.keys() | after.keys())
         if before.get(key) != after.get(key) and key.partition(".")[0] not in NOT_THE_CONFIGURATION
     ]
-    more = len(found) - SHOWN_CHANGES
-    return (*found[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
+    more = len(sentences) - SHOWN_CHANGES
+    return (*sentences[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
 
 
-def twins(attempts: Attempts) -> list[Attempts]:
+def identical_runs(attempts: Attempts) -> list[Attempts]:
     """Other runs of the same folder with exactly this configuration, code and task set."""
-    wanted = _identity(attempts.manifest)
-    if wanted is None:
+    identity = _identity(attempts.manifest)
+    if identity is None:
         return []
-    found = []
+    runs = []
     for path in reversed(list_runs(attempts.path.parent)):
         try:
             manifest = read_manifest(RunLayout(path))
         except BadRecord:
             continue
-        if manifest.run_id != attempts.run_id and _identity(manifest) == wanted:
-            found.append(read_attempts(path))
-        if len(found) == MOST_TWINS:
+        if manifest.run_id != attempts.run_id and _identity(manifest) == identity:
+            runs.append(read_attempts(path))
+        if len(runs) == MOST_IDENTICAL:
             break
-    return found
+    return runs
 
 
 def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
@@ -99,10 +99,10 @@ def _rewards(base: Attempts, cand: Attempts) -> str:
 
 def primary_reward(attempts: Attempts) -> str:
     """`name@version(options)` of what gave the numbers; empty when nothing says."""
-    given = {
+    scorers = {
         f"{a.scorer}({a.params})" if a.params else a.scorer for a in attempts.final if a.scorer
     }
-    return ", ".join(sorted(given)) or next(iter(attempts.manifest.rewards), "")
+    return ", ".join(sorted(scorers)) or next(iter(attempts.manifest.rewards), "")
 
 
 def _task_sets(base: Attempts, cand: Attempts) -> str:

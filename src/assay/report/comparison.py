@@ -11,15 +11,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
-from assay.report.attempts import Attempts, RunLike, mean, read_attempts
+from assay.report.attempts import Attempts, mean, read_attempts
 from assay.report.comparability import changes, obstacles
-from assay.report.statistics import ALPHA, Interval, McNemar, Permutation
+from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
     EQUAL,
-    Pair,
     TaskChange,
+    TaskPair,
     flaky_tasks,
     paired,
     steady_drops,
@@ -33,13 +34,13 @@ Verdict: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class MeanShift:
     """How a quantity moved, over the paired tasks."""
 
     base: float
     cand: float
     difference: float
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     n: int
 
 
@@ -59,19 +60,19 @@ class Comparison:
     """Tasks scored in both runs."""
     only_base: int = 0
     only_cand: int = 0
-    reward: Shift | None = None
-    permutation: Permutation | None = None
+    reward: MeanShift | None = None
+    permutation: PermutationTest | None = None
     p: float | None = None
     """The permutation p, adjusted by Holm's method where several candidates were compared."""
-    mcnemar: McNemar | None = None
+    mcnemar: McNemarTest | None = None
     pass_at: float = PERFECT
     detectable: float | None = None
     """The change of the mean that would be found with 80 % power."""
     tasks: tuple[TaskChange, ...] = ()
     """Regressed tasks first."""
-    steps: Shift | None = None
-    cost_usd: Shift | None = None
-    elapsed_s: Shift | None = None
+    steps: MeanShift | None = None
+    cost_usd: MeanShift | None = None
+    elapsed_s: MeanShift | None = None
     steady_drops: tuple[str, ...] = ()
     """Tasks lower in all of their repeats, where that is more than chance explains."""
     notes: tuple[str, ...] = ()
@@ -162,10 +163,10 @@ def _compare(base: Attempts, cand: Attempts, settings: _Settings) -> Comparison:
 
 
 def _measured(
-    draft: Comparison, base: Attempts, cand: Attempts, pairs: list[Pair], settings: _Settings
+    draft: Comparison, base: Attempts, cand: Attempts, pairs: list[TaskPair], settings: _Settings
 ) -> Comparison:
     before, after = [p.means("base") for p in pairs], [p.means("cand") for p in pairs]
-    moved = _differences(before, after)
+    differences = _differences(before, after)
     scored = {p.task_id for p in pairs}
     return replace(
         draft,
@@ -173,12 +174,12 @@ def _measured(
         only_base=len({a.task_id for a in base.final} - scored),
         only_cand=len({a.task_id for a in cand.final} - scored),
         reward=_shift(before, after),
-        permutation=statistics.sign_flip(moved),
+        permutation=statistics.sign_flip(differences),
         mcnemar=statistics.mcnemar(
             gained=sum(b < settings.pass_at <= a for b, a in zip(before, after, strict=True)),
             lost=sum(a < settings.pass_at <= b for b, a in zip(before, after, strict=True)),
         ),
-        detectable=statistics.detectable(moved),
+        detectable=statistics.detectable(differences),
         tasks=task_changes(base, cand, pairs, flaky_tasks(base, cand, settings.known_flaky)),
         steps=_shift_of(pairs, "n_steps"),
         cost_usd=_shift_of(pairs, "cost_usd"),
@@ -192,11 +193,14 @@ def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
     assert draft.reward is not None
     assert draft.p is not None
     label = f"(forced although {'; '.join(draft.obstacles)}) " if draft.obstacles else ""
-    moved = draft.reward.difference
+    difference = draft.reward.difference
     test = f"p = {draft.p:.3g}" + (f" after Holm's correction for {family} runs" * (family > 1))
-    if draft.p <= ALPHA and abs(moved) > EQUAL:
-        verdict: Verdict = "regressed" if moved < 0 else "improved"
-        return verdict, f"{label}the mean moved by {moved:+.3f} over {draft.n} tasks, {test}"
+    if draft.p <= ALPHA and abs(difference) > EQUAL:
+        verdict: Verdict = "regressed" if difference < 0 else "improved"
+        return (
+            verdict,
+            f"{label}the mean moved by {difference:+.3f} over {draft.n} tasks, {test}",
+        )
     if draft.steady_drops:
         names = ", ".join(draft.steady_drops[:5])
         return "regressed", f"{label}lower in every repeat: {names}"
@@ -206,22 +210,22 @@ def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
             "no verdict possible",
             f"{label}no verdict possible: n={draft.n}, the best possible p is {best:.3g}",
         )
-    return "no difference shown", f"{label}{_undecided(draft, moved, test)}"
+    return "no difference shown", f"{label}{_undecided(draft, difference, test)}"
 
 
-def _undecided(draft: Comparison, moved: float, test: str) -> str:
+def _undecided(draft: Comparison, difference: float, test: str) -> str:
     assert draft.permutation is not None
     if not draft.permutation.nonzero:
         return f"all {draft.n} tasks have the same reward in both runs"
     hidden = ""
     if draft.detectable is not None:
         hidden = f"; with {draft.n} tasks a change below {draft.detectable:.2f} is likely to hide"
-    return f"the mean moved by {moved:+.3f} over {draft.n} tasks, {test}{hidden}"
+    return f"the mean moved by {difference:+.3f} over {draft.n} tasks, {test}{hidden}"
 
 
 def _shift_of(
-    pairs: Sequence[Pair], quantity: Literal["n_steps", "cost_usd", "elapsed_s"]
-) -> Shift | None:
+    pairs: Sequence[TaskPair], quantity: Literal["n_steps", "cost_usd", "elapsed_s"]
+) -> MeanShift | None:
     """The shift of a quantity over the tasks for which both runs recorded it."""
     before, after = [], []
     for pair in pairs:
@@ -233,17 +237,16 @@ def _shift_of(
     return _shift(before, after) if before else None
 
 
-def _shift(before: Sequence[float], after: Sequence[float]) -> Shift:
-    moved = _differences(before, after)
-    return Shift(
-        mean(before), mean(after), mean(moved), statistics.bootstrap_mean(moved), len(moved)
-    )
+def _shift(before: Sequence[float], after: Sequence[float]) -> MeanShift:
+    differences = _differences(before, after)
+    interval = statistics.bootstrap_mean(differences)
+    return MeanShift(mean(before), mean(after), mean(differences), interval, len(differences))
 
 
 def _differences(before: Sequence[float], after: Sequence[float]) -> list[float]:
     """The changes; one that only rounding makes is none."""
-    moved = (a - b for b, a in zip(before, after, strict=True))
-    return [difference if abs(difference) > EQUAL else 0.0 for difference in moved]
+    differences = (a - b for b, a in zip(before, after, strict=True))
+    return [difference if abs(difference) > EQUAL else 0.0 for difference in differences]
 
 
 def _without_rewards(base: Attempts, cand: Attempts) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError, UnknownName
-from assay.ledger.run import Run
+from assay.ledger.run import Run, RunLike, open_run
 from assay.ledger.summary import primary_score, reward_of
 from assay.report.alignment import AlignedItem, align
-from assay.report.attempts import RunLike, mean, open_run
-from assay.report.causes import SUGGESTIONS, Case, Cause, Limits, cause_of
+from assay.report.attempts import mean
+from assay.report.causes import SUGGESTIONS, Cause, CauseThresholds, DiagnosisCase, cause_of
 from assay.report.comparability import step_budget
-from assay.report.recovery import EQUAL, Recoverer, Recovery
-from assay.report.traces import Sign, read_trace
+from assay.report.reformatting import EQUAL, ReformattedAnswer, Reformatter
+from assay.report.traces import EvidenceLine, read_trace
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 
@@ -26,7 +26,7 @@ MOST_SIGNS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AttemptDiagnosis:
     """One attempt below full reward: what was lost, and why."""
 
     attempt: str
@@ -37,13 +37,13 @@ class Finding:
     """`None` when there is none: such an attempt is in no mean."""
     lost: float | None
     cause: Cause
-    evidence: tuple[Sign, ...]
+    evidence: tuple[EvidenceLine, ...]
     answer: str | None
     gold: Any
     aligned: tuple[AlignedItem, ...]
     because: str
     """What the reward itself says."""
-    recovery: Recovery | None
+    recovery: ReformattedAnswer | None
 
     @property
     def returns(self) -> float:
@@ -91,7 +91,7 @@ class Diagnosis:
     """The mean if every answer had been in its best form: an upper bound, not a reward."""
     causes: tuple[CauseSummary, ...]
     """The costliest first."""
-    findings: tuple[Finding, ...]
+    findings: tuple[AttemptDiagnosis, ...]
     notes: tuple[str, ...] = ()
 
     def to_record(self) -> dict[str, Any]:
@@ -111,10 +111,10 @@ def diagnose(
     """
     opened = open_run(run, runs_dir)
     limits = _limits(opened.manifest)
-    recoverer = Recoverer()
+    recoverer = Reformatter()
     rewards: list[float] = []
     best: list[float] = []
-    findings: list[Finding] = []
+    findings: list[AttemptDiagnosis] = []
     n = 0
     for episode in _chosen(opened, task):
         n += 1
@@ -142,24 +142,26 @@ def diagnose(
     )
 
 
-def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> Finding | None:
+def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> AttemptDiagnosis | None:
     """Why one attempt is below full reward; `None` for one that is not."""
     episode = run.stored(attempt).episode
     reward = reward_of(episode)
     if reward is not None and reward >= full - EQUAL:
         return None
-    return _find(run, episode, _limits(run.manifest), full, Recoverer())
+    return _find(run, episode, _limits(run.manifest), full, Reformatter())
 
 
 def _chosen(run: Run, task: str | None) -> Iterator[Episode]:
     return (episode for episode in run.final() if task is None or episode.task.id == task)
 
 
-def _find(run: Run, episode: Episode, limits: Limits, full: float, recoverer: Recoverer) -> Finding:
+def _find(
+    run: Run, episode: Episode, limits: CauseThresholds, full: float, recoverer: Reformatter
+) -> AttemptDiagnosis:
     reward = reward_of(episode)
     recovery = recoverer.best(episode)
     aligned = align(episode.final_response, episode.task.answer)
-    case = Case(
+    case = DiagnosisCase(
         trace=read_trace(run, _whole(run, episode)),
         reward=reward,
         recovered=recovery.reward if recovery else None,
@@ -169,7 +171,7 @@ def _find(run: Run, episode: Episode, limits: Limits, full: float, recoverer: Re
     )
     cause, signs = cause_of(case)
     score = primary_score(episode)
-    return Finding(
+    return AttemptDiagnosis(
         attempt=episode.attempt,
         task_id=episode.task.id,
         repeat=episode.repeat,
@@ -194,14 +196,14 @@ def _whole(run: Run, episode: Episode) -> Episode:
         return episode
 
 
-def _limits(manifest: RunManifest) -> Limits:
+def _limits(manifest: RunManifest) -> CauseThresholds:
     options = manifest.config.get("agent", {})
     margin = options.get("options", {}).get("answer_margin", 0) if isinstance(options, dict) else 0
-    return Limits(step_budget(manifest), margin if isinstance(margin, int) else 0)
+    return CauseThresholds(step_budget(manifest), margin if isinstance(margin, int) else 0)
 
 
-def _summary(findings: Iterable[Finding], scored: int) -> tuple[CauseSummary, ...]:
-    groups: dict[Cause, list[Finding]] = {}
+def _summary(findings: Iterable[AttemptDiagnosis], scored: int) -> tuple[CauseSummary, ...]:
+    groups: dict[Cause, list[AttemptDiagnosis]] = {}
     for finding in findings:
         groups.setdefault(finding.cause, []).append(finding)
     rows = [

@@ -15,7 +15,8 @@ from statistics import NormalDist, variance
 from typing import Any
 
 from assay.errors import UsageError
-from assay.report.attempts import Attempts, RunLike, mean, read_attempts
+from assay.ledger.run import RunLike
+from assay.report.attempts import Attempts, mean, read_attempts
 from assay.report.comparability import obstacles
 from assay.report.statistics import ALPHA
 from assay.report.task_changes import EQUAL
@@ -78,10 +79,10 @@ def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> No
     if not read:
         raise UsageError("name at least one run")
     for other in read[1:]:
-        found = obstacles(read[0], other)
-        if found:
+        differences = obstacles(read[0], other)
+        if differences:
             raise UsageError(
-                f"{other.run_id} is not a repeat of {read[0].run_id}: {'; '.join(found)}"
+                f"{other.run_id} is not a repeat of {read[0].run_id}: {'; '.join(differences)}"
             )
     columns = [column for attempts in read for column in _columns(attempts)]
     if len(columns) < 2:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.errors import UsageError
-from assay.report.variants import Family, Variant, variants
+from assay.report.variants import AnswerVariant, Family, variants
 from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer
 
@@ -17,7 +17,7 @@ LONGEST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class ProbeResult:
     """One variant and what the reward gave for it."""
 
     family: Family
@@ -39,16 +39,16 @@ class Sensitivity:
     gold: str
     full: float | None
     """The best that any right form scores."""
-    rows: tuple[Probed, ...]
+    rows: tuple[ProbeResult, ...]
 
     @property
-    def losing(self) -> tuple[Probed, ...]:
+    def losing(self) -> tuple[ProbeResult, ...]:
         """Right forms that score less than the best right form."""
         full = self.full or 0.0
         return tuple(row for row in self.rows if row.right and (row.reward or 0.0) < full - EQUAL)
 
     @property
-    def gaining(self) -> tuple[Probed, ...]:
+    def gaining(self) -> tuple[ProbeResult, ...]:
         """Wrong answers that score anything."""
         return tuple(row for row in self.rows if not row.right and (row.reward or 0.0) > EQUAL)
 
@@ -102,7 +102,9 @@ def probe(
     return Sensitivity(scorer.spec.id, scorer.params, answer, max(right, default=None), rows)
 
 
-def _probed(scorer: Scorer, variant: Variant, gold: str, columns: Mapping[str, Any]) -> Probed:
+def _probed(
+    scorer: Scorer, variant: AnswerVariant, gold: str, columns: Mapping[str, Any]
+) -> ProbeResult:
     score: Score = scorer(
         {
             "answer": gold,
@@ -114,7 +116,7 @@ def _probed(scorer: Scorer, variant: Variant, gold: str, columns: Mapping[str, A
             "trajectory": _trajectory(variant.text),
         }
     )
-    return Probed(
+    return ProbeResult(
         variant.family,
         variant.name,
         variant.text,

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, sqrt
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +36,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """A two-sided confidence interval."""
 
     low: float
@@ -46,7 +45,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Permutation:
+class PermutationTest:
     """A two-sided sign-flip test of "the differences are symmetric around zero"."""
 
     p: float
@@ -55,7 +54,7 @@ class Permutation:
 
 
 @dataclass(frozen=True, slots=True)
-class McNemar:
+class McNemarTest:
     """The exact test of "as many tasks began to pass as ceased to"."""
 
     gained: int
@@ -65,36 +64,36 @@ class McNemar:
 
 def bootstrap_mean(
     values: Sequence[float], *, level: float = 1 - ALPHA, seed: int = SEED
-) -> Interval | None:
+) -> ConfidenceInterval | None:
     """The percentile interval of the mean; `None` below two values, which have no spread."""
     data = np.asarray(values, dtype=np.float64)
     if data.size < 2:
         return None
     if (data == data[0]).all():
-        return Interval(float(data[0]), float(data[0]), level)
+        return ConfidenceInterval(float(data[0]), float(data[0]), level)
     low, high = np.quantile(_resampled(data, seed), [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(low), float(high), level)
+    return ConfidenceInterval(float(low), float(high), level)
 
 
 def _resampled(data: Floats, seed: int) -> Floats:
     """Means of resamples; of many values of a few kinds, how often each is drawn is drawn."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     draws = _draws(RESAMPLES, data.size)
     if data.size >= MANY:
         kinds, counts = np.unique(data, return_counts=True)
         if kinds.size <= FEW_KINDS:
-            drawn = dice.multinomial(data.size, counts / data.size, size=draws)
-            return np.asarray(drawn @ kinds / data.size)
+            counts_drawn = rng.multinomial(data.size, counts / data.size, size=draws)
+            return np.asarray(counts_drawn @ kinds / data.size)
     return np.concatenate(
         [
             # Half as wide as the default, and the same numbers.
-            data[dice.integers(0, data.size, size=(rows, data.size), dtype=np.int32)].mean(axis=1)
+            data[rng.integers(0, data.size, size=(rows, data.size), dtype=np.int32)].mean(axis=1)
             for rows in _chunks(draws, data.size)
         ]
     )
 
 
-def sign_flip(differences: Sequence[float], *, seed: int = SEED) -> Permutation:
+def sign_flip(differences: Sequence[float], *, seed: int = SEED) -> PermutationTest:
     """How often flipping signs at random gives a mean at least as far from zero.
 
     Exact up to `EXACT_PAIRS` non-zero differences, seeded Monte-Carlo beyond, where the observed
@@ -103,31 +102,31 @@ def sign_flip(differences: Sequence[float], *, seed: int = SEED) -> Permutation:
     data = np.asarray(differences, dtype=np.float64)
     sizes = np.abs(data[data != 0.0])
     if not sizes.size:
-        return Permutation(1.0, 0, exact=True)
+        return PermutationTest(1.0, 0, exact=True)
     bar = abs(float(data.sum())) - TIE * float(sizes.sum())
     if sizes.size <= EXACT_PAIRS:
         sums = np.zeros(1)
         for size in sizes:
             sums = np.concatenate([sums + size, sums - size])
-        return Permutation(float(np.mean(np.abs(sums) >= bar)), int(sizes.size), exact=True)
+        return PermutationTest(float(np.mean(np.abs(sums) >= bar)), int(sizes.size), exact=True)
     hits, draws = _flip_hits(sizes, bar, seed)
-    return Permutation((hits + 1) / (draws + 1), int(sizes.size), exact=False)
+    return PermutationTest((hits + 1) / (draws + 1), int(sizes.size), exact=False)
 
 
 def _flip_hits(sizes: Floats, bar: float, seed: int) -> tuple[int, int]:
     """How many random assignments reach the bar; equal sizes are flipped together, as counts."""
     magnitudes, counts = np.unique(sizes, return_counts=True)
     draws = _draws(PERMUTATIONS, magnitudes.size)
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     hits = 0
     for rows in _chunks(draws, magnitudes.size):
-        flipped = dice.binomial(counts, 0.5, size=(rows, magnitudes.size))
+        flipped = rng.binomial(counts, 0.5, size=(rows, magnitudes.size))
         sums = (counts - 2 * flipped) @ magnitudes
         hits += int(np.count_nonzero(np.abs(sums) >= bar))
     return hits, draws
 
 
-def mcnemar(gained: int, lost: int) -> McNemar:
+def mcnemar(gained: int, lost: int) -> McNemarTest:
     """The two-sided exact binomial test on the tasks that changed sides."""
     n = gained + lost
     term, tail = 1, 1
@@ -136,7 +135,7 @@ def mcnemar(gained: int, lost: int) -> McNemar:
         tail += term
     # Integers of thousands of digits do not fit a float, their quotient does.
     p = 1.0 if gained == lost else min(1.0, 2 * tail / 2**n if n < 1000 else _ratio(tail, n))
-    return McNemar(gained, lost, p)
+    return McNemarTest(gained, lost, p)
 
 
 def _ratio(tail: int, n: int) -> float:
@@ -193,8 +192,8 @@ def tail_binomial(least: int, n: int, chance: float) -> float:
     return sum(comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(least, n + 1))
 
 
-def _draws(wanted: int, width: int) -> int:
-    return min(wanted, max(FEWEST_DRAWS, CELLS // max(width, 1)))
+def _draws(most: int, width: int) -> int:
+    return min(most, max(FEWEST_DRAWS, CELLS // max(width, 1)))
 
 
 def _chunks(rows: int, width: int) -> list[int]:
@@ -202,10 +201,3 @@ def _chunks(rows: int, width: int) -> list[int]:
     most = max(1, CHUNK_CELLS // max(width, 1))
     whole, rest = divmod(rows, most)
     return [most] * whole + [rest] * bool(rest)
-
-
-def as_record(value: Interval | Permutation | McNemar | None) -> dict[str, Any] | None:
-    """The statistic as plain JSON values."""
-    if value is None:
-        return None
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import comb
 from typing import Literal, TypeAlias
 
-from assay.report.attempts import Attempt, Attempts, mean
-from assay.report.comparability import twins
+from assay.report.attempts import Attempts, ScoredAttempt, mean
+from assay.report.comparability import identical_runs
 from assay.report.statistics import ALPHA, tail_binomial
 
 Change: TypeAlias = Literal[
@@ -40,19 +40,19 @@ class TaskChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TaskPair:
     """The repeats of one task that were scored in both runs."""
 
     task_id: str
-    base: tuple[Attempt, ...]
-    cand: tuple[Attempt, ...]
+    base: tuple[ScoredAttempt, ...]
+    cand: tuple[ScoredAttempt, ...]
 
     def means(self, side: Literal["base", "cand"]) -> float:
-        attempts: tuple[Attempt, ...] = getattr(self, side)
+        attempts: tuple[ScoredAttempt, ...] = getattr(self, side)
         return mean(a.reward for a in attempts if a.reward is not None)
 
 
-def paired(base: Attempts, cand: Attempts) -> Iterable[Pair]:
+def paired(base: Attempts, cand: Attempts) -> Iterable[TaskPair]:
     """The tasks with a repeat that was scored in both runs."""
     there = cand.by_task()
     for task, attempts in base.by_task().items():
@@ -61,10 +61,10 @@ def paired(base: Attempts, cand: Attempts) -> Iterable[Pair]:
             (a, after[a.repeat]) for a in attempts if a.reward is not None and a.repeat in after
         ]
         if both:
-            yield Pair(task, tuple(b for b, _ in both), tuple(c for _, c in both))
+            yield TaskPair(task, tuple(b for b, _ in both), tuple(c for _, c in both))
 
 
-def steady_drops(pairs: Sequence[Pair]) -> tuple[str, ...]:
+def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
     """Tasks whose every repeat is below every earlier one, unless chance explains their number.
 
     If nothing but chance told the repeats apart, a task whose 2k rewards fall into a lower and an
@@ -87,17 +87,17 @@ def steady_drops(pairs: Sequence[Pair]) -> tuple[str, ...]:
     return tuple(drops)
 
 
-def _rewards(attempts: Iterable[Attempt]) -> list[float]:
+def _rewards(attempts: Iterable[ScoredAttempt]) -> list[float]:
     return [a.reward for a in attempts if a.reward is not None]
 
 
 def task_changes(
-    base: Attempts, cand: Attempts, pairs: Sequence[Pair], flaky: set[str]
+    base: Attempts, cand: Attempts, pairs: Sequence[TaskPair], flaky: set[str]
 ) -> tuple[TaskChange, ...]:
     before, after = base.by_task(), cand.by_task()
-    known = {pair.task_id: pair for pair in pairs}
+    pair_of = {pair.task_id: pair for pair in pairs}
     rows = [
-        _task_change(task, before[task], after[task], known.get(task), flaky=task in flaky)
+        _task_change(task, before[task], after[task], pair_of.get(task), flaky=task in flaky)
         for task in before
         if task in after
     ]
@@ -107,7 +107,12 @@ def task_changes(
 
 
 def _task_change(
-    task: str, before: list[Attempt], after: list[Attempt], pair: Pair | None, *, flaky: bool
+    task: str,
+    before: list[ScoredAttempt],
+    after: list[ScoredAttempt],
+    pair: TaskPair | None,
+    *,
+    flaky: bool,
 ) -> TaskChange:
     difference = None if pair is None else pair.means("cand") - pair.means("base")
     return TaskChange(
@@ -123,7 +128,9 @@ def _task_change(
     )
 
 
-def _change(before: list[Attempt], after: list[Attempt], difference: float | None) -> Change:
+def _change(
+    before: list[ScoredAttempt], after: list[ScoredAttempt], difference: float | None
+) -> Change:
     errors = sum(a.errored for a in after) - sum(a.errored for a in before)
     unscored = sum(a.reward is None for a in after) - sum(a.reward is None for a in before)
     if errors > 0:
@@ -137,14 +144,14 @@ def _change(before: list[Attempt], after: list[Attempt], difference: float | Non
     return "improved" if difference is not None and difference > EQUAL else "unchanged"
 
 
-def flaky_tasks(base: Attempts, cand: Attempts, known: set[str] | None) -> set[str]:
+def flaky_tasks(base: Attempts, cand: Attempts, others: set[str] | None) -> set[str]:
     """Tasks whose reward varied although nothing was changed."""
     varied = _varying([base.rewards()]) | _varying([cand.rewards()])
-    return varied if known is None else varied | known | unsteady(cand)
+    return varied if others is None else varied | others | unsteady(cand)
 
 
 def unsteady(attempts: Attempts) -> set[str]:
-    return _varying([attempts.rewards(), *(twin.rewards() for twin in twins(attempts))])
+    return _varying([attempts.rewards(), *(twin.rewards() for twin in identical_runs(attempts))])
 
 
 def _varying(runs: Iterable[dict[str, list[float]]]) -> set[str]:
@@ -155,10 +162,10 @@ def _varying(runs: Iterable[dict[str, list[float]]]) -> set[str]:
     return {task for task, values in pooled.items() if max(values) - min(values) > EQUAL}
 
 
-def _mean_or_none(attempts: Iterable[Attempt]) -> float | None:
+def _mean_or_none(attempts: Iterable[ScoredAttempt]) -> float | None:
     rewards = _rewards(attempts)
     return mean(rewards) if rewards else None
 
 
-def _endings(attempts: Iterable[Attempt]) -> str:
+def _endings(attempts: Iterable[ScoredAttempt]) -> str:
     return ", ".join(sorted({a.abstained or a.stop_reason for a in attempts}))

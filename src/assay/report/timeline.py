@@ -13,7 +13,7 @@ from assay.report import statistics
 from assay.report.attempts import Attempts, mean, read_attempts
 from assay.report.comparability import obstacles
 from assay.report.comparison import Verdict, compare_attempts
-from assay.report.statistics import Interval
+from assay.report.statistics import ConfidenceInterval
 from assay.report.task_changes import EQUAL
 from assay.schema.manifest import RunManifest
 
@@ -41,16 +41,16 @@ class Prediction:
     @property
     def came_true(self) -> bool:
         """Whether every predicted task moved as predicted."""
-        wanted: dict[str, Direction] = {
+        expected: dict[str, Direction] = {
             **dict.fromkeys(self.up, "up"),
             **dict.fromkeys(self.down, "down"),
         }
-        return all(self.outcomes.get(task) == direction for task, direction in wanted.items())
+        return all(self.outcomes.get(task) == direction for task, direction in expected.items())
 
     @property
     def sentence(self) -> str:
         """`predicted 3, 7 up: 3 up, 7 flat, 0 down`."""
-        said = [
+        predicted = [
             f"{', '.join(self._name(task) for task in tasks)} {way}"
             for way, tasks in (("up", self.up), ("down", self.down))
             if tasks
@@ -60,14 +60,14 @@ class Prediction:
             for task in (*self.up, *self.down)
         ]
         others = f"{self.others_down} {'others ' if self.down else ''}down"
-        return f"predicted {'; '.join(said)}: {', '.join([*came, others])}"
+        return f"predicted {'; '.join(predicted)}: {', '.join([*came, others])}"
 
     def _name(self, task: str) -> str:
         return task.removeprefix(self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class RunChange:
     """A run against the run before it that it can be compared with."""
 
     against: str
@@ -78,7 +78,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class HistoryRow:
     """One run of the table."""
 
     run_id: str
@@ -91,13 +91,13 @@ class Row:
     """Tasks."""
     attempts: int
     mean: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     best: float | None
     worst: float | None
     answered: int | None
     errors: int | None
     abstained: int | None
-    change: Moved | None
+    change: RunChange | None
     not_comparable: str
     """Why the run right before it is no measure for it; empty when it is one."""
     prediction: Prediction | None
@@ -107,10 +107,10 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class RunHistory:
     """All runs, oldest first."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[HistoryRow, ...]
     notes: tuple[str, ...] = ()
 
     def to_record(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class History:
         return record
 
 
-def history(benchmark: str | None = None, *, runs_dir: str | Path = "runs") -> History:
+def history(benchmark: str | None = None, *, runs_dir: str | Path = "runs") -> RunHistory:
     """Every run in the folder, or those of one benchmark, oldest first.
 
     A run is compared with the latest one before it that has the same reward, task set, step
@@ -142,10 +142,10 @@ def history(benchmark: str | None = None, *, runs_dir: str | Path = "runs") -> H
             read.append(attempts)
     read.sort(key=lambda attempts: (attempts.manifest.created_at, attempts.run_id))
     rows = [_row(attempts, read[:i]) for i, attempts in enumerate(read)]
-    return History(tuple(rows), tuple(notes))
+    return RunHistory(tuple(rows), tuple(notes))
 
 
-def _row(attempts: Attempts, before: Sequence[Attempts]) -> Row:
+def _row(attempts: Attempts, before: Sequence[Attempts]) -> HistoryRow:
     manifest = attempts.manifest
     reported = manifest.config.get(REPORTED)
     typed = reported if isinstance(reported, Mapping) and not attempts.final else {}
@@ -154,7 +154,7 @@ def _row(attempts: Attempts, before: Sequence[Attempts]) -> Row:
     earlier = next((run for run in reversed(before) if not obstacles(run, attempts)), None)
     hindrance = obstacles(before[-1], attempts) if before else ()
     has = bool(attempts.final)
-    return Row(
+    return HistoryRow(
         run_id=attempts.run_id,
         created_at=manifest.created_at,
         benchmark=manifest.benchmark,
@@ -178,10 +178,12 @@ def _row(attempts: Attempts, before: Sequence[Attempts]) -> Row:
     )
 
 
-def _moved(earlier: Attempts, attempts: Attempts) -> Moved:
-    found = compare_attempts(earlier, attempts)
-    difference = found.reward.difference if found.reward else None
-    return Moved(earlier.run_id, difference, found.p, found.verdict, found.because)
+def _moved(earlier: Attempts, attempts: Attempts) -> RunChange:
+    comparison = compare_attempts(earlier, attempts)
+    difference = comparison.reward.difference if comparison.reward else None
+    return RunChange(
+        earlier.run_id, difference, comparison.p, comparison.verdict, comparison.because
+    )
 
 
 def _prediction(
@@ -195,13 +197,14 @@ def _prediction(
     if not up and not down:
         return None
     before, after = earlier.task_means, attempts.task_means
-    moved = {task: _direction(after[task] - before[task]) for task in after.keys() & before.keys()}
-    said = {*up, *down}
+    both = after.keys() & before.keys()
+    directions = {task: _direction(after[task] - before[task]) for task in both}
+    predicted = {*up, *down}
     return Prediction(
         up=up,
         down=down,
-        outcomes={task: moved[task] for task in (*up, *down) if task in moved},
-        others_down=sum(way == "down" and task not in said for task, way in moved.items()),
+        outcomes={task: directions[task] for task in (*up, *down) if task in directions},
+        others_down=sum(directions[task] == "down" for task in both - predicted),
         prefix=_prefix(after),
     )
 

@@ -36,7 +36,7 @@ _REFUSED = re.compile(r"(?<![\w.-])(?P<site>[\w.-]{1,253}) does not work here an
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class EvidenceLine:
     """Something that a step shows, in words."""
 
     step: int
@@ -44,7 +44,7 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class TruncatedText:
     """What the agent was shown of a step's observation ended early."""
 
     step: int
@@ -53,7 +53,7 @@ class Cut:
     """Whether it was the result of a call, not a page."""
 
 
-class Trace:
+class AttemptTrace:
     """One episode with its steps and messages, asked for signs of what went wrong."""
 
     def __init__(self, episode: Episode, artifact: Callable[[str], str]) -> None:
@@ -64,36 +64,36 @@ class Trace:
     @cached_property
     def acted(self) -> tuple[Step, ...]:
         """The steps on which the world was told something."""
-        spoken = ('answer("', "answer('")
-        return tuple(s for s in self.steps if s.index > 0 and not s.action.startswith(spoken))
+        answers = ('answer("', "answer('")
+        return tuple(s for s in self.steps if s.index > 0 and not s.action.startswith(answers))
 
     @cached_property
     def prompts(self) -> tuple[tuple[int, str], ...]:
         """What the agent was told, with the step whose observation it shows."""
-        told = [_text(m) for m in self.episode.trajectory.messages if m.role in ("user", "tool")]
-        paged = [text for text in told if PAGE in text]
-        return tuple(enumerate(paged or told))
+        texts = [_text(m) for m in self.episode.trajectory.messages if m.role in ("user", "tool")]
+        paged = [text for text in texts if PAGE in text]
+        return tuple(enumerate(paged or texts))
 
     @cached_property
-    def cuts(self) -> tuple[Cut, ...]:
+    def cuts(self) -> tuple[TruncatedText, ...]:
         """Every place where text was left out of what the agent saw."""
-        found = []
+        cuts = []
         for step, text in self.prompts:
             for match in _CUT.finditer(text):
                 payload = text.startswith(_LESS, match.end())
-                found.append(Cut(step, int(match["n"].replace(",", "")), payload))
-        known = {cut.step for cut in found}
-        found += [Cut(s.index, 0, payload=False) for s in self.steps
-                  if s.truncated and s.index not in known]  # fmt: skip
-        return tuple(sorted(found, key=lambda cut: cut.step))
+                cuts.append(TruncatedText(step, int(match["n"].replace(",", "")), payload))
+        marked = {cut.step for cut in cuts}
+        cuts += [TruncatedText(s.index, 0, payload=False) for s in self.steps
+                  if s.truncated and s.index not in marked]  # fmt: skip
+        return tuple(sorted(cuts, key=lambda cut: cut.step))
 
-    def seen(self, wanted: Callable[[str], bool]) -> int | None:
+    def first_shown(self, matches: Callable[[str], bool]) -> int | None:
         """The first step of whose observation the agent was shown such a text."""
-        return next((step for step, text in self.prompts if wanted(text)), None)
+        return next((step for step, text in self.prompts if matches(text)), None)
 
-    def there(self, wanted: Callable[[str], bool]) -> int | None:
+    def first_recorded(self, matches: Callable[[str], bool]) -> int | None:
         """The first step at which the world held such a text, whether it was shown or not."""
-        return next((s.index for s in self.steps if wanted(self.observation(s))), None)
+        return next((s.index for s in self.steps if matches(self.observation(s))), None)
 
     def observation(self, step: Step) -> str:
         """The whole text after a step; empty when it is not there any more."""
@@ -105,56 +105,58 @@ class Trace:
             return ""
 
     @cached_property
-    def blocks(self) -> tuple[Sign, ...]:
+    def blocks(self) -> tuple[EvidenceLine, ...]:
         """Steps on which a page was barred, by the site or by the agent's own list."""
         return tuple(sign for step in self.steps if (sign := self._block(step)))
 
-    def _block(self, step: Step) -> Sign | None:
+    def _block(self, step: Step) -> EvidenceLine | None:
         refused = _REFUSED.search(step.think)
         if refused:
-            return Sign(step.index, f"the agent may not open {refused['site']}")
+            return EvidenceLine(step.index, f"the agent may not open {refused['site']}")
         if step.outcome is not None:
             code = step.outcome.get("block")
         else:
             code = read_block_note(self._head(step))
-        return Sign(step.index, f"the page is blocked ({code})") if code else None
+        return EvidenceLine(step.index, f"the page is blocked ({code})") if code else None
 
     @cached_property
-    def failures(self) -> tuple[tuple[Sign, bool], ...]:
+    def failures(self) -> tuple[tuple[EvidenceLine, bool], ...]:
         """Steps that failed, each with whether it was the way there that failed."""
-        return tuple(found for step in self.acted if (found := self._failure(step)))
+        return tuple(failure for step in self.acted if (failure := self._failure(step)))
 
-    def _failure(self, step: Step) -> tuple[Sign, bool] | None:
+    def _failure(self, step: Step) -> tuple[EvidenceLine, bool] | None:
         outcome = step.outcome or {}
         code = outcome.get("error")
-        told = _ERROR.search(self._head(step))
-        text = step.error or (told["text"] if told else "")
+        match = _ERROR.search(self._head(step))
+        text = step.error or (match["text"] if match else "")
         if not code and not text:
             return None
         navigation = code in NAVIGATION or (not code and _NAVIGATED.search(text) is not None)
-        return Sign(step.index, f"{step.action[:80]} failed: {text or code}"), navigation
+        return EvidenceLine(step.index, f"{step.action[:80]} failed: {text or code}"), navigation
 
     def _head(self, step: Step) -> str:
         """The lines that the world put before the page."""
         return self.observation(step)[:HEAD_CHARS].partition("\n\n")[0]
 
     @cached_property
-    def repeats(self) -> tuple[Sign, ...]:
+    def repeats(self) -> tuple[EvidenceLine, ...]:
         """Steps that did again what had been done before, and led to where the agent was before."""
         seen: dict[tuple[str, Any], int] = {}
-        found = []
+        repeats = []
         for step in self.acted:
             key = (step.action, _state(step))
             if key in seen:
-                found.append(Sign(step.index, f"{step.action[:80]} again, as at step {seen[key]}"))
+                repeats.append(
+                    EvidenceLine(step.index, f"{step.action[:80]} again, as at step {seen[key]}")
+                )
             else:
                 seen[key] = step.index
-        return tuple(found)
+        return tuple(repeats)
 
 
-def read_trace(run: Run, episode: Episode) -> Trace:
+def read_trace(run: Run, episode: Episode) -> AttemptTrace:
     """The trace of an episode that was read whole."""
-    return Trace(episode, run.text)
+    return AttemptTrace(episode, run.text)
 
 
 def _state(step: Step) -> Any:

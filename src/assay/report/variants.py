@@ -38,7 +38,7 @@ _ELSE: Final = "Bartholomew Quill"
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class AnswerVariant:
     """One way to answer."""
 
     family: Family
@@ -48,28 +48,28 @@ class Variant:
     """Whether it says what the gold says."""
 
 
-def variants(gold: str) -> list[Variant]:
+def variants(gold: str) -> list[AnswerVariant]:
     """Distinct variants of the gold, the gold itself first."""
     items = [line.strip() for line in gold.splitlines() if line.strip()]
     number = number_in(gold)
-    found: dict[str, Variant] = {}
+    by_text: dict[str, AnswerVariant] = {}
     for variant in (
-        Variant("gold", "the gold itself", gold, right=True),
+        AnswerVariant("gold", "the gold itself", gold, right=True),
         *_frames(gold),
         *(_listed(items) if len(items) > 1 else _letters(gold)),
         *(_numbers(gold, number) if number is not None else ()),
         *_dates(gold),
         *_wrong(gold, items, number),
     ):
-        found.setdefault(variant.text, variant)
-    return list(found.values())
+        by_text.setdefault(variant.text, variant)
+    return list(by_text.values())
 
 
-def _right(family: Family, *named: tuple[str, str]) -> Iterator[Variant]:
-    return (Variant(family, name, text, right=True) for name, text in named)
+def _right(family: Family, *named: tuple[str, str]) -> Iterator[AnswerVariant]:
+    return (AnswerVariant(family, name, text, right=True) for name, text in named)
 
 
-def _frames(gold: str) -> Iterator[Variant]:
+def _frames(gold: str) -> Iterator[AnswerVariant]:
     """What models put around an answer."""
     yield from _right(
         "white space",
@@ -104,7 +104,7 @@ def _frames(gold: str) -> Iterator[Variant]:
                       ("object", json.dumps({"answer": gold})))  # fmt: skip
 
 
-def _letters(gold: str) -> Iterator[Variant]:
+def _letters(gold: str) -> Iterator[AnswerVariant]:
     """Forms of a text; a text without letters has none."""
     yield from _right(
         "case",
@@ -137,7 +137,7 @@ def _plain(text: str) -> str:
     return "".join(char for char in parts if not unicodedata.combining(char))
 
 
-def _numbers(gold: str, number: float) -> Iterator[Variant]:
+def _numbers(gold: str, number: float) -> Iterator[AnswerVariant]:
     """Forms of a number."""
     bare = _digits(number)
     yield from _right(
@@ -199,12 +199,12 @@ def number_words(number: float) -> str:
     return _TENS[n // 10] + (f"-{_ONES[n % 10]}" if n % 10 else "")
 
 
-def _dates(gold: str) -> Iterator[Variant]:
+def _dates(gold: str) -> Iterator[AnswerVariant]:
     day = read_date(gold)
     if day is None:
         return
     for form, name in DATE_FORMS:
-        yield Variant("date", name, day.strftime(form), right=True)
+        yield AnswerVariant("date", name, day.strftime(form), right=True)
 
 
 def read_date(text: str) -> date | None:
@@ -217,7 +217,7 @@ def read_date(text: str) -> date | None:
     return None
 
 
-def _listed(items: Sequence[str]) -> Iterator[Variant]:
+def _listed(items: Sequence[str]) -> Iterator[AnswerVariant]:
     """Forms of a list."""
     backwards = list(reversed(items))
     yield from _right(
@@ -237,7 +237,7 @@ def _listed(items: Sequence[str]) -> Iterator[Variant]:
     yield from _right("case", ("lower case", json.dumps([item.lower() for item in items])))
 
 
-def _wrong(gold: str, items: Sequence[str], number: float | None) -> Iterator[Variant]:
+def _wrong(gold: str, items: Sequence[str], number: float | None) -> Iterator[AnswerVariant]:
     """Answers that are not the gold, however they look."""
     named: list[tuple[str, str]] = [
         ("nothing", ""),
@@ -262,7 +262,7 @@ def _wrong(gold: str, items: Sequence[str], number: float | None) -> Iterator[Va
         named += [("first word only", words[0]), ("last word only", words[-1])]
         named += [("last word changed", " ".join([*words[:-1], "Quill"]))]
         named += [("words repeated", f"{gold} {gold} {gold}")]
-    yield from (Variant("wrong", name, text, right=False) for name, text in named)
+    yield from (AnswerVariant("wrong", name, text, right=False) for name, text in named)
 
 
 _FACTORS: Final = (
@@ -272,8 +272,8 @@ _FACTORS: Final = (
 
 
 def _wrong_lists(items: Sequence[str]) -> list[tuple[str, str]]:
-    def dumped(kept: Sequence[str]) -> str:
-        return json.dumps(list(kept), ensure_ascii=False)
+    def dumped(items: Sequence[str]) -> str:
+        return json.dumps(list(items), ensure_ascii=False)
 
     return [
         ("one item missing", dumped(items[:-1])),

@@ -1,4 +1,4 @@
-"""Benchmarks: TOML files that bind tasks, a world, rewards and limits by name."""
+"""Benchmarks: TOML files that bind tasks, an environment, rewards and limits by name."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PATHS = ("path", "folder")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """Something from a registry, and the options to make it with."""
+class Component:
+    """A registry name, and the options that its object is made with."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -37,18 +37,18 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What an episode may take, and what the runner does when the world fails."""
+    """What an episode may take, and what the runner does when the environment fails."""
 
     steps: int = 15
     step_s: float = 30.0
-    """For one turn of the agent, and then again for the world's answer to it."""
+    """For one turn of the agent, and then again for the environment's step."""
     episode_s: float = 240.0
     """From the reset to the ending."""
     reset_s: float = 60.0
     score_s: float = 60.0
     """For one reward; a slower one abstains."""
     attempts: int = 3
-    """How often a task is tried when its world fails; every try stays in the ledger."""
+    """How often a task is tried when its environment fails; every try stays in the ledger."""
 
     def for_agent(self) -> EpisodeLimits:
         return EpisodeLimits(steps=self.steps, step_s=self.step_s, episode_s=self.episode_s)
@@ -59,9 +59,9 @@ class Benchmark:
     """A benchmark as its file says it, checked as far as the file alone allows."""
 
     name: str
-    tasks: Named
-    environment: Named
-    rewards: tuple[Named, ...]
+    tasks: Component
+    environment: Component
+    rewards: tuple[Component, ...]
     """The first one is primary."""
     limits: RunLimits = RunLimits()
     service: Service | None = None
@@ -115,13 +115,13 @@ def read_benchmark(
     document: Mapping[str, Any], *, where: str, settings: Mapping[str, Any] | None = None
 ) -> Benchmark:
     """The benchmark that a parsed document describes; errors name the file and the key."""
-    changed = with_settings(document, settings or {}, where)
-    top = _Table(changed, where, "")
+    copy = with_settings(document, settings or {}, where)
+    top = _Table(copy, where, "")
     benchmark = Benchmark(
         name=top.text("name"),
         summary=top.text("summary", ""),
-        tasks=top.table("tasks").named("source"),
-        environment=top.table("environment").named("name"),
+        tasks=top.table("tasks").component("source"),
+        environment=top.table("environment").component("name"),
         rewards=_rewards(top.table("rewards")),
         limits=_limits(top.table("limits", {})),
         service=_service(top.optional_table("service")),
@@ -134,7 +134,7 @@ def with_settings(
     document: Mapping[str, Any], settings: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
     """A copy of the document in which every dotted key has its new value."""
-    changed = {
+    copy = {
         key: dict(value) if isinstance(value, Mapping) else value for key, value in document.items()
     }
     for key, value in settings.items():
@@ -144,9 +144,9 @@ def with_settings(
                 f"{key!r} is no setting of a benchmark; write SECTION.KEY with one of the "
                 f"sections {', '.join(SECTIONS)}"
             )
-        table: Any = changed.get(section)
+        table: Any = copy.get(section)
         if table is None:
-            table = changed[section] = {}
+            table = copy[section] = {}
         *parents, last = option.split(".")
         for parent in parents:
             table[parent] = dict(table.get(parent) or {})
@@ -154,7 +154,7 @@ def with_settings(
         if not isinstance(table, dict):
             raise BadParameter(f"{where}: [{section}] is {table!r}; it is a table")
         table[last] = value
-    return changed
+    return copy
 
 
 def _read_file(file: Traversable) -> dict[str, Any]:
@@ -177,30 +177,30 @@ def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
 
 
 class _Table:
-    """One table of a benchmark file; a key that nobody asks for is a mistake."""
+    """One table of a benchmark file; a key that is never read is a mistake."""
 
     def __init__(self, values: Mapping[str, Any], where: str, path: str) -> None:
         self._values = dict(values)
         self._where = where
         self._path = path
-        self._known: list[str] = []
+        self._keys: list[str] = []
 
     def text(self, key: str, default: str | None = None) -> str:
         value = self._take(key, default)
         if not isinstance(value, str) or (default is None and not value.strip()):
-            raise self.wrong(key, value, "a text")
+            raise self.problem(key, value, "a text")
         return value
 
     def table(self, key: str, default: Mapping[str, Any] | None = None) -> _Table:
         value = self._take(key, default)
         if not isinstance(value, Mapping):
-            raise self.wrong(key, value, f"a table, [{key}]")
+            raise self.problem(key, value, f"a table, [{key}]")
         return _Table(value, self._where, f"[{key}] " if not self._path else f"{self._path}{key}.")
 
     def texts(self, key: str, default: list[str] | None = None) -> tuple[str, ...]:
         value = self._take(key, default)
         if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-            raise self.wrong(key, value, "a list of texts")
+            raise self.problem(key, value, "a list of texts")
         return tuple(value)
 
     def number(self, key: str, default: float, *, whole: bool) -> Any:
@@ -208,7 +208,7 @@ class _Table:
         kinds = (int,) if whole else (int, float)
         # TOML's true is Python's True, which is an int too.
         if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < float("inf"):
-            raise self.wrong(key, value, "a whole number from 1 up" if whole else "a number > 0")
+            raise self.problem(key, value, "a whole number from 1 up" if whole else "a number > 0")
         return value if whole else float(value)
 
     def optional_table(self, key: str) -> _Table | None:
@@ -217,36 +217,36 @@ class _Table:
         self._take(key, None)
         return None
 
-    def named(self, key: str) -> Named:
-        return Named(self.text(key), self.rest())
+    def component(self, key: str) -> Component:
+        return Component(self.text(key), self.rest())
 
     def rest(self) -> dict[str, Any]:
-        """Everything that was not asked for."""
+        """The keys that were not read yet, with their values; they count as read now."""
         rest, self._values = self._values, {}
         return rest
 
     def finish(self) -> None:
         for key in self._values:
-            hint = did_you_mean(key, self._known) or f"it has {', '.join(self._known)}"
+            hint = did_you_mean(key, self._keys) or f"it has {', '.join(self._keys)}"
             raise BadParameter(f"{self._where}: {self._path}there is no key {key!r}; {hint}")
 
-    def wrong(self, key: str, value: Any, wanted: str) -> BadParameter:
-        found = "missing" if value is None else repr(value)[:200]
-        return BadParameter(f"{self._where}: {self._path}{key} is {found}; it is {wanted}")
+    def problem(self, key: str, value: Any, expected: str) -> BadParameter:
+        actual = "missing" if value is None else repr(value)[:200]
+        return BadParameter(f"{self._where}: {self._path}{key} is {actual}; it is {expected}")
 
     def _take(self, key: str, default: Any) -> Any:
-        self._known.append(key)
+        self._keys.append(key)
         value = self._values.pop(key, None)
         return default if value is None else value
 
 
-def _rewards(table: _Table) -> tuple[Named, ...]:
+def _rewards(table: _Table) -> tuple[Component, ...]:
     names = table.texts("names")
     if not names or len(set(map(REWARDS.current_name, names))) < len(names):
-        raise table.wrong("names", list(names), "a list of different rewards, the primary first")
+        raise table.problem("names", list(names), "a list of different rewards, the primary first")
     options = table.table("options", {})
     rewards = tuple(
-        Named(REWARDS.current_name(name), options.table(name, {}).rest()) for name in names
+        Component(REWARDS.current_name(name), options.table(name, {}).rest()) for name in names
     )
     options.finish()
     table.finish()

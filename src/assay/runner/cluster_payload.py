@@ -62,7 +62,7 @@ def unpack(payload: bytes) -> Any:
     registered, contents = pickle.loads(packed)  # noqa: S301 - it comes from the job's own driver
     by_kind = {registry.kind: registry for registry in REGISTRIES}
     for kind, name, number, item in registered:
-        by_kind[kind].add(name, item, version=number)
+        by_kind[kind].add(name, item, version=number, replace=True)
     return contents
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.errors import BadParameter, BadRecord, ResourceError
-from assay.runner import parquet
+from assay.formats import parquet
 from assay.runner.engine import Engine, LocalProcesses
 from assay.runner.files import FileReport, run_shards
 from assay.runner.shard_rows import SHARD_BYTES, fingerprint, plan_shards

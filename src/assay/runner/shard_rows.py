@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import orjson
 
-from assay.runner import parquet
+from assay.formats import parquet
 from assay.runner.shards import InputRow, Shard
 
 SHARD_BYTES = 4 * 1024 * 1024
@@ -24,12 +24,15 @@ LINE_BYTES = 64 * 1024 * 1024
 
 def plan_shards(source: Path, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
     """Every shard of the file; the same file always gives the same ones."""
-    return parquet.plan(source) if parquet.is_parquet(source) else _plan_lines(source, shard_bytes)
+    return _plan_groups(source) if parquet.is_parquet(source) else _plan_lines(source, shard_bytes)
 
 
 def read_rows(source: Path, shard: Shard) -> Iterator[InputRow]:
     """The rows of one shard; blank lines are passed over but counted."""
-    return parquet.read(source, shard) if parquet.is_parquet(source) else _read_lines(source, shard)
+    if not parquet.is_parquet(source):
+        return _read_lines(source, shard)
+    values = parquet.read_rows(source, shard.start)
+    return (InputRow(number, value) for number, value in enumerate(values, shard.first_row))
 
 
 def fingerprint(source: Path) -> str:
@@ -75,6 +78,16 @@ def _row_of(line: bytes, number: int, stream: BinaryIO) -> Iterator[InputRow]:
 def _skip_line(stream: BinaryIO) -> None:
     while (chunk := stream.readline(LINE_BYTES)) and not chunk.endswith(b"\n"):
         pass
+
+
+def _plan_groups(source: Path) -> list[Shard]:
+    """One shard for each row group."""
+    shards: list[Shard] = []
+    first_row = 1
+    for group, rows in enumerate(parquet.count_rows(source)):
+        shards.append(Shard(group, group, group + 1, first_row, rows))
+        first_row += rows
+    return shards
 
 
 def _plan_lines(source: Path, shard_bytes: int) -> list[Shard]:

@@ -117,6 +117,12 @@ class Episode(Record):
     def stop_reason(self) -> StopReason:
         return self.trajectory.stop_reason
 
+    @property
+    def domain(self) -> str:
+        """`metadata["domain"]` of the task; empty when it has none."""
+        domain = self.task.metadata.get("domain")
+        return "" if domain is None else str(domain)
+
     def columns(self) -> dict[str, Any]:
         """What a reward can ask for by name, apart from the rollout's context."""
         return {

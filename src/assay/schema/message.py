@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ConfigDict
@@ -52,6 +53,23 @@ class Message(Record):
 
     def get(self, key: str, default: Any = None) -> Any:
         return self[key] if key in self else default  # noqa: SIM401 - this is that method
+
+
+def text_of(content: Any) -> str:
+    """The text of a message's content; of a list of parts, all that are text, joined."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence):
+        return "".join(text for text in map(_text_of_part, content) if isinstance(text, str))
+    return str(content)
+
+
+def _text_of_part(part: Any) -> Any:
+    if isinstance(part, str):
+        return part
+    return part.get("text") if isinstance(part, Mapping) else getattr(part, "text", None)
 
 
 def _field(record: Record, key: str) -> Any:

@@ -1,1 +1,1 @@
-"""Where tasks come from: the town, files, public data sets, and the worlds' own lists."""
+"""Where tasks come from: files, public data sets, and the environments' own lists."""

@@ -25,7 +25,7 @@ def tasks(path: str | Path, *, limit: int | None = None) -> list[Task]:
     """
     if limit is not None and limit < 1:
         raise BadParameter(f"limit is a number of tasks from 1 up, not {limit!r}")
-    made: list[Task] = []
+    tasks: list[Task] = []
     lines: dict[str, int] = {}
     for number, row in read_rows(Path(path)):
         task = _task(row, f"{path}, line {number}")
@@ -35,12 +35,12 @@ def tasks(path: str | Path, *, limit: int | None = None) -> list[Task]:
                 "give every task an id of its own"
             )
         lines[task.id] = number
-        made.append(task)
-        if len(made) == limit:
+        tasks.append(task)
+        if len(tasks) == limit:
             break
-    if not made:
+    if not tasks:
         raise BadRecord(f"{path} holds no tasks; write one JSON object per line")
-    return made
+    return tasks
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -71,8 +71,8 @@ def _task(row: dict[str, Any], where: str) -> Task:
     id_, goal, answer = (_first(row, names) for names in (IDS, GOALS, ANSWERS))
     missing = [names[0] for names, value in ((IDS, id_), (GOALS, goal)) if value is None]
     if missing:
-        known = ", ".join(sorted(row)) or "none"
-        raise BadRecord(f"{where}: no {missing[0]!r}; the columns there are: {known}")
+        columns = ", ".join(sorted(row)) or "none"
+        raise BadRecord(f"{where}: no {missing[0]!r}; the columns there are: {columns}")
     if isinstance(id_, bool) or not isinstance(id_, (str, int)) or str(id_) == "":
         raise BadRecord(f"{where}: an id is a text or a whole number, not {id_!r}")
     if not isinstance(goal, str):

@@ -17,8 +17,8 @@ from assay.ledger.records import StoredEpisode
 from assay.ledger.run import Run
 from assay.ledger.windows import StepGist, read_gists, read_window
 from assay.report.comparison import Comparison, compare
-from assay.report.diagnosis import Diagnosis, Finding, diagnose, diagnose_attempt
-from assay.report.statistics import Interval, bootstrap_mean
+from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose, diagnose_attempt
+from assay.report.statistics import ConfidenceInterval, bootstrap_mean
 from assay.report.timeline import FEWEST
 from assay.schema.episode import Step
 from assay.schema.manifest import RunManifest
@@ -57,7 +57,7 @@ class Archive:
         self._index_lock = threading.Lock()
         self._runs: Memory[_Open] = Memory(MOST_RUNS)
         self._gists: Memory[_Read] = Memory(MOST_GISTS, lambda read: len(read.gists))
-        self._intervals: Memory[tuple[Interval | None]] = Memory(MOST_INTERVALS)
+        self._intervals: Memory[tuple[ConfidenceInterval | None]] = Memory(MOST_INTERVALS)
         self._diagnoses: Memory[Diagnosis] = Memory(MOST_REPORTS)
         self._comparisons: Memory[Comparison] = Memory(MOST_REPORTS)
 
@@ -74,10 +74,10 @@ class Archive:
         with self._index_lock:
             return self._index.attempts(run_id=run_id, task_id=task_id)
 
-    def interval(self, row: RunRow) -> Interval | None:
+    def interval(self, row: RunRow) -> ConfidenceInterval | None:
         """The 95 % interval of the mean over tasks; `None` where it would not be honest."""
 
-        def make() -> tuple[Interval | None]:
+        def make() -> tuple[ConfidenceInterval | None]:
             with self._index_lock:
                 means = self._index.task_means(row.run_id)
             return (bootstrap_mean(means) if len(means) >= FEWEST else None,)
@@ -169,7 +169,7 @@ class Archive:
             return self._diagnoses.get(key)
         return self._diagnoses.made(key, lambda: diagnose(Run(layout.folder, strict=False)))
 
-    def finding(self, run_id: str, attempt: str) -> Finding | None:
+    def finding(self, run_id: str, attempt: str) -> AttemptDiagnosis | None:
         """Why one attempt is below full reward."""
         known = self.diagnosis(run_id, now=False)
         if known is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.errors import BadParameter
 from assay.registry import find_reward
-from assay.report.sensitivity import Probed, Sensitivity
+from assay.report.sensitivity import ProbeResult, Sensitivity
 from assay.resources.child import ChildProcess
 from assay.resources.frames import BadFrame, Closed
 from assay.schema.score import Score, score_from_record
@@ -53,7 +53,9 @@ class RewardTryout:
         """The scores of the reference's variants. Raises `BadParameter` as `score` does."""
         request = {"do": "probe", "reference": reference, **_to_request(reward, columns, params)}
         record = self._run(request)["probe"]
-        return Sensitivity(**{**record, "rows": tuple(Probed(**row) for row in record["rows"])})
+        return Sensitivity(
+            **{**record, "rows": tuple(ProbeResult(**row) for row in record["rows"])}
+        )
 
     def _run(self, request: dict[str, Any]) -> dict[str, Any]:
         if not self._places.acquire(timeout=self._limit_s):

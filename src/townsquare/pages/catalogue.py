@@ -14,7 +14,7 @@ from townsquare.records.schema import TOWN, TWIN_TOWN, Council, Records, long_da
 from townsquare.records.trade import CATEGORIES
 from townsquare.records.words import ITEMS
 
-WALL, LOOKALIKE, GENERAL, OFFICIAL, UNKNOWN = 95, 85, 60, 50, 40
+OBSTACLE, LOOKALIKE, GENERAL, OFFICIAL, UNKNOWN = 95, 85, 60, 50, 40
 
 
 def list_documents(records: Records) -> Iterator[Document]:
@@ -124,7 +124,7 @@ def _shops(records: Records) -> Iterator[Document]:
             f"/compare/{slug(item)}",
             f"We compare the price of {item} in every shop of {TOWN} and show you the cheapest, "
             "updated every hour, with stock levels and delivery times.",
-            WALL,
+            OBSTACLE,
         )
         yield Document(
             f"Who sells {item} - {shops.NAME}",
@@ -143,7 +143,7 @@ def _culture(records: Records) -> Iterator[Document]:
         "/museum",
         "Buy tickets for the museum online: prices for adults, seniors, students and children, on "
         "weekdays and at the weekend. No queue, instant delivery.",
-        WALL,
+        OBSTACLE,
     )
     yield Document(
         f"Visit: ticket prices - {culture.MUSEUM_NAME}",
@@ -227,7 +227,7 @@ def _travel(records: Records) -> Iterator[Document]:
         "tides",
         "/",
         "High water at the harbour, to the minute, for today and every day of the year.",
-        WALL,
+        OBSTACLE,
     )
     yield Document(
         f"Tide tables: high water at the harbour - {travel.HARBOUR_NAME}",

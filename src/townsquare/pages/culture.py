@@ -64,12 +64,12 @@ def respond_library(records: Records, request: Request) -> Response:
 
 def respond_clubs(records: Records, request: Request) -> Response:
     if request.path == "/":
-        said = paragraph(
+        notice = paragraph(
             "Every club keeps its own page. There is no list: use the ",
             link(request.url("search"), "search engine"),
             ".",
         )
-        return show(document(CLUBS_NAME, "Clubs", said))
+        return show(document(CLUBS_NAME, "Clubs", notice))
     club = next((club for club in records.clubs if request.path == f"/club/{club.slug}"), None)
     if club is None:
         return not_found(CLUBS_NAME)

@@ -37,20 +37,20 @@ def respond(records: Records, request: Request) -> Response:
         return show(document(NAME, "Business directory", *_front()))
     if request.path == "/find":
         words = request.query.get("name", "").lower().split()
-        found = [
+        matches = [
             business
             for business in records.businesses
             if words and set(words) <= set(business.name.lower().split())
         ]
-        return _list("Businesses by name", found, request)
+        return _list("Businesses by name", matches, request)
     _, kind, key, *rest = [*request.path.split("/"), "", ""]
     if kind == "category" and key in CATEGORIES and not any(rest):
-        found = [business for business in records.businesses if business.category == key]
-        return _list(_title(key), found, request)
+        matches = [business for business in records.businesses if business.category == key]
+        return _list(_title(key), matches, request)
     business = _business(records, request.path, "/business/")
     if business is None:
         return not_found(NAME)
-    return _drawn_later(business.name, request, _profile(business, business.hours))
+    return _show_delayed(business.name, request, _profile(business, business.hours))
 
 
 def respond_old(records: Records, request: Request) -> Response:
@@ -76,10 +76,10 @@ def _front() -> tuple[Html, ...]:
     )
 
 
-def _list(title: str, found: Sequence[Business], request: Request) -> Response:
-    last = max(1, -(-len(found) // PAGE_SIZE))
+def _list(title: str, matches: Sequence[Business], request: Request) -> Response:
+    last = max(1, -(-len(matches) // PAGE_SIZE))
     page = request.number("page", 1, low=1, high=last)
-    shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    visible = matches[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     rows = [
         (
             link(f"/business/{business.slug}", business.name),
@@ -88,11 +88,11 @@ def _list(title: str, found: Sequence[Business], request: Request) -> Response:
             business.reviews,
             _hours(business.hours[6]),
         )
-        for business in shown
+        for business in visible
     ]
     headers = ("Name", "Address", "Rating", "Reviews", "Sunday hours")
     query = {name: value for name, value in request.query.items() if name == "name"}
-    return _drawn_later(
+    return _show_delayed(
         title,
         request,
         table(f"{title}, page {page}", headers, rows) if rows else paragraph("No business found."),
@@ -116,10 +116,10 @@ def _profile(business: Business, hours: Sequence[Hours]) -> Html:
     )
 
 
-def _drawn_later(title: str, request: Request, *content: Html) -> Response:
+def _show_delayed(title: str, request: Request, *content: Html) -> Response:
     """A page whose content a script puts in place; how late depends on the address alone."""
-    said = f"{request.path}?{sorted(request.query.items())}"
-    spread = int.from_bytes(hashlib.sha256(said.encode()).digest()[:4])
+    address = f"{request.path}?{sorted(request.query.items())}"
+    spread = int.from_bytes(hashlib.sha256(address.encode()).digest()[:4])
     delay = MIN_DELAY_MS + spread % (MAX_DELAY_MS - MIN_DELAY_MS + 1)
     return show(
         document(

@@ -49,7 +49,7 @@ def respond(records: Records, request: Request) -> Response:
 
 
 def respond_agent(records: Records, request: Request) -> Response:
-    """The estate agent: a page for each street, whose "Price" is what was asked."""
+    """The estate agent: a page for each street, whose "Price" is the asking price."""
     if request.path == "/":
         streets = (link(f"/street/{slug(street)}", street) for street in records.streets)
         return show(document(AGENT_NAME, "Homes by street", listing(streets)))
@@ -67,17 +67,17 @@ def respond_agent(records: Records, request: Request) -> Response:
 
 def _sales(records: Records, request: Request) -> Response:
     view = "sold" if request.query.get("view") == "sold" else "listed"
-    found = _matching(records.homes, request, view)
-    last = max(1, -(-len(found) // PAGE_SIZE))
+    matches = _filter(records.homes, request, view)
+    last = max(1, -(-len(matches) // PAGE_SIZE))
     page = request.number("page", 1, low=1, high=last)
-    shown = found[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    visible = matches[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     if view == "sold":
         title = "Properties by date of sale"
         headers = ("Address", "Type", "Bedrooms", "Sold price", "Date sold")
     else:
         title = "Properties by date of listing"
         headers = ("Address", "Type", "Bedrooms", "Listed price", "Date listed")
-    rows = [_row(home, view) for home in shown]
+    rows = [_row(home, view) for home in visible]
     query = {name: request.query.get(name, "") for name in ("street", "from", "to")}
     query["view"] = view
     return show(
@@ -91,7 +91,7 @@ def _sales(records: Records, request: Request) -> Response:
     )
 
 
-def _matching(homes: Sequence[Home], request: Request, view: str) -> list[Home]:
+def _filter(homes: Sequence[Home], request: Request, view: str) -> list[Home]:
     """The homes of the view that the filters leave, oldest first; a bad date filters nothing."""
     street = request.query.get("street", "")
     start = read_date(request.query.get("from", "")) or date.min

@@ -26,14 +26,14 @@ class Html(str):
 
 def element(name: str, /, *children: object, **attributes: object) -> Html:
     """One element; a trailing underscore of an attribute is dropped, `None` leaves it out."""
-    said = "".join(
+    attribute_text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in _VOID:
-        return Html(f"<{name}{said}>")
-    return Html(f"<{name}{said}>{join(children)}</{name}>")
+        return Html(f"<{name}{attribute_text}>")
+    return Html(f"<{name}{attribute_text}>{join(children)}</{name}>")
 
 
 def join(parts: Iterable[object]) -> Html:
@@ -81,8 +81,8 @@ def field(label: str, name: str, value: str = "", *, kind: str = "text") -> Html
 def choice(label: str, name: str, options: Mapping[str, str], chosen: str) -> Html:
     """A labelled drop-down; the options map values to what is shown."""
     entries = (
-        element("option", shown, value=value, selected="" if value == chosen else None)
-        for value, shown in options.items()
+        element("option", label_text, value=value, selected="" if value == chosen else None)
+        for value, label_text in options.items()
     )
     return element(
         "p", element("label", label, for_=name), element("select", *entries, id=name, name=name)

@@ -1,4 +1,4 @@
-"""Sites that give nothing away: one refuses, one wants a login, one a CAPTCHA, one never answers.
+"""Sites that show nothing: one refuses, one wants a login, one a CAPTCHA, one never answers.
 
 What they seem to hold is on an official site too: the way round is part of the task.
 """
@@ -43,7 +43,7 @@ def respond_login(request: Request) -> Response:
 
 
 def respond_captcha(request: Request) -> Response:
-    """Every page asks for the proof that nobody passes."""
+    """Every page shows a CAPTCHA that no answer passes."""
     body = [paragraph("CAPTCHA: prove that you are not a robot before you continue.")]
     if request.posted:
         body.insert(0, element("p", "That was not right. Please try again.", role="alert"))
@@ -60,5 +60,5 @@ def respond_captcha(request: Request) -> Response:
 
 
 def respond_never(_: Request) -> Response:
-    """The site accepts the connection and is never heard of again."""
+    """The site accepts the connection and never responds."""
     return Response(hangs=True)

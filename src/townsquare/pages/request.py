@@ -16,7 +16,7 @@ DOMAIN = "townsquare.localhost"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked of which site."""
+    """One request to one site."""
 
     site: str
     """The label before the domain; empty for the portal."""
@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a site answers; one that hangs is never sent."""
+    """The response of a site; one that hangs is never sent."""
 
     body: bytes = b""
     status: int = 200

@@ -1,4 +1,4 @@
-"""The search engine: it knows the titles of pages, and prefers what is popular to what is true."""
+"""The search engine: it compares titles only, and ranks popular pages before correct ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Document:
     """From 0 to 99; decides between pages with as many words of the query."""
 
 
-class Index:
+class SearchIndex:
     """Documents by the words of their titles."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
@@ -39,23 +39,27 @@ class Index:
 
     def find(self, query: str) -> list[Document]:
         """The documents that share most words with the query, the popular ones first."""
-        wanted = words(" ".join(query.split()[:MAX_WORDS]))
-        scored = [(len(wanted & title), entry) for title, entry in self._entries if wanted & title]
+        query_words = words(" ".join(query.split()[:MAX_WORDS]))
+        scored = [
+            (len(query_words & title), entry)
+            for title, entry in self._entries
+            if query_words & title
+        ]
         scored.sort(key=lambda pair: (-pair[0], -pair[1].popularity, pair[1].title))
         return [entry for _, entry in scored[:MAX_RESULTS]]
 
 
 def words(text: str) -> frozenset[str]:
     """The words that count, in lower case and without a plural s."""
-    found = re.findall(r"[a-z0-9]+", text.lower())
-    return frozenset(_singular(word) for word in found if word not in _COMMON)
+    tokens = re.findall(r"[a-z0-9]+", text.lower())
+    return frozenset(_singular(word) for word in tokens if word not in _COMMON)
 
 
 def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") else word
 
 
-def respond(index: Index, request: Request) -> Response:
+def respond(index: SearchIndex, request: Request) -> Response:
     if request.path != "/":
         return not_found(NAME)
     query = request.query.get("q", "")[:400]
@@ -63,15 +67,15 @@ def respond(index: Index, request: Request) -> Response:
     home = (link(request.url(""), "Town Square portal"),)
     if not query.strip():
         return show(document(NAME, "Search", entry, head=home))
-    found = index.find(query)
+    matches = index.find(query)
     title = f"Results for {query}"
-    if not found:
+    if not matches:
         hint = paragraph("Nothing found. The engine compares your words with titles of pages.")
         return show(document(NAME, title, entry, hint, head=home))
-    return show(document(NAME, title, entry, _results(found, request), head=home))
+    return show(document(NAME, title, entry, _results(matches, request), head=home))
 
 
-def _results(found: Sequence[Document], request: Request) -> object:
+def _results(matches: Sequence[Document], request: Request) -> object:
     return element(
         "ol",
         *(
@@ -80,6 +84,6 @@ def _results(found: Sequence[Document], request: Request) -> object:
                 element("h2", link(request.url(entry.site, entry.path), entry.title)),
                 paragraph(entry.snippet),
             )
-            for entry in found
+            for entry in matches
         ),
     )

@@ -41,23 +41,23 @@ def respond(records: Records, request: Request) -> Response:
 
 def sellers(records: Records, item: str) -> list[tuple[Shop, Offer]]:
     """The shops that list the item, with their offers."""
-    found = ((shop, shop.offer(item)) for shop in records.shops)
-    return [(shop, offer) for shop, offer in found if offer is not None]
+    offers = ((shop, shop.offer(item)) for shop in records.shops)
+    return [(shop, offer) for shop, offer in offers if offer is not None]
 
 
 def _find(records: Records, request: Request) -> Response:
-    wanted = request.query.get("item", "")
-    item = next((item for item in ITEMS if slug(item) == wanted), None)
+    item_slug = request.query.get("item", "")
+    item = next((item for item in ITEMS if slug(item) == item_slug), None)
     if item is None:
-        said = paragraph("Choose an item of the list.")
-        return show(document(NAME, "No such item", said, _find_form("")), status=404)
+        notice = paragraph("Choose an item of the list.")
+        return show(document(NAME, "No such item", notice, _find_form("")), status=404)
     rows = [
         (link(f"/shop/{shop.slug}", shop.name), *_offer(offer))
         for shop, offer in sellers(records, item)
     ]
     title = f"Who sells {item}"
     body = table(title, ("Shop", "Price", "In stock"), rows)
-    return show(document(NAME, title, body, _find_form(wanted)))
+    return show(document(NAME, title, body, _find_form(item_slug)))
 
 
 def _find_form(chosen: str) -> Html:

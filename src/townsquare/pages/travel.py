@@ -47,7 +47,7 @@ def _timetable(line: Line, request: Request) -> Response:
 
 
 def respond_harbour(records: Records, request: Request) -> Response:
-    asked = form(
+    month_form = form(
         "/tides",
         field("Month (YYYY-MM)", "month", request.query.get("month", "")),
         button="Show tides",
@@ -55,7 +55,9 @@ def respond_harbour(records: Records, request: Request) -> Response:
     )
     if request.path == "/":
         live = paragraph(link(request.url("tides"), "Live tides"))
-        return show(document(HARBOUR_NAME, "Harbour office", live, element("h2", "Tables"), asked))
+        return show(
+            document(HARBOUR_NAME, "Harbour office", live, element("h2", "Tables"), month_form)
+        )
     if request.path != "/tides":
         return not_found(HARBOUR_NAME)
     month = request.query.get("month", "").strip()
@@ -65,8 +67,8 @@ def respond_harbour(records: Records, request: Request) -> Response:
         if f"{tide.day:%Y-%m}" == month
     ]
     if not rows:
-        said = paragraph("There are tables for 2024-01 to 2024-12.")
-        return show(document(HARBOUR_NAME, "No such month", said, asked), status=404)
+        notice = paragraph("There are tables for 2024-01 to 2024-12.")
+        return show(document(HARBOUR_NAME, "No such month", notice, month_form), status=404)
     title = f"High water, {month}"
     tides = table(title, ("Date", "First high water", "Second high water"), rows)
-    return show(document(HARBOUR_NAME, title, tides, asked))
+    return show(document(HARBOUR_NAME, title, tides, month_form))

@@ -104,13 +104,15 @@ def _day_form(day: str) -> Html:
 
 def _month(records: Records, request: Request) -> Response:
     station, month = _station(records, request), _month_start(request)
-    asked = _month_form(records, request.query.get("station", ""), request.query.get("month", ""))
+    search_form = _month_form(
+        records, request.query.get("station", ""), request.query.get("month", "")
+    )
     if station is None or month is None:
-        known = f"A station of the list and a month from {FIRST_DAY:%Y-%m} to {LAST_DAY:%Y-%m}."
-        return show(document(NAME, "No such month", paragraph(known), asked), status=404)
+        hint = f"A station of the list and a month from {FIRST_DAY:%Y-%m} to {LAST_DAY:%Y-%m}."
+        return show(document(NAME, "No such month", paragraph(hint), search_form), status=404)
     title = f"{station.name}, {month:%B %Y}"
     rows = _rows(station, month, station.high)
-    return show(document(NAME, title, table(title, HEADERS, rows), asked))
+    return show(document(NAME, title, table(title, HEADERS, rows), search_form))
 
 
 def _rows(station: Station, month: date, highs: tuple[int, ...]) -> list[tuple[str, ...]]:
@@ -128,10 +130,10 @@ def _rows(station: Station, month: date, highs: tuple[int, ...]) -> list[tuple[s
 
 def _day(records: Records, request: Request) -> Response:
     day = read_date(request.query.get("date", ""))
-    asked = _day_form(request.query.get("date", ""))
+    search_form = _day_form(request.query.get("date", ""))
     if day is None or not FIRST_DAY <= day <= LAST_DAY:
-        known = f"Days are written YYYY-MM-DD and go from {FIRST_DAY} to {LAST_DAY}."
-        return show(document(NAME, "No such day", paragraph(known), asked), status=404)
+        hint = f"Days are written YYYY-MM-DD and go from {FIRST_DAY} to {LAST_DAY}."
+        return show(document(NAME, "No such day", paragraph(hint), search_form), status=404)
     index = (day - FIRST_DAY).days
     rows = [
         (
@@ -143,7 +145,7 @@ def _day(records: Records, request: Request) -> Response:
         for station in records.stations
     ]
     title = f"All stations on {long_date(day)}"
-    return show(document(NAME, title, table(title, ("Station", *HEADERS[1:]), rows), asked))
+    return show(document(NAME, title, table(title, ("Station", *HEADERS[1:]), rows), search_form))
 
 
 def _manual(records: Records, request: Request) -> tuple[Html, ...]:
@@ -166,8 +168,8 @@ def _manual(records: Records, request: Request) -> tuple[Html, ...]:
 def _archive(records: Records, request: Request) -> Response:
     station = _station(records, request)
     if station is None:
-        known = ", ".join(station.slug for station in records.stations)
-        return _refuse(f"station is one of: {known}", status=404)
+        slugs = ", ".join(station.slug for station in records.stations)
+        return _refuse(f"station is one of: {slugs}", status=404)
     start, end = (read_date(request.query.get(name, "")) for name in ("start", "end"))
     if start is None or end is None or not FIRST_DAY <= start <= end <= LAST_DAY:
         return _refuse(f"start and end are days YYYY-MM-DD from {FIRST_DAY} to {LAST_DAY}")
@@ -204,11 +206,11 @@ def _refuse(reason: str, *, status: int = 400) -> Response:
 
 
 def _station(records: Records, request: Request) -> Station | None:
-    wanted = request.query.get("station", "")
-    return next((station for station in records.stations if station.slug == wanted), None)
+    key = request.query.get("station", "")
+    return next((station for station in records.stations if station.slug == key), None)
 
 
 def _month_start(request: Request) -> date | None:
-    """The first day of the month asked for, if the archive covers it."""
+    """The first day of the month in the query, if the archive covers it."""
     month = read_date(f"{request.query.get('month', '').strip()}-01")
     return month if month is not None and FIRST_DAY <= month <= LAST_DAY else None

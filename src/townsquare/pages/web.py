@@ -29,7 +29,7 @@ class Web:
     """Every site of the town, by the label before the domain; pure: equal requests, equal bytes."""
 
     def __init__(self, records: Records) -> None:
-        index = search.Index(catalogue.list_documents(records))
+        index = search.SearchIndex(catalogue.list_documents(records))
         self._sites: dict[str, Site] = {
             "": portal.respond,
             "search": partial(search.respond, index),
@@ -58,7 +58,7 @@ class Web:
         return tuple(self._sites)
 
     def respond(self, request: Request) -> Response:
-        """What the site says; a site that does not exist is a 404 of its own."""
+        """The site's response; a site that does not exist is a 404."""
         site = self._sites.get(request.site)
         if site is None:
             body = paragraph("No site of the town has this name.")

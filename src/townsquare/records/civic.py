@@ -38,111 +38,111 @@ ROLES = {"Curator": 4, "Conservator": 3, "Guide": 5, "Archivist": 3, "Technician
 DEPARTMENTS = ("Seafaring", "Textiles", "Natural History", "Fine Art", "Town History")
 
 
-def draw_names(dice: random.Random) -> Iterator[str]:
+def draw_names(rng: random.Random) -> Iterator[str]:
     """Names of people, no two alike."""
     pairs = [f"{first} {last}" for first in FIRST_NAMES for last in LAST_NAMES]
-    dice.shuffle(pairs)
+    rng.shuffle(pairs)
     yield from pairs
 
 
 def draw_museum(seed: int) -> Museum:
     """A staff with a director and five kinds of colleagues, two of each kind gone by now."""
-    dice = random.Random(f"{seed}/museum")
-    names = draw_names(dice)
+    rng = random.Random(f"{seed}/museum")
+    names = draw_names(rng)
     staff = [Member(next(names), "Director", "Management")]
     for role, count in ROLES.items():
         for place in range(count + 2):
             former = place >= count
-            staff.append(Member(next(names), role, dice.choice(DEPARTMENTS), former))
-    dice.shuffle(staff)
-    adult = dice.randrange(900, 1600, 50)
+            staff.append(Member(next(names), role, rng.choice(DEPARTMENTS), former))
+    rng.shuffle(staff)
+    adult = rng.randrange(900, 1600, 50)
     kinds = (("Adult", 0), ("Senior", 250), ("Student", 350), ("Child", 550))
-    extra = dice.randrange(100, 300, 50)
+    extra = rng.randrange(100, 300, 50)
     tickets = tuple((kind, adult - less, adult - less + extra) for kind, less in kinds)
     return Museum(tuple(staff), tickets)
 
 
 def draw_branches(seed: int) -> tuple[Branch, ...]:
     """Six libraries, all open on both days of the weekend."""
-    dice = random.Random(f"{seed}/libraries")
+    rng = random.Random(f"{seed}/libraries")
     branches: list[Branch] = []
     for name in BRANCHES:
-        opens, closes = dice.randrange(480, 600, 15), dice.randrange(1020, 1200, 15)
+        opens, closes = rng.randrange(480, 600, 15), rng.randrange(1020, 1200, 15)
         week: list[Hours] = [(opens, closes) for _ in range(5)]
-        week[dice.randrange(5)] = None
-        weekend = [(opens + dice.randrange(0, 90, 15), closes - dice.randrange(60, 240, 15))]
-        weekend.append((opens + dice.randrange(90, 180, 15), closes - dice.randrange(120, 300, 15)))
+        week[rng.randrange(5)] = None
+        weekend = [(opens + rng.randrange(0, 90, 15), closes - rng.randrange(60, 240, 15))]
+        weekend.append((opens + rng.randrange(90, 180, 15), closes - rng.randrange(120, 300, 15)))
         branches.append(Branch(slug(name), f"{name} Library", (*week, *weekend)))
     return tuple(branches)
 
 
 def draw_council(seed: int, town: str, streets: Sequence[str]) -> Council:
     """Eight committees out of 21 councillors, and the votes of twelve monthly meetings."""
-    dice = random.Random(f"{seed}/council/{town}")
-    names = draw_names(dice)
+    rng = random.Random(f"{seed}/council/{town}")
+    names = draw_names(rng)
     councillors = [next(names) for _ in range(COUNCILLORS)]
     committees: list[Committee] = []
     for name in COMMITTEES:
-        members = dice.sample(councillors, dice.randint(4, 6))
-        seated = tuple(sorted(members, key=lambda member: member.split()[-1]))
-        committees.append(Committee(slug(name), name, members[0], members[1], seated))
+        members = rng.sample(councillors, rng.randint(4, 6))
+        by_last_name = tuple(sorted(members, key=lambda member: member.split()[-1]))
+        committees.append(Committee(slug(name), name, members[0], members[1], by_last_name))
     titles = [f"{work} {street}" for work in WORKS for street in streets]
-    chosen = iter(dice.sample(titles, 12 * 4))
+    agenda = iter(rng.sample(titles, 12 * 4))
     meetings = tuple(
         Meeting(
-            date(2024, month, dice.randint(2, 27)), tuple(_vote(dice, next(chosen)) for _ in "1234")
+            date(2024, month, rng.randint(2, 27)), tuple(_vote(rng, next(agenda)) for _ in "1234")
         )
         for month in range(1, 13)
     )
     return Council(tuple(committees), meetings)
 
 
-def _vote(dice: random.Random, title: str) -> Motion:
-    present = dice.randint(15, COUNCILLORS)
-    in_favour = dice.randint(5, present - 3)
-    against = dice.randint(1, present - in_favour)
+def _vote(rng: random.Random, title: str) -> Motion:
+    present = rng.randint(15, COUNCILLORS)
+    in_favour = rng.randint(5, present - 3)
+    against = rng.randint(1, present - in_favour)
     return Motion(title, in_favour, against, present - in_favour - against)
 
 
 def draw_lines(seed: int) -> tuple[Line, ...]:
     """Six bus lines of six to eight stops, all through the town square."""
-    dice = random.Random(f"{seed}/buses")
+    rng = random.Random(f"{seed}/buses")
     lines: list[Line] = []
-    for number in sorted(dice.sample(range(1, 40), LINE_COUNT)):
-        stops = dice.sample(STOPS[1:], dice.randint(5, 7))
-        stops.insert(dice.randrange(1, len(stops)), STOPS[0])
-        legs = [dice.randint(3, 9) for _ in stops[1:]]
+    for number in sorted(rng.sample(range(1, 40), LINE_COUNT)):
+        stops = rng.sample(STOPS[1:], rng.randint(5, 7))
+        stops.insert(rng.randrange(1, len(stops)), STOPS[0])
+        legs = [rng.randint(3, 9) for _ in stops[1:]]
         lines.append(
             Line(
                 str(number),
                 tuple(stops),
-                _trips(dice, legs, every=dice.randrange(35, 56)),
-                _trips(dice, legs, every=dice.randrange(60, 91)),
+                _trips(rng, legs, every=rng.randrange(35, 56)),
+                _trips(rng, legs, every=rng.randrange(60, 91)),
             )
         )
     return tuple(lines)
 
 
-def _trips(dice: random.Random, legs: Sequence[int], *, every: int) -> tuple[tuple[int, ...], ...]:
+def _trips(rng: random.Random, legs: Sequence[int], *, every: int) -> tuple[tuple[int, ...], ...]:
     """Trips over the day; each loses or gains a minute on the way, as buses do."""
-    leaves = dice.randrange(330, 400)
+    leaves = rng.randrange(330, 400)
     trips: list[tuple[int, ...]] = []
     while leaves < 1290:
         times = [leaves]
         for leg in legs:
-            times.append(times[-1] + leg + dice.choice((0, 0, 1)))
+            times.append(times[-1] + leg + rng.choice((0, 0, 1)))
         trips.append(tuple(times))
-        leaves += every + dice.randint(-4, 4)
+        leaves += every + rng.randint(-4, 4)
     return tuple(trips)
 
 
 def draw_clubs(seed: int) -> tuple[Club, ...]:
     """Forty clubs; a hall and a weekday belong to one club only."""
-    dice = random.Random(f"{seed}/clubs")
-    names = draw_names(dice)
-    evenings = dice.sample([(hall, day) for hall in HALLS for day in WEEKDAYS], CLUB_COUNT)
-    hobbies = dice.sample(HOBBIES, CLUB_COUNT)
-    fees = dice.sample(range(12, 96), CLUB_COUNT)
+    rng = random.Random(f"{seed}/clubs")
+    names = draw_names(rng)
+    evenings = rng.sample([(hall, day) for hall in HALLS for day in WEEKDAYS], CLUB_COUNT)
+    hobbies = rng.sample(HOBBIES, CLUB_COUNT)
+    fees = rng.sample(range(12, 96), CLUB_COUNT)
     return tuple(
         Club(
             slug=slug(f"{hobby} Club"),
@@ -151,7 +151,7 @@ def draw_clubs(seed: int) -> tuple[Club, ...]:
             weekday=weekday,
             secretary=next(names),
             fee=fee,
-            founded=dice.randint(1887, 2019),
+            founded=rng.randint(1887, 2019),
             popularity=CLUB_COUNT - place,
         )
         for place, (hobby, (hall, weekday), fee) in enumerate(

@@ -24,20 +24,20 @@ def draw_stations(seed: int) -> tuple[Station, ...]:
 
 def draw_tides(seed: int) -> tuple[Tide, ...]:
     """Both high waters of every day of 2024."""
-    dice = random.Random(f"{seed}/tides")
-    water = dice.randrange(0, 700)
+    rng = random.Random(f"{seed}/tides")
+    water = rng.randrange(0, 700)
     tides: list[Tide] = []
     day = date(2024, 1, 1)
     while day.year == 2024:
         first = water % 720
-        tides.append(Tide(day, first, first + dice.randint(705, 719)))
-        water += _LUNAR_DELAY + dice.randint(-6, 6)
+        tides.append(Tide(day, first, first + rng.randint(705, 719)))
+        water += _LUNAR_DELAY + rng.randint(-6, 6)
         day += timedelta(1)
     return tuple(tides)
 
 
-def _station(name: str, dice: random.Random) -> Station:
-    offset = dice.randint(-12, 12)
+def _station(name: str, rng: random.Random) -> Station:
+    offset = rng.randint(-12, 12)
     rain: list[int] = []
     highs: list[int] = []
     lows: list[int] = []
@@ -45,16 +45,16 @@ def _station(name: str, dice: random.Random) -> Station:
     for index in range((LAST_DAY - FIRST_DAY).days + 1):
         month = (FIRST_DAY + timedelta(index)).month - 1
         # A walk that is pulled back: warm and cold days come in spells.
-        drift = drift * 7 // 10 + dice.randint(-28, 28)
+        drift = drift * 7 // 10 + rng.randint(-28, 28)
         high = _HIGHS[month] + offset + drift
         highs.append(high)
-        lows.append(high - dice.randint(40, 95))
-        wet = dice.randrange(100) < _WET_PERCENT[month]
-        rain.append(_rainfall(dice) if wet else 0)
-    preliminary = tuple(high + dice.randint(9, 17) for high in highs)
+        lows.append(high - rng.randint(40, 95))
+        wet = rng.randrange(100) < _WET_PERCENT[month]
+        rain.append(_rainfall(rng) if wet else 0)
+    preliminary = tuple(high + rng.randint(9, 17) for high in highs)
     return Station(slug(name), name, tuple(rain), tuple(highs), tuple(lows), preliminary)
 
 
-def _rainfall(dice: random.Random) -> int:
+def _rainfall(rng: random.Random) -> int:
     """Tenths of a millimetre on a wet day: mostly a little, now and then a lot."""
-    return 1 + dice.randrange(60) * dice.randrange(1, 60) // 16
+    return 1 + rng.randrange(60) * rng.randrange(1, 60) // 16

@@ -1,4 +1,4 @@
-"""What is known of the town: frozen records, with nothing of how they are shown.
+"""The records of the town, without anything about how pages show them.
 
 Amounts are whole numbers in the smallest unit (tenths of a degree or millimetre, cents, dollars
 for houses, minutes of the day), so that no total depends on how a machine adds floats.
@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 TOWN = "Brindle Quay"
 TWIN_TOWN = "Brindle Key"
-"""Another town, with a council of its own and a name that is easily taken for this one's."""
+"""Another town, with a council of its own and a name that is easily mistaken for this one's."""
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 FIRST_DAY, LAST_DAY = date(2019, 1, 1), date(2024, 12, 31)

@@ -1,6 +1,6 @@
 """The words that the town's names are made of; none contains an apostrophe or an accent.
 
-A name must score the same however a model quotes it, so that a lost point is a lost fact.
+A name must score the same however a model quotes it, so that only a wrong fact costs points.
 """
 
 from __future__ import annotations

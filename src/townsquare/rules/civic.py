@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from townsquare.rules.plan import Plan, Row, Value, columns, kind, short_rows
 from townsquare.rules.terms import DAY, day_of, minutes_in, number_in, plain
-from townsquare.rules.trade import counted, total
+from townsquare.rules.trade import parse_counts, total
 from townsquare.rules.view import Page
 
 _BUSES = ("buses", "timetable")
@@ -15,9 +15,9 @@ _COUNCIL = ("council",)
 _MUSEUM = ("museum",)
 
 
-def museum_staff(asked: re.Match[str]) -> Plan:
+def museum_staff(match: re.Match[str]) -> Plan:
     """Who has a role now; a table of those who had it is no help."""
-    role, names = asked["role"], ("Name", "Role")
+    role, names = match["role"], ("Name", "Role")
 
     def read(page: Page) -> Sequence[Row] | None:
         present = [
@@ -33,13 +33,13 @@ def museum_staff(asked: re.Match[str]) -> Plan:
     return Plan("museum staff names and roles", ("Staff", *_MUSEUM), read, conclude)
 
 
-def ticket_total(asked: re.Match[str]) -> Plan:
+def ticket_total(match: re.Match[str]) -> Plan:
     """What tickets for a party cost."""
-    wanted = counted(asked["party"], " and ")
-    day = "Weekend" if "weekend" in asked[0] else "Weekday"
+    party = parse_counts(match["party"], " and ")
+    day = "Weekend" if "weekend" in match[0] else "Weekday"
 
     def conclude(rows: Sequence[Row]) -> Value | None:
-        return total(wanted, {row["Visitor"]: number_in(row[day]) for row in rows})
+        return total(party, {row["Visitor"]: number_in(row[day]) for row in rows})
 
     return Plan(
         query="museum visit ticket prices",
@@ -49,17 +49,17 @@ def ticket_total(asked: re.Match[str]) -> Plan:
     )
 
 
-def library_hours(asked: re.Match[str]) -> Plan:
+def library_hours(match: re.Match[str]) -> Plan:
     """When a library opens and closes on some days."""
-    branch, days = asked["branch"], re.findall(r"[A-Z][a-z]+day", asked["days"])
+    branch, days = match["branch"], re.findall(r"[A-Z][a-z]+day", match["days"])
 
     def conclude(rows: Sequence[Row]) -> Value | None:
-        found: list[dict[str, object]] = [
+        entries: list[dict[str, object]] = [
             {"day": row["Day"], "opens": row["Opens"], "closes": row["Closes"]}
             for row in rows
             if row["Day"] in days and minutes_in(row["Opens"]) is not None
         ]
-        return found or None
+        return entries or None
 
     return Plan(
         query=f"{branch} opening hours",
@@ -69,34 +69,34 @@ def library_hours(asked: re.Match[str]) -> Plan:
     )
 
 
-def _committee(asked: re.Match[str], conclude: Callable[[Sequence[Row]], Value | None]) -> Plan:
-    name = asked["committee"]
+def _committee(match: re.Match[str], conclude: Callable[[Sequence[Row]], Value | None]) -> Plan:
+    name = match["committee"]
     return Plan(
-        query=f"{name} chair deputy chair members {asked['council']}",
+        query=f"{name} chair deputy chair members {match['council']}",
         links=(name, "Committees", *_COUNCIL),
         read=columns("Member", "Role"),
         conclude=conclude,
     )
 
 
-def committee_members(asked: re.Match[str]) -> Plan:
+def committee_members(match: re.Match[str]) -> Plan:
     """Everyone on a committee."""
-    return _committee(asked, lambda rows: [row["Member"] for row in rows] or None)
+    return _committee(match, lambda rows: [row["Member"] for row in rows] or None)
 
 
-def committee_post(asked: re.Match[str]) -> Plan:
+def committee_post(match: re.Match[str]) -> Plan:
     """Who holds a post in a committee."""
-    post = asked["post"].lower()
+    post = match["post"].lower()
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         return next((row["Member"] for row in rows if row["Role"].lower() == post), None)
 
-    return _committee(asked, conclude)
+    return _committee(match, conclude)
 
 
-def motion_votes(asked: re.Match[str]) -> Plan:
+def motion_votes(match: re.Match[str]) -> Plan:
     """How many voted for a motion."""
-    title = asked["motion"]
+    title = match["motion"]
 
     def read(page: Page) -> Sequence[Row] | None:
         rows = columns("Motion", "For")(page) or ()
@@ -109,10 +109,10 @@ def motion_votes(asked: re.Match[str]) -> Plan:
     return Plan("council minutes motion votes", ("minutes", *_COUNCIL), read, conclude)
 
 
-def high_tide(asked: re.Match[str]) -> Plan:
+def high_tide(match: re.Match[str]) -> Plan:
     """The time of the first or second high water on a day."""
-    day = day_of(asked["day"])
-    column = f"{asked['which'].capitalize()} high water"
+    day = day_of(match["day"])
+    column = f"{match['which'].capitalize()} high water"
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         return next((row[column] for row in rows if day and row["Date"] == day.isoformat()), None)
@@ -127,44 +127,44 @@ def high_tide(asked: re.Match[str]) -> Plan:
 
 
 def _timetable(
-    asked: re.Match[str], stops: tuple[str, ...], conclude: Callable[..., Value | None]
+    match: re.Match[str], stops: tuple[str, ...], conclude: Callable[..., Value | None]
 ) -> Plan:
-    kind = "weekend" if "weekend" in asked[0] else "weekday"
+    kind = "weekend" if "weekend" in match[0] else "weekday"
     read = columns(*stops)
 
     def read_kind(page: Page) -> Sequence[Row] | None:
-        return read(page) if f"Line {asked['line']}," in page.title else None
+        return read(page) if f"Line {match['line']}," in page.title else None
 
     day = "weekend|saturday" if kind == "weekend" else "weekday|monday"
     return Plan(
-        query=f"line {asked['line']} bus timetable",
-        links=(f"Line {asked['line']}", *_BUSES),
+        query=f"line {match['line']} bus timetable",
+        links=(f"Line {match['line']}", *_BUSES),
         read=read_kind,
         conclude=conclude,
         fields=(("Days", day),),
     )
 
 
-def departures(asked: re.Match[str]) -> Plan:
+def departures(match: re.Match[str]) -> Plan:
     """When buses call at a stop between two times."""
-    stop, line = asked["stop"], asked["line"]
-    start, end = minutes_in(asked["start"]) or 0, minutes_in(asked["end"]) or 0
+    stop, line = match["stop"], match["line"]
+    start, end = minutes_in(match["start"]) or 0, minutes_in(match["end"]) or 0
 
     def conclude(rows: Sequence[Row]) -> Value | None:
-        found: list[dict[str, object]] = [
+        entries: list[dict[str, object]] = [
             {"line": line, "departs": row[stop]}
             for row in rows
             if (time := minutes_in(row[stop])) is not None and start <= time <= end
         ]
-        return found or None
+        return entries or None
 
-    return _timetable(asked, (stop,), conclude)
+    return _timetable(match, (stop,), conclude)
 
 
-def journey_minutes(asked: re.Match[str]) -> Plan:
+def journey_minutes(match: re.Match[str]) -> Plan:
     """How long the first bus after a time takes from one stop to another."""
-    start, end = asked["start"], asked["end"]
-    after = minutes_in(asked["after"]) or 0
+    start, end = match["start"], match["end"]
+    after = minutes_in(match["after"]) or 0
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         for row in rows:
@@ -173,17 +173,17 @@ def journey_minutes(asked: re.Match[str]) -> Plan:
                 return str(arrives - leaves)
         return None
 
-    return _timetable(asked, (start, end), conclude)
+    return _timetable(match, (start, end), conclude)
 
 
-def club_fact(asked: re.Match[str]) -> Plan:
+def club_fact(match: re.Match[str]) -> Plan:
     """The fee or the secretary of the club that meets at a place on a day."""
-    wanted = asked["fact"].lower()
+    fact = match["fact"].lower()
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         facts = {row["Entry"].lower(): row["Value"] for row in rows}
-        value = facts.get(wanted)
-        fee = number_in(value) if value and wanted.endswith("fee") else None
+        value = facts.get(fact)
+        fee = number_in(value) if value and fact.endswith("fee") else None
         return plain(fee) if fee is not None else value
 
     read = columns("Entry", "Value")
@@ -192,7 +192,7 @@ def club_fact(asked: re.Match[str]) -> Plan:
         rows = read(page) or ()
         facts = {row["Entry"]: row["Value"] for row in rows}
         met = facts.get("Meets at", ""), facts.get("Meets on", "").removesuffix("s")
-        return rows if met == (asked["hall"], asked["day"]) else None
+        return rows if met == (match["hall"], match["day"]) else None
 
     return Plan("club", (), read_club, conclude)
 
@@ -225,4 +225,4 @@ KINDS = (
         r"(?P<day>[A-Z][a-z]+day)s",
     ),
 )
-"""What such questions look like, and who plans for them."""
+"""The patterns of such questions, and what makes the plans for them."""

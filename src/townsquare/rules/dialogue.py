@@ -29,7 +29,7 @@ class Instructions:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was shown, and what was done about it."""
+    """The page of a turn, and the action that followed, if one was read."""
 
     page: Page
     call: ActionCall | None
@@ -37,7 +37,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """Everything that the rules have to go by."""
+    """What the rules decide by: instructions, question and turns."""
 
     instructions: Instructions
     question: str
@@ -46,7 +46,7 @@ class Dialogue:
 
     @property
     def page(self) -> Page:
-        """What is shown now."""
+        """The page of the newest turn."""
         return self.turns[-1].page
 
     @property
@@ -66,7 +66,7 @@ class Dialogue:
                 opened.add(turn.call.arguments[0])
         return frozenset(opened)
 
-    def said(self, name: str) -> list[tuple[str, ...]]:
+    def arguments_of(self, name: str) -> list[tuple[str, ...]]:
         """The parameters of every action of that name so far."""
         calls = (turn.call for turn in self.turns)
         return [call.arguments for call in calls if call is not None and call.name == name]

@@ -1,4 +1,4 @@
-"""The model itself: reads the conversation, finds a plan for the question, says the next move."""
+"""The model: reads the conversation, chooses a plan for the question, writes the next move."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class RulesModel:
         return Reply(text, usage)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to close."""
 
 
 def reply_to(dialogue: Dialogue) -> str:
-    """What the model says: a thought, and the action in the form that the prompt asks for."""
+    """The model's reply: a thought, and the action in the form that the prompt asks for."""
     move = plan_for(dialogue.question).move(dialogue)
     call = move.call or ActionCall("answer", (_answer(move, dialogue),))
     named = zip(ACTIONS[call.name].parameters, call.arguments, strict=True)
@@ -61,22 +61,22 @@ def plan_for(question: str) -> Strategy:
     """The plan for questions like this one; `NO_PLAN` for any other."""
     text = question[:QUESTION_CHARS]
     for pattern, make in (*weather.KINDS, *trade.KINDS, *civic.KINDS):
-        asked = pattern.search(text)
-        if asked is not None:
-            return make(asked)
+        match = pattern.search(text)
+        if match is not None:
+            return make(match)
     return NO_PLAN
 
 
 def _answer(move: Move, dialogue: Dialogue) -> str:
     if move.answer is None:
         return UNKNOWN
-    value = _written(move.answer)
+    value = _format_value(move.answer)
     if dialogue.instructions.bare_answer:
         return value
     return f"The answer is {value}, according to {dialogue.page.title or 'what I found'}."
 
 
-def _written(value: Value) -> str:
+def _format_value(value: Value) -> str:
     """A value as answers are written: bare, a JSON list, or one JSON object per line."""
     if isinstance(value, str):
         return value

@@ -20,7 +20,7 @@ def dated_numbers(payload: str) -> dict[date, float]:
     try:
         value = orjson.loads(text or "null")
     except ValueError:
-        value = _repaired(text)
+        value = _repair(text)
     return dict(_walk(value, ()))
 
 
@@ -41,13 +41,13 @@ def _walk(value: object, path: tuple[str, ...]) -> Iterator[tuple[date, float]]:
 def _day(keys: tuple[str, ...]) -> date | None:
     """The day that the last two keys name: `2020-05-03`, or `2020-05` and `03`."""
     for count in (1, 2):
-        found = _KEY.match("-".join(keys[-count:]))
-        if found and found[3]:
-            return day_in(found[1], int(found[2]), found[3])
+        match = _KEY.match("-".join(keys[-count:]))
+        if match and match[3]:
+            return day_in(match[1], int(match[2]), match[3])
     return None
 
 
-def _repaired(text: str) -> object:
+def _repair(text: str) -> object:
     """What a JSON text that was cut off says for certain: everything before its last comma."""
     closers: list[str] = []
     safe: tuple[int, str] = (0, "")

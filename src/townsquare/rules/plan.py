@@ -1,6 +1,6 @@
 """A plan for a question, and the next move that it suggests on the page at hand.
 
-The rules keep no state: each move follows from the plan and from everything shown so far.
+The rules keep no state: each move follows from the plan and from all the pages so far.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from townsquare.rules.view import Element, Page, Table
 Row = dict[str, str]
 Value = str | list[str] | list[dict[str, object]]
 
-PATIENCE = 4
+MAX_WAITS = 4
 """How often to wait for one page that says it is loading."""
 NEXT = "Next page"
 FILLS = ("fill", "select")
@@ -64,7 +64,7 @@ Kind = tuple[re.Pattern[str], Callable[[re.Match[str]], Strategy]]
 
 
 def kind(plan: Callable[[re.Match[str]], Strategy], *pattern: str) -> Kind:
-    """A kind of question: what it looks like, and who plans for it."""
+    """A kind of question: its pattern, and what makes the plan for it."""
     return re.compile("".join(pattern)), plan
 
 
@@ -83,7 +83,7 @@ def table_with(page: Page, *names: str) -> Table | None:
 
 
 def short_rows(table: Table, names: Sequence[str]) -> list[Row]:
-    """The rows with the columns under the names they were asked for."""
+    """The rows with the columns under these short names."""
     whole = {name: table.column(name) for name in names}
     return [{name: row.get(key, "") for name, key in whole.items()} for row in table.rows]
 
@@ -100,14 +100,14 @@ class Move:
 def next_move(plan: Plan, dialogue: Dialogue) -> Move:
     """What the plan suggests now."""
     page = dialogue.page
-    rows = _collected(plan, dialogue)
+    rows = _collect_rows(plan, dialogue)
     if dialogue.must_answer:
         return Move("There is no time left; this is what I have.", answer=plan.conclude(rows))
     if page.obstacle or page.error:
         return _leave(plan, dialogue)
-    if page.loading and _waits(dialogue) < PATIENCE:
+    if page.loading and _count_waits(dialogue) < MAX_WAITS:
         return Move("The page is still loading.", ActionCall("noop"))
-    if not _filling(dialogue) and plan.read(page) is not None and _form_done(plan, page):
+    if not _is_filling(dialogue) and plan.read(page) is not None and _form_done(plan, page):
         following = page.link(NEXT)
         if following is not None and following.target not in dialogue.visited():
             return Move("The list goes on.", ActionCall("click", (following.id,)))
@@ -140,16 +140,16 @@ def _follow(plan: Plan, dialogue: Dialogue) -> Move | None:
 
 
 def _search(plan: Plan, dialogue: Dialogue) -> Move:
-    asked = {arguments[0] for arguments in dialogue.said("search")}
+    searches = {arguments[0] for arguments in dialogue.arguments_of("search")}
     for words in (plan.query, dialogue.question[:200]):
-        if words and words not in asked and "search" in dialogue.instructions.actions:
+        if words and words not in searches and "search" in dialogue.instructions.actions:
             return Move("I look for the page.", ActionCall("search", (words,)))
-    value = plan.conclude(_collected(plan, dialogue))
+    value = plan.conclude(_collect_rows(plan, dialogue))
     return Move("I find no better page than those I saw.", answer=value)
 
 
 def _leave(plan: Plan, dialogue: Dialogue) -> Move:
-    """Turn back from a wall, or from an action that failed."""
+    """Go back from an obstacle, or from an action that failed."""
     page = dialogue.page
     if page.obstacle and "back" in dialogue.instructions.actions:
         last = dialogue.last_call
@@ -160,7 +160,7 @@ def _leave(plan: Plan, dialogue: Dialogue) -> Move:
     return _search(plan, dialogue)
 
 
-def _collected(plan: Plan, dialogue: Dialogue) -> list[Row]:
+def _collect_rows(plan: Plan, dialogue: Dialogue) -> list[Row]:
     """What all pages so far contributed, each address once.
 
     A page whose form is being filled in shows the results of the form before.
@@ -170,14 +170,14 @@ def _collected(plan: Plan, dialogue: Dialogue) -> list[Row]:
         before = dialogue.turns[number - 1].call if number else None
         if before is None or before.name not in FILLS:
             pages[turn.page.url] = turn.page
-    found: list[Row] = []
+    rows: list[Row] = []
     for page in pages.values():
         if not page.obstacle and _form_done(plan, page):
-            found += plan.read(page) or ()
-    return found
+            rows += plan.read(page) or ()
+    return rows
 
 
-def _filling(dialogue: Dialogue) -> bool:
+def _is_filling(dialogue: Dialogue) -> bool:
     last = dialogue.last_call
     return last is not None and last.name in FILLS
 
@@ -185,10 +185,12 @@ def _filling(dialogue: Dialogue) -> bool:
 def _form_done(plan: Plan, page: Page) -> bool:
     """Whether a form that the page shows holds the values of the plan."""
     fields = [(page.field(label), value) for label, value in plan.fields]
-    return all(field is None or field.value == _meant(field, value) for field, value in fields)
+    return all(
+        field is None or field.value == _field_value(field, value) for field, value in fields
+    )
 
 
-def _meant(field: Element, value: str) -> str:
+def _field_value(field: Element, value: str) -> str:
     """The value as the field takes it: of a list, the option that has one of the words in it."""
     words = value.lower().split("|")
     for option in field.options:
@@ -200,8 +202,10 @@ def _meant(field: Element, value: str) -> str:
 def _form(plan: Plan, page: Page) -> list[tuple[Element, str]]:
     """The fields of the plan with their values; empty unless the page shows them all."""
     fields = [(page.field(label), value) for label, value in plan.fields]
-    shown = [(field, _meant(field, value)) for field, value in fields if field is not None]
-    return shown if len(shown) == len(fields) else []
+    fields_on_page = [
+        (field, _field_value(field, value)) for field, value in fields if field is not None
+    ]
+    return fields_on_page if len(fields_on_page) == len(fields) else []
 
 
 def _fill_in(plan: Plan, dialogue: Dialogue) -> Move | None:
@@ -209,21 +213,21 @@ def _fill_in(plan: Plan, dialogue: Dialogue) -> Move | None:
     for field, value in _form(plan, dialogue.page):
         if field.value != value:
             verb = "select" if field.role == "combobox" else "fill"
-            if (field.id, value) in dialogue.said(verb)[-1:]:
+            if (field.id, value) in dialogue.arguments_of(verb)[-1:]:
                 return None
             return Move(f"{field.name!r} has to be {value!r}.", ActionCall(verb, (field.id, value)))
-    return _submit(plan, dialogue) if _filling(dialogue) else None
+    return _submit(plan, dialogue) if _is_filling(dialogue) else None
 
 
 def _submit(plan: Plan, dialogue: Dialogue) -> Move | None:
     form = _form(plan, dialogue.page)
     button = dialogue.page.button_after(form[-1][0]) if form else None
-    if button is None or (not _filling(dialogue) and _submitted(dialogue)):
+    if button is None or (not _is_filling(dialogue) and _was_submitted(dialogue)):
         return None
     return Move("The form is complete.", ActionCall("click", (button.id,)))
 
 
-def _submitted(dialogue: Dialogue) -> bool:
+def _was_submitted(dialogue: Dialogue) -> bool:
     """Whether a button was clicked before, and no field changed since."""
     for turn in reversed(dialogue.turns):
         if turn.call is None:
@@ -236,7 +240,7 @@ def _submitted(dialogue: Dialogue) -> bool:
     return False
 
 
-def _waits(dialogue: Dialogue) -> int:
+def _count_waits(dialogue: Dialogue) -> int:
     waits = 0
     for turn in reversed(dialogue.turns[:-1]):
         if turn.call is None or turn.call.name not in ("noop", "scroll"):
@@ -247,11 +251,12 @@ def _waits(dialogue: Dialogue) -> int:
 
 def _results(page: Page) -> list[Element]:
     """The results of a search engine: links in headings, with a text below each."""
-    shown = {heading for heading in page.headings if heading.startswith("[")}
+    result_headings = {heading for heading in page.headings if heading.startswith("[")}
     return [
         element
         for element in page.elements
-        if element.role == "link" and any(head.startswith(f"[{element.id}]") for head in shown)
+        if element.role == "link"
+        and any(head.startswith(f"[{element.id}]") for head in result_headings)
     ]
 
 
@@ -267,8 +272,8 @@ def _best_result(dialogue: Dialogue) -> Element | None:
 def fit(result: Element, question: str, *, official: bool) -> int:
     """How well a search result goes with the question.
 
-    Names count most, then words; whoever is told to prefer official sites also listens to the
-    tone, which tells an archive from an advertisement.
+    Names count most, then words; with `official`, words that official
+    sites use count for a result, and those of advertisements against it.
     """
     text = f"{result.name} {result.about}"
     lower = text.lower()

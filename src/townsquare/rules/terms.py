@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from calendar import month_name
-from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
@@ -32,31 +31,27 @@ def day_in(year: str | int, month: int, day: str | int) -> date | None:
 
 def iso(text: str) -> str:
     """A day of a question as forms want it: `2023-07-06`; empty when it is none."""
-    found = day_of(text)
-    return found.isoformat() if found else ""
+    day = day_of(text)
+    return day.isoformat() if day else ""
 
 
 def number_in(text: str) -> Decimal | None:
     """The first number of the text, without currency sign and separators."""
-    found = _NUMBER.search(text)
-    if found is None:
+    match = _NUMBER.search(text)
+    if match is None:
         return None
     try:
-        return Decimal(found[0].replace(",", ""))
+        return Decimal(match[0].replace(",", ""))
     except InvalidOperation:
         return None
 
 
 def minutes_in(text: str) -> int | None:
     """The first time of day of the text, in minutes since midnight."""
-    found = _CLOCK.search(text)
-    return int(found[1]) * 60 + int(found[2]) if found else None
+    match = _CLOCK.search(text)
+    return int(match[1]) * 60 + int(match[2]) if match else None
 
 
 def plain(number: Decimal) -> str:
     """The number in digits, without an exponent."""
     return f"{number:f}"
-
-
-def known(values: Iterable[Decimal | None]) -> list[Decimal]:
-    return [value for value in values if value is not None]

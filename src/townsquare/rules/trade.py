@@ -32,40 +32,40 @@ def _sales(street: str, start: str, end: str, conclude: Callable[..., Value | No
     )
 
 
-def highest_sold(asked: re.Match[str]) -> Plan:
+def highest_sold(match: re.Match[str]) -> Plan:
     """The highest price paid on a street between two days."""
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         prices = [price for row in rows if (price := number_in(row["Sold price"])) is not None]
         return plain(max(prices)) if prices else None
 
-    return _sales(asked["street"], iso(asked["start"]), iso(asked["end"]), conclude)
+    return _sales(match["street"], iso(match["start"]), iso(match["end"]), conclude)
 
 
-def sold_addresses(asked: re.Match[str]) -> Plan:
+def sold_addresses(match: re.Match[str]) -> Plan:
     """The addresses on a street that were sold in a year."""
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         return [row["Address"] for row in rows] or None
 
-    year = asked["year"]
-    return _sales(asked["street"], f"{year}-01-01", f"{year}-12-31", conclude)
+    year = match["year"]
+    return _sales(match["street"], f"{year}-01-01", f"{year}-12-31", conclude)
 
 
-def sales_above(asked: re.Match[str]) -> Plan:
+def sales_above(match: re.Match[str]) -> Plan:
     """How many properties were sold for more than a sum between two days."""
-    least = Decimal(asked["sum"])
+    least = Decimal(match["sum"])
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         prices = [number_in(row["Sold price"]) for row in rows]
         return str(sum(price is not None and price > least for price in prices)) if rows else None
 
-    return _sales("", iso(asked["start"]), iso(asked["end"]), conclude)
+    return _sales("", iso(match["start"]), iso(match["end"]), conclude)
 
 
-def price_gap(asked: re.Match[str]) -> Plan:
+def price_gap(match: re.Match[str]) -> Plan:
     """The difference between the price asked and the price paid for one property."""
-    address = asked["address"]
+    address = match["address"]
     street = address.split(" ", 1)[1]
 
     def conclude(rows: Sequence[Row]) -> Value | None:
@@ -92,18 +92,18 @@ def _facts_of(name: str) -> Callable[[Page], Sequence[Row] | None]:
     return read_own
 
 
-def _category(asked: re.Match[str], conclude: Callable[[Sequence[Row]], Value | None]) -> Plan:
+def _category(match: re.Match[str], conclude: Callable[[Sequence[Row]], Value | None]) -> Plan:
     return Plan(
-        query=f"{asked['category']} business directory",
-        links=(asked["category"], *_DIRECTORY),
+        query=f"{match['category']} business directory",
+        links=(match["category"], *_DIRECTORY),
         read=columns("Name", "Rating", "Reviews", "Sunday hours"),
         conclude=conclude,
     )
 
 
-def best_rated(asked: re.Match[str]) -> Plan:
+def best_rated(match: re.Match[str]) -> Plan:
     """The business of a category with the highest rating among the much reviewed."""
-    least = Decimal(asked["reviews"])
+    least = Decimal(match["reviews"])
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         rated = [
@@ -115,12 +115,12 @@ def best_rated(asked: re.Match[str]) -> Plan:
         ]
         return max(rated, key=lambda pair: pair[0])[1] if rated else None
 
-    return _category(asked, conclude)
+    return _category(match, conclude)
 
 
-def open_sundays(asked: re.Match[str]) -> Plan:
+def open_sundays(match: re.Match[str]) -> Plan:
     """The businesses of a category that open on Sundays and are rated well enough."""
-    least = Decimal(asked["rating"])
+    least = Decimal(match["rating"])
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         return [
@@ -131,12 +131,12 @@ def open_sundays(asked: re.Match[str]) -> Plan:
             and rating >= least
         ] or None
 
-    return _category(asked, conclude)
+    return _category(match, conclude)
 
 
-def opening_time(asked: re.Match[str]) -> Plan:
+def opening_time(match: re.Match[str]) -> Plan:
     """When a business opens on a day of the week."""
-    name, day = asked["name"], asked["day"]
+    name, day = match["name"], match["day"]
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         hours = next((row["Hours"] for row in rows if row["Day"] == day), "")
@@ -161,7 +161,7 @@ def _sellers(item: str, conclude: Callable[[Sequence[Row]], Value | None]) -> Pl
     )
 
 
-def cheapest_shop(asked: re.Match[str]) -> Plan:
+def cheapest_shop(match: re.Match[str]) -> Plan:
     """The shop with the lowest price of an item that it has."""
 
     def conclude(rows: Sequence[Row]) -> Value | None:
@@ -172,46 +172,46 @@ def cheapest_shop(asked: re.Match[str]) -> Plan:
         ]
         return min(offers, key=lambda pair: pair[0])[1] if offers else None
 
-    return _sellers(asked["item"], conclude)
+    return _sellers(match["item"], conclude)
 
 
-def prices_by_shop(asked: re.Match[str]) -> Plan:
+def prices_by_shop(match: re.Match[str]) -> Plan:
     """What an item costs in each shop."""
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         prices = [(row["Shop"], number_in(row["Price"])) for row in rows]
-        found: list[dict[str, object]] = [
+        prices_by_name: list[dict[str, object]] = [
             {"shop": shop, "price": float(price)} for shop, price in prices if price is not None
         ]
-        return found or None
+        return prices_by_name or None
 
-    return _sellers(asked["item"], conclude)
+    return _sellers(match["item"], conclude)
 
 
-def basket_total(asked: re.Match[str]) -> Plan:
+def basket_total(match: re.Match[str]) -> Plan:
     """What several items cost together at one shop."""
-    wanted = counted(asked["basket"], ", ")
+    basket = parse_counts(match["basket"], ", ")
 
     def conclude(rows: Sequence[Row]) -> Value | None:
-        return total(wanted, {row["Item"]: number_in(row["Price"]) for row in rows})
+        return total(basket, {row["Item"]: number_in(row["Price"]) for row in rows})
 
     return Plan(
-        query=f"price list of {asked['shop']}",
-        links=(asked["shop"], *_SHOPS),
+        query=f"price list of {match['shop']}",
+        links=(match["shop"], *_SHOPS),
         read=columns("Item", "Price"),
         conclude=conclude,
     )
 
 
-def counted(text: str, between: str) -> list[tuple[int, str]]:
+def parse_counts(text: str, between: str) -> list[tuple[int, str]]:
     """Things and how many of them, out of `2 x tea, 1 x honey`."""
     pairs = (part.partition(" x ") for part in text.split(between))
     return [(int(count), thing) for count, _, thing in pairs if count.strip().isdecimal()]
 
 
-def total(wanted: Sequence[tuple[int, str]], prices: dict[str, Decimal | None]) -> str | None:
+def total(basket: Sequence[tuple[int, str]], prices: dict[str, Decimal | None]) -> str | None:
     """The sum with two decimals; `None` while a price is missing."""
-    each = [(count, prices.get(thing)) for count, thing in wanted]
+    each = [(count, prices.get(thing)) for count, thing in basket]
     if not each or any(price is None for _, price in each):
         return None
     cents = sum((count * price for count, price in each if price is not None), Decimal(0))
@@ -244,4 +244,4 @@ KINDS = (
     kind(prices_by_shop, r"does (?P<item>.+?) cost in each shop"),
     kind(basket_total, r"cost together at (?P<shop>.+?) in .*list: (?P<basket>.+?)\?"),
 )
-"""What such questions look like, and who plans for them."""
+"""The patterns of such questions, and what makes the plans for them."""

@@ -29,7 +29,7 @@ class Element:
     name: str
     value: str
     options: tuple[str, ...]
-    """What a list offers, as far as it is shown."""
+    """The options of a list, as far as the observation has them."""
     target: str
     """Where a link leads, as a whole address."""
     about: str
@@ -50,20 +50,20 @@ class Table:
 
     def column(self, name: str) -> str:
         """The whole name of the column that begins with `name`; empty when there is none."""
-        found = (header for header in self.headers if header.lower().startswith(name.lower()))
-        return next(found, "")
+        names = (header for header in self.headers if header.lower().startswith(name.lower()))
+        return next(names, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One observation, taken apart."""
+    """One observation, parsed."""
 
     url: str
     title: str
     error: str
     blocked: bool
     fetched: str
-    """The address that `fetch_json` was asked for, when this is its result."""
+    """The address that `fetch_json` got, when this is its result."""
     payload: str
     elements: tuple[Element, ...]
     tables: tuple[Table, ...]
@@ -72,7 +72,7 @@ class Page:
 
     @property
     def obstacle(self) -> bool:
-        """Whether the page is a wall rather than content."""
+        """Whether the page is an obstacle rather than content."""
         top = self.headings[0].lower() if self.headings else ""
         return self.blocked or top.startswith(_OBSTACLES)
 
@@ -82,10 +82,10 @@ class Page:
 
     def link(self, name: str) -> Element | None:
         """The link with this name, or else the first whose name has it in it."""
-        wanted = name.lower()
+        lowered = name.lower()
         links = [element for element in self.elements if element.role == "link"]
-        exact = (link for link in links if link.name.lower() == wanted)
-        partly = (link for link in links if wanted in link.name.lower())
+        exact = (link for link in links if link.name.lower() == lowered)
+        partly = (link for link in links if lowered in link.name.lower())
         return next(exact, None) or next(partly, None)
 
     def field(self, label: str) -> Element | None:
@@ -112,16 +112,16 @@ class Page:
 def read_page(text: str) -> Page:
     """The page that the observation's text shows."""
     head, _, body = text.partition("\n\n")
-    told, fetched, payload = _split_payload(head.split("\n"))
-    known = dict(line.split(": ", 1) for line in reversed(told) if ": " in line)
-    url = known.get("url", "")
+    head_lines, fetched, payload = _split_payload(head.split("\n"))
+    facts = dict(line.split(": ", 1) for line in reversed(head_lines) if ": " in line)
+    url = facts.get("url", "")
     lines = [line.strip() for line in body.split("\n") if line.strip()]
     lines = [_without_quotes(line) for line in lines]
     return Page(
         url=url,
-        title=known.get("title", ""),
-        error=known.get("error", ""),
-        blocked=any(line.startswith("note: the page is blocked") for line in told),
+        title=facts.get("title", ""),
+        error=facts.get("error", ""),
+        blocked=any(line.startswith("note: the page is blocked") for line in head_lines),
         fetched=fetched,
         payload=payload,
         elements=tuple(_elements(lines, url)),
@@ -134,19 +134,19 @@ def read_page(text: str) -> Page:
 def _split_payload(head: Sequence[str]) -> tuple[Sequence[str], str, str]:
     """The lines before a payload, the address it came from, and the payload."""
     for number, line in enumerate(head):
-        found = _PAYLOAD.match(line)
-        if found:
-            return head[:number], found[1], "\n".join(head[number + 1 :])
+        match = _PAYLOAD.match(line)
+        if match:
+            return head[:number], match[1], "\n".join(head[number + 1 :])
     return head, "", ""
 
 
 def _without_quotes(line: str) -> str:
     """A heading is shown as a quoted string, in which an element's own quotes are escaped."""
-    found = _HEADING.match(line)
-    if found is None:
+    match = _HEADING.match(line)
+    if match is None:
         return line
     try:
-        return f"heading {json.loads(found[1])}"
+        return f"heading {json.loads(match[1])}"
     except ValueError:
         return line
 
@@ -154,29 +154,29 @@ def _without_quotes(line: str) -> str:
 def _elements(lines: Sequence[str], url: str) -> Iterator[Element]:
     for number, line in enumerate(lines):
         below = lines[number + 1] if number + 1 < len(lines) else ""
-        for found in _ELEMENT.finditer(line):
-            value, target = _VALUE.search(found[4]), _TARGET.search(found[4])
-            options = _OPTIONS.search(found[4])
-            rest = line[found.end() :].strip(" :,")
+        for match in _ELEMENT.finditer(line):
+            value, target = _VALUE.search(match[4]), _TARGET.search(match[4])
+            options = _OPTIONS.search(match[4])
+            rest = line[match.end() :].strip(" :,")
             yield Element(
-                id=found[1],
-                role=found[2],
-                name=_unquoted(found[3]),
-                value=_unquoted(value[1]) if value else "",
-                options=tuple(_unquoted(options[1]).split(" | ")) if options else (),
-                target=_joined(url, target[1]) if target else "",
+                id=match[1],
+                role=match[2],
+                name=_unquote(match[3]),
+                value=_unquote(value[1]) if value else "",
+                options=tuple(_unquote(options[1]).split(" | ")) if options else (),
+                target=_absolute_url(url, target[1]) if target else "",
                 about=rest or (below if not _ELEMENT.match(below) else ""),
             )
 
 
-def _joined(url: str, target: str) -> str:
+def _absolute_url(url: str, target: str) -> str:
     try:
         return urljoin(url, target)
     except ValueError:
         return ""
 
 
-def _unquoted(body: str) -> str:
+def _unquote(body: str) -> str:
     try:
         return str(json.loads(f'"{body}"'))
     except ValueError:
@@ -192,12 +192,12 @@ def _tables(lines: Sequence[str]) -> Iterator[Table]:
             continue
         if rows:
             headers = tuple(rows[0])
-            found = tuple(dict(zip(headers, row, strict=False)) for row in rows[1:])
-            yield Table(caption, headers, found)
+            records = tuple(dict(zip(headers, row, strict=False)) for row in rows[1:])
+            yield Table(caption, headers, records)
             rows = []
         caption = line
 
 
 def _plain(cell: str) -> str:
     """A cell's text, where a link stands for its name."""
-    return _ELEMENT.sub(lambda found: _unquoted(found[3]), cell).strip()
+    return _ELEMENT.sub(lambda match: _unquote(match[3]), cell).strip()

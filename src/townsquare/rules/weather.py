@@ -54,8 +54,8 @@ class RainyDays:
         """The next call, page or, with everything read, the answer."""
         if dialogue.must_answer:
             return self._answer(dialogue, "There is no time left; this is what I have.")
-        known = dialogue.instructions
-        if known.prefers_api and "fetch_json" in known.actions:
+        instructions = dialogue.instructions
+        if instructions.prefers_api and "fetch_json" in instructions.actions:
             return self._by_api(dialogue)
         return self._by_tables(dialogue)
 
@@ -69,10 +69,10 @@ class RainyDays:
                 "weather archive JSON API", ("JSON API", *_ARCHIVE), lambda _: None, lambda _: None
             )
             return plan.move(dialogue)
-        asked = {arguments[0] for arguments in dialogue.said("fetch_json")}
+        fetched = {arguments[0] for arguments in dialogue.arguments_of("fetch_json")}
         for start, end in self._ranges(whole=dialogue.instructions.whole_range):
             url = _address(example.target, manual, self.station, start, end)
-            if url not in asked:
+            if url not in fetched:
                 return Move(f"Readings from {start} to {end}.", ActionCall("fetch_json", (url,)))
         cut = any("characters not shown" in turn.page.payload for turn in dialogue.turns)
         return self._answer(
@@ -119,12 +119,12 @@ def _month_plan(
 
 def _readings(dialogue: Dialogue, station: str) -> dict[date, float]:
     """Every reading shown so far, by day."""
-    found: dict[date, float] = {}
+    readings: dict[date, float] = {}
     for turn in dialogue.turns:
-        found.update(dated_numbers(turn.page.payload))
+        readings.update(dated_numbers(turn.page.payload))
         if turn.page.title.startswith(station):
-            found.update(_table_readings(columns("Date", "Precipitation")(turn.page) or ()))
-    return found
+            readings.update(_table_readings(columns("Date", "Precipitation")(turn.page) or ()))
+    return readings
 
 
 def _table_readings(rows: Iterable[Row]) -> Iterator[tuple[date, float]]:
@@ -145,18 +145,18 @@ def _manual(dialogue: Dialogue) -> tuple[Page | None, Element | None]:
 
 
 def _address(example: str, manual: Page, station: str, start: date, end: date) -> str:
-    """The example with the station and the days that are wanted."""
-    entries = [found for line in manual.lines if (found := _ENTRY.match(line))]
-    names = {found[2]: found[1] for found in entries}
-    wanted = next((key for key, name in names.items() if name == station), "")
+    """The example with this station and these days."""
+    entries = [entry for line in manual.lines if (entry := _ENTRY.match(line))]
+    names = {entry[2]: entry[1] for entry in entries}
+    station_key = next((key for key, name in names.items() if name == station), "")
     days = iter((start.isoformat(), end.isoformat()))
     parts = urlsplit(example)
     query: list[tuple[str, str]] = []
     for name, value in parse_qsl(parts.query):
         if _ISO.match(value):
             value = next(days)
-        elif name in "station place location" and wanted:
-            value = wanted
+        elif name in "station place location" and station_key:
+            value = station_key
         query.append((name, value))
     return parts._replace(query=urlencode(query)).geturl()
 
@@ -173,39 +173,39 @@ def _span(start: date | None, end: date | None) -> Days:
     return [start + timedelta(n) for n in range((end - start).days + 1)]
 
 
-def _years(asked: re.Match[str]) -> range:
-    return range(int(asked["first"]), int(asked["last"]) + 1)
+def _years(match: re.Match[str]) -> range:
+    return range(int(match["first"]), int(match["last"]) + 1)
 
 
-def rain_share(asked: re.Match[str]) -> Strategy:
+def rain_share(match: re.Match[str]) -> Strategy:
     """The percentage of some days of the year with enough rain, over several years."""
-    month = MONTHS.get(asked["month"], 1)
+    month = MONTHS.get(match["month"], 1)
     years = {
-        year: _span(day_in(year, month, asked["from"]), day_in(year, month, asked["to"]))
-        for year in _years(asked)
+        year: _span(day_in(year, month, match["from"]), day_in(year, month, match["to"]))
+        for year in _years(match)
     }
 
     def answer(counts: Mapping[int, int], days: int) -> Value:
         return f"{100 * sum(counts.values()) / days:.1f}" if days else "0"
 
-    return RainyDays(asked["station"], Count(years, Decimal(asked["least"]), answer))
+    return RainyDays(match["station"], Count(years, Decimal(match["least"]), answer))
 
 
-def _whole_years(asked: re.Match[str]) -> dict[int, Days]:
-    return {year: _span(day_in(year, 1, 1), day_in(year, 12, 31)) for year in _years(asked)}
+def _whole_years(match: re.Match[str]) -> dict[int, Days]:
+    return {year: _span(day_in(year, 1, 1), day_in(year, 12, 31)) for year in _years(match)}
 
 
-def wet_days(asked: re.Match[str]) -> Strategy:
+def wet_days(match: re.Match[str]) -> Strategy:
     """How many days of several years had enough rain."""
     count = Count(
-        _whole_years(asked), Decimal(asked["least"]), lambda counts, _: str(sum(counts.values()))
+        _whole_years(match), Decimal(match["least"]), lambda counts, _: str(sum(counts.values()))
     )
-    return RainyDays(asked["station"], count)
+    return RainyDays(match["station"], count)
 
 
-def wet_days_by_year(asked: re.Match[str]) -> Strategy:
+def wet_days_by_year(match: re.Match[str]) -> Strategy:
     """How many days of each of several years had enough rain."""
-    year_key, count_key = re.findall(r'"(\w+)"', asked.string)[:2] or ("year", "days")
+    year_key, count_key = re.findall(r'"(\w+)"', match.string)[:2] or ("year", "days")
 
     def answer(counts: Mapping[int, int], _: int) -> Value:
         rows: list[dict[str, object]] = [
@@ -213,21 +213,21 @@ def wet_days_by_year(asked: re.Match[str]) -> Strategy:
         ]
         return rows
 
-    return RainyDays(asked["station"], Count(_whole_years(asked), Decimal(asked["least"]), answer))
+    return RainyDays(match["station"], Count(_whole_years(match), Decimal(match["least"]), answer))
 
 
-def month_high(asked: re.Match[str]) -> Strategy:
+def month_high(match: re.Match[str]) -> Strategy:
     """The highest maximum of a month at a station."""
 
     def conclude(rows: Sequence[Row]) -> Value | None:
         highs = [high for row in rows if (high := number_in(row["Maximum"])) is not None]
         return plain(max(highs)) if highs else None
 
-    month = f"{asked['year']}-{MONTHS.get(asked['month'], 1):02d}"
-    return _month_plan(asked["station"], month, conclude)
+    month = f"{match['year']}-{MONTHS.get(match['month'], 1):02d}"
+    return _month_plan(match["station"], month, conclude)
 
 
-def warmest_station(asked: re.Match[str]) -> Strategy:
+def warmest_station(match: re.Match[str]) -> Strategy:
     """The station with the highest maximum on a day."""
 
     def conclude(rows: Sequence[Row]) -> Value | None:
@@ -243,7 +243,7 @@ def warmest_station(asked: re.Match[str]) -> Strategy:
         links=_ARCHIVE,
         read=columns("Station", "Maximum"),
         conclude=conclude,
-        fields=(("Day", iso(asked["day"])),),
+        fields=(("Day", iso(match["day"])),),
     )
 
 
@@ -268,4 +268,4 @@ KINDS = (
         rf"[Ww]hich weather station .*highest maximum temperature on (?P<day>{DAY})",
     ),
 )
-"""What such questions look like, and who plans for them."""
+"""The patterns of such questions, and what makes the plans for them."""

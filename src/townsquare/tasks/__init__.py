@@ -1,4 +1,4 @@
-"""The questions that the town's web can answer, with golds computed from its records."""
+"""The questions that the town's web can answer, with references computed from its records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from townsquare.tasks.template import Difficulty, Question, Template
 
 TEMPLATES: tuple[Template, ...] = (*weather.TEMPLATES, *trade.TEMPLATES, *civic.TEMPLATES)
 INSTANCES = 4
-"""Tasks made from each template."""
+"""How many tasks each template gives."""
 DEMO = (
     "rain_share.1",
     "rain_share.2",
@@ -54,17 +54,17 @@ def tasks(
     whole templates named.
     """
     records = draw_records(seed)
-    made = [task for template in TEMPLATES for task in _instances(template, records)]
-    unknown = sorted(set(names) - {key for task in made for key in _keys(task)})
+    every = [task for template in TEMPLATES for task in _instances(template, records)]
+    unknown = sorted(set(names) - {key for task in every for key in _keys(task)})
     if unknown:
-        known = ", ".join(template.name for template in TEMPLATES)
+        templates = ", ".join(template.name for template in TEMPLATES)
         raise BadParameter(
-            f"no townsquare task {unknown[0]!r}; a name is a template ({known}) or one of its "
-            f"instances, such as {made[0].id!r}"
+            f"no townsquare task {unknown[0]!r}; a name is a template ({templates}) or one of its "
+            f"instances, such as {every[0].id!r}"
         )
     return [
         task
-        for task in made
+        for task in every
         if (not demo or task.metadata["demo"])
         and difficulty in (None, task.metadata["difficulty"])
         and (not names or not set(names).isdisjoint(_keys(task)))
@@ -76,8 +76,8 @@ def _keys(task: Task) -> tuple[str, str]:
 
 
 def _instances(template: Template, records: Records) -> Iterator[Task]:
-    dice = random.Random(f"{records.seed}/tasks/{template.name}")
-    questions = list(islice(_distinct(template.draw(records, dice)), INSTANCES))
+    rng = random.Random(f"{records.seed}/tasks/{template.name}")
+    questions = list(islice(_distinct(template.draw(records, rng)), INSTANCES))
     if len(questions) < INSTANCES:
         raise AssayError(
             f"seed {records.seed} gives only {len(questions)} questions for {template.name!r}; "
@@ -88,11 +88,11 @@ def _instances(template: Template, records: Records) -> Iterator[Task]:
         yield Task(
             id=name,
             goal=question.goal,
-            answer=question.gold,
+            answer=question.reference,
             metadata={
                 "template": template.name,
                 "domain": template.domain,
-                "gold_kind": template.gold_kind,
+                "gold_kind": template.answer_kind,
                 "difficulty": template.difficulty,
                 "planted": list(template.planted),
                 "demo": name in DEMO,

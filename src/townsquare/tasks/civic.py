@@ -18,14 +18,14 @@ from townsquare.records.schema import (
     dollars,
     long_date,
 )
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_gold
+from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
 
 RANKS = range(19, 31)
 """Places in the search engine's list of clubs that only a reader of the whole list reaches."""
 
 
-def _museum_staff(records: Records, dice: random.Random) -> Iterator[Question]:
-    for role in dice.sample(sorted(ROLES), len(ROLES)):
+def _museum_staff(records: Records, rng: random.Random) -> Iterator[Question]:
+    for role in rng.sample(sorted(ROLES), len(ROLES)):
         names = [
             member.name
             for member in records.museum.staff
@@ -38,10 +38,10 @@ def _museum_staff(records: Records, dice: random.Random) -> Iterator[Question]:
         )
 
 
-def _ticket_total(records: Records, dice: random.Random) -> Iterator[Question]:
+def _ticket_total(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        weekend = dice.random() < 0.5
-        groups = [(dice.randint(2, 5), ticket) for ticket in dice.sample(records.museum.tickets, 2)]
+        weekend = rng.random() < 0.5
+        groups = [(rng.randint(2, 5), ticket) for ticket in rng.sample(records.museum.tickets, 2)]
         people = " and ".join(f"{count} x {ticket[0]}" for count, ticket in groups)
         total = sum(count * (ticket[2] if weekend else ticket[1]) for count, ticket in groups)
         yield Question(
@@ -52,14 +52,14 @@ def _ticket_total(records: Records, dice: random.Random) -> Iterator[Question]:
         )
 
 
-def _library_hours(records: Records, dice: random.Random) -> Iterator[Question]:
-    for branch in dice.sample(records.branches, len(records.branches)):
+def _library_hours(records: Records, rng: random.Random) -> Iterator[Question]:
+    for branch in rng.sample(records.branches, len(records.branches)):
         weekend = zip(WEEKDAYS[5:], branch.hours[5:], strict=True)
         yield Question(
             f"When does the {branch.name} in {TOWN} open and close on Saturday and on Sunday? "
             'Answer with one JSON object per line, with the keys "day", "opens" and "closes", '
             "times as HH:MM.",
-            json_gold(
+            json_lines(
                 {"day": day, "opens": clock(spell[0]), "closes": clock(spell[1])}
                 for day, spell in weekend
                 if spell is not None
@@ -67,9 +67,9 @@ def _library_hours(records: Records, dice: random.Random) -> Iterator[Question]:
         )
 
 
-def _committee_members(records: Records, dice: random.Random) -> Iterator[Question]:
+def _committee_members(records: Records, rng: random.Random) -> Iterator[Question]:
     committees = records.council.committees
-    for committee in dice.sample(committees, len(committees)):
+    for committee in rng.sample(committees, len(committees)):
         yield Question(
             f"Who sits on the {committee.name} Committee of the {TOWN} Town Council, its chair and "
             "deputy chair included? Answer with a JSON list of full names.",
@@ -77,9 +77,9 @@ def _committee_members(records: Records, dice: random.Random) -> Iterator[Questi
         )
 
 
-def _deputy_chair(records: Records, dice: random.Random) -> Iterator[Question]:
+def _deputy_chair(records: Records, rng: random.Random) -> Iterator[Question]:
     pairs = list(zip(records.council.committees, records.twin_council.committees, strict=True))
-    for committee, twin in dice.sample(pairs, len(pairs)):
+    for committee, twin in rng.sample(pairs, len(pairs)):
         if committee.deputy != twin.deputy:
             yield Question(
                 f"Who is the deputy chair of the {committee.name} Committee of the {TOWN} Town "
@@ -88,9 +88,9 @@ def _deputy_chair(records: Records, dice: random.Random) -> Iterator[Question]:
             )
 
 
-def _motion_votes(records: Records, dice: random.Random) -> Iterator[Question]:
+def _motion_votes(records: Records, rng: random.Random) -> Iterator[Question]:
     motions = [motion for meeting in records.council.meetings for motion in meeting.motions]
-    for motion in dice.sample(motions, len(motions)):
+    for motion in rng.sample(motions, len(motions)):
         yield Question(
             f"How many councillors of {TOWN} voted for the motion '{motion.title}' in 2024? "
             "Answer with the number only.",
@@ -98,11 +98,11 @@ def _motion_votes(records: Records, dice: random.Random) -> Iterator[Question]:
         )
 
 
-def _high_tide(records: Records, dice: random.Random) -> Iterator[Question]:
+def _high_tide(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        day = date(2024, dice.randint(1, 12), dice.randint(1, 28))
+        day = date(2024, rng.randint(1, 12), rng.randint(1, 28))
         tide = next(tide for tide in records.tides if tide.day == day)
-        which = dice.choice(("first", "second"))
+        which = rng.choice(("first", "second"))
         yield Question(
             f"At what time was the {which} high water at {TOWN} harbour on {long_date(day)}? "
             "Answer with the time only, as HH:MM.",
@@ -110,11 +110,11 @@ def _high_tide(records: Records, dice: random.Random) -> Iterator[Question]:
         )
 
 
-def _departures(records: Records, dice: random.Random) -> Iterator[Question]:
+def _departures(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        line = dice.choice(records.lines)
-        place = dice.randrange(len(line.stops) - 1)
-        start = dice.randrange(7, 19) * 60
+        line = rng.choice(records.lines)
+        place = rng.randrange(len(line.stops) - 1)
+        start = rng.randrange(7, 19) * 60
         times = [trip[place] for trip in line.weekday if start <= trip[place] <= start + 120]
         if 2 <= len(times) <= 4:
             yield Question(
@@ -122,16 +122,16 @@ def _departures(records: Records, dice: random.Random) -> Iterator[Question]:
                 f"between {clock(start)} and {clock(start + 120)}, both included, on a weekday? "
                 'Answer with one JSON object per line, with the keys "line" and "departs" (the '
                 "time as HH:MM).",
-                json_gold({"line": line.number, "departs": clock(time)} for time in times),
+                json_lines({"line": line.number, "departs": clock(time)} for time in times),
             )
 
 
-def _journey_minutes(records: Records, dice: random.Random) -> Iterator[Question]:
+def _journey_minutes(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        line = dice.choice(records.lines)
-        start, end = sorted(dice.sample(range(len(line.stops)), 2))
-        kind: DayKind = dice.choice(get_args(DayKind))
-        after = dice.randrange(7, 19) * 60
+        line = rng.choice(records.lines)
+        start, end = sorted(rng.sample(range(len(line.stops)), 2))
+        kind: DayKind = rng.choice(get_args(DayKind))
+        after = rng.randrange(7, 19) * 60
         trip = next(trip for trip in line.trips(kind) if trip[start] >= after)
         day = "on a weekday" if kind == "weekday" else "at the weekend"
         yield Question(
@@ -142,8 +142,8 @@ def _journey_minutes(records: Records, dice: random.Random) -> Iterator[Question
         )
 
 
-def _club_fee(records: Records, dice: random.Random) -> Iterator[Question]:
-    for club in _unpopular(records, dice):
+def _club_fee(records: Records, rng: random.Random) -> Iterator[Question]:
+    for club in _unpopular(records, rng):
         yield Question(
             f"What is the annual fee of the club in {TOWN} that meets at {club.hall} on "
             f"{club.weekday}s? Answer with the number of dollars, digits only.",
@@ -151,8 +151,8 @@ def _club_fee(records: Records, dice: random.Random) -> Iterator[Question]:
         )
 
 
-def _club_secretary(records: Records, dice: random.Random) -> Iterator[Question]:
-    for club in _unpopular(records, dice):
+def _club_secretary(records: Records, rng: random.Random) -> Iterator[Question]:
+    for club in _unpopular(records, rng):
         yield Question(
             f"Who is the secretary of the club in {TOWN} that meets at {club.hall} on "
             f"{club.weekday}s? Answer with the full name only.",
@@ -160,10 +160,10 @@ def _club_secretary(records: Records, dice: random.Random) -> Iterator[Question]
         )
 
 
-def _unpopular(records: Records, dice: random.Random) -> list[Club]:
+def _unpopular(records: Records, rng: random.Random) -> list[Club]:
     """Clubs that the search engine lists far down, in random order."""
     ranked = sorted(records.clubs, key=lambda club: -club.popularity)
-    return [ranked[rank - 1] for rank in dice.sample(RANKS, len(RANKS))]
+    return [ranked[rank - 1] for rank in rng.sample(RANKS, len(RANKS))]
 
 
 TEMPLATES = (

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from townsquare.records.schema import Records
 
-GoldKind: TypeAlias = Literal["string", "number", "list", "json"]
+AnswerKind: TypeAlias = Literal["string", "number", "list", "json"]
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
 Feature: TypeAlias = Literal[
     "truncated_observation",
@@ -39,7 +39,7 @@ MAX_DRAWS = 400
 @dataclass(frozen=True, slots=True)
 class Question:
     goal: str
-    gold: str
+    reference: str
     """What AssistantBench's scorer expects: a bare value, or one item or JSON object per line."""
 
 
@@ -49,13 +49,13 @@ class Template:
 
     name: str
     domain: str
-    gold_kind: GoldKind
+    answer_kind: AnswerKind
     difficulty: Difficulty
     planted: tuple[Feature, ...]
     draw: Callable[[Records, random.Random], Iterator[Question]]
     start: str = PORTAL
 
 
-def json_gold(objects: Iterable[Mapping[str, object]]) -> str:
+def json_lines(objects: Iterable[Mapping[str, object]]) -> str:
     """One JSON object per line."""
     return "\n".join(json.dumps(entry) for entry in objects)

@@ -20,10 +20,10 @@ from townsquare.records.schema import (
 )
 from townsquare.records.trade import CATEGORIES
 from townsquare.records.words import ITEMS
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_gold
+from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
 
 
-def _sold(
+def _sales(
     homes: Sequence[Home], start: date, end: date, street: str = ""
 ) -> list[tuple[Home, int]]:
     """The homes sold from `start` to `end`, with the prices paid."""
@@ -37,19 +37,19 @@ def _sold(
     ]
 
 
-def _highest_sold(records: Records, dice: random.Random) -> Iterator[Question]:
+def _highest_sold(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        street = dice.choice(records.streets)
-        start = date(2021, 3, 1) + timedelta(dice.randrange(900))
-        end = start + timedelta(dice.randrange(200, 420))
-        sold = _sold(records.homes, start, end, street)
-        asked = [
+        street = rng.choice(records.streets)
+        start = date(2021, 3, 1) + timedelta(rng.randrange(900))
+        end = start + timedelta(rng.randrange(200, 420))
+        sales = _sales(records.homes, start, end, street)
+        asking_prices = [
             home.listed_price
             for home in records.homes
             if home.street == street and start <= home.listed_on <= end
         ]
-        prices = sorted((price for _, price in sold), reverse=True)
-        if len(prices) > 2 and prices[0] > prices[1] and max(asked, default=0) != prices[0]:
+        prices = sorted((price for _, price in sales), reverse=True)
+        if len(prices) > 2 and prices[0] > prices[1] and max(asking_prices, default=0) != prices[0]:
             yield Question(
                 f"What is the highest price that was paid for a property on {street} in {TOWN} "
                 f"sold between {long_date(start)} and {long_date(end)}, both included? Answer "
@@ -58,21 +58,21 @@ def _highest_sold(records: Records, dice: random.Random) -> Iterator[Question]:
             )
 
 
-def _sold_addresses(records: Records, dice: random.Random) -> Iterator[Question]:
-    for street in dice.sample(records.streets, len(records.streets)):
-        for year in dice.sample(range(2021, 2025), 4):
-            sold = _sold(records.homes, date(year, 1, 1), date(year, 12, 31), street)
-            if 2 <= len(sold) <= 5:
+def _sold_addresses(records: Records, rng: random.Random) -> Iterator[Question]:
+    for street in rng.sample(records.streets, len(records.streets)):
+        for year in rng.sample(range(2021, 2025), 4):
+            sales = _sales(records.homes, date(year, 1, 1), date(year, 12, 31), street)
+            if 2 <= len(sales) <= 5:
                 yield Question(
                     f"Which properties on {street} in {TOWN} were sold in {year}, by date of "
                     'sale? Answer with a JSON list of their addresses, such as ["1 High Street", '
                     '"2 High Street"].',
-                    "\n".join(home.address for home, _ in sold),
+                    "\n".join(home.address for home, _ in sales),
                 )
 
 
-def _price_gap(records: Records, dice: random.Random) -> Iterator[Question]:
-    for home in dice.sample(records.homes, len(records.homes)):
+def _price_gap(records: Records, rng: random.Random) -> Iterator[Question]:
+    for home in rng.sample(records.homes, len(records.homes)):
         if home.sold_price is not None:
             yield Question(
                 f"By how many dollars did the price paid for {home.address} in {TOWN} differ from "
@@ -82,15 +82,15 @@ def _price_gap(records: Records, dice: random.Random) -> Iterator[Question]:
             )
 
 
-def _sales_above(records: Records, dice: random.Random) -> Iterator[Question]:
+def _sales_above(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        start = date(dice.randint(2021, 2024), dice.randint(3, 9), 1)
-        end = start + timedelta(dice.randrange(100, 110))
-        sold = _sold(records.homes, start, end)
-        limit = median_low([price for _, price in sold]) // 10_000 * 10_000 if sold else 0
-        count = sum(price > limit for _, price in sold)
+        start = date(rng.randint(2021, 2024), rng.randint(3, 9), 1)
+        end = start + timedelta(rng.randrange(100, 110))
+        sales = _sales(records.homes, start, end)
+        limit = median_low([price for _, price in sales]) // 10_000 * 10_000 if sales else 0
+        count = sum(price > limit for _, price in sales)
         # Three pages of results at most, and an answer that the first page cannot give.
-        if 11 <= len(sold) <= 30 and count >= 4:
+        if 11 <= len(sales) <= 30 and count >= 4:
             yield Question(
                 f"How many properties on all streets of {TOWN} were sold for more than {limit} "
                 f"dollars between {long_date(start)} and {long_date(end)}, both included, by date "
@@ -99,15 +99,15 @@ def _sales_above(records: Records, dice: random.Random) -> Iterator[Question]:
             )
 
 
-def _best_rated(records: Records, dice: random.Random) -> Iterator[Question]:
+def _best_rated(records: Records, rng: random.Random) -> Iterator[Question]:
     easy: list[Question] = []
-    for category in dice.sample(sorted(CATEGORIES), len(CATEGORIES)):
+    for category in rng.sample(sorted(CATEGORIES), len(CATEGORIES)):
         group = [business for business in records.businesses if business.category == category]
-        limit = dice.choice((60, 90, 120, 150))
-        able = [business for business in group if business.reviews >= limit]
-        if not able:
+        limit = rng.choice((60, 90, 120, 150))
+        eligible = [business for business in group if business.reviews >= limit]
+        if not eligible:
             continue
-        best = max(able, key=lambda business: business.rating)
+        best = max(eligible, key=lambda business: business.rating)
         question = Question(
             f"Which business in the category {_title(category)} of the {TOWN} business directory "
             f"has the highest rating among those with at least {limit} reviews? Answer with the "
@@ -122,9 +122,9 @@ def _best_rated(records: Records, dice: random.Random) -> Iterator[Question]:
     yield from easy
 
 
-def _open_sundays(records: Records, dice: random.Random) -> Iterator[Question]:
-    for category in dice.sample(sorted(CATEGORIES), len(CATEGORIES)):
-        for least in dice.sample((31, 36, 38, 40), 4):
+def _open_sundays(records: Records, rng: random.Random) -> Iterator[Question]:
+    for category in rng.sample(sorted(CATEGORIES), len(CATEGORIES)):
+        for least in rng.sample((31, 36, 38, 40), 4):
             names = [
                 business.name
                 for business in records.businesses
@@ -142,10 +142,10 @@ def _open_sundays(records: Records, dice: random.Random) -> Iterator[Question]:
                 break
 
 
-def _opening_time(records: Records, dice: random.Random) -> Iterator[Question]:
+def _opening_time(records: Records, rng: random.Random) -> Iterator[Question]:
     twins = list(_twins(records.businesses))
-    for business, other in dice.sample(twins, len(twins)):
-        for day in dice.sample(range(5), 5):
+    for business, other in rng.sample(twins, len(twins)):
+        for day in rng.sample(range(5), 5):
             spell, old, theirs = business.hours[day], business.old_hours[day], other.hours[day]
             others = {hours[0] for hours in (old, theirs) if hours is not None}
             if spell is not None and spell[0] not in others:
@@ -166,9 +166,9 @@ def _twins(businesses: Sequence[Business]) -> Iterator[tuple[Business, Business]
                 yield business, other
 
 
-def _cheapest_shop(records: Records, dice: random.Random) -> Iterator[Question]:
+def _cheapest_shop(records: Records, rng: random.Random) -> Iterator[Question]:
     easy: list[Question] = []
-    for item in dice.sample(ITEMS, len(ITEMS)):
+    for item in rng.sample(ITEMS, len(ITEMS)):
         offers = _offers(records, item)
         stocked = [(cents, shop) for shop, cents, in_stock in offers if in_stock]
         if len(stocked) < 2:
@@ -186,33 +186,33 @@ def _cheapest_shop(records: Records, dice: random.Random) -> Iterator[Question]:
     yield from easy
 
 
-def _basket_total(records: Records, dice: random.Random) -> Iterator[Question]:
+def _basket_total(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        shop = dice.choice(records.shops)
-        lines = [(dice.randint(1, 4), offer) for offer in dice.sample(shop.offers, 3)]
-        wanted = ", ".join(f"{count} x {offer.item}" for count, offer in lines)
+        shop = rng.choice(records.shops)
+        lines = [(rng.randint(1, 4), offer) for offer in rng.sample(shop.offers, 3)]
+        basket = ", ".join(f"{count} x {offer.item}" for count, offer in lines)
         yield Question(
-            f"What do these cost together at {shop.name} in {TOWN} by its price list: {wanted}? "
+            f"What do these cost together at {shop.name} in {TOWN} by its price list: {basket}? "
             "Answer with the total in dollars with two decimals, digits only, such as 23.45.",
             dollars(sum(count * offer.cents for count, offer in lines)),
         )
 
 
-def _prices_by_shop(records: Records, dice: random.Random) -> Iterator[Question]:
-    for item in dice.sample(ITEMS, len(ITEMS)):
+def _prices_by_shop(records: Records, rng: random.Random) -> Iterator[Question]:
+    for item in rng.sample(ITEMS, len(ITEMS)):
         offers = _offers(records, item)
         if len(offers) <= 5:
             yield Question(
                 f"What does {item} cost in each shop in {TOWN} that lists it, in stock or not? "
                 'Answer with one JSON object per line, with the keys "shop" (its name) and '
                 '"price" (a number in dollars).',
-                json_gold({"shop": shop, "price": cents / 100} for shop, cents, _ in offers),
+                json_lines({"shop": shop, "price": cents / 100} for shop, cents, _ in offers),
             )
 
 
 def _offers(records: Records, item: str) -> list[tuple[str, int, bool]]:
-    found = ((shop.name, shop.offer(item)) for shop in records.shops)
-    return [(name, offer.cents, offer.in_stock) for name, offer in found if offer is not None]
+    offers = ((shop.name, shop.offer(item)) for shop in records.shops)
+    return [(name, offer.cents, offer.in_stock) for name, offer in offers if offer is not None]
 
 
 def _title(category: str) -> str:

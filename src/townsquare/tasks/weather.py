@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from datetime import date
 
 from townsquare.records.schema import FIRST_DAY, TOWN, Records, Station, long_date, tenths
-from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_gold
+from townsquare.tasks.template import MAX_DRAWS, SEARCH, Question, Template, json_lines
 
 YEARS = (2020, 2021, 2022, 2023)
 WET = 100
 """Tenths of a millimetre on what the questions call a wet day."""
 
 
-def _rain_share(records: Records, dice: random.Random) -> Iterator[Question]:
+def _rain_share(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        station = dice.choice(records.stations)
-        month, start, length = dice.randint(3, 11), dice.randint(1, 18), dice.choice((7, 9, 10))
-        limit = dice.choice((5, 10, 20))
+        station = rng.choice(records.stations)
+        month, start, length = rng.randint(3, 11), rng.randint(1, 18), rng.choice((7, 9, 10))
+        limit = rng.choice((5, 10, 20))
         counts = [
             _days_over(
                 station, date(year, month, start), date(year, month, start + length - 1), limit
@@ -41,11 +41,11 @@ def _rain_share(records: Records, dice: random.Random) -> Iterator[Question]:
             )
 
 
-def _wet_days(records: Records, dice: random.Random) -> Iterator[Question]:
+def _wet_days(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        station = dice.choice(records.stations)
-        first = dice.choice((2019, 2020, 2021))
-        years = range(first, first + dice.choice((3, 4)))
+        station = rng.choice(records.stations)
+        first = rng.choice((2019, 2020, 2021))
+        years = range(first, first + rng.choice((3, 4)))
         count = sum(_wet_in(station, year) for year in years)
         yield Question(
             f"On how many days in the years {years[0]} to {years[-1]}, both included, did the "
@@ -55,22 +55,22 @@ def _wet_days(records: Records, dice: random.Random) -> Iterator[Question]:
         )
 
 
-def _wet_days_by_year(records: Records, dice: random.Random) -> Iterator[Question]:
-    for station in dice.sample(records.stations, len(records.stations)):
-        years = range(2020, 2020 + dice.choice((3, 4)))
+def _wet_days_by_year(records: Records, rng: random.Random) -> Iterator[Question]:
+    for station in rng.sample(records.stations, len(records.stations)):
+        years = range(2020, 2020 + rng.choice((3, 4)))
         yield Question(
             f"For each of the years {years[0]} to {years[-1]}, on how many days did the "
             f"{station.name} weather station in {TOWN} record at least {tenths(WET)} mm of "
             'precipitation? Answer with one JSON object per line, with the keys "year" and '
             '"wet_days", both numbers.',
-            json_gold({"year": year, "wet_days": _wet_in(station, year)} for year in years),
+            json_lines({"year": year, "wet_days": _wet_in(station, year)} for year in years),
         )
 
 
-def _month_high(records: Records, dice: random.Random) -> Iterator[Question]:
+def _month_high(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        station = dice.choice(records.stations)
-        month = date(dice.randint(2019, 2024), dice.randint(4, 10), 1)
+        station = rng.choice(records.stations)
+        month = date(rng.randint(2019, 2024), rng.randint(4, 10), 1)
         end = month.replace(day=monthrange(month.year, month.month)[1])
         highest = max(station.high[index] for _, index in station.days(month, end))
         yield Question(
@@ -81,9 +81,9 @@ def _month_high(records: Records, dice: random.Random) -> Iterator[Question]:
         )
 
 
-def _warmest_station(records: Records, dice: random.Random) -> Iterator[Question]:
+def _warmest_station(records: Records, rng: random.Random) -> Iterator[Question]:
     for _ in range(MAX_DRAWS):
-        day = date(dice.randint(2019, 2024), dice.randint(1, 12), dice.randint(1, 28))
+        day = date(rng.randint(2019, 2024), rng.randint(1, 12), rng.randint(1, 28))
         index = (day - FIRST_DAY).days
         ranked = sorted(records.stations, key=lambda station: -station.high[index])
         if ranked[0].high[index] > ranked[1].high[index]:

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld.archive import AlfWorldArchive, write_archive
+from assay.envs.text.alfworld.archive import AlfWorldArchive
 from assay.envs.text.alfworld.data import shipped
 from assay.envs.text.alfworld.reader import GameFile, read_game
 from assay.errors import BadRecord
+from tools.pack_alfworld import write_archive
 
 
 def official_games(official: Path) -> list[tuple[str, str, GameFile]]:

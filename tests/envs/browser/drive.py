@@ -1,4 +1,4 @@
-"""Driving a browser world from a test, by the names of elements."""
+"""Driving a browser environment from a test, by the names of elements."""
 
 from __future__ import annotations
 

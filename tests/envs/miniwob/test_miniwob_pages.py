@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import BadParameter, BadRecord, MissingExtra
 from assay.resources.miniwob import PAGES, find_pages, read_page
-from assay.tasks.miniwob import tasks
+from assay.tasks.environments import miniwob
 from tests.envs.miniwob.oracle import POLICIES, read_view
 
 TEXT = """goal: Enter "a" and "b".
@@ -65,7 +65,7 @@ def test_a_path_reads_a_file_of_the_site_and_no_other(
 
 
 def test_there_is_a_task_for_each_page_and_seed() -> None:
-    listed = tasks(seed=4, episodes=2)
+    listed = miniwob(seed=4, episodes=2)
     assert len(listed) == 2 * len(PAGES) == 250
     assert [task.id for task in listed[:2]] == ["ascending-numbers/4", "ascending-numbers/5"]
     assert len({task.id for task in listed}) == len(listed)
@@ -84,7 +84,7 @@ def test_there_is_a_task_for_each_page_and_seed() -> None:
 )
 def test_tasks_that_cannot_be_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(BadParameter, match=message):
-        tasks(**options)  # type: ignore[arg-type]  # as configuration would pass them
+        miniwob(**options)  # type: ignore[arg-type]  # as configuration would pass them
 
 
 def test_an_observation_is_read_back() -> None:

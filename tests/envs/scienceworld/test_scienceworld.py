@@ -74,7 +74,7 @@ def _replay(names: list[str], java: str) -> Replay:
             game = ScienceGame(simulator, step_limit=10_000)
             turns = [game.load(read_task(Task(id=f"{name}/{path['var']}")))]
             turns += [game.step(action) for action in path["actions"]]
-            scores[name] = [turn.standing.score for turn in turns[1:]]
+            scores[name] = [turn.progress.score for turn in turns[1:]]
             texts[name] = [_digest(turn.text) for turn in turns]
             splits[name] = [
                 json.loads(simulator.text(f"getVariations{split}"))
@@ -348,8 +348,8 @@ def test_a_task_that_does_not_exist_is_refused_before_java_starts(task: Task, me
 
 
 def test_a_task_may_be_named_by_the_id_of_the_paper() -> None:
-    assignment = read_task(Task(id="x", metadata={"task_name": "1-1", "variation_idx": 29}))
-    assert (assignment.topic.name, assignment.variation) == ("boil", 29)
+    task_variation = read_task(Task(id="x", metadata={"task_name": "1-1", "variation_idx": 29}))
+    assert (task_variation.topic.name, task_variation.variation) == ("boil", 29)
 
 
 def test_java_is_found_where_it_is_said_to_be(

@@ -1,1 +1,1 @@
-"""A real browser as a world: numbered elements to act on, digests as testimony."""
+"""A real browser as an environment: numbered elements to act on, digests as evidence."""

@@ -1,4 +1,4 @@
-// Reading the document past what a page can put in the way. The scripts run in an isolated world,
+// Reading the document past what a page can put in the way. The scripts run in a context of ours,
 // where no page script has touched a prototype; but a form, and the document itself, answer with
 // their own children when one is named like a property (<input name="tagName">). So properties
 // are read through the prototypes.

@@ -1,4 +1,4 @@
-// One verb on one numbered element, in the isolated world that snapshot.js numbered it in.
+// One verb on one numbered element, in the context that snapshot.js numbered it in.
 // Errors are in the words that tools use, so that their first words tell what kind they are.
 (dom, store) => (options) => {
   const fail = (error) => ({ error });

@@ -37,18 +37,17 @@ if TYPE_CHECKING:
     from playwright.async_api import Page as Tab
 
 Gates = Literal["unknown", "required", "satisfied", "not_required"]
-"""What is known of the confirmations that policy asks for before a risky action.
+"""Whether risky actions have the confirmation that policy asks for.
 
-`required`: an action on an element whose name is among the task's `approved` has its gate, every
-other risky one has not. The others say the same of every risky action: nobody knows, all were
-confirmed beforehand, or none needs it because the site is a toy.
+`required`: only actions on elements whose names are among the task's `approved` have it. The other
+values hold for every risky action: not known, confirmed beforehand, or not needed on this site.
 """
 KNOWN_REFS: Final = 20_000
-"""Elements of an episode whose names are remembered, also when they are gone."""
+"""Elements of an episode whose roles and names are remembered; the oldest are dropped first."""
 
 
 class ActionTarget(NamedTuple):
-    """What an action is done to; the same for another number of the same element."""
+    """The element that an action is done to, whatever its number is."""
 
     role: str
     name: str
@@ -114,15 +113,15 @@ class BrowserEnvironment:
     async def reset(self, task: Task) -> Observation:
         """A fresh context on the start page: `start_url` of the task's metadata, or ours.
 
-        A start page that cannot be reached is a dead world, not a page that an agent failed on.
+        Raises `DeadResource` if the start page cannot be reached: no agent has failed then.
         """
         if self._closed:
-            raise DeadResource("the browser world was closed")
+            raise DeadResource("the browser environment was closed")
         start = str(task.metadata.get("start_url", self._start_url))
         if start != "about:blank" and not start.startswith(("http://", "https://")):
             raise BadParameter(f"task {task.id!r}: start_url {start[:200]!r} is not http(s)")
         self._task = None
-        # The old context ends by itself, beside the new one's first steps.
+        # The old context is closed in the background.
         self._leave()
         self._dead = ""
         self._browser = await shared_browser(headless=self._headless)
@@ -141,7 +140,7 @@ class BrowserEnvironment:
         return observation
 
     async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
-        """The episode goes on in this tab, with the record and the numbers of the `old` one."""
+        """Continue the episode in this tab, with the record and the numbers of the `old` one."""
         from playwright.async_api import Error
 
         assert self._task is not None
@@ -229,7 +228,7 @@ class BrowserEnvironment:
         return "satisfied" if confirmed else "missing"
 
     async def _target(self, call: ActionCall) -> ActionTarget | None:
-        """What the call is after: the element of its number, or what a key would activate."""
+        """The element of the call's number, or the one that a key would activate."""
         from playwright.async_api import Error
 
         if call.name in ("click", "fill", "select"):
@@ -302,7 +301,7 @@ class BrowserEnvironment:
         return None
 
     async def _replace_page(self, outcome: ToolOutcome, message: str) -> Observation:
-        """The episode goes on in an empty tab; the one that was lost is left to itself."""
+        """Continue the episode in an empty tab, and close the lost one in the background."""
         from playwright.async_api import Error
 
         assert self._context is not None
@@ -353,7 +352,7 @@ class BrowserEnvironment:
 
     def _require_episode(self) -> None:
         if self._closed:
-            raise DeadResource("the browser world was closed")
+            raise DeadResource("the browser environment was closed")
         if self._dead:
             raise DeadResource(self._dead)
         if self._task is None or self._page is None:
@@ -361,7 +360,7 @@ class BrowserEnvironment:
         self._check_alive("it does not run any more")
 
     def evidence(self) -> WorldEvidence:
-        """Where the browser is; the page's own digests are on the steps."""
+        """The address and the number of steps; the digests of pages are on the steps."""
         self._require_episode()
         assert self._task is not None
         return WorldEvidence(
@@ -378,7 +377,7 @@ class BrowserEnvironment:
         return not self._closed and not self._dead and (unbound or self._running())
 
     def _leave(self) -> Future[None] | None:
-        """The context is on its way out, whatever happens to whoever asked for it."""
+        """Start closing the context, even if the caller is cancelled meanwhile."""
         context, self._context, self._page = self._context, None, None
         if context is None or self._browser is None or not self._running():
             return None
@@ -387,7 +386,7 @@ class BrowserEnvironment:
         return None
 
     async def close(self) -> None:
-        """The context is closed; the browser stays for the other rollouts."""
+        """Close the context; the browser stays for the other rollouts."""
         self._closed, self._task = True, None
         closing = self._leave()
         if closing is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ActionFailed(Exception):
-    """An action could not be carried out; the message is an error in a tool's own words."""
+    """An action could not be carried out; the message begins as those of browser tools do."""
 
 
 class DocumentLost(Exception):
@@ -40,7 +40,7 @@ def _install_script() -> str:
 
 
 class IsolatedScripts:
-    """Where our scripts live in the main document; made anew for every document."""
+    """Our scripts in the main document of a tab, installed anew in every document."""
 
     def __init__(self, session: CDPSession, *, frame_id: str, timeout_s: float) -> None:
         self._session = session
@@ -51,7 +51,7 @@ class IsolatedScripts:
         self._context: int | None = None
 
     async def prepare(self) -> None:
-        """Every document from now on has our scripts before it has its own."""
+        """Install our scripts in every later document, before its own scripts run."""
         script = {"source": self._installation, "worldName": self._key}
         await self._session.send("Page.addScriptToEvaluateOnNewDocument", script)
 
@@ -60,15 +60,15 @@ class IsolatedScripts:
         return f"{_install_script()}({json.dumps(self._key)})"
 
     def forget(self) -> None:
-        """The document was replaced."""
+        """Use a new context at the next call, because the document was replaced."""
         self._context = None
 
     async def call(
         self, function: str, argument: object, *, first_ref: int, wait: bool = False
     ) -> Any:
-        """What one of our functions returns; a promise is waited for if `wait` says so.
+        """What one of our functions returns; with `wait`, what its promise resolves to.
 
-        Raises `DocumentLost` when the document went away, `ActionFailed` when the function failed.
+        Raises `DocumentLost` if the document was replaced, `ActionFailed` if the function failed.
         """
         if self._context is None:
             response = await self._session.send(
@@ -80,7 +80,7 @@ class IsolatedScripts:
         call = f"{ours}.{function}({json.dumps(argument)})"
         answer = await self._run(call, context, wait=wait)
         if _is_missing(answer):
-            # The first document of a tab was there before us, and so is that of an error.
+            # The first document of a tab, and that of an error, do not have the scripts.
             await self._run(self._installation, context)
             answer = await self._run(call, context, wait=wait)
         if _is_missing(answer):

@@ -1,7 +1,7 @@
-"""Whether a tab is on its way to another document, and waiting until it has arrived.
+"""The navigations of a tab, and waiting for their end.
 
-A click that leads somewhere says so before the click itself is answered (the browser announces the
-navigation), so nothing is waited for on a page that stays.
+The browser announces a navigation before it answers the click that causes it, so there is nothing
+to wait for on a page that stays.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Loading:
         return not self._arrived.is_set()
 
     def end(self) -> None:
-        """The tab is where it was going, or has given up."""
+        """Note that no navigation is under way."""
         self._started.set()
         self._arrived.set()
 

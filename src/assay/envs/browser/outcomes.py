@@ -1,4 +1,4 @@
-"""From what a tool reports to the codes that the scorer reads.
+"""The codes that the step scorer reads, from what a browser tool reports.
 
 `classify_error` looks at the error channel only, and only at how the message begins, after the
 names that tools put before it. A message may quote the page ("waiting for text 'access denied'"),
@@ -144,10 +144,10 @@ _TITLES: Final = {title: page.code for page in BLOCKING_PAGES for title in page.
 
 
 def detect_block(facts: PageFacts, *, requested: str | None = None) -> BlockCode | None:
-    """What stands between the agent and the page it asked for, if anything does.
+    """The code of the page that blocks the agent; `None` when none does.
 
     `requested` is the address that the agent navigated to; leave it out for a click, after which
-    a login page may be exactly what was wanted. Facts that are missing prove nothing.
+    a login page may be the right one. Missing facts never count as a block.
     """
     elements = facts.counts.get("*")
     sparse = elements is not None and elements < SPARSE

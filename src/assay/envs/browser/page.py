@@ -1,10 +1,9 @@
-"""One tab that an agent drives: calls in, a look at the page out.
+"""One tab that an agent drives: it carries out calls and takes snapshots of the page.
 
-Elements are found by the numbers of the last look, in an isolated world that the page's scripts
-cannot reach; a number is never used twice in an episode. Clicks and keys are real input events.
-Dialogs are dismissed, new windows and downloads refused; each is told in the next look. Everything
-has a deadline: a page that hangs, loops or crashes costs the agent a step, and nobody else
-anything.
+Elements are found by their numbers in the last snapshot, by scripts that the page's own cannot
+reach; a number is never used twice in an episode. Clicks and keys are real input events. Dialogs
+are dismissed, new windows and downloads refused; the next snapshot has a note of each. Everything
+has a deadline: a page that hangs, loops or crashes costs the agent a step and disturbs nobody else.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ if TYPE_CHECKING:
     from playwright.async_api import Page as Tab
 
 NODES: Final = 40_000
-"""Nodes visited in one look; a page with more is cut, visibly."""
-LOOK_CHARS: Final = 200_000
-"""Characters of a page that are read; how many of them an agent sees is not decided here."""
+"""Nodes visited for one snapshot; a page with more is cut, and the text says so."""
+SNAPSHOT_CHARS: Final = 200_000
+"""Characters of a page that are read; how many an agent sees is the environment's option."""
 REFS: Final = 5_000
 DIALOGS: Final = 20
-"""Dialogs that a page may open in one step before it is given up."""
+"""Dialogs that a page may open in one step; with one more its tab is replaced."""
 ANSWER_S: Final = 5.0
 """How long a page may take to answer a question about itself."""
 HOPS: Final = 5
@@ -129,7 +128,7 @@ class BrowserPage:
         self._loading.watch(self._scripts.forget)
 
     def _lose(self, why: str) -> None:
-        """The tab is of no use any more; an action that waits for it ends now."""
+        """Mark the tab as lost, and end the action that waits for it."""
         self._loss = why
         if self._limit is not None and not self._limit.expired():
             # The action may have ended just now, and its time limit with it.
@@ -144,7 +143,7 @@ class BrowserPage:
             # The script goes on as soon as its dialog is answered, and cannot be stopped before.
             self._lose("the page opened one dialog after the other")
             return
-        # Leaving is what the agent asked for; every other question is answered with no.
+        # Leaving is what the agent wants; every other question is answered with no.
         unloading = dialog.type == "beforeunload"
         if not unloading:
             self.traffic.note(f"{dialog.type} dialog dismissed: {dialog.message}")
@@ -197,7 +196,7 @@ class BrowserPage:
         return result or ""
 
     async def _settle(self) -> None:
-        """Wait for a navigation that the action began, and for answers that the page asked for."""
+        """Wait for a navigation that the action began, and for responses that the page awaits."""
         for _ in range(HOPS):
             await self._wait_for("breathe")
             if not self._loading.under_way:
@@ -218,7 +217,7 @@ class BrowserPage:
             await self._ask(promise, None, wait=True)
 
     async def stop_scripts(self) -> None:
-        """Whatever the page is busy with, or is still loading, has been told to end."""
+        """Stop the page's scripts and its loading."""
         from playwright.async_api import Error
 
         for method in ("Runtime.terminateExecution", "Page.stopLoading"):
@@ -311,7 +310,7 @@ class BrowserPage:
         return focus
 
     async def _fetch(self, url: str) -> str:
-        """The text at an address, read in a tab of its own, cut where it grows beyond reason."""
+        """The first `FETCH_CHARS` characters at an address, read in a tab of its own."""
         from playwright.async_api import Error
 
         if urlsplit(url).scheme not in ("http", "https"):
@@ -335,9 +334,9 @@ class BrowserPage:
     async def snapshot(
         self, *, every_text: bool = False, selectors: Sequence[str] = ()
     ) -> PageSnapshot:
-        """The page as it is now; `selectors` are counted, and their first element's text taken."""
+        """The page as it is now, with the count and the first text of each of the `selectors`."""
         options = {
-            "chars": LOOK_CHARS,
+            "chars": SNAPSHOT_CHARS,
             "nodes": NODES,
             "refs": REFS,
             "all": every_text,
@@ -370,7 +369,7 @@ class BrowserPage:
     async def _evaluate(self, function: str, argument: object) -> Any:
         """Call one of our functions; again when the page changed under it.
 
-        A page that is busy is stopped once and asked again, then given up.
+        A busy page has its scripts stopped once; when it is busy again, `PageLost` is raised.
         """
         scripts_stopped = False
         for _ in range(HOPS):
@@ -393,7 +392,7 @@ class BrowserPage:
             return await self._scripts.call(function, argument, first_ref=self.next_ref, wait=wait)
 
     async def _arrive(self) -> None:
-        """The document that is being loaded is there, or its loading was stopped."""
+        """Wait for the document that is being loaded; stop its loading at the deadline."""
         self._scripts.forget()
         try:
             async with asyncio.timeout(self._answer_s):

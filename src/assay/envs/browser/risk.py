@@ -1,9 +1,8 @@
-"""The worst that a browser action can do, judged by what it is done to.
+"""The worst effect that a browser action can have, by the role and name of its element.
 
-A pure function of the action and of the role and name of its element. It reads the words that a
-site puts on its own buttons, so it is a policy and no proof: a button called "Continue" can sell a
-house. Words are compared whole, ignoring case and punctuation ("Pay now" is a payment, "Payment
-options" is not), and only on elements that do something when clicked.
+It reads the words that a site puts on its own buttons, so it is a policy and no proof: a button
+called "Continue" can sell a house. Words are compared whole, ignoring case and punctuation ("Pay
+now" is a payment, "Payment options" is not), and only on elements that do something when clicked.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class PageSnapshot:
 
 
 def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> tuple[PageSnapshot, int]:
-    """The look that the script's answer tells of, and the next number for an element."""
+    """The snapshot in the script's answer, and the next number for an element."""
     record = json.loads(answer)
     position, height, window = record["scroll"]
     snapshot = PageSnapshot(
@@ -69,7 +69,7 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> tuple[PageSnapshot,
 def evidence_of(
     snapshot: PageSnapshot | None, *, sent: Mapping[str, int], shot: int | None
 ) -> PageEvidence:
-    """Digests of what was seen; without a look, of the requests alone.
+    """Digests of a snapshot and of the requests; without a snapshot, of the requests alone.
 
     The numbers of elements are left out: they say when an element was first seen, not what it is.
     What was typed is part of the text.
@@ -91,7 +91,7 @@ def evidence_of(
 
 
 def with_info(outcome: ToolOutcome, evidence: PageEvidence) -> ToolOutcome:
-    """The outcome with what the agent was shown; a failed call returned nothing but its error."""
+    """The outcome with the digest of the page's text, unless the call failed or has its own."""
     if outcome.info is not None or not outcome.ok:
         return outcome
     return outcome._replace(info=evidence.text)

@@ -1,4 +1,4 @@
-"""What a tab sent, heard and said: the latest of it for contracts, all of it for the digest."""
+"""The requests and console messages of a tab: the latest for contracts, counts for the digest."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Traffic:
 
     @property
     def cut(self) -> frozenset[Channel]:
-        """The records of which the beginning was forgotten."""
+        """The records whose beginning was dropped."""
         return frozenset(self._cut)
 
     def begin(self, step: int) -> None:
-        """What comes from now on belongs to `step`."""
+        """Record what follows as part of `step`."""
         self.step = step
         self._open.clear()
         self.quiet.set()
@@ -88,7 +88,7 @@ class Traffic:
         self.messages.append(ConsoleFact(level, text[:500], self.step))
 
     def note(self, text: str) -> None:
-        """The next look will say this; in one line, because part of it is the page's."""
+        """Show this in the next snapshot, in one line because part of it is the page's text."""
         line = " ".join(text[:300].split())
         if len(self._notes) < KEPT_NOTES and line not in self._notes:
             self._notes.append(line)

@@ -1,1 +1,1 @@
-"""Worlds made of text: ScienceWorld, ALFWorld, WebShop."""
+"""Environments made of text: ScienceWorld, ALFWorld, WebShop."""

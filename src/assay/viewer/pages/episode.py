@@ -13,7 +13,7 @@ from assay.errors import AssayError, BadRecord
 from assay.ledger.records import StoredEpisode
 from assay.ledger.windows import StepGist
 from assay.report.alignment import AlignedItem, align
-from assay.report.diagnosis import Finding
+from assay.report.diagnosis import AttemptDiagnosis
 from assay.schema.episode import Episode
 from assay.schema.score import Score, score_to_record
 from assay.schema.usage import Usage
@@ -113,7 +113,7 @@ class EpisodePage:
     next: int | None
     next_failure: int | None
     previous_failure: int | None
-    finding: Finding | None
+    finding: AttemptDiagnosis | None
     diagnosed: bool
     """Whether `finding` says all; if not, it is asked for afterwards."""
     problem: str
@@ -217,7 +217,7 @@ def _window(
     )
 
 
-def _finding(archive: Archive, run_id: str, attempt: str) -> Finding | None:
+def _finding(archive: Archive, run_id: str, attempt: str) -> AttemptDiagnosis | None:
     try:
         return archive.finding(run_id, attempt)
     except AssayError:

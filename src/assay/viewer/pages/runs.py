@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from assay.ledger.index import RunRow
-from assay.report.statistics import Interval
+from assay.report.statistics import ConfidenceInterval
 from assay.viewer.archive import Archive, page_of
 from assay.viewer.looks import Shade, reward_shade
 
@@ -53,7 +53,7 @@ class RunItem:
     n: int
     planned: int
     mean: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     answered: int
     abstained: int
     errors: int

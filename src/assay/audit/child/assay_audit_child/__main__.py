@@ -7,31 +7,32 @@ import sys
 import tempfile
 from typing import Any
 
-from . import loading, places, wire
-from .monitoring import EventRecorder, confine
+from . import loading, places
+from .monitoring import EventRecorder, end_with_parent
+from .wire import frames
 
 
 def serve(read_fd: int, write_fd: int) -> None:
     """Answer requests until the pipe closes or a request asks to stop."""
-    opening = wire.receive(read_fd)
-    confine(opening["limits"])
+    opening = frames.receive(read_fd)
+    end_with_parent()
     recorder = EventRecorder(opening["marker"], tempfile.gettempdir())
     spec = opening["target"]
     try:
         target, shape = loading.load(spec)
-        wire.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or shape)})
+        frames.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or shape)})
     except loading.Unloadable as error:
-        wire.send(write_fd, {"unloadable": str(error)})
+        frames.send(write_fd, {"unloadable": str(error)})
         return
 
     owner = os.getpid()
 
     def emit(frame: dict[str, Any]) -> None:
         places.only_in(owner)
-        wire.send(write_fd, frame)
+        frames.send(write_fd, frame)
 
     while True:
-        request = wire.receive(read_fd)
+        request = frames.receive(read_fd)
         if request["op"] == "bye":
             return
         # Starting those processes is the audit's own doing.
@@ -42,12 +43,9 @@ def serve(read_fd: int, write_fd: int) -> None:
 
 
 def main() -> None:
-    read_fd, write_fd = (int(argument) for argument in sys.argv[1:3])
-    for fd in (read_fd, write_fd):
-        os.set_inheritable(fd, False)  # noqa: FBT003 - the call has no keyword
     try:
-        serve(read_fd, write_fd)
-    except (wire.Closed, KeyboardInterrupt):
+        serve(*frames.inherited_pipes(sys.argv))
+    except (frames.Closed, KeyboardInterrupt):
         sys.exit(1)
 
 

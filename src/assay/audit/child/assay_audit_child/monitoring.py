@@ -1,4 +1,4 @@
-"""Limits of this process, and a record of what the target does beside returning a number."""
+"""A record of what the target does beside returning a number."""
 
 from __future__ import annotations
 
@@ -20,23 +20,14 @@ PROCESSES = frozenset(
 )
 
 
-def confine(limits: dict[str, int]) -> None:
-    """The operating system refuses this process, and what it starts, more than the limits."""
-    megabyte = 1024 * 1024
-    for kind, value in (
-        (resource.RLIMIT_DATA, limits["memory_mb"] * megabyte),
-        (resource.RLIMIT_CPU, limits["cpu_s"]),
-        (resource.RLIMIT_FSIZE, limits["file_mb"] * megabyte),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(kind)
-        ceiling = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (ceiling, ceiling))
+def end_with_parent() -> None:
+    """Become the parent of the target's orphans, and end when the audit does.
+
+    The audit's own means to that end is a pipe, which a target may close.
+    """
     with contextlib.suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
-        # Orphans of the target become ours, so that whoever looks for them finds them here.
         library.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        # A killed audit takes a target that hangs with it.
         library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from . import loading, wire
+from . import loading
 from .monitoring import MemoryMeter
 from .shapes import prepare
 from .values import raised, refused
+from .wire import frames
 
 BEAT_S = 0.002
 POLL_S = 0.1
@@ -192,7 +193,7 @@ def _frames(connection: Any, process: Any) -> Iterator[dict[str, Any]]:
             if not connection.poll(0):
                 return
         try:
-            frame = wire.decode(connection.recv_bytes())
+            frame = frames.decode(connection.recv_bytes())
         except EOFError:
             return
         if "over" in frame:
@@ -209,7 +210,7 @@ def _elsewhere(
 
     def emit(frame: dict[str, Any]) -> None:
         only_in(owner)
-        connection.send_bytes(wire.encode(frame)[wire.HEADER.size :])
+        connection.send_bytes(frames.encode(frame)[frames.HEADER.size :])
 
     _one_by_one(CallDispatcher(function, request), emit)
     emit({"over": True})

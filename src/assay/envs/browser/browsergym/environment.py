@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from assay.envs.browser.outcomes import classify_error
-from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
+from assay.envs.own_process import OwnProcessEnvironment
+from assay.errors import BadParameter, DeadResource, MissingExtra
 from assay.resources.browser import FLAGS, find_chromium
 from assay.resources.child import ChildProcess
 from assay.resources.frames import BadFrame, Closed
@@ -35,7 +34,7 @@ ANSWER_BYTES: Final = 50_000_000
 ACTIONS: Final = ("chat", "infeas", "bid", "coord", "nav", "tab")
 
 
-class BrowserGym:
+class BrowserGym(OwnProcessEnvironment):
     """A BrowserGym task with BrowserGym's own observation, action syntax and reward.
 
     `Task.id` is the id that BrowserGym registered, without `browsergym/`; the seed is in the
@@ -48,6 +47,8 @@ class BrowserGym:
     """
 
     name: str = "browsergym"
+    title = "BrowserGym"
+    failures = (BadFrame, Closed, OSError)
     limits: ClassVar[PoolLimits] = PoolLimits(cap=4, acquire_timeout_s=600.0)
 
     def __init__(
@@ -62,6 +63,7 @@ class BrowserGym:
         reset_s: float = 120.0,
         step_s: float = 60.0,
     ) -> None:
+        super().__init__()
         self._imports = list(imports)
         self._actions = list(actions)
         self._options = {"headless": True, **(options or {})}
@@ -73,11 +75,7 @@ class BrowserGym:
             environment={**os.environ, **_pages(), **(environment or {})},
             longest_frame=ANSWER_BYTES,
         )
-        # One thread: calls that run in parallel take turns.
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.name)
-        self._cause_of_death = ""
         self._broken = ""
-        self._evidence: WorldEvidence | None = None
         self._steps = 0
         self._seed = 0
 
@@ -159,44 +157,31 @@ class BrowserGym:
         )
 
     def evidence(self) -> WorldEvidence:
-        evidence = self._evidence
         if self._broken:
             raise DeadResource(self._broken)
-        if not self.alive() and not (evidence and evidence.done):
-            raise DeadResource(f"this BrowserGym is dead: {self._cause()}")
-        if evidence is None:
-            raise NotReset("this BrowserGym has no episode; `await world.reset(task)` starts one")
-        return evidence
+        return super().evidence()
 
     def forget(self) -> None:
         self._evidence, self._broken = None, ""
 
-    def alive(self) -> bool:
-        return not self._cause_of_death and (self._child.pid is None or self._child.is_running())
+    def _usable(self) -> bool:
+        return self._child.pid is None or self._child.is_running()
 
-    async def close(self) -> None:
-        self.forget()
-        self._die("it was closed")
-        self._worker.shutdown(wait=False, cancel_futures=True)
-        await asyncio.to_thread(self._child.close)
+    def _kill(self) -> None:
+        self._child.kill()
+
+    def _reap(self) -> None:
+        self._broken = ""
+        self._child.close()
+
+    def _describe(self, error: Exception) -> str:
+        tail = self._child.stderr_tail()
+        output = f"its error output ends with: {tail}" if tail else "it left no message"
+        return f": {error}; {output}"
 
     async def _ask(self, what: str, question: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
-        if not self.alive():
-            raise DeadResource(f"this BrowserGym is dead: {self._cause()}")
-        future = self._worker.submit(self._exchange, question, time.monotonic() + limit_s)
-        try:
-            return await asyncio.wrap_future(future)
-        except TimeoutError as error:
-            self._die(f"{what} took longer than {limit_s:g} s")
-            raise DeadResource(f"this BrowserGym is dead: {self._cause()}") from error
-        except asyncio.CancelledError:
-            self._die(f"{what} was cancelled half-way")
-            raise
-        except (BadFrame, Closed, OSError) as error:
-            tail = self._child.stderr_tail()
-            output = f"its error output ends with: {tail}" if tail else "it left no message"
-            self._die(f"{what} failed: {error}; {output}")
-            raise DeadResource(f"this BrowserGym is dead: {self._cause()}") from error
+        deadline = time.monotonic() + limit_s
+        return await self._run(what, lambda: self._exchange(question, deadline), limit_s)
 
     def _exchange(self, question: Mapping[str, Any], deadline: float) -> dict[str, Any]:
         """The answer to a question, blocking; the first question starts the process.
@@ -214,13 +199,6 @@ class BrowserGym:
         if not isinstance(answer, dict):
             raise BadFrame(f"the process sent {str(answer)[:200]!r}, which is no answer")
         return answer
-
-    def _die(self, cause: str) -> None:
-        self._cause_of_death = self._cause_of_death or cause
-        self._child.kill()
-
-    def _cause(self) -> str:
-        return self._cause_of_death or f"its process {self.pid} has ended"
 
 
 def find_python(path: str = "") -> str:

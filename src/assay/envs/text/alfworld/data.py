@@ -42,7 +42,7 @@ class Shipped:
 
 @cache
 def shipped() -> Shipped:
-    """The shipped games, read once: a process may hold a thousand worlds."""
+    """The shipped games, read once: a process may hold a thousand environments."""
     return Shipped()
 
 

@@ -19,11 +19,11 @@ async def alfworld_step(
     action: Annotated[str, "One command, for example 'go to desk 1' or 'take mug 2 from desk 1'"],
 ) -> Observation:
     """Carry out one command in the household and see what happens."""
-    world = await _household(context)
-    observation = await world.step(action)
+    environment = await _household(context)
+    observation = await environment.step(action)
     if observation.text != NOTHING_HAPPENS:
         return observation
-    verbs = sorted({command.partition(" ")[0] for command in world.admissible_commands()})
+    verbs = sorted({command.partition(" ")[0] for command in environment.admissible_commands()})
     hint = f"Commands that do something here begin with: {', '.join(verbs)}."
     return replace(observation, text=f"{NOTHING_HAPPENS} {hint}")
 
@@ -44,7 +44,7 @@ TOOLS = (alfworld_step, alfworld_admissible_commands, alfworld_objective)
 
 
 async def _household(context: Context) -> AlfWorld:
-    world = await context.environment(AlfWorld.name)
-    if not isinstance(world, AlfWorld):
-        raise BadParameter(f"these tools play ALFWorld live; this rollout holds {world!r}")
-    return world
+    environment = await context.environment(AlfWorld.name)
+    if not isinstance(environment, AlfWorld):
+        raise BadParameter(f"these tools play ALFWorld live; this rollout holds {environment!r}")
+    return environment

@@ -43,7 +43,7 @@ class ScienceTurn:
     """What one action led to."""
 
     text: str
-    standing: ScienceProgress
+    progress: ScienceProgress
     gained: int = 0
     """The difference in score that this action made."""
 
@@ -58,24 +58,24 @@ class ScienceGame:
     def __init__(self, simulator: Simulator, *, step_limit: int = 100) -> None:
         self._simulator = simulator
         self._step_limit = step_limit
-        self._standing = ScienceProgress()
+        self._progress = ScienceProgress()
 
     @property
-    def standing(self) -> ScienceProgress:
-        return self._standing
+    def progress(self) -> ScienceProgress:
+        return self._progress
 
-    def load(self, assignment: TaskVariation) -> ScienceTurn:
+    def load(self, task_variation: TaskVariation) -> ScienceTurn:
         """A fresh episode; its text is the goal and the first look around."""
         call = self._simulator.call
-        topic, variation = assignment.topic.name, assignment.variation
-        call("load", topic, variation, assignment.simplifications, _NO_GOLD_PATH)
+        topic, variation = task_variation.topic.name, task_variation.variation
+        call("load", topic, variation, task_variation.simplifications, _NO_GOLD_PATH)
         goal, view = call("getTaskDescription"), call("step", "look around")
-        self._standing = self._with_subgoals(ScienceProgress())
-        return ScienceTurn(f"{goal}\n\n{view}", self._standing)
+        self._progress = self._with_subgoals(ScienceProgress())
+        return ScienceTurn(f"{goal}\n\n{view}", self._progress)
 
     def step(self, action: str) -> ScienceTurn:
         """Carry out an action; one that makes no sense is answered, and costs nothing."""
-        before = self._standing
+        before = self._progress
         if before.done:
             return ScienceTurn("The episode is over.", before)
         if len(action) > ACTION_LIMIT or not action.isprintable():
@@ -93,15 +93,15 @@ class ScienceGame:
             completed=completed,
             done=completed or score < 0 or moves > self._step_limit,
         )
-        self._standing = after if score == before.score else self._with_subgoals(after)
-        return ScienceTurn(text, self._standing, score - before.score)
+        self._progress = after if score == before.score else self._with_subgoals(after)
+        return ScienceTurn(text, self._progress, score - before.score)
 
     def valid_actions(self) -> list[str]:
         """Every action that the simulator would understand now: hundreds, and slow to list."""
         record = json.loads(self._simulator.text("getValidActionObjectCombinationsJSON"))
         return sorted({entry["action"] for entry in record["validActions"]})
 
-    def _with_subgoals(self, standing: ScienceProgress) -> ScienceProgress:
+    def _with_subgoals(self, progress: ScienceProgress) -> ScienceProgress:
         text = self._simulator.text("getGoalProgressStr")
         flags = _SUBGOAL.findall(text.partition("Unordered and Optional")[0])
-        return replace(standing, subgoals_met=flags.count("true"), subgoals=len(flags))
+        return replace(progress, subgoals_met=flags.count("true"), subgoals=len(flags))

@@ -32,10 +32,10 @@ async def scienceworld_valid_actions(
     containing: Annotated[str, "List only actions that contain this text; empty for all."] = "",
 ) -> str:
     """List actions that are possible now in the science world."""
-    world = await context.environment("scienceworld")
-    if not isinstance(world, ScienceWorld):
+    environment = await context.environment("scienceworld")
+    if not isinstance(environment, ScienceWorld):
         raise ResourceError("valid actions can be listed in a live ScienceWorld only")
-    actions = [action for action in await world.valid_actions() if containing in action]
+    actions = [action for action in await environment.valid_actions() if containing in action]
     text = "\n".join(actions[:ACTIONS_SHOWN])
     rest = len(actions) - ACTIONS_SHOWN
     return f"{text}\n… and {rest} more; narrow them with 'containing'" if rest > 0 else text

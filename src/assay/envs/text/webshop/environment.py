@@ -1,4 +1,4 @@
-"""WebShop as an environment: the engine behind the protocol that every world has."""
+"""WebShop as an environment: a `ShopSession` behind the protocol of environments."""
 
 from __future__ import annotations
 

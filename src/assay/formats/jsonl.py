@@ -9,7 +9,7 @@ points: it is read as the character that it spells.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -47,6 +47,16 @@ def dump_json(value: Any) -> bytes:
 def dump_line(record: Mapping[str, Any]) -> bytes:
     """The record as one terminated line."""
     return dump_json(record) + b"\n"
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
+    """Write the records as the lines of a file; how many there are."""
+    count = 0
+    with path.open("wb") as stream:
+        for record in records:
+            stream.write(dump_line(record))
+            count += 1
+    return count
 
 
 def load_record(data: bytes) -> dict[str, Any]:

@@ -17,7 +17,7 @@ EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class ReformattedAnswer:
     """The best that another form of the same answer would have scored.
 
     An upper bound: which form is best was chosen by looking at the gold.
@@ -28,40 +28,40 @@ class Recovery:
     text: str
 
 
-class Recoverer:
+class Reformatter:
     """Scores answers again in other forms, by the reward that scored them, with its parameters."""
 
     def __init__(self) -> None:
-        self._judges: dict[tuple[str, str], Scorer | None] = {}
+        self._scorers: dict[tuple[str, str], Scorer | None] = {}
 
-    def best(self, episode: Episode) -> Recovery | None:
+    def best(self, episode: Episode) -> ReformattedAnswer | None:
         """The best other form of the answer, where one scores more than the answer did."""
         score, reward = primary_score(episode), reward_of(episode)
         if score is None or reward is None or not episode.final_response:
             return None
-        scorer = self._judge(score)
+        scorer = self._scorer(score)
         if scorer is None:
             return None
         columns = episode.columns()
-        best: Recovery | None = None
+        best: ReformattedAnswer | None = None
         for form in forms(episode.final_response):
             again = scorer({**columns, "final_response": form.text})
             bar = best.reward if best else reward
             if isinstance(again, Abstained) or again.value <= bar + EQUAL:
                 continue
-            best = Recovery(again.value, form.name, form.text[:SHOWN_CHARS])
+            best = ReformattedAnswer(again.value, form.name, form.text[:SHOWN_CHARS])
             if best.reward >= BEST:
                 break
         return best
 
-    def _judge(self, score: Score) -> Scorer | None:
+    def _scorer(self, score: Score) -> Scorer | None:
         key = (score.scorer, repr(sorted(score.params.items())))
-        if key not in self._judges:
-            self._judges[key] = _judge_of(score)
-        return self._judges[key]
+        if key not in self._scorers:
+            self._scorers[key] = _scorer_of(score)
+        return self._scorers[key]
 
 
-def _judge_of(score: Score) -> Scorer | None:
+def _scorer_of(score: Score) -> Scorer | None:
     """The reward that gave the score; `None` where it is not installed, or needs a live world."""
     try:
         scorer = Scorer(score.scorer, score.params)

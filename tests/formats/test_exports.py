@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from assay.adapters import atif, otel
+from assay.formats import atif, otel
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.message import Message
 from assay.schema.score import Abstained, Scored

@@ -1,9 +1,9 @@
-"""Results of BrowserGym and AgentLab, taken into the ledger.
+"""Results of BrowserGym and AgentLab.
 
 One folder for each episode, with `summary_info.json` in it. That file says neither the task nor
 the answer. The task, the agent and the seed come from the folder's name; the actions, the agent's
 thoughts and with them the answer come from `experiment.log`, where the default log level writes
-them. The gold answer is nowhere. Pickles are not opened unless `unpickle=True` (see `pickles`).
+them. The reference is nowhere. Pickles are not opened unless `unpickle=True` (see `pickles`).
 
 Folders whose name begins with `_` are attempts that AgentLab repeated and hid: they become
 attempts that a later one replaced, and stay visible.
@@ -11,24 +11,20 @@ attempts that a later one replaced, and stay visible.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from assay.errors import BadRecord, UsageError
-from assay.ledger.browsergym_log import LoggedAction, answer_of, logged_actions
-from assay.ledger.layout import safe_name
-from assay.ledger.lines import load_record
-from assay.ledger.pickles import attribute, read_pickle
-from assay.ledger.provenance import installed_versions, new_run_id, task_set_hash, utc_now
-from assay.ledger.run import Run
-from assay.ledger.writer import RunWriter
-from assay.resources.files import sync
+from assay.formats import ForeignRun, StoreArtifact
+from assay.formats.jsonl import load_record
+from assay.formats.pickles import attribute, read_pickle
 from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained, Score, Scored
@@ -38,12 +34,28 @@ SCORER = "browsergym_cum_reward@1"
 """The sum of what the environment paid, as `summary_info.json` has it."""
 FILE_BYTES = 64 * 2**20
 """No file is read further than this."""
+ANSWER_CHARS = 1_000_000
 
 _FOLDER = re.compile(
     r"(?P<hidden>_*)(?P<date>\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)_"
     r"(?P<agent>.+?)_on_(?P<task>.+?)_(?P<seed>\d+|None)(?:_(?P<tag>\d{1,3}))?",
     re.DOTALL,
 )
+
+
+_HEAD = re.compile(
+    r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} - (?:\d+ - )?(?P<logger>[\w.]+)(?::\d+)? - "
+    r"(?P<level>[A-Z]+) - ",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedAction:
+    """One turn of the agent; the text `None` is an agent that gave up."""
+
+    text: str
+    think: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +79,7 @@ class _Folder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Content:
     """Everything that one episode's folder holds."""
 
     summary: dict[str, Any] | None
@@ -75,55 +87,37 @@ class _Found:
     problem: str
     """Why there is no summary."""
     pickle_problem: str = ""
-    """Why there is less than the pickles could have given."""
+    """Why there is less than the pickles hold."""
     rewards: tuple[tuple[float | None, float | None], ...] = ()
     """Of each step, reward and raw reward."""
     goal: str = ""
 
 
-def import_browsergym(
-    path: str | Path,
-    runs_dir: str | Path,
-    *,
-    agent: str | None = None,
-    unpickle: bool = False,
-    run_id: str | None = None,
-    now: datetime | None = None,
-) -> Run:
-    """A new run with every episode found under `path`, there whole or not at all.
+def read(path: Path, *, agent: str | None = None, unpickle: bool = False) -> ForeignRun:
+    """Every episode under `path`.
 
     A run has one agent: where there are several, `agent` says which. `unpickle` also reads the
     pickled steps, without running them: exact actions, rewards of each step, the goal.
     """
-    folders = _find(Path(path), agent)
-    tasks = [Task(id=name, metadata={"domain": name.split(".")[0]}) for name in _names(folders)]
+    folders = _find(path, agent)
+    numbered = _numbered(folders)
+    names = sorted({folder.task for folder in folders})
     manifest = RunManifest(
-        run_id=run_id or new_run_id(now),
-        benchmark=_benchmark(folders),
+        run_id="",
+        benchmark="+".join(sorted({_domain(name) for name in names}))[:200],
         agent=folders[0].agent,
-        config={"imported_from": Path(path).name, "format": "browsergym", "unpickle": unpickle},
-        versions={**_their_versions(folders), **installed_versions()},
+        config={"imported_from": path.name, "format": "browsergym", "unpickle": unpickle},
+        versions=_package_versions(folders),
         rewards=(SCORER,),
-        task_set=task_set_hash(tasks),
-        n_tasks=len(tasks),
-        repeats=max(repeat for _, repeat in _numbered(folders)) + 1,
-        created_at=utc_now(now),
+        repeats=max(repeat for _, repeat in numbered) + 1,
     )
-    place = Path(runs_dir) / safe_name(manifest.run_id, "run id")
-    if place.exists():
-        raise BadRecord(f"{str(place)!r} exists already; take another id")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=runs_dir, prefix=".import-") as draft:
-        with RunWriter.create(draft, manifest) as writer:
-            pending = [
-                writer.submit(_episode(writer, folder, repeat, unpickle=unpickle))
-                for folder, repeat in _numbered(folders)
-            ]
-            for future in pending:
-                future.result()
-        writer.path.rename(place)
-        sync(place.parent)
-    return Run(place)
+
+    def episodes(store: StoreArtifact) -> Iterator[Episode]:
+        for folder, repeat in numbered:
+            yield _episode(store, folder, repeat, unpickle=unpickle)
+
+    tasks = tuple(Task(id=name, metadata={"domain": _domain(name)}) for name in names)
+    return ForeignRun(manifest, tasks, episodes)
 
 
 def _find(root: Path, agent: str | None) -> list[_Folder]:
@@ -132,9 +126,9 @@ def _find(root: Path, agent: str | None) -> list[_Folder]:
         raise BadRecord(f"there is no folder {str(root)!r}")
     names = ("summary_info.json", "exp_args.pkl")
     paths = {path.parent for name in names for path in root.rglob(name)}
-    found = sorted((_parse(path) for path in paths), key=lambda f: (f.date, f.path.name))
-    agents = sorted({folder.agent for folder in found})
-    if not found:
+    folders = sorted((_parse(path) for path in paths), key=lambda f: (f.date, f.path.name))
+    agents = sorted({folder.agent for folder in folders})
+    if not folders:
         raise BadRecord(
             f"{str(root)!r} holds no BrowserGym results: no summary_info.json, no exp_args.pkl"
         )
@@ -142,7 +136,7 @@ def _find(root: Path, agent: str | None) -> list[_Folder]:
         raise UsageError(
             f"{str(root)!r} holds results of {len(agents)} agents; name one: {agents[:10]}"
         )
-    chosen = [folder for folder in found if agent in (None, folder.agent)]
+    chosen = [folder for folder in folders if agent in (None, folder.agent)]
     if not chosen:
         raise UsageError(f"no results of agent {agent!r} in {str(root)!r}; there are {agents[:10]}")
     return chosen
@@ -156,12 +150,8 @@ def _parse(path: Path) -> _Folder:
     return _Folder(path, bool(match["hidden"]), match["date"], match["agent"], match["task"], seed)
 
 
-def _names(folders: Sequence[_Folder]) -> list[str]:
-    return sorted({folder.task for folder in folders})
-
-
-def _benchmark(folders: Sequence[_Folder]) -> str:
-    return "+".join(sorted({folder.task.split(".")[0] for folder in folders}))[:200]
+def _domain(task: str) -> str:
+    return task.split(".")[0]
 
 
 def _numbered(folders: Sequence[_Folder]) -> list[tuple[_Folder, int]]:
@@ -188,63 +178,62 @@ def _replaces(later: _Folder, hidden: _Folder) -> bool:
     return not later.hidden and (later.task, later.seed) == (hidden.task, hidden.seed)
 
 
-def _their_versions(folders: Sequence[_Folder]) -> dict[str, str]:
+def _package_versions(folders: Sequence[_Folder]) -> dict[str, str]:
     """The packages that the first episode ran with."""
     for folder in folders:
         text = _text(folder.path / "package_versions.txt")
         if text:
             pairs = (line.strip().partition("==") for line in text.splitlines())
-            return {name: version for name, found, version in pairs if found}
+            return {name: version for name, equals, version in pairs if equals}
     return {}
 
 
-def _episode(writer: RunWriter, folder: _Folder, repeat: int, *, unpickle: bool) -> Episode:
-    found = _read(folder, unpickle=unpickle)
-    summary = found.summary or {}
-    task = Task(id=folder.task, goal=found.goal, metadata={"domain": folder.task.split(".")[0]})
-    stop_reason = _ending(folder, found)
+def _episode(store: StoreArtifact, folder: _Folder, repeat: int, *, unpickle: bool) -> Episode:
+    content = _read(folder, unpickle=unpickle)
+    summary = content.summary or {}
+    task = Task(id=folder.task, goal=content.goal, metadata={"domain": _domain(folder.task)})
+    stop_reason = _ending(folder, content)
     log = _text(folder.path / "experiment.log")
     return Episode(
-        attempt=writer.new_attempt(task, repeat),
         task=task,
         repeat=repeat,
-        trajectory=Trajectory(steps=_steps(writer, folder, found), stop_reason=stop_reason),
-        final_response=_answer(found),
+        trajectory=Trajectory(steps=_steps(store, folder, content), stop_reason=stop_reason),
+        final_response=_answer(content),
         scores=(_score(summary, stop_reason),),
         n_steps=_count(summary.get("n_steps")),
         cum_reward=_number(summary.get("cum_reward")) or 0.0,
         cum_raw_reward=_number(summary.get("cum_raw_reward")) or 0.0,
         started_at=folder.started_at,
         elapsed_s=_elapsed(summary),
-        failure=_failure(found, stop_reason),
+        failure=_failure(content, stop_reason),
         metadata={
             "imported_from": folder.path.name,
             "hidden": folder.hidden,
             "seed": folder.seed,
-            "summary_info": found.summary,
-            "unpickle_problem": found.pickle_problem or None,
-            "experiment_log": writer.artifact(log) if log else None,
+            "summary_info": content.summary,
+            "unpickle_problem": content.pickle_problem or None,
+            "experiment_log": store(log) if log else None,
         },
     )
 
 
-def _read(folder: _Folder, *, unpickle: bool) -> _Found:
+def _read(folder: _Folder, *, unpickle: bool) -> _Content:
     summary, problem = None, ""
-    content = _content(folder.path / "summary_info.json")
+    data = _content(folder.path / "summary_info.json")
     try:
-        summary = load_record(content)
+        summary = load_record(data)
     except BadRecord as error:
         problem = f"summary_info.json: {error}"
-    if not content:
+    if not data:
         problem = "there is no summary_info.json: the episode never ended, or lost its summary"
     actions = logged_actions(_text(folder.path / "experiment.log"))
     if not unpickle:
-        return _Found(summary, actions, problem)
+        return _Content(summary, actions, problem)
     try:
         steps = [read_pickle(file) for _, file in _by_step(folder.path, "step_*.pkl.gz")]
     except BadRecord as error:
-        return _Found(summary, actions, problem, pickle_problem=str(error))
-    return _Found(
+        return _Content(summary, actions, problem, pickle_problem=str(error))
+    return _Content(
         summary,
         tuple(map(_pickled_action, steps)) if steps else actions,
         problem,
@@ -271,26 +260,26 @@ def _goal(steps: Sequence[Any]) -> str:
     return goal if isinstance(goal, str) else ""
 
 
-def _ending(folder: _Folder, found: _Found) -> StopReason:
+def _ending(folder: _Folder, content: _Content) -> StopReason:
     """How the episode ended, as far as the summary tells.
 
     Without the actions, only tasks of AssistantBench are known to end with an answer and nothing
     else; of the others it is only known that the environment ended them.
     """
-    summary = found.summary
+    summary = content.summary
     if summary is None:
         return "env_error"
     if summary.get("terminated"):
-        spoke = _answer(found) is not None or folder.task.startswith("assistantbench")
+        spoke = _answer(content) is not None or folder.task.startswith("assistantbench")
         return "answered" if spoke else "finished"
     if summary.get("truncated"):
-        return "gave_up" if found.actions and found.actions[-1].text == "None" else "step_limit"
+        return "gave_up" if content.actions and content.actions[-1].text == "None" else "step_limit"
     # An agent that raises leaves `false`; a reset or a grader that does leaves nothing.
     return "agent_error" if summary.get("terminated") is False else "env_error"
 
 
-def _answer(found: _Found) -> str | None:
-    for action in reversed(found.actions):
+def _answer(content: _Content) -> str | None:
+    for action in reversed(content.actions):
         if action.text:
             return answer_of(action.text)
     return None
@@ -303,26 +292,28 @@ def _score(summary: dict[str, Any], stop_reason: StopReason) -> Score:
     return Scored(reward, "cum_reward of summary_info.json", scorer=SCORER)
 
 
-def _failure(found: _Found, stop_reason: StopReason) -> Failure | None:
+def _failure(content: _Content, stop_reason: StopReason) -> Failure | None:
     if stop_reason not in ("agent_error", "env_error"):
         return None
-    summary = found.summary or {}
+    summary = content.summary or {}
     return Failure(
         kind="agent_error" if stop_reason == "agent_error" else "env_error",
-        message=str(summary.get("err_msg") or found.problem or "no cause was recorded"),
+        message=str(summary.get("err_msg") or content.problem or "no cause was recorded"),
         traceback=str(summary.get("stack_trace") or ""),
     )
 
 
-def _steps(writer: RunWriter, folder: _Folder, found: _Found) -> tuple[Step, ...]:
+def _steps(store: StoreArtifact, folder: _Folder, content: _Content) -> tuple[Step, ...]:
     """The reset and one step for each action, each with the picture that came after it."""
     pictures = dict(_by_step(folder.path, "screenshot_step_*"))
-    taken = [action for action in found.actions if action.text not in ("", "None")]
-    last = max([len(taken), *pictures, 0 if (taken or pictures) else -1])
+    actions = [action for action in content.actions if action.text not in ("", "None")]
+    last = max([len(actions), *pictures, 0 if (actions or pictures) else -1])
     steps: list[Step] = []
     for index in range(last + 1):
-        action = taken[index - 1] if 0 < index <= len(taken) else LoggedAction("", "")
-        reward, raw_reward = found.rewards[index] if index < len(found.rewards) else (None, None)
+        action = actions[index - 1] if 0 < index <= len(actions) else LoggedAction("", "")
+        reward, raw_reward = (
+            content.rewards[index] if index < len(content.rewards) else (None, None)
+        )
         picture = pictures.get(index)
         steps.append(
             Step(
@@ -331,7 +322,7 @@ def _steps(writer: RunWriter, folder: _Folder, found: _Found) -> tuple[Step, ...
                 think=action.think,
                 reward=reward,
                 raw_reward=raw_reward,
-                screenshot=writer.artifact(_content(picture)) if picture else "",
+                screenshot=store(_content(picture)) if picture else "",
             )
         )
     return tuple(steps)
@@ -339,12 +330,12 @@ def _steps(writer: RunWriter, folder: _Folder, found: _Found) -> tuple[Step, ...
 
 def _by_step(folder: Path, pattern: str) -> list[tuple[int, Path]]:
     """The files of the steps, in their order; a number out of reason is not a step."""
-    found: list[tuple[int, Path]] = []
+    files: list[tuple[int, Path]] = []
     for path in folder.glob(pattern):
         number = re.fullmatch(r"(?:screenshot_)?step_(\d{1,4})\.(?:png|jpg|pkl\.gz)", path.name)
         if number and not path.is_symlink():
-            found.append((int(number[1]), path))
-    return sorted(found)
+            files.append((int(number[1]), path))
+    return sorted(files)
 
 
 def _elapsed(summary: dict[str, Any]) -> float:
@@ -377,3 +368,47 @@ def _content(path: Path) -> bytes:
 
 def _text(path: Path) -> str:
     return _content(path).decode("utf-8", "replace")
+
+
+def logged_actions(log: str) -> tuple[LoggedAction, ...]:
+    """The actions in the order in which they were taken.
+
+    The loop logs each one as the agent's thought, an empty line, `action:`, and the action. A
+    thought that quotes this form looks the same; the last one in a message counts.
+    """
+    heads = list(_HEAD.finditer(log))
+    ends = [head.start() for head in heads[1:]] + [len(log)]
+    actions: list[LoggedAction] = []
+    for head, end in zip(heads, ends, strict=False):
+        if head["level"] != "INFO" or not head["logger"].endswith("experiments.loop"):
+            continue
+        think, marker, action = ("\n" + log[head.end() : end]).rpartition("\naction:\n")
+        if marker:
+            actions.append(LoggedAction(action.strip("\n"), think.strip("\n")))
+    return tuple(actions)
+
+
+def answer_of(action: str) -> str | None:
+    """The text of the last `send_msg_to_user("…")` of an action; `None` when there is none."""
+    if "send_msg_to_user" not in action or len(action) > ANSWER_CHARS:
+        return None
+    try:
+        with warnings.catch_warnings():
+            # An invalid escape in the agent's text is nobody's concern here.
+            warnings.simplefilter("ignore")
+            statements = ast.parse(action.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    answers = [_message(statement) for statement in statements]
+    return next((answer for answer in reversed(answers) if answer is not None), None)
+
+
+def _message(statement: ast.stmt) -> str | None:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        return None
+    texts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if call.func.id != "send_msg_to_user" or len(texts) != 1:
+        return None
+    text = texts[0].value if isinstance(texts[0], ast.Constant) else None
+    return None if text is None else str(text)

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 
 from assay.errors import BadRecord, UsageError
+from assay.formats.browsergym import answer_of
+from assay.formats.pickles import StandIn, read_pickle
 from assay.ledger.artifacts import Artifacts
-from assay.ledger.browsergym import import_browsergym
-from assay.ledger.browsergym_log import answer_of
-from assay.ledger.pickles import StandIn, read_pickle
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
+from assay.ledger.transfer import import_run
 from assay.schema.episode import StopReason
-from tests.ledger.browsergym_folders import PICTURE, summary_info, write_folder
+from tests.formats.browsergym_folders import PICTURE, summary_info, write_folder
 
 NAME = "2026-03-29_12-21-35_WebAgent_on_assistantbench.validation.3_0"
 ACTIONS = ("click('a12')", 'send_msg_to_user("14.3")')
 
 
 def import_one(tmp_path: Path, **options: Any) -> Run:
-    return import_browsergym(tmp_path / "study", tmp_path / "runs", **options)
+    return import_run(tmp_path / "study", tmp_path / "runs", format="browsergym", **options)
 
 
 @pytest.mark.parametrize("agentlab", [False, True])

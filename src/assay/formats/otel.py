@@ -14,8 +14,11 @@ Abstained: no score value, and the reason as `error.type`.
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+from assay.formats import RunRecords
+from assay.formats.jsonl import write_lines
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score
 
@@ -27,6 +30,13 @@ ERROR = "error.type"
 RUN, TASK, ATTEMPT = "assay.run.id", "assay.task.id", "assay.attempt"
 SCORER, PART = "assay.scorer", "assay.part"
 """Our own attributes, where the convention has none."""
+
+
+def write(run: RunRecords, path: Path) -> int:
+    """Write every score of the run as a line that a Collector reads; how many there are."""
+    run_id = run.manifest.run_id
+    events = (event for each in run.episodes() for event in to_events(each, run_id=run_id))
+    return write_lines(path, map(to_otlp, events))
 
 
 def to_events(episode: Episode, *, run_id: str = "") -> list[dict[str, Any]]:

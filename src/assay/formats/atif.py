@@ -8,18 +8,47 @@ Abstained: `value` is null beside the reason, in the trajectory's `extra`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 from assay import __version__
-from assay.adapters.messages import text_of
+from assay.formats import RunRecords
+from assay.formats.jsonl import dump_line, write_lines
 from assay.schema.episode import Episode
-from assay.schema.message import Message, ToolCall
+from assay.schema.message import Message, ToolCall, text_of
 from assay.schema.score import score_to_record
 
 SCHEMA = "ATIF-v1.4"
 
 Source = Literal["system", "user", "agent"]
+
+
+def write(run: RunRecords, path: Path) -> int:
+    """Write every attempt as a line; how many there are."""
+    return write_lines(path, (trajectory for _, trajectory in _trajectories(run)))
+
+
+def files(run: RunRecords) -> Iterator[tuple[str, bytes]]:
+    """Every attempt as a file of its own: the name and the content."""
+    for attempt, trajectory in _trajectories(run):
+        yield f"{attempt}.json", dump_line(trajectory)
+
+
+def _trajectories(run: RunRecords) -> Iterator[tuple[str, dict[str, Any]]]:
+    settings = run.manifest.config.get("agent")
+    options = settings.get("options") if isinstance(settings, dict) else None
+    model = options.get("model") if isinstance(options, dict) else None
+    for episode in run.episodes(full=True):
+        yield (
+            episode.attempt,
+            to_trajectory(
+                episode,
+                agent=run.manifest.agent,
+                model=model if isinstance(model, str) else "",
+                read=run.text,
+            ),
+        )
 
 
 def to_trajectory(
@@ -34,8 +63,8 @@ def to_trajectory(
 
     A tool's results are observations of the step whose call they answer. Arguments that are not a
     JSON object are kept as they were written, under `arguments`. An agent that keeps no
-    conversation has its actions for messages, and what the world showed for observations: `read`
-    gives the text of an artifact (`run.text`), of which the record has only the hash.
+    conversation has its actions for messages, and what the environment showed for observations:
+    `read` gives the text of an artifact (`run.text`), of which the record has only the hash.
     """
     described = {"name": agent, "version": agent_version}
     if model:
@@ -75,15 +104,15 @@ def _steps(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
 
 def _actions(episode: Episode, read: Callable[[str], str]) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = [{"step_id": 1, "source": "user", "message": episode.task.goal}]
-    for taken in episode.trajectory.steps:
-        seen = read(taken.observation) if taken.observation else ""
-        if taken.index == 0:
+    for action in episode.trajectory.steps:
+        seen = read(action.observation) if action.observation else ""
+        if action.index == 0:
             if seen:
                 steps.append({"step_id": 2, "source": "system", "message": seen})
             continue
-        step = {"step_id": len(steps) + 1, "source": "agent", "message": taken.action}
-        if taken.think:
-            step["reasoning_content"] = taken.think
+        step = {"step_id": len(steps) + 1, "source": "agent", "message": action.action}
+        if action.think:
+            step["reasoning_content"] = action.think
         if seen:
             step["observation"] = {"results": [{"content": seen}]}
         steps.append(step)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from assay.errors import BadParameter
-from assay.ledger.export import COLUMNS, export_run
+from assay.errors import UnknownName
+from assay.formats.table import COLUMNS
 from assay.ledger.run import Run
+from assay.ledger.transfer import export_run
 from assay.ledger.writer import RunWriter
 from tests.ledger.example import MANIFEST, episode, write_example
 
@@ -62,6 +63,6 @@ def test_a_run_without_attempts_is_a_table_without_rows(tmp_path: Path) -> None:
 def test_an_unknown_format_leaves_nothing_behind(tmp_path: Path) -> None:
     run = write_example(tmp_path)
     before = set(tmp_path.iterdir())
-    with pytest.raises(BadParameter, match="csv"):
-        export_run(run, tmp_path / "out.csv", "csv")  # type: ignore[arg-type]
+    with pytest.raises(UnknownName, match="csv"):
+        export_run(run, tmp_path / "out.csv", "csv")
     assert set(tmp_path.iterdir()) == before

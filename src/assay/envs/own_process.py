@@ -1,0 +1,108 @@
+"""What environments share whose episode runs in a process of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar, TypeVar
+
+from assay.errors import DeadResource, NotReset
+from assay.schema.evidence import WorldEvidence
+
+T = TypeVar("T")
+
+
+class OwnProcessEnvironment(ABC):
+    """An environment that asks its own process, one call at a time, from a thread.
+
+    A call that fails, takes too long or is cancelled ends the process: what it did to the episode
+    is not known. An episode that was over before keeps its evidence.
+    """
+
+    name: str
+    title: ClassVar[str]
+    """How messages call the environment."""
+    process: ClassVar[str] = "process"
+    """How messages call its process."""
+    failures: ClassVar[tuple[type[Exception], ...]]
+    """What a call raises when the process fails it."""
+
+    def __init__(self) -> None:
+        # One thread: calls that run in parallel take turns.
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.name)
+        self._calls = 0
+        self._cause_of_death = ""
+        self._evidence: WorldEvidence | None = None
+
+    @property
+    @abstractmethod
+    def pid(self) -> int | None:
+        """The id of the process; `None` before it was started."""
+
+    @abstractmethod
+    def _usable(self) -> bool:
+        """Whether the process runs, or has not been started yet."""
+
+    @abstractmethod
+    def _kill(self) -> None:
+        """End the process, without waiting for its end."""
+
+    @abstractmethod
+    def _reap(self) -> None:
+        """Wait for the end of the process and let go of all that it used."""
+
+    @abstractmethod
+    def _describe(self, error: Exception) -> str:
+        """What is said of a call that raised one of the `failures`."""
+
+    def evidence(self) -> WorldEvidence:
+        evidence = self._evidence
+        if not self.alive() and not (evidence and evidence.done):
+            raise self._dead()
+        if evidence is None:
+            raise NotReset(
+                f"this {self.title} has no episode; `await world.reset(task)` starts one"
+            )
+        return evidence
+
+    def alive(self) -> bool:
+        return not self._cause_of_death and self._usable()
+
+    async def close(self) -> None:
+        self._evidence = None
+        self._die("it was closed")
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._reap)
+
+    async def _run(self, what: str, act: Callable[[], T], limit_s: float) -> T:
+        """The result of a blocking call."""
+        if not self.alive():
+            raise self._dead()
+        self._calls += 1
+        try:
+            async with asyncio.timeout(limit_s):
+                result = await asyncio.wrap_future(self._worker.submit(act))
+        except TimeoutError as error:
+            self._die(f"{what} took longer than {limit_s:g} s")
+            raise self._dead() from error
+        except asyncio.CancelledError:
+            self._die(f"{what} was cancelled half-way")
+            raise
+        except self.failures as error:
+            self._die(f"{what} failed{self._describe(error)}")
+            raise self._dead() from error
+        finally:
+            self._calls -= 1
+        if self._cause_of_death:
+            raise self._dead()
+        return result
+
+    def _die(self, cause: str) -> None:
+        self._cause_of_death = self._cause_of_death or cause
+        self._kill()
+
+    def _dead(self) -> DeadResource:
+        cause = self._cause_of_death or f"its {self.process} {self.pid} has ended"
+        return DeadResource(f"this {self.title} is dead: {cause}")

@@ -1,0 +1,32 @@
+"""Packages whose names are imported when they are first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str], *, rooms: str = ""
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package.
+
+    `homes` has, by module, the names that live there; `rooms` are the package's own modules that
+    are attributes without being imported first. Both separate names by spaces. Type checkers see
+    the same names as imports under `TYPE_CHECKING`; a test compares the two.
+    """
+    home_of = {name: module for module, names in homes.items() for name in names.split()}
+    modules = rooms.split()
+
+    def getattribute(name: str) -> Any:
+        if name in home_of:
+            return getattr(import_module(home_of[name]), name)
+        if name in modules:
+            return import_module(f"{package}.{name}")
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    def names() -> list[str]:
+        return sorted([*home_of, *modules])
+
+    return getattribute, names, sorted(home_of)
