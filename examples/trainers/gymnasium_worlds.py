@@ -1,4 +1,4 @@
-"""Gymnasium's own checker over our text worlds, and a short seeded walk in each.
+"""Gymnasium's own checker over our text environments, and a short seeded walk in each.
 
 python examples/trainers/gymnasium_worlds.py [alfworld webshop scienceworld]
 """
@@ -21,10 +21,10 @@ ACTIONS = {
 }
 
 
-def main(worlds: list[str]) -> int:
+def main(names: list[str]) -> int:
     register_environments()
     differing = 0
-    for name in worlds or list(ACTIONS):
+    for name in names or list(ACTIONS):
         env = gymnasium.make(f"assay/{name}-v0", step_limit=20, render_mode="ansi").unwrapped
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -106,7 +106,7 @@ def main() -> int:
         after = torch.cat([weight.detach().flatten() for weight in trainer.model.parameters()])
     for entry in trainer.state.log_history:
         if "reward" in entry:
-            shown = {
+            metrics = {
                 key: entry.get(key)
                 for key in (
                     "step",
@@ -118,10 +118,10 @@ def main() -> int:
                     "grad_norm",
                 )
             }
-            print(shown)
-    moved = float((after - before).abs().max())
-    print(f"steps {trainer.state.global_step}, largest change of a weight {moved:.2e}")
-    return 0 if trainer.state.global_step == STEPS and moved > 0 else 1
+            print(metrics)
+    change = float((after - before).abs().max())
+    print(f"steps {trainer.state.global_step}, largest change of a weight {change:.2e}")
+    return 0 if trainer.state.global_step == STEPS and change > 0 else 1
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class ScriptedModel(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = REPLIES.get(request["messages"][-1]["content"], "three")
+        reply = REPLIES.get(request["messages"][-1]["content"], "three")
         reply = {
             "id": "scripted",
             "object": "chat.completion",
@@ -37,7 +37,7 @@ class ScriptedModel(BaseHTTPRequestHandler):
                 {
                     "index": 0,
                     "finish_reason": "stop",
-                    "message": {"role": "assistant", "content": said},
+                    "message": {"role": "assistant", "content": reply},
                 }
             ],
             "usage": {"prompt_tokens": 8, "completion_tokens": 4, "total_tokens": 12},
@@ -65,8 +65,8 @@ async def play(port: int) -> int:
     async with env.serving():
         for task in env.taskset:
             (trace,) = (await env.run_episode(task, context)).traces
-            given = trace.rewards.get("math_equal_reward")
-            scores.append(given.score if given else None)
+            reward = trace.rewards.get("math_equal_reward")
+            scores.append(reward.score if reward else None)
             error = f"{trace.last_error.type}: {trace.last_error.message}" if trace.errors else ""
             print(f"{task.data.prompt} -> {trace.last_reply!r}: reward {scores[-1]}")
             print(f"  metrics {trace.metrics} {error[:160]}")

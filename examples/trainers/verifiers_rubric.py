@@ -18,10 +18,10 @@ from assay.adapters import verifiers
 ROLLOUTS = [(r"so \boxed{\tfrac12}", "0.5"), ("the answer is 7", "6"), ("three", "")]
 
 
-def state(said: str, answer: str) -> dict[str, Any]:
+def state(response: str, answer: str) -> dict[str, Any]:
     return {
         "prompt": [{"role": "user", "content": "?"}],
-        "completion": [{"role": "assistant", "content": said}],
+        "completion": [{"role": "assistant", "content": response}],
         "answer": answer,
         "task": "sums",
         "info": {},
@@ -32,11 +32,11 @@ def state(said: str, answer: str) -> dict[str, Any]:
 def main() -> int:
     rubric = vf.Rubric(funcs=[verifiers.rubric_function("math_equal_reward")], weights=[1.0])
     rewards = []
-    for said, answer in ROLLOUTS:
-        rollout = state(said, answer)
+    for response, answer in ROLLOUTS:
+        rollout = state(response, answer)
         asyncio.run(rubric.score_rollout(rollout))
         rewards.append(rollout["reward"])
-        print(repr(said), rollout["metrics"], rollout.get("abstained", ""))
+        print(repr(response), rollout["metrics"], rollout.get("abstained", ""))
     return 0 if rewards[:2] == [1.0, 0.0] and math.isnan(rewards[2]) else 1
 
 

@@ -1,4 +1,4 @@
-"""Light stand-ins for the libraries behind some doors: only what those doors touch.
+"""Light stand-ins for the libraries of some adapters: only what those adapters use.
 
 The real libraries are exercised by `examples/trainers`, each in an environment of its own.
 """
@@ -128,7 +128,7 @@ def stand_in() -> Iterator[None]:
     try:
         yield
     finally:
-        # Only the stand-ins and the doors go: the rest of assay stays the module that it is.
+        # Only the stand-ins and the adapters go: the rest of assay stays the module that it is.
         for name in set(sys.modules) - set(before):
             if not name.startswith("assay.") or name.removeprefix("assay.adapters.") in ADAPTERS:
                 del sys.modules[name]

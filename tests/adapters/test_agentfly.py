@@ -105,11 +105,11 @@ def test_a_reward_of_a_file_pickles_as_file_and_name(
         pickle.loads(pickle.dumps(rewards["threshold"]))
 
 
-def under_agentfly(function: Callable[..., Any], **offered: Any) -> Any:
+def under_agentfly(function: Callable[..., Any], **columns: Any) -> Any:
     """How AgentFly calls a decorated function: what the signature names, and nothing else."""
-    kept = {key: offered[key] for key in inspect.signature(function).parameters if key in offered}
+    named = {key: columns[key] for key in inspect.signature(function).parameters if key in columns}
     assert inspect.iscoroutinefunction(function)
-    return asyncio.run(function(**kept))
+    return asyncio.run(function(**named))
 
 
 def test_ours_are_called_with_what_they_need() -> None:

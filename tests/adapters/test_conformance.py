@@ -1,11 +1,13 @@
-"""The same 500 rows give the same numbers through every door as through `assay.score`."""
+"""The same 500 rows give the same numbers through every adapter as through `assay.score`."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 from collections.abc import Callable
+from itertools import chain
 from math import isnan
+from pkgutil import iter_modules
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,17 +22,19 @@ ROWS = 500
 Numbers = list[float | None]
 
 
-def rows() -> list[dict[str, Any]]:
+def make_rows() -> list[dict[str, Any]]:
     """Right, wrong, verbose and empty answers, and references that are missing or unreadable."""
-    dice = random.Random(7)
-    made: list[dict[str, Any]] = []
+    rng = random.Random(7)
+    rows: list[dict[str, Any]] = []
     for number in range(ROWS):
-        top, bottom = dice.randint(-9, 9), dice.randint(1, 9)
-        gold: Any = dice.choice([str(top), f"\\frac{{{top}}}{{{bottom}}}", f"{top / bottom:.3f}"])
-        said = dice.choice(
+        top, bottom = rng.randint(-9, 9), rng.randint(1, 9)
+        reference: Any = rng.choice(
+            [str(top), f"\\frac{{{top}}}{{{bottom}}}", f"{top / bottom:.3f}"]
+        )
+        response = rng.choice(
             [
-                f"so \\boxed{{{gold}}}",
-                gold,
+                f"so \\boxed{{{reference}}}",
+                reference,
                 f"the answer is {top}",
                 f"{bottom}",
                 "",
@@ -38,19 +42,19 @@ def rows() -> list[dict[str, Any]]:
             ]
         )
         if number % 10 == 0:
-            gold = dice.choice([None, "", [], "\\frac{"])
-        made.append({"final_response": said, "answer": gold})
-    return made
+            reference = rng.choice([None, "", [], "\\frac{"])
+        rows.append({"final_response": response, "answer": reference})
+    return rows
 
 
-def numbers_of(reward: str, made: list[dict[str, Any]]) -> Numbers:
-    return [assay.score(reward, **row)["reward"] for row in made]
+def numbers_of(reward: str, rows: list[dict[str, Any]]) -> Numbers:
+    return [assay.score(reward, **row)["reward"] for row in rows]
 
 
-def each(made: list[dict[str, Any]], scorer: Callable[[dict[str, Any]], Any]) -> Numbers:
+def each(rows: list[dict[str, Any]], scorer: Callable[[dict[str, Any]], Any]) -> Numbers:
     """One number a row; what raises `NoScore` or is NaN has none."""
     numbers: Numbers = []
-    for row in made:
+    for row in rows:
         try:
             number = scorer(row)
         except NoScore:
@@ -60,10 +64,10 @@ def each(made: list[dict[str, Any]], scorer: Callable[[dict[str, Any]], Any]) ->
 
 
 async def each_async(
-    made: list[dict[str, Any]], scorer: Callable[[dict[str, Any]], Any]
+    rows: list[dict[str, Any]], scorer: Callable[[dict[str, Any]], Any]
 ) -> Numbers:
     numbers: Numbers = []
-    for row in made:
+    for row in rows:
         try:
             number = await scorer(row)
         except NoScore:
@@ -72,39 +76,39 @@ async def each_async(
     return numbers
 
 
-def through_trl(reward: str, made: list[dict[str, Any]]) -> Any:
+def through_trl(reward: str, rows: list[dict[str, Any]]) -> Any:
     return trl.reward(reward, answer="gold")(
-        prompts=["?"] * len(made),
-        completions=[row["final_response"] for row in made],
-        gold=[row["answer"] for row in made],
+        prompts=["?"] * len(rows),
+        completions=[row["final_response"] for row in rows],
+        gold=[row["answer"] for row in rows],
     )
 
 
-def through_trl_chat(reward: str, made: list[dict[str, Any]]) -> Any:
+def through_trl_chat(reward: str, rows: list[dict[str, Any]]) -> Any:
     function = trl.reward(reward, asynchronous=True)
     return asyncio.run(
         function(
-            prompts=[[{"role": "user", "content": "?"}]] * len(made),
-            completions=[[{"role": "assistant", "content": row["final_response"]}] for row in made],
-            answer=[row["answer"] for row in made],
+            prompts=[[{"role": "user", "content": "?"}]] * len(rows),
+            completions=[[{"role": "assistant", "content": row["final_response"]}] for row in rows],
+            answer=[row["answer"] for row in rows],
         )
     )
 
 
-def through_verl(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_verl(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     return each(
-        made,
+        rows,
         lambda row: verl.compute_score("any", row["final_response"], row["answer"], reward=reward)[
             "score"
         ],
     )
 
 
-def through_verl_batch(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_verl_batch(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     results = verl.compute_score_batch(
-        ["any"] * len(made),
-        [row["final_response"] for row in made],
-        [row["answer"] for row in made],
+        ["any"] * len(rows),
+        [row["final_response"] for row in rows],
+        [row["answer"] for row in rows],
         reward=reward,
         abstained=-7.0,
     )
@@ -112,18 +116,18 @@ def through_verl_batch(reward: str, made: list[dict[str, Any]]) -> Numbers:
     return [None if result["abstained"] else result["score"] for result in results]
 
 
-def through_openrlhf(reward: str, made: list[dict[str, Any]]) -> Any:
+def through_openrlhf(reward: str, rows: list[dict[str, Any]]) -> Any:
     answer = openrlhf.reward(reward)(
-        queries=[f"<s>ask{row['final_response']}<|im_end|>" for row in made],
-        prompts=["ask"] * len(made),
-        labels=[row["answer"] for row in made],
+        queries=[f"<s>ask{row['final_response']}<|im_end|>" for row in rows],
+        prompts=["ask"] * len(rows),
+        labels=[row["answer"] for row in rows],
     )
     return answer["rewards"]
 
 
-def through_nemo_gym(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_nemo_gym(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     numbers: Numbers = []
-    for row in made:
+    for row in rows:
         text = {"type": "output_text", "text": row["final_response"]}
         message = {"type": "message", "role": "assistant", "content": [text]}
         body = {
@@ -136,7 +140,7 @@ def through_nemo_gym(reward: str, made: list[dict[str, Any]]) -> Numbers:
     return numbers
 
 
-def through_slime(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_slime(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     samples = [
         SimpleNamespace(
             prompt="?",
@@ -145,7 +149,7 @@ def through_slime(reward: str, made: list[dict[str, Any]]) -> Numbers:
             metadata={},
             remove_sample=False,
         )
-        for row in made
+        for row in rows
     ]
     args = SimpleNamespace(assay_reward=reward, reward_key=None)
     results = asyncio.run(slime.rm(args, samples))
@@ -155,18 +159,18 @@ def through_slime(reward: str, made: list[dict[str, Any]]) -> Numbers:
     ]
 
 
-def through_areal(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_areal(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     function = areal.reward(reward)
     return each(
-        made, lambda row: function("?", row["final_response"], [1], [2], answer=row["answer"])
+        rows, lambda row: function("?", row["final_response"], [1], [2], answer=row["answer"])
     )
 
 
-def through_skyrl(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_skyrl(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     with stand_in():
         env = adapter("skyrl").RewardEnv
         return each(
-            made,
+            rows,
             lambda row: (
                 env({"reward": reward}, {"reward_spec": {"ground_truth": row["answer"]}})
                 .step(row["final_response"])
@@ -175,11 +179,11 @@ def through_skyrl(reward: str, made: list[dict[str, Any]]) -> Numbers:
         )
 
 
-def through_rllm(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_rllm(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     with stand_in():
         evaluator = adapter("rllm").Evaluator(reward)
         return each(
-            made,
+            rows,
             lambda row: (
                 evaluator.evaluate(
                     {"ground_truth": row["answer"]},
@@ -189,13 +193,13 @@ def through_rllm(reward: str, made: list[dict[str, Any]]) -> Numbers:
         )
 
 
-def through_openenv(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_openenv(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     with stand_in():
         rubric = adapter("openenv").RewardRubric(
             reward, final_response="action.message", answer="observation.metadata.answer"
         )
         return each(
-            made,
+            rows,
             lambda row: rubric(
                 SimpleNamespace(message=row["final_response"]),
                 SimpleNamespace(metadata={"answer": row["answer"]}),
@@ -203,35 +207,35 @@ def through_openenv(reward: str, made: list[dict[str, Any]]) -> Numbers:
         )
 
 
-def through_agentfly(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_agentfly(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     function = agentfly.reward(reward)
 
     async def scorer(row: dict[str, Any]) -> Any:
         return (await function(**row))["reward"]
 
-    return asyncio.run(each_async(made, scorer))
+    return asyncio.run(each_async(rows, scorer))
 
 
-def through_verifiers(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_verifiers(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     function = verifiers.reward(reward)
 
     async def scorer(row: dict[str, Any]) -> Any:
         trace = VerifiersTrace({"role": "assistant", "content": row["final_response"]})
         return await function(task=[("answer", row["answer"])], trace=trace)
 
-    return asyncio.run(each_async(made, scorer))
+    return asyncio.run(each_async(rows, scorer))
 
 
-def through_rubric(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_rubric(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     function = verifiers.rubric_function(reward, answer="info.gold")
 
     async def scorer(row: dict[str, Any]) -> Any:
         return await function(completion=row["final_response"], info={"gold": row["answer"]})
 
-    return asyncio.run(each_async(made, scorer))
+    return asyncio.run(each_async(rows, scorer))
 
 
-def through_inspect(reward: str, made: list[dict[str, Any]]) -> Numbers:
+def through_inspect(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     with stand_in():
         scorer = adapter("inspect_ai").reward(reward, answer="metadata.gold")
 
@@ -239,34 +243,40 @@ def through_inspect(reward: str, made: list[dict[str, Any]]) -> Numbers:
             state = inspect_state(row["final_response"], gold=row["answer"])
             return (await scorer(state, [""])).value
 
-        return asyncio.run(each_async(made, ask))
+        return asyncio.run(each_async(rows, ask))
 
 
-ADAPTERS = [
-    through_trl,
-    through_trl_chat,
-    through_verl,
-    through_verl_batch,
-    through_openrlhf,
-    through_nemo_gym,
-    through_slime,
-    through_areal,
-    through_skyrl,
-    through_rllm,
-    through_openenv,
-    through_agentfly,
-    through_verifiers,
-    through_rubric,
-    through_inspect,
-]
+ADAPTERS = {
+    "trl": [through_trl, through_trl_chat],
+    "verl": [through_verl, through_verl_batch],
+    "openrlhf": [through_openrlhf],
+    "nemo_gym": [through_nemo_gym],
+    "slime": [through_slime],
+    "areal": [through_areal],
+    "skyrl": [through_skyrl],
+    "rllm": [through_rllm],
+    "openenv": [through_openenv],
+    "agentfly": [through_agentfly],
+    "verifiers": [through_verifiers, through_rubric],
+    "inspect_ai": [through_inspect],
+}
+NO_SCORES = {"binding", "messages", "gymnasium"}
+"""What the adapters share, and the one for environments, which do not score."""
+
+
+def test_every_adapter_is_in_the_table() -> None:
+    modules = {module.name for module in iter_modules(assay.adapters.__path__)}
+    assert modules - NO_SCORES == set(ADAPTERS)
 
 
 @pytest.mark.parametrize("reward", ["math_equal_reward", "qa_f1_reward"])
-@pytest.mark.parametrize("through", ADAPTERS, ids=lambda through: through.__name__)
-def test_every_door_gives_the_numbers_of_assay_score(
+@pytest.mark.parametrize(
+    "through", [*chain(*ADAPTERS.values())], ids=lambda through: through.__name__
+)
+def test_every_adapter_gives_the_numbers_of_assay_score(
     through: Callable[[str, list[dict[str, Any]]], Numbers], reward: str
 ) -> None:
-    made = rows()
-    expected = numbers_of(reward, made)
-    assert through(reward, made) == expected
+    rows = make_rows()
+    expected = numbers_of(reward, rows)
+    assert through(reward, rows) == expected
     assert {0.0, 1.0, None} <= set(expected)

@@ -1,4 +1,4 @@
-"""Each door speaks its trainer's language: what goes in, what comes out, what is never guessed."""
+"""Each adapter in its trainer's terms: what goes in, what comes out, what is never guessed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ TOOL_RUN: list[dict[str, Any]] = [
 
 COMPLETIONS: list[tuple[Any, str | None, str]] = [
     ("Paris", "Paris", "plain text is the answer"),
-    (None, None, "nothing was said"),
-    ([], None, "nothing was said"),
+    (None, None, "no message"),
+    ([], None, "no message"),
     ({"role": "assistant", "content": "Paris"}, "Paris", "one message"),
     (TOOL_RUN, "Paris", "the last message is the model's"),
     (TOOL_RUN[:2], None, "a tool's result is not the model's answer"),

@@ -77,10 +77,10 @@ def test_a_pickle_works_in_a_process_that_has_imported_nothing() -> None:
         "import pickle, sys; f = pickle.load(sys.stdin.buffer);"
         "print(f(prompts=['?'], completions=['2'], solution=['2.0']))"
     )
-    shown = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], input=pickle.dumps(function), capture_output=True, check=True
     )
-    assert shown.stdout == b"[1.0]\n"
+    assert process.stdout == b"[1.0]\n"
 
 
 def test_the_name_is_the_rewards_own_or_the_one_given() -> None:
@@ -174,5 +174,7 @@ def test_importing_the_adapters_imports_no_trainer() -> None:
         "print([n for n in ('torch','trl','verl','verifiers','inspect_ai','numpy','ray') "
         "if n in sys.modules])"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "[]"

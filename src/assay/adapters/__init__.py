@@ -1,5 +1,5 @@
-"""Rewards behind the doors of RL trainers and eval frameworks, one small file each.
+"""Rewards for RL trainers and eval frameworks, one module each.
 
-Nothing is imported here: `from assay.adapters import trl` loads that door and no other, and only
-the doors that build another library's objects import that library.
+Nothing is imported here: `from assay.adapters import trl` loads that adapter and no other, and only
+those that build another library's objects import that library.
 """

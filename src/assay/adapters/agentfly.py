@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, reward_call
+from assay.adapters.binding import Binding, Reward, bind, fill_parts, imitate
 from assay.errors import BadRecord, UnknownName
 from assay.registry import RewardSpec, describe
 
@@ -41,20 +41,13 @@ def reward(
     number gets the reward's own. It is asynchronous, for AgentFly runs the others on its loop.
     """
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return reward_call(
-        _judge,
-        binding,
-        name=name or binding.name,
-        doc=binding.scorer.spec.summary,
-        signature=_columns_signature(binding),
-    )
+    return binding.function(_score, name=name, signature=_columns_signature(binding))
 
 
-async def _judge(binding: Binding, /, **row: Any) -> dict[str, float]:
+async def _score(binding: Binding, /, **row: Any) -> dict[str, float]:
     score = await binding.score_async(row)
     value = binding.number(score)
-    parts = {part: value if (n := score.parts[part]) is None else n for part in binding.parts}
-    return {**parts, "reward": value}
+    return {**fill_parts(score, binding.parts, value), "reward": value}
 
 
 def _columns_signature(binding: Binding) -> Signature:
@@ -77,20 +70,17 @@ class FileReward:
 
     def __init__(self, path: Path, name: str, function: Callable[..., Any]) -> None:
         self._path = path
+        self._name = name
         self._function = function
-        self.__name__ = self.__qualname__ = name
-        self.__doc__ = function.__doc__
-        self.__code__ = function.__code__
-        self.__defaults__ = function.__defaults__
-        self.__kwdefaults__ = getattr(function, "__kwdefaults__", None)
-        self.__signature__ = _as_agentfly_calls(signature_of(function))
+        signature = _as_agentfly_calls(signature_of(function))
+        imitate(self, function, name=name, doc=function.__doc__, signature=signature)
         self.__assay__: RewardSpec = describe(self, name=name)
 
     def __call__(self, **columns: Any) -> Any:
         return self._function(**columns)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _load_one, (self._path, self.__name__)
+        return _load_one, (self._path, self._name)
 
 
 def load(path: str | Path) -> dict[str, FileReward]:
@@ -145,7 +135,7 @@ class _RewardResult(dict[str, Any]):
 
 @contextmanager
 def _stand_in(folder: Path) -> Iterator[dict[str, Callable[..., Any]]]:
-    """While it lasts, `agentfly` declares rewards into the mapping that this yields."""
+    """Import a stand-in for `agentfly` in the block; it declares rewards into the mapping."""
     declared: dict[str, Callable[..., Any]] = {}
 
     def declare(function: Any = None, /, name: str | None = None, **_: Any) -> Any:
@@ -164,7 +154,7 @@ def _stand_in(folder: Path) -> Iterator[dict[str, Callable[..., Any]]]:
         f"{PACKAGE}.reward_base": base,
         f"{PACKAGE}.types": types,
     }
-    kept = _take_out()
+    before = _remove_agentfly()
     for name, attributes in contents.items():
         module = ModuleType(name)
         vars(module).update(attributes)
@@ -172,11 +162,11 @@ def _stand_in(folder: Path) -> Iterator[dict[str, Callable[..., Any]]]:
     try:
         yield declared
     finally:
-        _take_out()
-        sys.modules.update(kept)
+        _remove_agentfly()
+        sys.modules.update(before)
 
 
-def _take_out() -> dict[str, ModuleType]:
+def _remove_agentfly() -> dict[str, ModuleType]:
     names = [name for name in sys.modules if name == "agentfly" or name.startswith("agentfly.")]
     return {name: sys.modules.pop(name) for name in names}
 

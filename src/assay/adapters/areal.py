@@ -1,4 +1,4 @@
-"""AReaL: a `reward_fn` for the RLVR workflows; it pickles, as AReaL's process pool demands.
+"""AReaL: a `reward_fn` for the RLVR workflows; it pickles, for AReaL's process pool.
 
     # my_rewards.py, then reward_fn="my_rewards.maths"
     maths = areal.reward("math_equal_reward")
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, reward_call
+from assay.adapters.binding import Binding, Reward, bind
 from assay.adapters.messages import read_completion
 
 
@@ -28,9 +28,7 @@ def reward(
     """A function of `(prompt, completions, prompt_ids, completion_ids, **row)`; `row` has the
     columns of the data set."""
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return reward_call(
-        _reward_fn, binding, name=name or binding.name, doc=binding.scorer.spec.summary
-    )
+    return binding.function(_reward_fn, name=name)
 
 
 def _reward_fn(
@@ -42,8 +40,8 @@ def _reward_fn(
     completion_ids: Any = None,  # noqa: ARG001 - part of the signature that AReaL calls
     **row: Any,
 ) -> float:
-    said = read_completion(completions)
-    offered = {**row, "prompt": prompt, "final_response": said.final_response}
+    output = read_completion(completions)
+    sample = {**row, "prompt": prompt, "final_response": output.final_response}
     if not isinstance(completions, str):
-        offered["trajectory"] = said.trajectory
-    return binding.number(binding.score(offered))
+        sample["trajectory"] = output.trajectory
+    return binding.number(binding.score(sample))

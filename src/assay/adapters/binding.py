@@ -1,4 +1,4 @@
-"""A reward in a trainer's terms: where its columns are, and what an abstention becomes."""
+"""What the adapters share: a reward bound to a trainer's columns, as a function with a name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Binding:
 
     scorer: Scorer
     columns: Mapping[str, str]
-    """Where a parameter of the reward is found: `{"answer": "extra_info.solution"}`."""
+    """Which column holds a parameter of the reward: `{"answer": "extra_info.solution"}`."""
     abstained: float | None = None
     """The number that the user chose for an abstention, in a trainer that knows only numbers."""
 
@@ -38,23 +38,23 @@ class Binding:
         """The part names that every result carries; none where the reward declares none."""
         return self.scorer.spec.parts or ()
 
-    def row(self, offered: Mapping[str, Any]) -> dict[str, Any]:
-        """What the trainer offers, with the reward's own names added."""
-        row = dict(offered)
+    def row(self, sample: Mapping[str, Any]) -> dict[str, Any]:
+        """The trainer's sample, with the reward's own names added."""
+        row = dict(sample)
         for parameter, column in self.columns.items():
-            row[parameter] = _look_up(offered, column, parameter, self.name)
+            row[parameter] = _look_up(sample, column, parameter, self.name)
         return row
 
-    def score(self, offered: Mapping[str, Any]) -> Score:
-        """The score of one sample; raises when a column that the reward needs is not offered."""
-        return self.scorer(self.row(offered))
+    def score(self, sample: Mapping[str, Any]) -> Score:
+        """The score of one sample; raises `MissingParameter` if it lacks a column."""
+        return self.scorer(self.row(sample))
 
-    async def score_async(self, offered: Mapping[str, Any]) -> Score:
+    async def score_async(self, sample: Mapping[str, Any]) -> Score:
         """As `score`, without blocking the event loop."""
-        return await self.scorer.score_async(self.row(offered))
+        return await self.scorer.score_async(self.row(sample))
 
     def number(self, score: Score) -> float:
-        """The value; an abstention is the number chosen for it, and an error if none was."""
+        """The value; for an abstention the number chosen for it. Raises `NoScore` if none was."""
         if not isinstance(score, Abstained):
             return score.value
         if self.abstained is None:
@@ -64,6 +64,23 @@ class Binding:
             )
         return self.abstained
 
+    def function(
+        self,
+        function: Callable[..., Any],
+        *first: Any,
+        name: str | None = None,
+        signature: Signature | None = None,
+    ) -> RewardCall:
+        """The function with this and `first` as its first arguments, named after the reward."""
+        summary = self.scorer.spec.summary
+        return RewardCall(function, (self, *first), {}, name or self.name, summary, signature)
+
+
+def fill_parts(score: Score, parts: Iterable[str], filler: float) -> dict[str, float]:
+    """Every part under its name; one that has no number in this score gets the filler."""
+    numbers = {part: score.parts.get(part) for part in parts}
+    return {part: filler if number is None else number for part, number in numbers.items()}
+
 
 def bind(
     which: Reward,
@@ -72,18 +89,21 @@ def bind(
     columns: Mapping[str, str] | None = None,
     abstained: float | None = None,
 ) -> Binding:
-    """The reward with its configuration; a column for a parameter that it lacks is an error."""
+    """The reward with its configuration.
+
+    Raises `BadParameter` for a column of a parameter that the reward does not have.
+    """
     scorer = Scorer(which, params)
-    known = {*scorer.spec.required, *scorer.spec.optional}
+    parameters = {*scorer.spec.required, *scorer.spec.optional}
     for parameter, column in (columns or {}).items():
         if not isinstance(column, str):
             raise BadParameter(
                 f"{parameter}={column!r}: name the column that holds {parameter!r}; "
                 "the reward's own options go into params="
             )
-        if parameter not in known and not scorer.spec.takes_any:
+        if parameter not in parameters and not scorer.spec.takes_any:
             raise BadParameter(
-                f"{scorer.spec.name} has no parameter {parameter!r}; it takes {sorted(known)}"
+                f"{scorer.spec.name} has no parameter {parameter!r}; it takes {sorted(parameters)}"
             )
     if abstained is not None and not isfinite(abstained):
         raise BadParameter(f"abstained={abstained!r}; choose a finite number")
@@ -104,17 +124,12 @@ class RewardCall:
         bound: tuple[Any, ...],
         keywords: Mapping[str, Any],
         name: str,
-        doc: str = "",
+        doc: str,
         signature: Signature | None = None,
     ) -> None:
         self._state = (function, bound, keywords, name, doc, signature)
-        self.__name__ = self.__qualname__ = name
-        self.__doc__ = doc
-        # What `inspect` asks for before it believes that something is a function.
-        self.__code__ = function.__code__
-        self.__defaults__ = function.__defaults__
-        self.__kwdefaults__ = getattr(function, "__kwdefaults__", None)
-        self.__signature__ = signature or _rest_of_signature(function, len(bound), keywords)
+        rest = signature or _rest_of_signature(function, len(bound), keywords)
+        imitate(self, function, name=name, doc=doc, signature=rest)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function, bound, keywords, *_ = self._state
@@ -124,19 +139,22 @@ class RewardCall:
         return RewardCall, self._state
 
     def __repr__(self) -> str:
-        return f"<reward {self.__name__}>"
+        return f"<reward {self._state[3]}>"
 
 
-def reward_call(
-    function: Callable[..., Any],
-    /,
-    *bound: Any,
-    name: str,
-    doc: str = "",
-    signature: Signature | None = None,
-) -> RewardCall:
-    """The function with these arguments bound, under this name."""
-    return RewardCall(function, bound, {}, name, doc, signature)
+def imitate(
+    call: object, function: Callable[..., Any], *, name: str, doc: str | None, signature: Signature
+) -> None:
+    """Give the object what `inspect` looks for before it takes something for a function."""
+    vars(call).update(
+        __name__=name,
+        __qualname__=name,
+        __doc__=doc,
+        __code__=function.__code__,
+        __defaults__=function.__defaults__,
+        __kwdefaults__=getattr(function, "__kwdefaults__", None),
+        __signature__=signature,
+    )
 
 
 def _rest_of_signature(
@@ -148,7 +166,7 @@ def _rest_of_signature(
 
 
 def import_library(module: str, *, package: str) -> Any:
-    """The module of a trainer's library, or one error that says what to install."""
+    """The module of a trainer's library; raises `MissingExtra`, which says what to install."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -157,28 +175,23 @@ def import_library(module: str, *, package: str) -> Any:
         ) from error
 
 
-def union_of_parts(bindings: Iterable[Binding]) -> tuple[str, ...]:
-    """Every part name of several rewards, each once, in order."""
-    return tuple(dict.fromkeys(part for binding in bindings for part in binding.parts))
-
-
-def _look_up(offered: Mapping[str, Any], path: str, parameter: str, reward: str) -> Any:
+def _look_up(sample: Mapping[str, Any], path: str, parameter: str, reward: str) -> Any:
     """The value at a column, or at a dotted path into one; keys and attributes both count."""
-    if path in offered:
-        return offered[path]
-    value: Any = offered
+    if path in sample:
+        return sample[path]
+    value: Any = sample
     for step in path.split("."):
         if isinstance(value, Mapping):
-            found = step in value
-            value = value[step] if found else None
+            exists = step in value
+            value = value[step] if exists else None
         elif isinstance(value, (str, int, float, list, NoneType)):
             # Columns may come from a stranger's request, who must not see Python behind the JSON.
-            found = False
+            exists = False
         else:
-            found = hasattr(value, step)
+            exists = hasattr(value, step)
             value = getattr(value, step, None)
-        if not found:
-            have = ", ".join(sorted(map(str, offered))) or "nothing"
+        if not exists:
+            have = ", ".join(sorted(map(str, sample))) or "nothing"
             raise MissingParameter(
                 f"{reward} takes {parameter!r} from the column {path!r}, which is not there; "
                 f"the trainer offers: {have}"

@@ -1,11 +1,11 @@
-"""Gymnasium: our text worlds as `gymnasium.Env`.
+"""Gymnasium: our text environments as `gymnasium.Env`.
 
     env = gymnasium.TextEnvironment("alfworld", step_limit=50)
 
 or, after `gymnasium.register_environments()`, `gym.make("assay/alfworld-v0", step_limit=50)`.
 
-Abstained: a world does not score, so there is nothing to abstain from; `reward` is what the world
-itself pays, and a world that dies raises instead of paying 0.
+Abstained: an environment does not score, so it never abstains; `reward` is what the environment
+itself pays, and one that dies raises instead of paying 0.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from assay.adapters.binding import import_library
 from assay.errors import BadParameter
@@ -24,45 +24,26 @@ from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.tasks.environments import environment_tasks
 
-if TYPE_CHECKING:
-
-    class Env:
-        """What this module uses of Gymnasium's own class."""
-
-        np_random: Any
-
-        def reset(self, *, seed: int | None = None, options: Any = None) -> Any: ...
-
-        def close(self) -> None: ...
-
-    class Space:
-        """What this module uses of Gymnasium's own class."""
-
-        np_random: Any
-
-        def __init__(self, dtype: Any = None, seed: Any = None) -> None: ...
-
-else:
-    Env = import_library("gymnasium", package="gymnasium").Env
-    Space = import_library("gymnasium", package="gymnasium").Space
+Env: Any = import_library("gymnasium", package="gymnasium").Env
+Space: Any = import_library("gymnasium", package="gymnasium").Space
 
 T = TypeVar("T")
 
-WORLDS = ("alfworld", "scienceworld", "webshop")
+ENVIRONMENT_NAMES = ("alfworld", "scienceworld", "webshop")
 
-LONGEST = 1_000_000
-"""Characters of a text; worlds stay far below it."""
+MAX_TEXT_CHARS = 1_000_000
+"""Environments stay far below it."""
 
 
-class TextSpace(Space):
-    """Any text up to a length; Gymnasium's own text space wants every letter listed."""
+class TextSpace(Space):  # type: ignore[misc]  # Gymnasium is no dependency, so it has no types
+    """Any text up to a length; Gymnasium's own text space needs a list of letters."""
 
-    def __init__(self, max_length: int = LONGEST, seed: Any = None) -> None:
+    def __init__(self, max_length: int = MAX_TEXT_CHARS, seed: Any = None) -> None:
         self.max_length = max_length
         super().__init__(dtype=str, seed=seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:  # noqa: ARG002
-        """A few letters; worlds have better sources of actions."""
+        """A few letters; environments have better sources of actions."""
         letters = "abcdefghijklmnopqrstuvwxyz "
         return "".join(
             letters[int(number)] for number in self.np_random.integers(len(letters), size=8)
@@ -84,19 +65,19 @@ class TextSpace(Space):
     __hash__ = None  # type: ignore[assignment]  # mutable, as Gymnasium's spaces are
 
 
-class TextEnvironment(Env):
-    """A text world, by its registry name, over its own tasks or those given.
+class TextEnvironment(Env):  # type: ignore[misc]  # as above
+    """A text environment, by its registry name, over its own tasks or those of `tasks`.
 
     `reset(options={"task": …})` plays one task (a `Task` or its id); otherwise the seed decides. An
-    episode that the world has not ended after `step_limit` steps is truncated. `info` holds the
-    task's id and goal and the world's testimony, enough to score the episode with our rewards.
+    episode that has not ended after `step_limit` steps is truncated. `info` holds the task's id and
+    goal and the environment's testimony, enough to score the episode with our rewards.
     """
 
     metadata: Mapping[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
 
     def __init__(
         self,
-        world: str,
+        environment: str,
         *,
         config: Mapping[str, Any] | None = None,
         tasks: Sequence[Task] | None = None,
@@ -106,18 +87,18 @@ class TextEnvironment(Env):
         self.observation_space = TextSpace()
         self.action_space = TextSpace()
         self.render_mode = render_mode
-        self._tasks = list(
-            tasks if tasks is not None else environment_tasks(world, dict(config or {}))
-        )
+        if tasks is None:
+            tasks = environment_tasks(environment, dict(config or {}))
+        self._tasks = list(tasks)
         if not self._tasks:
-            raise BadParameter(f"the world {world!r} has no tasks; pass tasks=")
+            raise BadParameter(f"the environment {environment!r} has no tasks; pass tasks=")
         self._step_limit = step_limit
-        # A thread of its own: worlds are asynchronous, and a notebook's loop is running already.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"assay-{world}")
+        # A thread of its own: environments are asynchronous, and a notebook's loop runs already.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"assay-{environment}")
         self._runner = asyncio.Runner()
-        self._world: Environment = ENVIRONMENTS.get(world)(**(config or {}))
-        if isinstance(self._world, Startable):
-            self._run(self._world.start())
+        self._environment: Environment = ENVIRONMENTS.get(environment)(**(config or {}))
+        if isinstance(self._environment, Startable):
+            self._run(self._environment.start())
         self._task = self._tasks[0]
         self._steps = 0
         self._last = Observation("")
@@ -128,11 +109,11 @@ class TextEnvironment(Env):
         super().reset(seed=seed)
         self._task = self._choose((options or {}).get("task"))
         self._steps = 0
-        self._last = self._run(self._world.reset(self._task))
+        self._last = self._run(self._environment.reset(self._task))
         return self._last.text, self._info()
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        self._last = self._run(self._world.step(action))
+        self._last = self._run(self._environment.step(action))
         self._steps += 1
         done = self._last.done
         truncated = not done and self._steps >= self._step_limit
@@ -142,30 +123,30 @@ class TextEnvironment(Env):
         return self._last.text if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Let go of the world; closing twice is closing once."""
+        """Close the environment; closing twice is closing once."""
         if self._thread is not None:
-            self._run(self._world.close())
+            self._run(self._environment.close())
             self._thread.submit(self._runner.close).result()
             self._thread.shutdown()
             self._thread = None  # type: ignore[assignment]  # there is none any more
         super().close()
 
-    def _choose(self, wanted: Any) -> Task:
-        if wanted is None:
+    def _choose(self, task: Any) -> Task:
+        if task is None:
             return self._tasks[int(self.np_random.integers(len(self._tasks)))]
-        if isinstance(wanted, Task):
-            return wanted
-        for task in self._tasks:
-            if task.id == str(wanted):
-                return task
-        raise BadParameter(f"no task {wanted!r} among the {len(self._tasks)} of this environment")
+        if isinstance(task, Task):
+            return task
+        for candidate in self._tasks:
+            if candidate.id == str(task):
+                return candidate
+        raise BadParameter(f"no task {task!r} among the {len(self._tasks)} of this environment")
 
     def _info(self) -> dict[str, Any]:
         return {
             "task_id": self._task.id,
             "goal": self._task.goal,
             "steps": self._steps,
-            "testimony": asdict(self._world.evidence()),
+            "testimony": asdict(self._environment.evidence()),
         }
 
     def _run(self, pending: Coroutine[Any, Any, T]) -> T:
@@ -173,10 +154,11 @@ class TextEnvironment(Env):
 
 
 def register_environments() -> list[str]:
-    """The ids under which `gymnasium.make` finds our text worlds from now on."""
+    """Register our text environments with `gymnasium.make`, and return their ids."""
     api = import_library("gymnasium", package="gymnasium")
-    ids = [f"assay/{world}-v0" for world in WORLDS]
-    for world, name in zip(WORLDS, ids, strict=True):
-        if name not in api.registry:
-            api.register(name, entry_point=f"{__name__}:TextEnvironment", kwargs={"world": world})
-    return ids
+    names = {f"assay/{name}-v0": name for name in ENVIRONMENT_NAMES}
+    for id_, name in names.items():
+        if id_ not in api.registry:
+            entry_point = f"{__name__}:TextEnvironment"
+            api.register(id_, entry_point=entry_point, kwargs={"environment": name})
+    return list(names)

@@ -1,4 +1,4 @@
-"""What a model said, read off the shapes in which trainers hand it over."""
+"""The model's answer and messages, read from the shapes in which trainers pass them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.schema.message import text_of
 
 
 class ModelOutput(NamedTuple):
-    """One completion: the answer, and the messages that led to it."""
+    """One completion: the answer, and the messages that led to it; `_asdict()` gives columns."""
 
     final_response: str | None
     """`None` when the last message is not the model's: it never answered."""

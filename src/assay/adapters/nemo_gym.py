@@ -16,6 +16,7 @@ from typing import Any
 
 from assay.adapters.messages import read
 from assay.errors import BadRecord
+from assay.schema.message import tool_call
 from assay.schema.score import Abstained, Score
 
 FILLER = 0.0
@@ -35,9 +36,9 @@ def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
     fields = {key: value for key, value in body.items() if key not in OWN_FIELDS}
     row: dict[str, Any] = dict(fields)
     if "answer" not in row:
-        found = next((key for key in ANSWERS if key in fields), None)
-        if found is not None:
-            row["answer"] = fields[found]
+        column = next((key for key in ANSWERS if key in fields), None)
+        if column is not None:
+            row["answer"] = fields[column]
     row["trajectory"] = [_message(item) for item in response["output"]]
     row["final_response"] = _final_text(response["output"])
     return row
@@ -47,10 +48,10 @@ def to_response(body: Mapping[str, Any], score: Score) -> dict[str, Any]:
     """The verify response: the request's own fields, the reward, and its parts as numbers.
 
     The parts are there twice: in `reward_components`, and at the top level, where NeMo-Gym's
-    metrics look; the reserved names keep their meaning.
+    metrics look, unless the request or the response has another field of that name.
     """
     components = {name: FILLER if value is None else value for name, value in score.parts.items()}
-    verdict: dict[str, Any] = {
+    result: dict[str, Any] = {
         "reward": FILLER if isinstance(score, Abstained) else score.value,
         "reward_components": components,
         "mask_sample": score.abstained,
@@ -59,15 +60,13 @@ def to_response(body: Mapping[str, Any], score: Score) -> dict[str, Any]:
     }
     if isinstance(score, Abstained):
         reason = f"{score.reason}: {score.because}"
-        verdict |= {
+        result |= {
             "failure_kind": "verifier_error",
             "failure_reason": reason,
             "_ng_failure_class": "judge_failed",
             "_ng_failure_judge_error": reason,
         }
-    taken = {*body, *verdict}
-    parts = {name: value for name, value in components.items() if name not in taken}
-    return {**body, **parts, **verdict}
+    return {**components, **body, **result}
 
 
 def _are_items(output: Any) -> bool:
@@ -79,10 +78,10 @@ def _are_items(output: Any) -> bool:
 
 def _final_text(output: Sequence[Any]) -> str | None:
     """The text of the last item, if it is a message of the model; a tool's output never is."""
-    spoken = [item for item in output if read(item, "type") != "reasoning"]
-    if not spoken or read(spoken[-1], "type") != "message":
+    items = [item for item in output if read(item, "type") != "reasoning"]
+    if not items or read(items[-1], "type") != "message":
         return None
-    return _text(read(spoken[-1], "content"))
+    return _text(read(items[-1], "content"))
 
 
 def _text(content: Any) -> str:
@@ -97,11 +96,10 @@ def _message(item: Any) -> dict[str, Any]:
     """An item of an OpenAI response, as the chat message that it stands for."""
     kind = read(item, "type")
     if kind == "function_call":
-        function = {"name": read(item, "name"), "arguments": read(item, "arguments")}
-        call = {"id": read(item, "call_id"), "type": "function", "function": function}
+        call = tool_call(read(item, "call_id"), read(item, "name"), read(item, "arguments"))
         return {"role": "assistant", "content": None, "tool_calls": [call]}
     if kind == "function_call_output":
-        said = read(item, "output")
-        content = said if isinstance(said, str) else json.dumps(said, default=str)
+        result = read(item, "output")
+        content = result if isinstance(result, str) else json.dumps(result, default=str)
         return {"role": "tool", "tool_call_id": read(item, "call_id"), "content": content}
     return {"role": read(item, "role") or "assistant", "content": _text(read(item, "content"))}

@@ -10,21 +10,15 @@ instead of counting it as 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.adapters.binding import Binding, Reward, bind, import_library
 from assay.schema.score import Score
 
-if TYPE_CHECKING:
-
-    class Rubric:
-        """What this module uses of OpenEnv's own class."""
-
-else:
-    Rubric = import_library("openenv.core.rubrics.base", package="openenv").Rubric
+Rubric: Any = import_library("openenv.core.rubrics.base", package="openenv").Rubric
 
 
-class RewardRubric(Rubric):
+class RewardRubric(Rubric):  # type: ignore[misc]  # OpenEnv is no dependency, so it has no types
     """A reward of an action and the observation that followed it.
 
     The columns are dotted paths into the two; `last_result` is the score behind the last number.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, reward_call
+from assay.adapters.binding import Binding, Reward, bind, fill_parts
 from assay.errors import BadRecord
 from assay.schema.score import Score
 
@@ -35,8 +35,7 @@ def reward(
     abstains (`bad_row`), since the prompt's own text must not be graded.
     """
     binding = bind(which, params=params, columns=columns)
-    title = name or binding.name
-    return reward_call(_reward_func, binding, tuple(end_tokens), name=title)
+    return binding.function(_reward_func, tuple(end_tokens), name=name)
 
 
 def _reward_func(
@@ -69,9 +68,9 @@ def to_rows(
     rows: list[dict[str, Any]] = []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         row: dict[str, Any] = {"query": query, "prompt": prompt, "label": label, "answer": label}
-        _, found, response = query.partition(prompt) if prompt else ("", "", query)
-        if found or not prompt:
-            row["final_response"] = _without_end(response, end_tokens)
+        start = query.find(prompt)
+        if start >= 0:
+            row["final_response"] = _without_end(query[start + len(prompt) :], end_tokens)
         rows.append(row)
     return rows
 
@@ -98,10 +97,8 @@ def to_response(scores: Sequence[Score], *, parts: Sequence[str] = ()) -> dict[s
     hold numbers only.
     """
     rewards = [score["reward"] for score in scores]
-    logs: dict[str, list[float]] = {
-        part: [nan if (number := score.parts.get(part)) is None else number for score in scores]
-        for part in parts
-    }
+    filled = [fill_parts(score, parts, nan) for score in scores]
+    logs = {part: [numbers[part] for numbers in filled] for part in parts}
     logs["abstained"] = [float(score.abstained) for score in scores]
     return {"rewards": rewards, "scores": list(rewards), "extra_logs": logs}
 

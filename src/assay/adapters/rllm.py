@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, import_library, reward_call
+from assay.adapters.binding import Binding, Reward, bind, import_library
 from assay.adapters.messages import read
 from assay.schema.score import Score
 
@@ -63,9 +63,7 @@ def reward(
 ) -> Callable[..., Any]:
     """A function of `(task_info, action)` that returns rLLM's `RewardOutput`."""
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return reward_call(
-        _reward_fn, binding, name=name or binding.name, doc=binding.scorer.spec.summary
-    )
+    return binding.function(_reward_fn, name=name)
 
 
 def _reward_fn(binding: Binding, /, task_info: Mapping[str, Any], action: str) -> Any:
@@ -96,7 +94,7 @@ def _row(data: Mapping[str, Any], answer: str | None, messages: Any) -> dict[str
 
 
 def _answer_of(episode: Any) -> str | None:
-    """What the agent answered: the artifact of that name, or the end of the last trajectory."""
+    """The agent's answer: the artifact of that name, or the end of the last trajectory."""
     artifacts = read(episode, "artifacts") or {}
     if "answer" in artifacts:
         return str(artifacts["answer"])

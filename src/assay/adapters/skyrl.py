@@ -9,25 +9,17 @@ Abstained: raises, which fails the rollout and not the policy, unless `abstained
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.adapters.binding import Binding, bind, import_library
 from assay.adapters.messages import read
 from assay.errors import BadParameter
 from assay.schema.score import Score
 
-if TYPE_CHECKING:
-
-    class BaseTextEnv:
-        """What this module uses of SkyRL's own class."""
-
-        turns: int
-
-else:
-    BaseTextEnv = import_library("skyrl_gym.envs.base_text_env", package="skyrl-gym").BaseTextEnv
+BaseTextEnv: Any = import_library("skyrl_gym.envs.base_text_env", package="skyrl-gym").BaseTextEnv
 
 
-class RewardEnv(BaseTextEnv):
+class RewardEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is no dependency, so it has no types
     """One turn: the model answers, the reward scores, the episode ends.
 
     `extras` is the row of the data set; the reward's `answer` is `reward_spec.ground_truth` there,
@@ -49,7 +41,7 @@ class RewardEnv(BaseTextEnv):
         self._score: Score | None = None
 
     def step(self, action: str) -> dict[str, Any]:
-        """The verdict on the action, as SkyRL's step output; the episode is over."""
+        """The score of the action, as SkyRL's step output; the episode is over."""
         self.turns += 1
         self._score = self._binding.score(self._row(action))
         return {

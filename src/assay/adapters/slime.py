@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, reward_call
+from assay.adapters.binding import Binding, Reward, bind, fill_parts
 from assay.adapters.messages import read
 from assay.errors import BadParameter
 from assay.schema.score import Abstained, Score
@@ -39,7 +39,7 @@ def reward(
     The reward's `answer` is the sample's `label`; the entries of its `metadata` are columns.
     """
     binding = bind(which, params=params, columns=columns, abstained=abstained)
-    return reward_call(_judge, binding, name=name or binding.name, doc=binding.scorer.spec.summary)
+    return binding.function(_score, name=name)
 
 
 async def rm(args: Any, sample: Any, **others: Any) -> Any:
@@ -54,10 +54,10 @@ async def rm(args: Any, sample: Any, **others: Any) -> Any:
         columns=read(args, "assay_columns"),
         abstained=read(args, "assay_abstained"),
     )
-    return await _judge(binding, args, sample, **others)
+    return await _score(binding, args, sample, **others)
 
 
-async def _judge(binding: Binding, args: Any, sample: Any, /, **others: Any) -> Any:  # noqa: ARG001
+async def _score(binding: Binding, args: Any, sample: Any, /, **others: Any) -> Any:  # noqa: ARG001
     is_group = isinstance(sample, Sequence)
     samples = list(sample) if is_group else [sample]
     scores = await asyncio.gather(*(binding.score_async(_row(each)) for each in samples))
@@ -98,10 +98,16 @@ def _result(
         value = binding.number(score) if neutral is None else neutral
     else:
         value = score.value
+    return _shape(score, value, binding.parts, keyed=keyed)
+
+
+def _shape(
+    score: Score, value: float, parts: Sequence[str], *, keyed: bool
+) -> float | dict[str, float]:
     if not keyed:
         return value
-    parts = {part: value if (n := score.parts[part]) is None else n for part in binding.parts}
-    return {**parts, "score": value, "abstained": float(score.abstained)}
+    numbers = fill_parts(score, parts, value)
+    return {**numbers, "score": value, "abstained": float(score.abstained)}
 
 
 def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +123,4 @@ def to_response(
     HTTP cannot mask a sample: an abstention is the number chosen for it, and an error if none was.
     """
     value = abstained if isinstance(score, Abstained) and abstained is not None else float(score)
-    if not keyed:
-        return value
-    numbers = {part: value if (n := score.parts.get(part)) is None else n for part in parts}
-    return {**numbers, "score": value, "abstained": float(score.abstained)}
+    return _shape(score, value, parts, keyed=keyed)

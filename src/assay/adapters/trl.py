@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, reward_call
+from assay.adapters.binding import Binding, Reward, bind
 from assay.adapters.messages import read_completion
 from assay.schema.score import Score
 
@@ -40,9 +40,9 @@ def reward(
     """
     binding = bind(which, params=params, columns=columns)
     title = name or binding.name
-    wanted = binding.scorer.spec.is_async if asynchronous is None else asynchronous
-    function = _score_async if wanted else _score
-    return reward_call(function, binding, title, name=title, doc=binding.scorer.spec.summary)
+    if asynchronous is None:
+        asynchronous = binding.scorer.spec.is_async
+    return binding.function(_score_async if asynchronous else _score, title, name=title)
 
 
 def _score(
@@ -78,15 +78,8 @@ def _rows(
     rows: list[dict[str, Any]] = []
     for index, completion in enumerate(completions):
         row = {key: _cell(value, index, count) for key, value in shared.items()}
-        said = read_completion(completion)
-        rows.append(
-            {
-                **row,
-                "prompt": prompts[index],
-                "final_response": said.final_response,
-                "trajectory": said.trajectory,
-            }
-        )
+        output = read_completion(completion)
+        rows.append({**row, "prompt": prompts[index], **output._asdict()})
     return rows
 
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping, MutableMapping
 from math import nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, reward_call
+from assay.adapters.binding import Binding, Reward, bind
 from assay.adapters.messages import read, read_completion
 from assay.errors import UsageError
-from assay.schema.message import text_of
+from assay.schema.message import text_of, tool_call
 from assay.schema.score import Abstained
 
 
@@ -41,7 +41,7 @@ def reward(
     """
     binding = bind(which, params=params, columns=columns)
     title = name or binding.name
-    call = reward_call(_judge_trace, binding, title, name=title, doc=binding.scorer.spec.summary)
+    call = binding.function(_score_trace, title, name=title)
     vars(call).update(reward=True, reward_priority=priority, _vf_weight=weight)
     return call
 
@@ -58,21 +58,17 @@ def rubric_function(
 
     The columns are those of the data set, the entries of `info`, and `state`.
     """
-    binding = bind(which, params=params, columns=columns)
-    return reward_call(
-        _score_rollout, binding, name=name or binding.name, doc=binding.scorer.spec.summary
-    )
+    return bind(which, params=params, columns=columns).function(_score_rollout, name=name)
 
 
-async def _judge_trace(binding: Binding, title: str, /, task: Any, trace: Any) -> float:
+async def _score_trace(binding: Binding, title: str, /, task: Any, trace: Any) -> float:
     messages = _own_messages(trace)
-    said = read_completion(messages)
     root = read(trace, "root_reply")
     row = {
         **dict(task),
         "task": task,
         "trace": trace,
-        "final_response": said.final_response if root is None else root,
+        "final_response": read_completion(messages).final_response if root is None else root,
         "trajectory": messages,
     }
     score = await binding.score_async(row)
@@ -93,7 +89,6 @@ async def _score_rollout(
     info: Any = None,
     **columns: Any,
 ) -> float:
-    said = read_completion(completion)
     details = dict(info) if isinstance(info, Mapping) else {}
     row = {
         **details,
@@ -101,10 +96,9 @@ async def _score_rollout(
         "info": details,
         "state": state,
         "prompt": prompt,
-        # The older API hands over an empty text for a row without an answer.
+        # The older API passes an empty text for a row without an answer.
         "answer": answer if answer != "" else None,
-        "final_response": said.final_response,
-        "trajectory": said.trajectory,
+        **read_completion(completion)._asdict(),
     }
     try:
         score = await binding.score_async(row)
@@ -135,14 +129,7 @@ def _message(message: Any) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": message.role, "content": text_of(message.content)}
     calls = read(message, "tool_calls")
     if calls:
-        plain["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in calls
-        ]
+        plain["tool_calls"] = [tool_call(call.id, call.name, call.arguments) for call in calls]
     if message.role == "tool":
         plain["tool_call_id"] = message.tool_call_id
     return plain

@@ -1,4 +1,4 @@
-"""verl: `compute_score`, chosen and configured by verl's own configuration.
+"""verl: `compute_score`, named and configured by verl's own configuration.
 
     reward.custom_reward_function.path=pkg://assay.adapters.verl
     reward.custom_reward_function.name=compute_score
@@ -8,16 +8,16 @@
 the event loop free; `compute_score_batch` is for the legacy batch manager. In a file of one's own,
 `compute_score = verl.reward("math_equal_reward", answer="extra_info.solution")` does the same.
 
-Abstained: verl has no word for it, so an abstention raises unless `abstained` names the number
+Abstained: verl knows only numbers, so an abstention raises unless `abstained` names the number
 that stands for it; the sample's metric `abstained` is 1.0 then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from assay.adapters.binding import Binding, Reward, RewardCall, bind, union_of_parts
+from assay.adapters.binding import Binding, Reward, RewardCall, bind, fill_parts
 from assay.errors import BadParameter
 from assay.schema.score import Score
 
@@ -62,24 +62,19 @@ def compute_score(
     solution_str: str,
     ground_truth: Any,
     extra_info: Mapping[str, Any] | None = None,
-    *,
-    reward: Reward | Mapping[str, Reward],
-    params: Mapping[str, Any] | None = None,
-    columns: Mapping[str, str] | None = None,
-    abstained: float | None = None,
-    **others: Any,
+    **configuration: Any,
 ) -> dict[str, float]:
     """The score of one sample as `{"score": …, "abstained": 0.0, …parts}`, always the same keys.
 
-    `reward` is a name, or a mapping from data sources to names with `default` for the rest. The
-    reward's `answer` is `ground_truth`; the entries of `extra_info` are columns too, and `columns`
-    says where else a parameter is found. verl hands over the decoded text alone, so a reward that
-    reads a `trajectory` needs a column with messages: a tool is never guessed from text.
+    The configuration is `reward`, and if need be `params`, `columns` and `abstained`. `reward` is a
+    name, or a mapping from data sources to names with `default` for the rest. The reward's `answer`
+    is `ground_truth`; the entries of `extra_info` are columns too, and so is any further keyword;
+    `columns` says which of them holds a parameter of another name. verl passes the decoded text
+    alone, so a reward that reads a `trajectory` needs a column with messages: a tool is never
+    guessed from text.
     """
-    bindings = _bindings(reward, params, columns, abstained)
-    binding = _binding_for(bindings, data_source)
-    row = _row(data_source, solution_str, ground_truth, extra_info, others)
-    return _metrics(binding, binding.score(row), bindings)
+    sample = _prepare(data_source, solution_str, ground_truth, extra_info, **configuration)
+    return sample.metrics(sample.binding.score(sample.row))
 
 
 async def compute_score_async(
@@ -87,18 +82,11 @@ async def compute_score_async(
     solution_str: str,
     ground_truth: Any,
     extra_info: Mapping[str, Any] | None = None,
-    *,
-    reward: Reward | Mapping[str, Reward],
-    params: Mapping[str, Any] | None = None,
-    columns: Mapping[str, str] | None = None,
-    abstained: float | None = None,
-    **others: Any,
+    **configuration: Any,
 ) -> dict[str, float]:
     """As `compute_score`, without blocking the event loop."""
-    bindings = _bindings(reward, params, columns, abstained)
-    binding = _binding_for(bindings, data_source)
-    row = _row(data_source, solution_str, ground_truth, extra_info, others)
-    return _metrics(binding, await binding.score_async(row), bindings)
+    sample = _prepare(data_source, solution_str, ground_truth, extra_info, **configuration)
+    return sample.metrics(await sample.binding.score_async(sample.row))
 
 
 def compute_score_batch(
@@ -114,40 +102,54 @@ def compute_score_batch(
     return [compute_score(*sample, **configuration) for sample in batch]
 
 
-def _bindings(
+class _Sample(NamedTuple):
+    """A row, the reward for it, and the parts of every reward that the configuration names."""
+
+    row: dict[str, Any]
+    binding: Binding
+    parts: tuple[str, ...]
+
+    def metrics(self, score: Score) -> dict[str, float]:
+        """One flat mapping of finite floats under keys that do not depend on the sample.
+
+        verl reads the keys of the first sample and looks them up in all others. A part that has no
+        number in this sample gets the number chosen for abstentions, or 0.0 where none was.
+        """
+        filler = 0.0 if self.binding.abstained is None else self.binding.abstained
+        parts = fill_parts(score, self.parts, filler)
+        return {
+            SCORE: self.binding.number(score),
+            ABSTAINED: float(score.abstained),
+            **{_key(part): number for part, number in parts.items()},
+        }
+
+
+def _prepare(
+    data_source: str,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Mapping[str, Any] | None,
+    *,
     reward: Reward | Mapping[str, Reward],
-    params: Mapping[str, Any] | None,
-    columns: Mapping[str, str] | None,
-    abstained: float | None,
-) -> dict[str, Binding]:
-    """The reward for each data source; `default` for those not named."""
+    params: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    abstained: float | None = None,
+    **others: Any,
+) -> _Sample:
     rewards = reward if isinstance(reward, Mapping) else {"default": reward}
     plain_params = None if params is None else _plain(params)
-    return {
+    bindings = {
         str(source): bind(which, params=plain_params, columns=columns, abstained=abstained)
         for source, which in rewards.items()
     }
-
-
-def _binding_for(bindings: Mapping[str, Binding], data_source: str) -> Binding:
     binding = bindings.get(str(data_source), bindings.get("default"))
     if binding is None:
         raise BadParameter(
             f"no reward for the data source {data_source!r}; reward has {sorted(bindings)}: "
             "add it, or a 'default'"
         )
-    return binding
-
-
-def _row(
-    data_source: str,
-    solution_str: str,
-    ground_truth: Any,
-    extra_info: Mapping[str, Any] | None,
-    others: Mapping[str, Any],
-) -> dict[str, Any]:
-    info = {} if extra_info is None else dict(extra_info)
-    return {
+    info = dict(extra_info or {})
+    row = {
         **others,
         **info,
         "extra_info": info,
@@ -156,20 +158,8 @@ def _row(
         "answer": ground_truth,
         "final_response": solution_str,
     }
-
-
-def _metrics(binding: Binding, score: Score, bindings: Mapping[str, Binding]) -> dict[str, float]:
-    """One flat mapping of finite floats under keys that do not depend on the sample.
-
-    verl reads the keys of the first sample and looks them up in all others. A part that has no
-    number in this sample gets the number chosen for abstentions, or 0.0 where none was.
-    """
-    filler = 0.0 if binding.abstained is None else binding.abstained
-    metrics = {SCORE: binding.number(score), ABSTAINED: float(score.abstained)}
-    for part in union_of_parts(bindings.values()):
-        number = score.parts.get(part)
-        metrics[_key(part)] = filler if number is None else number
-    return metrics
+    parts = dict.fromkeys(part for each in bindings.values() for part in each.parts)
+    return _Sample(row, binding, tuple(parts))
 
 
 def _key(part: str) -> str:

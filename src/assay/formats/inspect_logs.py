@@ -23,7 +23,7 @@ from assay.errors import BadRecord, MissingExtra, UsageError
 from assay.formats import ForeignRun, RunRecords, StoreArtifact
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
-from assay.schema.message import Message, text_of
+from assay.schema.message import Message, text_of, tool_call
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.task import Task
 from assay.schema.usage import Usage
@@ -146,14 +146,7 @@ def to_message(message: Any) -> dict[str, Any]:
     calls = _get(message, "tool_calls")
     if calls:
         plain["tool_calls"] = [
-            {
-                "id": _get(call, "id"),
-                "type": "function",
-                "function": {
-                    "name": _get(call, "function"),
-                    "arguments": json.dumps(_get(call, "arguments")),
-                },
-            }
+            tool_call(_get(call, "id"), _get(call, "function"), json.dumps(_get(call, "arguments")))
             for call in calls
         ]
     if role == "tool":

@@ -55,6 +55,11 @@ class Message(Record):
         return self[key] if key in self else default  # noqa: SIM401 - this is that method
 
 
+def tool_call(id_: Any, name: Any, arguments: Any) -> dict[str, Any]:
+    """A call of a function as chat APIs write it; the arguments are JSON text."""
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
 def text_of(content: Any) -> str:
     """The text of a message's content; of a list of parts, all that are text, joined."""
     if content is None:
