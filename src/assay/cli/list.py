@@ -14,7 +14,8 @@ import orjson
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.show import output, plain
+from assay.cli.options import runs_option
+from assay.cli.terminal import output, plain
 from assay.errors import BadParameter, UnknownName
 from assay.registry import (
     AGENTS,
@@ -36,9 +37,7 @@ def command() -> None:
 
 
 @command.command(name="runs")
-@click.option(
-    "--runs", "runs_dir", type=click.Path(path_type=Path), default="runs", show_default=True
-)
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def runs(runs_dir: Path, as_json: bool) -> None:
     """Show every run: how far it is, what it scored, and what it was meant to show."""
