@@ -2,7 +2,7 @@
 
     python perf/scale.py [--rows 200000]
 
-The nodes are processes of this machine with a core each. Every part, tally and summary has to be
+The nodes are processes of this machine with a core each. Every result, count and summary has to be
 the same, byte for byte, and no process may be left behind; else the exit code is 1.
 """
 
@@ -95,7 +95,7 @@ class Line:
 
     name: str
     wall_s: float
-    parts: int
+    shards: int
     digests: dict[str, str]
     cpu_s: float
     """Of this process alone."""
@@ -122,9 +122,9 @@ def measure(
     digests = {
         str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
     }
-    parts = [path for path in files if path.name.startswith("part-")]
-    size = sum(path.stat().st_size for path in parts)
-    return Line(name, wall_s, len(parts), digests, cpu_s, size)
+    results = [path for path in files if path.name.startswith("part-")]
+    size = sum(path.stat().st_size for path in results)
+    return Line(name, wall_s, len(results), digests, cpu_s, size)
 
 
 @contextmanager
@@ -185,14 +185,13 @@ def main() -> int:
         # What Ray says of lost workers is not part of the table.
         with redirect_stdout(sys.stderr):
             lines, lost = run_all(source, Path(name))
-    print(
-        f"| {given.rows:,} QA rows, {FILES} files | wall s | rows/s | parts | sha256 of all files |"
-    )
+    files = f"{FILES} files"
+    print(f"| {given.rows:,} QA rows, {files} | wall s | rows/s | shards | sha256 of all files |")
     print("|---|---|---|---|---|")
     for line in lines:
         rate = given.rows / line.wall_s
         print(
-            f"| {line.name} | {line.wall_s:.1f} | {rate:,.0f} | {line.parts} "
+            f"| {line.name} | {line.wall_s:.1f} | {rate:,.0f} | {line.shards} "
             f"| `{line.digest[:16]}` |"
         )
     print(

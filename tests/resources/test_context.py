@@ -1,4 +1,4 @@
-"""A rollout holds its worlds alone, shares them with its rewards, and gives everything back."""
+"""A rollout has its environments alone, shares them with its rewards, and gives everything back."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def counter_world() -> Iterator[None]:
 TASK = Task(id="t", goal="count")
 
 
-def counter(world: Environment) -> Counter:
-    assert isinstance(world, Counter)
-    return world
+def counter(environment: Environment) -> Counter:
+    assert isinstance(environment, Counter)
+    return environment
 
 
 def test_the_same_spec_gives_tools_and_rewards_the_same_instance() -> None:
@@ -158,9 +158,11 @@ def test_a_name_means_what_the_rollout_says_it_means() -> None:
 def test_parallel_tool_calls_share_one_instance_and_one_reset() -> None:
     async def main() -> None:
         async with Context.open(task=TASK) as context:
-            worlds = await asyncio.gather(*(context.environment(Counter.name) for _ in range(20)))
-            assert len({id(world) for world in worlds}) == 1
-            assert counter(worlds[0]).resets == 1
+            instances = await asyncio.gather(
+                *(context.environment(Counter.name) for _ in range(20))
+            )
+            assert len({id(instance) for instance in instances}) == 1
+            assert counter(instances[0]).resets == 1
         assert len(Counter.made) == 1
 
     asyncio.run(main())
@@ -210,7 +212,7 @@ def test_every_ending_gives_everything_back(ending: str, scope: Scope) -> None:
             idle = 1 if scope == "global" else 0
             for status in pools.status().values():
                 assert (status.leased, status.changing, status.idle) == (0, 0, idle)
-        assert all(world.closed for world in Counter.made)
+        assert all(counter.closed for counter in Counter.made)
         assert len(Counter.made) == 2
 
     asyncio.run(main())
@@ -231,11 +233,11 @@ def test_a_rollout_never_sees_the_episode_of_the_one_before() -> None:
     async def main() -> None:
         async with Pools({Counter.name: PoolLimits(cap=1)}) as pools:
             async with Context.open(task=TASK, pools=pools) as first:
-                world = await first.environment(Counter.name, "global")
-                await world.step("up")
+                environment = await first.environment(Counter.name, "global")
+                await environment.step("up")
                 assert first.evidence(Counter.name).score == 1
             async with Context.open(task=TASK, pools=pools) as second:
-                assert await second.acquire_resource(Counter.name, "global") is world
+                assert await second.acquire_resource(Counter.name, "global") is environment
                 with pytest.raises(NotReset):
                     second.evidence(Counter.name)
                 await second.environment(Counter.name)
@@ -307,10 +309,10 @@ def test_a_rollout_that_ends_while_it_acquires_keeps_nothing() -> None:
 def test_a_world_acquired_on_one_loop_testifies_on_another() -> None:
     pools = Pools()
     context = Context(task=TASK, pools=pools)
-    world = asyncio.run(context.environment(Counter.name))
+    environment = asyncio.run(context.environment(Counter.name))
 
     async def later() -> None:
-        assert await context.acquire_resource(Counter.name) is world
+        assert await context.acquire_resource(Counter.name) is environment
         await context.release()
         await pools.close()
 
@@ -338,18 +340,18 @@ def test_a_recorded_rollout_shows_the_last_evidence_and_refuses_to_change_it() -
         record = episode(seen(1), seen(2), seen(9, world="other"), Step(index=3, action="say"))
         read_back = Episode.model_validate_json(record.model_dump_json())
         context = Context.recorded(read_back)
-        world = await context.acquire_resource(Counter.name, "global", 1.0)
-        assert world is await context.acquire_resource(Counter.name)
-        assert world.evidence().score == context.evidence(Counter.name).score == 2
+        environment = await context.acquire_resource(Counter.name, "global", 1.0)
+        assert environment is await context.acquire_resource(Counter.name)
+        assert environment.evidence().score == context.evidence(Counter.name).score == 2
         assert (context.task, len(context.trajectory)) == (TASK, 1)
-        assert await context.environment(Counter.name) is world
-        for change in (world.reset(TASK), world.step("up")):
+        assert await context.environment(Counter.name) is environment
+        for change in (environment.reset(TASK), environment.step("up")):
             with pytest.raises(ResourceError, match="recording"):
                 await change
         with pytest.raises(ResourceError, match="recording"):
-            world.forget()
-        await world.close()
-        assert world.alive()
+            environment.forget()
+        await environment.close()
+        assert environment.alive()
         await context.release()
 
     asyncio.run(main())

@@ -29,7 +29,7 @@ P = ParamSpec("P")
 
 
 class Toy:
-    """A world whose life the test directs."""
+    """An environment whose life the test directs."""
 
     name: str = "toy"
 
@@ -129,10 +129,10 @@ async def test_releasing_twice_gives_back_one_slot() -> None:
     pool = Shop().pool(cap=1)
     lease = await pool.acquire("a")
     await pool.release(lease, "global")
-    held = await pool.acquire("b")
+    second = await pool.acquire("b")
     await pool.release(lease, "global")
     assert pool.status().holders == ("b",)
-    await pool.release(held, "global")
+    await pool.release(second, "global")
     assert pool.status().idle == 1
 
 
@@ -149,7 +149,7 @@ async def test_at_the_cap_the_timeout_names_pool_size_and_holders() -> None:
 @in_a_loop
 async def test_waiters_are_served_in_the_order_they_came() -> None:
     pool = Shop().pool(cap=1)
-    held = await pool.acquire("first")
+    lease = await pool.acquire("first")
     order: list[str] = []
 
     async def want(name: str) -> None:
@@ -161,31 +161,31 @@ async def test_waiters_are_served_in_the_order_they_came() -> None:
         for name in ("a", "b", "c"):
             group.create_task(want(name))
             await asyncio.sleep(0)
-        await pool.release(held, "global")
+        await pool.release(lease, "global")
     assert order == ["a", "b", "c"]
 
 
 @in_a_loop
 async def test_a_cancelled_waiter_leaves_the_queue() -> None:
     pool = Shop().pool(cap=1)
-    held = await pool.acquire("a")
+    lease = await pool.acquire("a")
     waiting = asyncio.create_task(pool.acquire("b"))
     await asyncio.sleep(0)
     waiting.cancel()
     with suppress(asyncio.CancelledError):
         await waiting
-    await pool.release(held, "global")
-    assert (await pool.acquire("c", timeout_s=0.0)).instance is held.instance
+    await pool.release(lease, "global")
+    assert (await pool.acquire("c", timeout_s=0.0)).instance is lease.instance
 
 
 @pytest.mark.parametrize("scope", ["global", "rollout"])
 @in_a_loop
 async def test_what_is_granted_to_a_waiter_cancelled_in_that_moment_goes_on(scope: Scope) -> None:
     pool = Shop().pool(cap=1)
-    held = await pool.acquire("a")
+    lease = await pool.acquire("a")
     waiting = asyncio.create_task(pool.acquire("b"))
     await asyncio.sleep(0)
-    await pool.release(held, scope)  # grants, and the waiter has not run since
+    await pool.release(lease, scope)  # grants, and the waiter has not run since
     waiting.cancel()
     with suppress(asyncio.CancelledError):
         await waiting
@@ -285,7 +285,7 @@ async def test_closing_ends_idle_and_held_instances_and_sends_waiters_away() -> 
     pool = shop.pool(cap=2)
     await pool.release(await pool.acquire("a"), "global")
     await pool.acquire("b")
-    held = await pool.acquire("c")
+    lease = await pool.acquire("c")
     waiting = asyncio.create_task(pool.acquire("d"))
     await asyncio.sleep(0)
     await pool.close()
@@ -293,7 +293,7 @@ async def test_closing_ends_idle_and_held_instances_and_sends_waiters_away() -> 
         await waiting
     with pytest.raises(ResourceError, match="is closed"):
         await pool.acquire("e")
-    await pool.release(held, "global")
+    await pool.release(lease, "global")
     assert not any(made.open for made in shop.made)
 
 
@@ -357,7 +357,7 @@ from assay.resources.pool import ResourcePool, PoolLimits
 from tests.resources.test_pool import Toy
 
 pool = ResourcePool("toy{}", lambda: Toy(0), PoolLimits(cap=2))
-idle, held = asyncio.run(pool.acquire("a")), asyncio.run(pool.acquire("b"))
+idle, lease = asyncio.run(pool.acquire("a")), asyncio.run(pool.acquire("b"))
 asyncio.run(pool.release(idle, "global"))
 pool._slots._lock.acquire()  # as another thread of the parent may at that moment
 child = os.fork()
@@ -366,9 +366,9 @@ if child == 0:
         asyncio.run(pool.acquire("child"))
     except ResourceError as error:
         print(error, flush=True)
-    asyncio.run(pool.release(held, "global"))
+    asyncio.run(pool.release(lease, "global"))
     asyncio.run(pool.close())
-    print(idle.instance.open, held.instance.open, flush=True)
+    print(idle.instance.open, lease.instance.open, flush=True)
     os._exit(0)
 os.waitpid(child, 0)
 """
@@ -387,12 +387,12 @@ def test_a_forked_child_neither_uses_nor_ends_what_its_parent_holds() -> None:
 @in_a_loop
 async def test_waiting_leaves_the_event_loop_free() -> None:
     pool = Shop().pool(cap=1)
-    held = await pool.acquire("a")
+    lease = await pool.acquire("a")
     waiting = asyncio.create_task(pool.acquire("b"))
     for _ in range(100):
         await asyncio.sleep(0)
     assert not waiting.done()
-    await pool.release(held, "global")
+    await pool.release(lease, "global")
     assert (await waiting).holder == "b"
 
 
@@ -426,7 +426,7 @@ def test_one_pool_serves_several_event_loops_in_threads() -> None:
 
 def test_a_waiter_whose_loop_is_gone_is_passed_over() -> None:
     pool = Shop().pool(cap=1)
-    held = asyncio.run(pool.acquire("a"))
+    lease = asyncio.run(pool.acquire("a"))
     lost = asyncio.new_event_loop()
     waiting = lost.create_task(pool.acquire("b"))
     lost.run_until_complete(asyncio.sleep(0))
@@ -434,7 +434,7 @@ def test_a_waiter_whose_loop_is_gone_is_passed_over() -> None:
     lost.close()
 
     async def main() -> None:
-        await pool.release(held, "global")
+        await pool.release(lease, "global")
         assert (await pool.acquire("c", timeout_s=0.0)).holder == "c"
 
     asyncio.run(main())

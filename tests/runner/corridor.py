@@ -1,4 +1,4 @@
-"""A tiny world for the runner's tests: walk `north` so many times; a task can make it misbehave."""
+"""A tiny environment for the tests: walk `north` so many times; a task can make it misbehave."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Corridor:
 
     name = "corridor"
     deaths: ClassVar[Counter[str]] = Counter()
-    """How often each task has killed its world; tests use a task id once."""
+    """How often each task has killed its environment; tests use a task id once."""
 
     def __init__(self, *, length: int = 3) -> None:
         self._length = length
@@ -36,10 +36,10 @@ class Corridor:
     async def step(self, action: str) -> Observation:
         if self._task is None:
             raise NotReset("not reset")
-        said = self._task.metadata
-        if said.get("hangs") == "step":
+        metadata = self._task.metadata
+        if metadata.get("hangs") == "step":
             await asyncio.Event().wait()
-        if self.deaths[self._task.id] < said.get("dies", 0):
+        if self.deaths[self._task.id] < metadata.get("dies", 0):
             self.deaths[self._task.id] += 1
             self._closed = True
             raise DeadResource("the corridor collapsed")

@@ -40,7 +40,7 @@ ROWS = 4_000
 SHARD_BYTES = 24_000
 NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 SOON_MISSED = {"health_check_period_ms": 500, "health_check_failure_threshold": 3}
-"""Ray takes a quarter of a minute, unless told, to give up a node that says nothing any more."""
+"""Unless configured, Ray takes a quarter of a minute to give up a node that went silent."""
 
 
 @pytest.fixture(scope="module")
@@ -181,8 +181,8 @@ def test_a_shard_that_kills_every_worker_is_named_and_the_rest_is_kept(
 def test_a_cluster_that_shrinks_goes_on_with_less(
     nodes: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rooms = iter([5, 2, 1, 1, 3])
-    monkeypatch.setattr(cluster.RayTasks, "_room", lambda self, ray: next(rooms, 1))
+    capacities = iter([5, 2, 1, 1, 3])
+    monkeypatch.setattr(cluster.RayTasks, "_capacity", lambda self, ray: next(capacities, 1))
     with cluster.connect() as engine:
         assert sorted(engine.map(str, range(10))) == list("0123456789")
 
@@ -257,7 +257,7 @@ def trapdoor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., R
     return run
 
 
-def told(run: Run) -> dict[tuple[str, int], Any]:
+def outcomes(run: Run) -> dict[tuple[str, int], Any]:
     """Everything of each episode that must not depend on where it was played."""
     return {
         (episode.task.id, episode.repeat): (
@@ -277,8 +277,8 @@ def test_episodes_played_by_actors_are_those_of_this_process(
 ) -> None:
     here = trapdoor(repeats=2, runs_dir="here")
     there = trapdoor(repeats=2, runs_dir="there", engine="ray", workers=2)
-    assert told(there) == told(here)
-    assert len(told(there)) == 6
+    assert outcomes(there) == outcomes(here)
+    assert len(outcomes(there)) == 6
     assert there.manifest.config == here.manifest.config
 
 
@@ -291,7 +291,7 @@ def test_an_episode_lost_with_its_actor_is_played_again(
     assert [episode.attempt[-2:] for episode in endings.values()] == ["a1", "a2", "a2"]
     assert (endings["a"].stop_reason, endings["a"].metadata) == ("finished", {})
     assert (endings["b"].stop_reason, endings["b"].metadata) == ("finished", {"lost_attempts": 1})
-    # One that takes down every worker is the world's failure: it is no zero of the agent's.
+    # One that takes down every worker is the environment's failure: it is no zero of the agent's.
     assert (endings["c"].stop_reason, endings["c"].scores[0]["reward"]) == ("env_error", None)
     assert endings["c"].failure is not None
     assert "lost, 2 times in a row" in endings["c"].failure.message
@@ -336,8 +336,8 @@ def test_the_command_takes_a_reward_of_its_own_to_a_cluster_of_its_own(
         command = [sys.executable, "-m", "assay.cli.main", "score", str(rows), "--json"]
         command += ["--reward", "mine", "--import", str(tmp_path / "rewards.py")]
         command += ["--engine", engine, "--workers", "1", "--out", f"{tmp_path / engine}/"]
-        said = subprocess.run(command, cwd="/", check=True, capture_output=True, text=True)
-        report = json.loads(said.stdout)
+        completed = subprocess.run(command, cwd="/", check=True, capture_output=True, text=True)
+        report = json.loads(completed.stdout)
         assert (report["rows"], report["rewards"]["mine"]["abstained"]) == (ROWS, {})
         parts = (tmp_path / engine).glob("part-*")
         found.append({path.name: path.read_bytes() for path in parts})

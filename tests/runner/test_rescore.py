@@ -1,4 +1,4 @@
-"""A recorded run judged again: nothing is executed, and the same reward says the same."""
+"""A recorded run scored again: nothing is executed, and the same reward says the same."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def test_the_same_rewards_give_the_same_scores_byte_for_byte(recorded: Run) -> N
         assert other == one
 
 
-@pytest.mark.parametrize("world", ["webshop", "alfworld"])
+@pytest.mark.parametrize("environment", ["webshop", "alfworld"])
 def test_a_world_is_judged_from_its_recorded_testimony_as_it_was_alive(
-    world: str, tmp_path: Path
+    environment: str, tmp_path: Path
 ) -> None:
     actions = {
         "webshop": ["search[red shoes]", "click[b09qpx97vw]", "click[buy now]"],
         "alfworld": ["look", "go to desk 1", 'answer("done")'],
-    }[world]
-    tasks = {"webshop": "0,1,8", "alfworld": "look_at_obj*222917*"}[world]
+    }[environment]
+    tasks = {"webshop": "0,1,8", "alfworld": "look_at_obj*222917*"}[environment]
     run = assay.run(
-        world, agent="scripted", settings={"actions": actions}, tasks=tasks, runs_dir=tmp_path
+        environment, agent="scripted", settings={"actions": actions}, tasks=tasks, runs_dir=tmp_path
     )
     child = rescore(run, [Scorer(name.partition("@")[0]) for name in run.manifest.rewards])
     for one, other in zip(run.final(), child.final(), strict=True):

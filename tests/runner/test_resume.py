@@ -1,4 +1,4 @@
-"""Whatever stops a run, resuming it does exactly what is owed."""
+"""Whatever stops a run, resuming it does exactly what is missing."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def test_a_finished_run_owes_nothing(corridor: Path) -> None:
     runs = corridor.parent / "runs"
     done = assay.run(corridor, agent="scripted", settings=WALK, runs_dir=runs)
     before = (done.path / "episodes.jsonl").read_bytes()
-    told: list[RunProgress] = []
-    assay.run(resume=done.id[:13], runs_dir=runs, progress=told.append)
+    reports: list[RunProgress] = []
+    assay.run(resume=done.id[:13], runs_dir=runs, progress=reports.append)
     assert (done.path / "episodes.jsonl").read_bytes() == before
-    assert [progress.done for progress in told] == [3]
+    assert [progress.done for progress in reports] == [3]
 
 
 def test_attempts_of_a_dying_world_are_counted_over_a_resume(corridor: Path) -> None:

@@ -119,11 +119,11 @@ def test_what_is_missing_on_the_machine_is_said_once(corridor: Path) -> None:
 
 
 def test_progress_counts_to_the_end(corridor: Path) -> None:
-    told: list[RunProgress] = []
-    run(corridor, progress=told.append)
-    assert [progress.done for progress in told] == [0, 1, 2, 3]
-    assert (told[0].mean, told[0].left_s) == (None, None)
-    assert (told[-1].mean, told[-1].left_s, told[-1].errors) == (1.0, 0.0, 0)
+    reports: list[RunProgress] = []
+    run(corridor, progress=reports.append)
+    assert [progress.done for progress in reports] == [0, 1, 2, 3]
+    assert (reports[0].mean, reports[0].left_s) == (None, None)
+    assert (reports[-1].mean, reports[-1].left_s, reports[-1].errors) == (1.0, 0.0, 0)
 
 
 def test_a_run_can_be_started_where_an_event_loop_runs(corridor: Path) -> None:

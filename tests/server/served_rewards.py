@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -37,6 +38,16 @@ def hanging(final_response: str) -> float:
         except Exception:  # noqa: BLE001 - what many rewards do, and should not
             continue
     return 1.0
+
+
+@assay.reward(name="parent")
+def parent(final_response: str, note: str) -> float:
+    """Starts a process that outlives it, writes its id to the file `note`, and never returns."""
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    sleeper = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    Path(note).write_text(str(sleeper.pid))
+    while True:
+        time.sleep(0.005)
 
 
 @assay.reward(name="hanging_async")

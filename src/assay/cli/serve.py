@@ -69,7 +69,7 @@ def command(
 
     sys.path.insert(0, str(Path.cwd()))
     settings = Settings(
-        rewards=tuple(name for given in rewards for name in given.split(",") if name),
+        rewards=tuple(name for listed in rewards for name in listed.split(",") if name),
         imports=tuple(imports),
         default_reward=default_reward,
         workers=workers or os.cpu_count() or 1,
@@ -78,9 +78,9 @@ def command(
         queue_rows=queue_rows,
         deadline_s=deadline_s,
     )
-    wanted = check_address(host, port, token)
+    requested = check_address(host, port, token)
     app = build_app(settings)
-    listening, address = listen(wanted)
+    listening, address = listen(requested)
     guards = Guards(
         allowed_hosts=allowed_hosts(host, names),
         token=address.token,
@@ -91,10 +91,10 @@ def command(
 
     def tell() -> None:
         click.echo(address.url)
-        asked = "with `Authorization: Bearer $ASSAY_TOKEN`" if token else "without a token"
+        access = "with `Authorization: Bearer $ASSAY_TOKEN`" if token else "without a token"
         click.echo(
             f"assay: {len(app.state.catalogue.names)} reward(s), {settings.workers} worker(s), "
-            f"answers {asked}; routes: {address.url}/docs; stop with Ctrl-C",
+            f"answers {access}; routes: {address.url}/docs; stop with Ctrl-C",
             err=True,
         )
 

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, NoReturn, Self, TypeAlias, get_args
 
 from assay.errors import BadParameter, DeadResource, NotReset, ResourceError
@@ -153,12 +152,7 @@ class Context:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exception: object) -> None:
         await self.release()
 
     def _resolve(self, spec: str | ResourceSpec) -> ResourceSpec:

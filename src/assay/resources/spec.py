@@ -44,12 +44,15 @@ class ResourceSpec:
     def builder(self) -> Callable[[], Environment]:
         """What makes a new instance, not started yet; a wrong option is a `BadParameter` here."""
         factory = self.factory()
-        signature = inspect.signature(factory)
-        try:
-            signature.bind(**self.config)
-        except TypeError as error:
-            options = ", ".join(signature.parameters) or "it takes none"
-            raise BadParameter(
-                f"environment {self.name!r}: {error}; its options: {options}"
-            ) from error
+        check_options(f"environment {self.name!r}", factory, self.config)
         return partial(factory, **self.config)
+
+
+def check_options(what: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raise `BadParameter` if `factory` does not take these options, with those that it takes."""
+    signature = inspect.signature(factory)
+    try:
+        signature.bind(**options)
+    except TypeError as error:
+        names = ", ".join(signature.parameters) or "it takes none"
+        raise BadParameter(f"{what}: {error}; its options: {names}") from error

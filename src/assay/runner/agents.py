@@ -13,6 +13,7 @@ from assay.errors import BadParameter
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run
 from assay.registry import AGENTS
+from assay.resources.spec import check_options
 
 RECORDINGS = "episodes"
 """The option of an agent that takes recorded episodes; a text there names a run."""
@@ -51,16 +52,6 @@ def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
         return choice
     episodes = list(Run(find_run(run, runs_dir)).final(full=True))
     return AgentChoice(choice.name, choice.factory, {**choice.options, RECORDINGS: episodes})
-
-
-def check_options(what: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise `BadParameter` if `factory` does not take these options, with those that it takes."""
-    signature = inspect.signature(factory)
-    try:
-        signature.bind(**options)
-    except TypeError as error:
-        names = ", ".join(signature.parameters) or "it takes none"
-        raise BadParameter(f"{what}: {error}; its options: {names}") from error
 
 
 def with_defaults(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

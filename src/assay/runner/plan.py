@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 from assay.errors import AssayError, BadParameter, MissingParameter
 from assay.ledger.provenance import resolved_config
 from assay.registry import ENVIRONMENTS, RESERVED, TASKS
+from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
-from assay.runner.agents import AgentChoice, check_options, with_defaults
+from assay.runner.agents import AgentChoice, with_defaults
 from assay.runner.benchmark import Benchmark
 from assay.runner.services import service_options
 from assay.schema.task import Task

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from assay.errors import BadParameter
 from assay.registry import SERVICES
-from assay.runner.agents import check_options
+from assay.resources.spec import check_options
 from assay.runner.benchmark import Benchmark
 from assay.schema.task import Task
 

@@ -192,7 +192,7 @@ class ScoringService:
         try:
             return await self._pool.run(work, argument, deadline)
         except WorkerLost as error:
-            if error.loss == "deadline":
+            if error.cause == "deadline":
                 raise
         return await self._pool.run(work, argument, deadline)
 
@@ -205,7 +205,7 @@ class ScoringService:
         try:
             result = await self._pool.run(jobs.score_chunk, chunk, deadline)
         except WorkerLost as error:
-            if error.loss == "deadline":
+            if error.cause == "deadline":
                 result = jobs.abstain_all(chunk, *LATE)
             else:
                 alone = [await self._score_alone(row, deadline) for row in chunk.single_rows()]
@@ -217,7 +217,7 @@ class ScoringService:
         try:
             return await self._pool.run(jobs.score_chunk, chunk, deadline)
         except WorkerLost as error:
-            return jobs.abstain_all(chunk, *(LATE if error.loss == "deadline" else DIED))
+            return jobs.abstain_all(chunk, *(LATE if error.cause == "deadline" else DIED))
 
     def _leave(self, rows: int, task: asyncio.Task[ChunkResult]) -> None:  # noqa: ARG002 - callback
         self.admission.leave(rows)
