@@ -20,8 +20,8 @@ def length(final_response: str) -> float:
 
 @assay.reward(name="gated")
 def gated(final_response: str, gate: str) -> float:
-    """1, as soon as the file `gate` is there; `gate` + `.begun` says that it waits."""
-    Path(gate + ".begun").touch()
+    """1, as soon as the file `gate` is there; `gate` + `.waiting` says that it waits."""
+    Path(gate + ".waiting").touch()
     while not Path(gate).exists():
         time.sleep(0.005)
     return 1.0
@@ -89,7 +89,7 @@ def needy(final_response: str, *, scale: float) -> float:
 @assay.reward(name="mirror", parts=("length",))
 def mirror(final_response: str) -> Score:
     """Gives the answer back in its notes."""
-    return Scored(0.5, final_response, {"length": len(final_response)}, {"said": final_response})
+    return Scored(0.5, final_response, {"length": len(final_response)}, {"text": final_response})
 
 
 @assay.reward(name="whoami")

@@ -93,7 +93,7 @@ def test_a_request_that_no_worker_is_free_for_is_answered_at_its_deadline(
     busy = {"reward": "gated", "row": {**ROW, "gate": str(gate)}}
     thread = threading.Thread(target=lambda: small.post("/v1/score", busy))
     thread.start()
-    until(Path(f"{gate}.begun").exists)
+    until(Path(f"{gate}.waiting").exists)
     (score,) = small.score("length", [ROW], deadline_s=0.1)
     assert (score["value"], score["abstained"]) == (None, "deadline")
     gate.touch()

@@ -21,6 +21,7 @@ from assay.registry import (
     AGENTS,
     BENCHMARKS,
     ENVIRONMENTS,
+    MODELS,
     REWARDS,
     SERVICES,
     TASKS,
@@ -98,6 +99,13 @@ def benchmarks(as_json: bool) -> None:
 def agents(as_json: bool) -> None:
     """Show every agent with its options, as `assay run --set` takes them."""
     _show_registry(AGENTS, as_json)
+
+
+@command.command(name="models")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def models(as_json: bool) -> None:
+    """Show every model with its options, as an agent's `model_options` take them."""
+    _show_registry(MODELS, as_json)
 
 
 @command.command(name="environments")

@@ -61,8 +61,8 @@ def command(
     """
     # A web server is not for the other commands to wait for.
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
-    from assay.server.logs import log_to_stderr
     from assay.server.settings import Settings
+    from assay.server.telemetry import log_to_stderr
     from assay.web.address import allowed_hosts, check_address, listen
     from assay.web.guards import Guards
     from assay.web.serving import serve

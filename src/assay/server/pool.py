@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from assay.resources.processes import kill_family, worker_pool
 from assay.server import jobs
-from assay.server.logs import log
+from assay.server.telemetry import log
 
 T = TypeVar("T")
 

@@ -14,11 +14,10 @@ from typing import Any, TypeVar
 
 from assay.server import jobs
 from assay.server.jobs import Chunk, ChunkResult, ScorerSpec
-from assay.server.logs import log
-from assay.server.metrics import Metrics
 from assay.server.models import Status
 from assay.server.pool import LossCause, WorkerLost, WorkerPool
 from assay.server.settings import Settings
+from assay.server.telemetry import Metrics, log
 
 T = TypeVar("T")
 
