@@ -120,6 +120,7 @@ def test_no_runs_are_an_empty_list(capfd: pytest.CaptureFixture[str]) -> None:
         ("benchmarks", "townsquare"),
         ("agents", "rules"),
         ("environments", "alfworld"),
+        ("models", "rules"),
         ("task-sources", "jsonl"),
         ("services", "townsquare"),
     ],
@@ -192,6 +193,16 @@ def test_results_of_browsergym_are_imported(capfd: pytest.CaptureFixture[str]) -
     code, out, _ = run(capfd, "import", "study", "--json")
     assert code == 0
     assert json.loads(out)["counts"]["n"] == 1
+
+
+def test_a_log_of_inspect_is_imported_by_its_format(capfd: pytest.CaptureFixture[str]) -> None:
+    log = str(Path(__file__).parents[1] / "data" / "inspect" / "sums.json")
+    code, _, err = run(capfd, "import", log)
+    assert (code, "nothing that can be imported" in err) == (1, True)
+    code, out, _ = run(capfd, "import", log, "--from", "inspect", "--json")
+    assert (code, json.loads(out)["counts"]["mean"]) == (0, 1.0)
+    code, _, err = run(capfd, "import", log, "--from", "inspect", "--unpickle")
+    assert (code, "inspect has no option 'unpickle'" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

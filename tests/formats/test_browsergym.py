@@ -34,21 +34,21 @@ def test_an_episode_keeps_its_reward_its_actions_and_its_pictures(
 ) -> None:
     write_folder(tmp_path / "study", NAME, summary_info(0.993), ACTIONS, agentlab=agentlab)
     run = import_one(tmp_path)
-    (held,) = run.final(full=True)
-    assert (held.task.id, held.task.metadata) == (
+    (episode,) = run.final(full=True)
+    assert (episode.task.id, episode.task.metadata) == (
         "assistantbench.validation.3",
         {"domain": "assistantbench"},
     )
-    assert (held.final_response, held.stop_reason) == ("14.3", "answered")
-    assert (held.cum_reward, held.n_steps, held.elapsed_s) == (0.993, 2, 4.0)
-    assert float(held.scores[0]) == 0.993
-    assert held.scores[0].scorer == run.manifest.rewards[0]
-    assert [step.action for step in held.trajectory.steps] == ["", *ACTIONS]
-    assert [step.think for step in held.trajectory.steps] == ["", "thought 0", "thought 1"]
-    assert run.artifact(held.trajectory.steps[1].screenshot) == PICTURE + b"\x01"
-    assert held.metadata["summary_info"]["stats.cum_steps"] == 3
-    assert "Running experiment" in run.text(held.metadata["experiment_log"])
-    assert held.started_at == "2026-03-29T12:21:35"
+    assert (episode.final_response, episode.stop_reason) == ("14.3", "answered")
+    assert (episode.cum_reward, episode.n_steps, episode.elapsed_s) == (0.993, 2, 4.0)
+    assert float(episode.scores[0]) == 0.993
+    assert episode.scores[0].scorer == run.manifest.rewards[0]
+    assert [step.action for step in episode.trajectory.steps] == ["", *ACTIONS]
+    assert [step.think for step in episode.trajectory.steps] == ["", "thought 0", "thought 1"]
+    assert run.artifact(episode.trajectory.steps[1].screenshot) == PICTURE + b"\x01"
+    assert episode.metadata["summary_info"]["stats.cum_steps"] == 3
+    assert "Running experiment" in run.text(episode.metadata["experiment_log"])
+    assert episode.started_at == "2026-03-29T12:21:35"
     assert (run.manifest.agent, run.manifest.benchmark) == ("WebAgent", "assistantbench")
     assert run.manifest.versions["playwright"] == "1.44.0"
 
@@ -98,18 +98,18 @@ def test_how_an_episode_ended(
     tmp_path: Path,
 ) -> None:
     write_folder(tmp_path / "study", NAME, summary, actions)
-    (held,) = import_one(tmp_path).final()
-    assert held.stop_reason == ending, why
-    assert held.scores[0]["reward"] == reward, why
-    assert (held.failure is not None) == (ending in ("agent_error", "env_error")), why
+    (episode,) = import_one(tmp_path).final()
+    assert episode.stop_reason == ending, why
+    assert episode.scores[0]["reward"] == reward, why
+    assert (episode.failure is not None) == (ending in ("agent_error", "env_error")), why
 
 
 def test_other_worlds_end_an_episode_themselves(tmp_path: Path) -> None:
     name = "2026-03-29_12-21-35_WebAgent_on_miniwob.click-test_7"
     write_folder(tmp_path / "study", name, summary_info(1.0), ("click('1')",))
-    (held,) = import_one(tmp_path).final()
-    assert (held.stop_reason, held.final_response) == ("finished", None)
-    assert held.metadata["seed"] == 7
+    (episode,) = import_one(tmp_path).final()
+    assert (episode.stop_reason, episode.final_response) == ("finished", None)
+    assert episode.metadata["seed"] == 7
 
 
 def test_hidden_retries_become_attempts_that_a_later_one_replaced(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_hidden_retries_become_attempts_that_a_later_one_replaced(tmp_path: Path
     assert (summary.attempts, summary.retried, summary.counts.n) == (5, 1, 4)
     assert summary.counts.mean == pytest.approx(2 / 3)
     assert summary.counts.env_errors == 1
-    keyed = [(held.metadata["hidden"], held.repeat) for held in run.episodes()]
+    keyed = [(episode.metadata["hidden"], episode.repeat) for episode in run.episodes()]
     assert keyed == [(True, 1), (False, 0), (False, 1), (False, 2), (True, 3)]
 
 
@@ -136,8 +136,8 @@ def test_a_run_has_one_agent(tmp_path: Path) -> None:
     write_folder(study, NAME.replace("WebAgent", "Other"), summary_info(0.0))
     with pytest.raises(UsageError, match="2 agents"):
         import_one(tmp_path)
-    (held,) = import_one(tmp_path, agent="Other").final()
-    assert held.cum_reward == 0.0
+    (episode,) = import_one(tmp_path, agent="Other").final()
+    assert episode.cum_reward == 0.0
     with pytest.raises(UsageError, match="no results of agent 'None such'"):
         import_one(tmp_path, agent="None such")
 
@@ -152,18 +152,18 @@ def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_with_a_name_of_its_own_is_a_task_of_that_name(tmp_path: Path) -> None:
     write_folder(tmp_path / "study", "my episode", summary_info(1.0))
-    (held,) = import_one(tmp_path).final()
-    assert (held.task.id, held.started_at) == ("my episode", "")
+    (episode,) = import_one(tmp_path).final()
+    assert (episode.task.id, episode.started_at) == ("my episode", "")
 
 
 @pytest.mark.parametrize("summary", ["", "{", "[1]", '{"cum_reward": NaN}', "\ud800"])
 def test_a_damaged_summary_is_an_episode_that_nobody_judged(summary: str, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "study", NAME, None)
     (folder / "summary_info.json").write_bytes(summary.encode("utf-8", "surrogatepass"))
-    (held,) = import_one(tmp_path).final()
-    assert held.stop_reason == "env_error"
-    assert held.failure is not None
-    assert "summary_info.json" in held.failure.message
+    (episode,) = import_one(tmp_path).final()
+    assert episode.stop_reason == "env_error"
+    assert episode.failure is not None
+    assert "summary_info.json" in episode.failure.message
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
@@ -181,11 +181,11 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 def test_with_leave_to_unpickle_the_steps_have_their_rewards(tmp_path: Path) -> None:
     write_folder(tmp_path / "study", NAME, summary_info(0.75), ACTIONS)
     run = import_one(tmp_path, unpickle=True)
-    (held,) = run.final(full=True)
-    last = held.trajectory.steps[-1]
+    (episode,) = run.final(full=True)
+    last = episode.trajectory.steps[-1]
     assert (last.action, last.reward, last.raw_reward) == (ACTIONS[1], 0.75, 1.0)
-    assert held.task.goal == "How wet?"
-    assert held.final_response == "14.3"
+    assert episode.task.goal == "How wet?"
+    assert episode.final_response == "14.3"
     assert run.manifest.config["unpickle"] is True
 
 
@@ -205,8 +205,8 @@ def test_a_hostile_pickle_is_never_run(tmp_path: Path) -> None:
     (folder / "exp_args.pkl").write_bytes(bomb)
     (folder / "step_0.pkl.gz").write_bytes(gzip.compress(bomb))
     import_one(tmp_path, run_id="without")
-    (held,) = import_one(tmp_path, run_id="with", unpickle=True).final()
-    assert held.metadata["unpickle_problem"] is None
+    (episode,) = import_one(tmp_path, run_id="with", unpickle=True).final()
+    assert episode.metadata["unpickle_problem"] is None
     assert isinstance(read_pickle(folder / "exp_args.pkl"), StandIn)
     assert not (tmp_path / "exploded").exists()
 
@@ -252,9 +252,9 @@ def test_the_answer_in_an_action(action: str, answer: str | None, why: str) -> N
 def test_damaged_pickles_leave_what_the_log_says(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "study", NAME, summary_info(1.0), ACTIONS)
     (folder / "step_1.pkl.gz").write_bytes(b"nothing")
-    (held,) = import_one(tmp_path, unpickle=True).final(full=True)
-    assert held.final_response == "14.3"
-    assert "step_1" in held.metadata["unpickle_problem"]
+    (episode,) = import_one(tmp_path, unpickle=True).final(full=True)
+    assert episode.final_response == "14.3"
+    assert "step_1" in episode.metadata["unpickle_problem"]
 
 
 def test_an_import_that_fails_leaves_no_run_behind(

@@ -80,8 +80,8 @@ def test_a_row_of_the_index_agrees_with_the_summary_of_the_run(
     assert row.mean == (None if counts.mean is None else pytest.approx(counts.mean))
     assert row.errors == counts.agent_errors + counts.env_errors
     assert (row.answered, row.abstained) == (counts.answered, counts.abstained)
-    final = {held.attempt for held in run.final()}
-    assert {held.attempt for held in index.attempts() if held.counts} == final
+    final = {attempt.attempt for attempt in run.final()}
+    assert {attempt.attempt for attempt in index.attempts() if attempt.counts} == final
 
 
 def test_runs_and_attempts_can_be_asked_for(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_runs_and_attempts_can_be_asked_for(tmp_path: Path) -> None:
     assert (first.run_id, first.planned, first.n, first.attempts) == (MANIFEST.run_id, 2, 2, 3)
     assert (second.focus, second.mean) == ("per year\ud800", 0.5)
     history = index.attempts(task_id=WEATHER.id)
-    assert [(held.run_id, held.reward) for held in history] == [
+    assert [(attempt.run_id, attempt.reward) for attempt in history] == [
         (MANIFEST.run_id, 0.993),
         (OTHER.run_id, 0.5),
     ]
@@ -110,7 +110,7 @@ def test_a_run_that_was_deleted_replaced_or_cut_is_indexed_anew(tmp_path: Path) 
     path.write_bytes(b"".join(lines[:2]))
     assert index.runs()[0].attempts == 2
     path.write_bytes(b"".join(reversed(lines)))
-    assert [held.attempt[:6] for held in index.attempts()] == ["prices", "prices", "weathe"]
+    assert [attempt.attempt[:6] for attempt in index.attempts()] == ["prices", "prices", "weathe"]
     shutil.rmtree(run.path)
     assert index.runs() == []
 

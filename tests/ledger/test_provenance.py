@@ -70,8 +70,8 @@ def test_a_resolved_configuration_keeps_its_nulls() -> None:
 
 
 def test_versions_name_what_is_installed_only() -> None:
-    found = installed_versions(["pydantic", "no-such-package"])
-    assert {"python", "platform", "assay", "pydantic"} == found.keys()
+    versions = installed_versions(["pydantic", "no-such-package"])
+    assert {"python", "platform", "assay", "pydantic"} == versions.keys()
 
 
 def test_a_clean_repository_is_its_commit(repository: Path) -> None:

@@ -84,7 +84,7 @@ def test_the_attempt_that_counts(
         for ending in endings:
             writer.append(episode(writer.new_attempt(WEATHER), stop_reason=ending))
         writer.append(episode(writer.new_attempt(WEATHER, 1), repeat=1))
-    final = [held.attempt for held in Run(writer.path).final()]
+    final = [attempt.attempt for attempt in Run(writer.path).final()]
     assert final == [f"weather-3-e80250c8.r0.a{counts}", "weather-3-e80250c8.r1.a1"], why
 
 
@@ -93,7 +93,7 @@ def test_a_reader_sees_what_is_appended_after_it_was_opened(tmp_path: Path) -> N
         run = Run(writer.path)
         assert list(run.final()) == []
         writer.append(episode("one"))
-        assert [held.attempt for held in run.final()] == ["one"]
+        assert [attempt.attempt for attempt in run.final()] == ["one"]
         writer.append(episode("two", PRICES))
         assert run.episode("two").task == PRICES
 
@@ -157,8 +157,8 @@ def test_a_run_that_scored_another_one_again_shows_its_pages(tmp_path: Path) -> 
     parent = write_example(tmp_path)
     manifest = MANIFEST.model_copy(update={"run_id": "child", "parent": MANIFEST.run_id})
     with RunWriter.create(tmp_path, manifest) as writer:
-        for held in parent.final(full=True):
-            writer.append(held)
+        for attempt in parent.final(full=True):
+            writer.append(attempt)
     child = Run(writer.path)
     page = next(child.episodes(full=True)).trajectory.steps[0].observation
     assert child.text(page) == LONG

@@ -33,13 +33,13 @@ EPISODES: list[tuple[Episode, float | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("held", "reward", "why"), EPISODES)
-def test_what_enters_the_mean(held: Episode, reward: float | None, why: str) -> None:
-    assert reward_of(held) == reward, why
+@pytest.mark.parametrize(("attempt", "reward", "why"), EPISODES)
+def test_what_enters_the_mean(attempt: Episode, reward: float | None, why: str) -> None:
+    assert reward_of(attempt) == reward, why
 
 
 def test_every_episode_is_counted_once() -> None:
-    counts = count(held for held, _, _ in EPISODES)
+    counts = count(attempt for attempt, _, _ in EPISODES)
     assert counts.n == 9
     assert counts.n == counts.scored + counts.abstained + counts.unscored + counts.env_errors
     assert (counts.scored, counts.abstained, counts.unscored, counts.env_errors) == (5, 1, 1, 2)

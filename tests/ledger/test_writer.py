@@ -64,11 +64,11 @@ def test_a_killed_writer_loses_no_attempt_that_it_acknowledged(
         again = writer.new_attempt(Task(id="task 0"))
         writer.append(episode(again, Task(id="task 0")))
     run = Run(folder)
-    attempts = [held.attempt for held in run.episodes(full=True)]
+    attempts = [each.attempt for each in run.episodes(full=True)]
     assert set(promised) <= set(attempts)
     assert len(set(attempts)) == len(attempts)
     assert again == attempt_stem("task 0", 0) + ".a2"
-    assert [held.attempt for held in run.final() if held.task.id == "task 0"] == [again]
+    assert [each.attempt for each in run.final() if each.task.id == "task 0"] == [again]
 
 
 @pytest.mark.parametrize("kept_bytes", [1, 100, 70_000])
@@ -157,7 +157,7 @@ def test_many_tasks_of_an_event_loop_finish_attempts_at_once(tmp_path: Path) -> 
 
     with RunWriter.create(tmp_path, MANIFEST) as writer:
         asyncio.run(play_all(writer))
-    assert {held.task.id for held in Run(writer.path).final()} == set(map(str, range(200)))
+    assert {each.task.id for each in Run(writer.path).final()} == set(map(str, range(200)))
 
 
 def test_cancelling_the_wait_does_not_undo_the_attempt(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_threads_get_different_attempts(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-    assert len({held.attempt for held in Run(writer.path).episodes()}) == 80
+    assert len({each.attempt for each in Run(writer.path).episodes()}) == 80
 
 
 def test_a_full_disk_fails_all_who_wait_and_leaves_no_half_line(
@@ -208,7 +208,7 @@ def test_a_full_disk_fails_all_who_wait_and_leaves_no_half_line(
     with RunWriter.open(writer.path) as again:
         assert again.recovered is None
         again.append(episode("two"))
-    assert [held.attempt for held in Run(writer.path).episodes()] == ["one", "two"]
+    assert [each.attempt for each in Run(writer.path).episodes()] == ["one", "two"]
 
 
 def test_an_attempt_is_finished_once(tmp_path: Path) -> None:
@@ -240,9 +240,9 @@ def test_an_attempt_that_was_killed_keeps_its_number_and_its_steps(tmp_path: Pat
 def test_steps_that_contradict_the_episode_are_refused(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, MANIFEST) as writer:
         writer.steps("one")
-        held = Trajectory(steps=(Step(index=0, action=""),))
+        trajectory = Trajectory(steps=(Step(index=0, action=""),))
         with pytest.raises(BadRecord, match="has 1 steps, but 0 were written"):
-            writer.append(Episode(attempt="one", task=WEATHER, trajectory=held))
+            writer.append(Episode(attempt="one", task=WEATHER, trajectory=trajectory))
 
 
 HOSTILE_IDS = [
@@ -304,9 +304,9 @@ def test_ten_megabytes_of_hostile_answer_survive_byte_for_byte(tmp_path: Path) -
         writer.append(episode("two"))
     assert (writer.path / "episodes.jsonl").read_bytes().isascii()
     run = Run(writer.path)
-    held = run.episode("one")
-    assert held.final_response == answer
-    assert held.trajectory.messages[0].content == answer
+    recorded = run.episode("one")
+    assert recorded.final_response == answer
+    assert recorded.trajectory.messages[0].content == answer
     assert run.episode("two").final_response == "14.2"
 
 

@@ -17,7 +17,7 @@ COMMANDS = {
     "list": "Show the runs, benchmarks, agents, rewards or worlds there are.",
     "score": "Score every row of a file or folder, or a recorded run again.",
     "steps": "Score a browser agent's recorded steps again, with the reasons.",
-    "import": "Take BrowserGym or AgentLab results into the ledger.",
+    "import": "Take the results of another tool into the ledger.",
     "export": "Write a run in a shape that other tools read.",
     "diagnose": "Show which points a run lost, and why.",
     "compare": "Say whether a run is better than another, if that can be said.",

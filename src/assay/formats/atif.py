@@ -94,9 +94,9 @@ def _steps(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     for message in messages:
         if message.role in ("tool", "function") and steps and steps[-1]["source"] == "agent":
-            seen = steps[-1].setdefault("observation", {"results": []})
+            observation = steps[-1].setdefault("observation", {"results": []})
             result = {"source_call_id": message.tool_call_id, "content": text_of(message.content)}
-            seen["results"].append(result)
+            observation["results"].append(result)
             continue
         steps.append(_step(len(steps) + 1, message))
     return steps
@@ -105,16 +105,16 @@ def _steps(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
 def _actions(episode: Episode, read: Callable[[str], str]) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = [{"step_id": 1, "source": "user", "message": episode.task.goal}]
     for action in episode.trajectory.steps:
-        seen = read(action.observation) if action.observation else ""
+        text = read(action.observation) if action.observation else ""
         if action.index == 0:
-            if seen:
-                steps.append({"step_id": 2, "source": "system", "message": seen})
+            if text:
+                steps.append({"step_id": 2, "source": "system", "message": text})
             continue
         step = {"step_id": len(steps) + 1, "source": "agent", "message": action.action}
         if action.think:
             step["reasoning_content"] = action.think
-        if seen:
-            step["observation"] = {"results": [{"content": seen}]}
+        if text:
+            step["observation"] = {"results": [{"content": text}]}
         steps.append(step)
     return steps
 

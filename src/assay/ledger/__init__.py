@@ -1,4 +1,4 @@
-"""Memory: run folders, append-only episodes, steps, artifacts, a disposable index, import, export.
+"""Run folders: append-only episodes, steps, artifacts, a disposable index, import and export.
 
 `writer.RunWriter` writes a run, `run.Run` reads it, `summary.summarise` counts it; the rest of the
 room is how. Looking at results imports nothing that could run an agent.
@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING
 from assay.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from assay.ledger.index import LedgerIndex as LedgerIndex
     from assay.ledger.run import Run as Run
     from assay.ledger.run import open_run as open_run
     from assay.ledger.steps import StepsWriter as StepsWriter
     from assay.ledger.steps import read_steps as read_steps
     from assay.ledger.summary import summarise as summarise
+    from assay.ledger.transfer import export_run as export_run
+    from assay.ledger.transfer import import_run as import_run
     from assay.ledger.writer import RunWriter as RunWriter
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "assay.ledger.index": "LedgerIndex",
         "assay.ledger.run": "Run open_run",
         "assay.ledger.steps": "StepsWriter read_steps",
         "assay.ledger.summary": "summarise",
+        "assay.ledger.transfer": "export_run import_run",
         "assay.ledger.writer": "RunWriter",
     },
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from assay.errors import NoScore
 
@@ -21,7 +21,25 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 _put = object.__setattr__
 
 
-class Scored(Mapping[str, Any]):
+class _FrozenScore(Mapping[str, Any]):
+    """A mapping whose fields cannot be set or deleted; `_state` is what it is made of."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a score is frozen; {name!r} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a score is frozen; {name!r} cannot be deleted")
+
+    def _state(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), self._state()
+
+
+class Scored(_FrozenScore):
     """What a reward returned: a finite value, why, and its fixed parts."""
 
     __slots__ = ("because", "notes", "params", "parts", "scorer", "value")
@@ -93,12 +111,6 @@ class Scored(Mapping[str, Any]):
     def __len__(self) -> int:
         return 1 + len(self.parts) + len(self.notes)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be deleted")
-
     def _state(self) -> tuple[Any, ...]:
         return (
             self.value,
@@ -115,9 +127,6 @@ class Scored(Mapping[str, Any]):
     def __hash__(self) -> int:
         return hash((self.value, self.because, self.scorer))
 
-    def __reduce__(self) -> tuple[type[Scored], tuple[Any, ...]]:
-        return Scored, self._state()
-
     def __repr__(self) -> str:
         parts = f", parts={dict(self.parts)!r}" if self.parts else ""
         notes = f", notes={dict(self.notes)!r}" if self.notes else ""
@@ -133,7 +142,7 @@ _put_scorer = Scored.__dict__["scorer"].__set__
 _put_params = Scored.__dict__["params"].__set__
 
 
-class Abstained(Mapping[str, Any]):
+class Abstained(_FrozenScore):
     """A reward that could not score: a machine-readable reason, and a sentence."""
 
     __slots__ = ("because", "notes", "params", "parts", "reason", "scorer")
@@ -198,12 +207,6 @@ class Abstained(Mapping[str, Any]):
     def __len__(self) -> int:
         return 2 + len(self.parts) + len(self.notes)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be deleted")
-
     def _state(self) -> tuple[Any, ...]:
         return (
             self.reason,
@@ -219,9 +222,6 @@ class Abstained(Mapping[str, Any]):
 
     def __hash__(self) -> int:
         return hash((self.reason, self.because, self.scorer))
-
-    def __reduce__(self) -> tuple[type[Abstained], tuple[Any, ...]]:
-        return Abstained, self._state()
 
     def __repr__(self) -> str:
         return f"Abstained({self.reason!r}, {self.because!r})"
