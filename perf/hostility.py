@@ -42,49 +42,49 @@ KEYS = ("reward", "row", "rows", "params", "columns", "deadline_s", "steps", "qu
 KINDS = ("application/json", "application/x-ndjson", "text/plain", "application/json; charset=x")
 
 
-def hostile_request(dice: random.Random, oversize: int) -> tuple[bytes, bool]:
+def hostile_request(rng: random.Random, oversize: int) -> tuple[bytes, bool]:
     """The bytes of one request, and whether the sender leaves without an answer."""
-    body = _body(dice, oversize)
-    path, kind = dice.choice(PATHS), dice.choice(KINDS)
+    body = _body(rng, oversize)
+    path, kind = rng.choice(PATHS), rng.choice(KINDS)
     if body.startswith(b'{"reward": "') and body.endswith(b"]}"):
         # A good body deserves a good place most of the time; what is in its rows is odd enough.
-        path, kind = ("/v1/score", KINDS[0]) if dice.random() < 0.8 else (path, kind)
+        path, kind = ("/v1/score", KINDS[0]) if rng.random() < 0.8 else (path, kind)
     head = [
         f"POST {path} HTTP/1.1",
         "Host: 127.0.0.1",
         f"Content-Type: {kind}",
         "Connection: close",
     ]
-    if dice.random() < 0.2:
+    if rng.random() < 0.2:
         head.append("Transfer-Encoding: chunked")
         body = b"%x\r\n%s\r\n" % (len(body), body) if body else b""
-        body += b"0\r\n\r\n" if dice.random() < 0.7 else b"zz\r\n"
+        body += b"0\r\n\r\n" if rng.random() < 0.7 else b"zz\r\n"
     else:
         head.append(f"Content-Length: {len(body)}")
-    if dice.random() < 0.05:
-        head.append(dice.choice(["X: \x01", "Content-Length: 1", "Host: other", "Expect: 1"]))
+    if rng.random() < 0.05:
+        head.append(rng.choice(["X: \x01", "Content-Length: 1", "Host: other", "Expect: 1"]))
     request = "\r\n".join(head).encode() + b"\r\n\r\n" + body
-    leaves = dice.random() < 0.3
-    if leaves and dice.random() < 0.5:
-        request = request[: dice.randrange(1, len(request))]
+    leaves = rng.random() < 0.3
+    if leaves and rng.random() < 0.5:
+        request = request[: rng.randrange(1, len(request))]
     return request, leaves
 
 
-def _body(dice: random.Random, oversize: int) -> bytes:
-    kind = dice.choice(["bytes", "torn", "types", "deep", "rows", "rows", "oversize", "lines"])
+def _body(rng: random.Random, oversize: int) -> bytes:
+    kind = rng.choice(["bytes", "torn", "types", "deep", "rows", "rows", "oversize", "lines"])
     if kind == "bytes":
-        return dice.randbytes(dice.randrange(200))
+        return rng.randbytes(rng.randrange(200))
     if kind == "deep":
-        return b"[" * dice.randrange(1, 20_000)
-    if kind == "oversize" and dice.random() < 0.1:
+        return b"[" * rng.randrange(1, 20_000)
+    if kind == "oversize" and rng.random() < 0.1:
         return b'{"reward": "' + b"x" * oversize
     if kind == "lines":
-        return b"\n".join(json.dumps(dice.choice(VALUES)).encode() for _ in range(5))
+        return b"\n".join(json.dumps(rng.choice(VALUES)).encode() for _ in range(5))
     if kind == "rows":
-        rows = [{"final_response": dice.choice(VALUES), "answer": dice.choice(VALUES)}] * 3
-        return json.dumps({"reward": dice.choice(REWARDS), "rows": rows}).encode()
-    text = json.dumps({dice.choice(KEYS): dice.choice(VALUES) for _ in range(4)})
-    return text[: dice.randrange(len(text))].encode() if kind == "torn" else text.encode()
+        rows = [{"final_response": rng.choice(VALUES), "answer": rng.choice(VALUES)}] * 3
+        return json.dumps({"reward": rng.choice(REWARDS), "rows": rows}).encode()
+    text = json.dumps({rng.choice(KEYS): rng.choice(VALUES) for _ in range(4)})
+    return text[: rng.randrange(len(text))].encode() if kind == "torn" else text.encode()
 
 
 def send(url: str, request: bytes, *, leaves: bool, timeout_s: float = 60.0) -> int | None:
@@ -110,9 +110,9 @@ def ask_by_document(url: str, examples: int) -> list[int]:
     """
     schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
     statuses: list[int] = []
-    for found in schema.get_all_operations():
-        assert isinstance(found, Ok)
-        operation = found.ok()
+    for result in schema.get_all_operations():
+        assert isinstance(result, Ok)
+        operation = result.ok()
         if operation.path == "/readyz":
             continue
         for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):

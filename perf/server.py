@@ -1,4 +1,4 @@
-"""The reward server under load, asked by a second process on loopback.
+"""The reward server under load from a second process on loopback.
 
     python perf/server.py [--seconds 10] [--requests 10000] [--examples 50] [--data DIR]
 
@@ -47,7 +47,7 @@ class Line:
 
     what: str
     measured: str
-    wanted: str
+    target: str
     holds: bool
 
 
@@ -79,8 +79,8 @@ class Server:
         connection = self.connect()
         text = self.ask(connection, "/metrics")[1].decode()
         connection.close()
-        found = [line for line in text.splitlines() if line.startswith(beginning)]
-        return sum(float(line.rpartition(" ")[2]) for line in found)
+        lines = [line for line in text.splitlines() if line.startswith(beginning)]
+        return sum(float(line.rpartition(" ")[2]) for line in lines)
 
     def family(self) -> list[psutil.Process]:
         process = psutil.Process(self.process.pid)
@@ -112,18 +112,18 @@ def served() -> Iterator[Server]:
             process.stdout.close()
 
 
-def qa_bodies(dice: random.Random) -> list[bytes]:
+def qa_bodies(rng: random.Random) -> list[bytes]:
     """Batches of short answers, right and wrong."""
 
     def row() -> dict[str, str]:
-        answer = " ".join(dice.choices(WORDS, k=dice.randint(1, 4)))
-        said = " ".join(dice.choices(WORDS, k=dice.randint(1, 12)))
-        return {"final_response": said, "answer": answer}
+        answer = " ".join(rng.choices(WORDS, k=rng.randint(1, 4)))
+        response = " ".join(rng.choices(WORDS, k=rng.randint(1, 12)))
+        return {"final_response": response, "answer": answer}
 
     return [_body("qa_f1_reward", [row() for _ in range(BATCH_ROWS)]) for _ in range(50)]
 
 
-def maths_bodies(data: Path, dice: random.Random) -> list[bytes]:
+def maths_bodies(data: Path, rng: random.Random) -> list[bytes]:
     """Batches of the labelled pairs, each pair in a boxed sentence."""
     pairs = []
     for name in ("equivalence", "negative", "surface", "identity"):
@@ -134,7 +134,7 @@ def maths_bodies(data: Path, dice: random.Random) -> list[bytes]:
         for pair in pairs
         if "pred" in pair
     ]
-    return [_body("math_equal_reward", dice.choices(rows, k=BATCH_ROWS)) for _ in range(50)]
+    return [_body("math_equal_reward", rng.choices(rows, k=BATCH_ROWS)) for _ in range(50)]
 
 
 def _body(reward: str, rows: Sequence[dict[str, str]]) -> bytes:
@@ -150,10 +150,10 @@ def rows_per_s(server: Server, bodies: Sequence[bytes], seconds: float) -> float
         rows, turn = 0, start
         while not stop.is_set():
             status, answer = server.ask(connection, "/v1/score", bodies[turn % len(bodies)])
-            found = answer.count(b'"scorer"')
-            if status != 200 or found != BATCH_ROWS:
-                raise SystemExit(f"a batch was answered with {status} and {found} results")
-            rows += found
+            results = answer.count(b'"scorer"')
+            if status != 200 or results != BATCH_ROWS:
+                raise SystemExit(f"a batch was answered with {status} and {results} results")
+            rows += results
             turn += 1
         connection.close()
         return rows
@@ -168,7 +168,7 @@ def rows_per_s(server: Server, bodies: Sequence[bytes], seconds: float) -> float
 
 
 def health_ms(server: Server, body: bytes, seconds: float) -> list[float]:
-    """The latencies of `/healthz` while every worker is kept busy with the batch."""
+    """The latencies of `/healthz` while every worker is busy with the batch."""
     stop = Event()
     batches: Counter[int] = Counter()
 
@@ -213,10 +213,10 @@ def hostile_statuses(server: Server, count: int) -> Counter[int | None]:
     """How hostile requests were answered, from several senders at once."""
     from perf.hostility import hostile_request, send
 
-    dice = random.Random(5)
+    rng = random.Random(5)
 
     def one(_: int) -> int | None:
-        request, leaves = hostile_request(dice, OVERSIZE_BYTES)
+        request, leaves = hostile_request(rng, OVERSIZE_BYTES)
         return send(server.url, request, leaves=leaves)
 
     with ThreadPoolExecutor(8) as senders:
@@ -237,11 +237,11 @@ def hostile_lines(server: Server, count: int) -> list[Line]:
     for status, n in statuses.items():
         kinds[f"{status // 100}xx" if status else "none"] += n
     alive = server.process.poll() is None and server.metric("assay_queue_rows") == 0
-    told = ", ".join(f"{kind} {n:,}" for kind, n in sorted(kinds.items()))
+    answers = ", ".join(f"{kind} {n:,}" for kind, n in sorted(kinds.items()))
     only = set(kinds) == {"2xx", "4xx"}
     grown = server.memory_mb() - memory_mb
     return [
-        Line(f"{count:,} hostile requests", f"{told}, left {left:,}", "only 2xx, 4xx", only),
+        Line(f"{count:,} hostile requests", f"{answers}, left {left:,}", "only 2xx, 4xx", only),
         Line("crashes, rows left in the queue", "0" if alive else "some", "0", alive),
         Line("workers lost or leaked", str(len(before ^ after)), "0", before == after),
         Line("memory grown by, MB", f"{grown:.0f}", "< 100", grown < 100),
@@ -249,7 +249,7 @@ def hostile_lines(server: Server, count: int) -> list[Line]:
 
 
 def document_line(server: Server, examples: int) -> Line:
-    """What schemathesis found."""
+    """The findings of schemathesis."""
     from perf.hostility import ask_by_document
 
     statuses = ask_by_document(server.url, examples)
@@ -257,14 +257,14 @@ def document_line(server: Server, examples: int) -> Line:
     return Line(f"schemathesis, {len(statuses):,} requests", f"{faults} with 5xx", "0", faults == 0)
 
 
-def speed_line(what: str, wanted: float, measure: Callable[[], float], tries: int = 2) -> Line:
+def speed_line(what: str, target: float, measure: Callable[[], float], tries: int = 2) -> Line:
     """The better of a few measurements: a shared machine also measures the neighbours."""
     rate = 0.0
     for _ in range(tries):
         rate = max(rate, measure())
-        if rate >= wanted:
+        if rate >= target:
             break
-    return Line(what, f"{rate:,.0f}", f">= {wanted:,.0f}", rate >= wanted)
+    return Line(what, f"{rate:,.0f}", f">= {target:,.0f}", rate >= target)
 
 
 def health_line(server: Server, body: bytes, seconds: float) -> Line:
@@ -280,17 +280,17 @@ def health_line(server: Server, body: bytes, seconds: float) -> Line:
 
 def measured(arguments: Any) -> Iterator[Line]:
     """Every line, each as soon as it is known."""
-    dice = random.Random(3)
+    rng = random.Random(3)
     seconds = arguments.seconds
     with served() as server:
-        for what, bodies, wanted in (
-            ("QA rows/s", qa_bodies(dice), QA_ROWS_PER_S),
-            ("maths rows/s", maths_bodies(arguments.data, dice), MATHS_ROWS_PER_S),
+        for what, bodies, target in (
+            ("QA rows/s", qa_bodies(rng), QA_ROWS_PER_S),
+            ("maths rows/s", maths_bodies(arguments.data, rng), MATHS_ROWS_PER_S),
         ):
             rows_per_s(server, bodies, 1.0)
             yield speed_line(
                 f"{what}, batches of {BATCH_ROWS}",
-                wanted,
+                target,
                 lambda bodies=bodies: rows_per_s(server, bodies, seconds),  # type: ignore[misc]
             )
         yield health_line(server, pathological_body(arguments.data), seconds)
@@ -318,8 +318,8 @@ def main() -> int:
     missed = 0
     for line in measured(arguments):
         missed += not line.holds
-        verdict = "holds" if line.holds else "MISSED"
-        print(f"| {line.what} | {line.measured} | {line.wanted} | {verdict} |", flush=True)
+        result = "holds" if line.holds else "MISSED"
+        print(f"| {line.what} | {line.measured} | {line.target} | {result} |", flush=True)
     return 1 if missed else 0
 
 

@@ -21,7 +21,7 @@ from rich.table import Table
 import assay
 from assay.cli.main import main as assay_command
 from assay.cli.run import describe
-from assay.cli.show import output, progress_output
+from assay.cli.terminal import output, progress_output
 from assay.errors import MissingExtra
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of, summarise

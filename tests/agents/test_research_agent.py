@@ -1,4 +1,4 @@
-"""The research agent with a model that says what it is told to say."""
+"""The research agent with a model whose replies are fixed."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from assay.audit.frames import FRAMES, measure_baseline
 from assay.errors import BadRecord
 from assay.schema.audit import KINDS, Kind, Severity
 from tests.audit.in_process import InProcess, context_of, findings_of
-from tests.audit.zoo.broken import any_box_counts, equal, last_box, said, words
+from tests.audit.zoo.broken import any_box_counts, equal, last_box, words
 from tests.audit.zoo.sound import exact_match
 
 ROME = Sample("Where?", "Rome", ("Rome",), ("Oslo",), {"answer": "Rome"})
@@ -35,10 +35,6 @@ def without_frame(final_response: str, answer: str) -> float:
 
 def ascii_digits(final_response: str, answer: str) -> float:
     return equal(last_box(final_response) if final_response.isascii() else "", answer)
-
-
-def denied_abroad(final_response: str, answer: str) -> float:
-    return equal((last_box(final_response) or said(final_response).split()[-1:] or [""])[0], answer)
 
 
 def late_calls_count(final_response: str, answer: str, trajectory: Talk) -> float:
@@ -83,20 +79,20 @@ def test_the_audit_finds_out_where_a_target_wants_its_answers(frame: Any) -> Non
 def test_the_usual_frame_is_preferred_where_all_are_paid() -> None:
     usual: dict[Kind, str] = {"maths": "boxed", "qa": "bare", "structured": "bare"}
     for kind, name in usual.items():
-        found = measure_baseline(InProcess(lambda final_response: 1.0).ask, kind, built_in(kind))
-        assert found.frame.name == name
+        ask = InProcess(lambda final_response: 1.0).ask
+        assert measure_baseline(ask, kind, built_in(kind)).frame.name == name
 
 
 def test_a_target_that_pays_nothing_is_charged_once() -> None:
-    found = findings_of(context_of(lambda final_response, answer: 0.0, "maths"))
-    assert [(item.check, item.severity) for item in found] == [("gold_accepted", "critical")]
+    findings = findings_of(context_of(lambda final_response, answer: 0.0, "maths"))
+    assert [(item.check, item.severity) for item in findings] == [("gold_accepted", "critical")]
 
 
 def test_a_target_that_pays_everything_is_charged_with_the_worst() -> None:
-    found = findings_of(context_of(lambda final_response, answer: 1.0, "qa"))
-    worst = {item.check for item in found if item.severity == "critical"}
+    findings = findings_of(context_of(lambda final_response, answer: 1.0, "qa"))
+    worst = {item.check for item in findings if item.severity == "critical"}
     assert {"near_misses_refused", "empty_answer", "other_gold", "lazy_constant"} <= worst
-    assert "gold_accepted" not in {item.check for item in found}
+    assert "gold_accepted" not in {item.check for item in findings}
 
 
 def test_severity_is_milder_for_an_accident_and_for_part_of_the_pay() -> None:

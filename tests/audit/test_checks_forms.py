@@ -14,7 +14,7 @@ from assay.audit.checks.forms import (
     near_misses,
     number_of,
     rewrites,
-    take_apart,
+    split_members,
 )
 from assay.audit.findings import Sample
 from assay.schema.audit import KINDS
@@ -57,9 +57,9 @@ def test_rewritten_mathematics_is_equal(answer: str) -> None:
 @settings(max_examples=150, deadline=None)
 @given(ANSWERS)
 def test_near_misses_of_mathematics_are_not_equal(answer: str) -> None:
-    found = near_misses("maths", sample(answer), answer)
-    assert found
-    assert [form for form in found if equal(form[1], answer)] == []
+    misses = near_misses("maths", sample(answer), answer)
+    assert misses
+    assert [form for form in misses if equal(form[1], answer)] == []
 
 
 RECORDS = st.dictionaries(
@@ -102,7 +102,7 @@ def test_no_text_breaks_the_generators(text: str) -> None:
         near_misses(kind, sample(text), text)
     is_single(text)
     number_of(text)
-    take_apart(text)
+    split_members(text)
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ def words(final_response, answer):
 
 def record(final_response, answer):
     try:
-        said, gold = json.loads(final_response), json.loads(answer)
+        record, reference = json.loads(final_response), json.loads(answer)
     except ValueError:
         return 0.0
-    return float(isinstance(said, dict) and said == gold)
+    return float(isinstance(record, dict) and record == reference)
 
 def anything(final_response, answer):
     return 1.0
@@ -156,20 +156,20 @@ def test_an_interval_holds_its_rate(hits: int, misses: int) -> None:
 
 @given(st.text(alphabet="ab \n(", max_size=60), st.integers(0, 200))
 def test_a_shrunk_text_is_still_bad_and_no_longer(text: str, questions: int) -> None:
-    asked = 0
+    calls = 0
 
     def bad(candidate: str) -> bool:
-        nonlocal asked
-        asked += 1
+        nonlocal calls
+        calls += 1
         return candidate.count("b") >= 2
 
     if not bad(text):
         return
-    asked = 0
+    calls = 0
     shorter = shrink(text, bad, questions)
     assert shorter.count("b") >= 2
     assert len(shorter) <= len(text)
-    assert asked <= questions
+    assert calls <= questions
 
 
 def test_what_is_not_needed_is_shrunk_away() -> None:

@@ -53,6 +53,10 @@ def prints(final_response, answer):
     print("x" * 100_000)
     return 1.0
 
+def forges(final_response, answer):
+    os.write(int(sys.argv[-1]), bytes.fromhex(final_response))
+    return 1.0
+
 def leaves_quietly(final_response, answer):
     sys.exit(3)
 """
@@ -92,6 +96,22 @@ def test_sys_exit_is_an_exception_like_others(ask: Ask) -> None:
 
 def test_memory_is_limited(ask: Ask) -> None:
     assert ask("allocates", "a")[0] == ["raised"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "why"),
+    [
+        ("0000000135", "a number"),
+        ("000000047b22317d", "not JSON"),
+        ("ffffffff", "longer than allowed"),
+        ("0000000f7b22656e64223a312c22736565223a317d", "an end without what belongs to it"),
+        ("0000000c7b227374617274223a5b5d7d", "a start with a list for its number"),
+    ],
+)
+def test_a_frame_that_the_target_wrote_itself_is_a_crash_of_that_call(
+    ask: Ask, frame: str, why: str
+) -> None:
+    assert ask("forges", frame)[0] == ["crashed"], why
 
 
 def test_a_daemon_is_found_and_ended(ask: Ask) -> None:

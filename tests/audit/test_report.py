@@ -90,44 +90,40 @@ def _audit(*findings: Finding, accepted: dict[str, str] | None = None) -> Audit:
 def test_the_badge_says_what_the_gate_would(
     severities: list[Severity], passes_at: str | None, badge: str
 ) -> None:
-    found = _audit(*map(_finding, severities))
-    assert found.passes_at == passes_at
-    assert found.badge == f"assay audit: {badge}, 2 families, 212 probes (f)"
+    result = _audit(*map(_finding, severities))
+    assert result.passes_at == passes_at
+    assert result.badge == f"assay audit: {badge}, 2 families, 212 probes (f)"
 
 
 def test_the_verdict_names_what_is_serious() -> None:
-    found = _audit(_finding("low", "hedge"), _finding("high", "or_list"))
-    assert found.verdict == "f: or_list is paid"
+    result = _audit(_finding("low", "hedge"), _finding("high", "or_list"))
+    assert result.verdict == "f: or_list is paid"
     assert _audit(_finding("low")).verdict == (
         "f: nothing of medium severity or worse in 3 checks and 212 probes (1 minor finding)"
     )
 
 
 def test_findings_are_ranked_and_accepted_ones_come_last() -> None:
-    found = _audit(
+    result = _audit(
         _finding("low", "hedge"), _finding("critical", "or_list"), _finding("high", "time_bound"),
         accepted={"or_list": "by definition"},
     )  # fmt: skip
-    assert [finding.check for finding in found.findings] == [
-        "time_bound",
-        "hedge",
-        "or_list",
-    ]
-    assert found.findings[-1].accepted == "by definition"
-    assert found.worst == "high"
+    assert [finding.check for finding in result.findings] == ["time_bound", "hedge", "or_list"]
+    assert result.findings[-1].accepted == "by definition"
+    assert result.worst == "high"
 
 
 def test_what_is_accepted_is_not_passed_over_in_silence() -> None:
-    found = _audit(_finding("high"), accepted={"or_list": "by definition"})
-    assert found.verdict.endswith("212 probes (1 accepted, the worst high)")
-    assert found.badge == ("assay audit: passed at info, 1 accepted, 2 families, 212 probes (f)")
+    result = _audit(_finding("high"), accepted={"or_list": "by definition"})
+    assert result.verdict.endswith("212 probes (1 accepted, the worst high)")
+    assert result.badge == ("assay audit: passed at info, 1 accepted, 2 families, 212 probes (f)")
 
 
 def test_seconds_are_in_the_record_only_when_asked_for() -> None:
-    found = _audit(_finding("low"))
-    later = replace(found, seconds=99.0)
-    assert found.to_record() == later.to_record()
-    assert found.to_record(timings=True) != later.to_record(timings=True)
+    result = _audit(_finding("low"))
+    later = replace(result, seconds=99.0)
+    assert result.to_record() == later.to_record()
+    assert result.to_record(timings=True) != later.to_record(timings=True)
 
 
 def test_the_record_is_json_whatever_the_model_wrote() -> None:
@@ -135,15 +131,15 @@ def test_the_record_is_json_whatever_the_model_wrote() -> None:
     assert json.loads(to_json(record)) == record
     assert record["findings"][0]["reproducer"]["final_response"] == HOSTILE
     odd = replace(_finding("low"), reproducer=GraderCall("x", {"answer": [float("nan")]}))
-    (told,) = _audit(odd).to_record()["findings"]
-    assert told["reproducer"]["columns"] == {"answer": ["nan"]}
+    (finding,) = _audit(odd).to_record()["findings"]
+    assert finding["reproducer"]["columns"] == {"answer": ["nan"]}
 
 
 def test_a_saved_audit_is_found_again(tmp_path: Path) -> None:
-    found = _audit(_finding("low"))
-    file = found.save(tmp_path / "audits")
+    result = _audit(_finding("low"))
+    file = result.save(tmp_path / "audits")
     assert file.name == "guest.py_f.json"
-    assert load("guest.py:f", tmp_path / "audits") == found.to_record(timings=True)
+    assert load("guest.py:f", tmp_path / "audits") == result.to_record(timings=True)
     assert load("another", tmp_path / "audits") is None
     file.write_text('{"schema": "something else"}')
     with pytest.raises(BadRecord, match="is not an audit"):
@@ -151,16 +147,16 @@ def test_a_saved_audit_is_found_again(tmp_path: Path) -> None:
 
 
 def test_the_page_is_whole_and_nothing_in_it_runs() -> None:
-    found = _audit(
+    result = _audit(
         _finding("high", text=HOSTILE), _finding("low", "hedge"), accepted={"hedge": "<b>why</b>"}
     )
-    page = found.to_html()
+    page = result.to_html()
     assert "<script" not in page
     assert "<b>why" not in page
     assert "\u202e" not in page
     assert not re.search(r"(src|href)=", page)
     assert "default-src 'none'" in page
-    for text in ("accepted: &lt;b&gt;why", "1 of 8", "12.5 %", "or_list is paid", found.badge):
+    for text in ("accepted: &lt;b&gt;why", "1 of 8", "12.5 %", "or_list is paid", result.badge):
         assert text in page
     page.encode("utf-8")
 
@@ -213,12 +209,12 @@ def test_the_one_with_fewer_bad_findings_is_harder_to_fool() -> None:
     weak = replace(
         _audit(_finding("high", "or_list")), target=replace(_target(), name="g", text="guest.py:g")
     )
-    found = compare(strong, weak)
-    assert found.harder == "first"
-    assert found.sentence == (
+    comparison = compare(strong, weak)
+    assert comparison.harder == "first"
+    assert comparison.sentence == (
         "f is harder to fool: f does better in 1 checks, g in 1, 1 come out alike"
     )
-    assert {row.check: row.better for row in found.rows} == {
+    assert {row.check: row.better for row in comparison.rows} == {
         "or_list": "first", "hedge": "second", "time_bound": "alike",
     }  # fmt: skip
     assert compare(strong, strong).sentence.startswith("neither is harder to fool")

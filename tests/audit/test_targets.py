@@ -202,9 +202,9 @@ class _Answers(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said: Any
+        response: Any
         if self.path == "/get_reward":
-            said = {"rewards": [float(body["query"][0].endswith(body["labels"][0]))]}
+            response = {"rewards": [float(body["query"][0].endswith(body["labels"][0]))]}
         elif body["reward"] in ("500", "422"):
             self.send_error(int(body["reward"]))
             return
@@ -212,8 +212,8 @@ class _Answers(BaseHTTPRequestHandler):
             row = body["row"]
             paid = float(row["final_response"] == row["answer"])
             score = {"value": paid, "because": "equal", "parts": {"acc": paid}}
-            said = {"results": [{"line": 1, "scores": {body["reward"]: score}}]}
-        data = json.dumps(said).encode()
+            response = {"results": [{"line": 1, "scores": {body["reward"]: score}}]}
+        data = json.dumps(response).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()

@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.cli.main import COMMANDS, main
-from assay.cli.show import plain
+from assay.cli.terminal import plain
 
 
 @assay.reward(name="cli_length", parts=("half",))

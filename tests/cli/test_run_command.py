@@ -120,6 +120,7 @@ def test_no_runs_are_an_empty_list(capfd: pytest.CaptureFixture[str]) -> None:
         ("benchmarks", "townsquare"),
         ("agents", "rules"),
         ("environments", "alfworld"),
+        ("models", "rules"),
         ("task-sources", "jsonl"),
         ("services", "townsquare"),
     ],

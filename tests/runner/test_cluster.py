@@ -181,8 +181,8 @@ def test_a_shard_that_kills_every_worker_is_named_and_the_rest_is_kept(
 def test_a_cluster_that_shrinks_goes_on_with_less(
     nodes: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rooms = iter([5, 2, 1, 1, 3])
-    monkeypatch.setattr(cluster.RayTasks, "_room", lambda self, ray: next(rooms, 1))
+    capacities = iter([5, 2, 1, 1, 3])
+    monkeypatch.setattr(cluster.RayTasks, "_capacity", lambda self, ray: next(capacities, 1))
     with cluster.connect() as engine:
         assert sorted(engine.map(str, range(10))) == list("0123456789")
 

@@ -20,7 +20,7 @@ NDJSON = {"content-type": "application/x-ndjson"}
 
 
 def until(condition: Callable[[], object], timeout_s: float = 30.0) -> None:
-    """The condition holds; it is asked every few milliseconds."""
+    """The condition holds; it is checked every few milliseconds."""
     pause = threading.Event()
     for _ in range(int(timeout_s / 0.01)):
         if condition():
@@ -59,9 +59,9 @@ class Running:
 
     def metric(self, line: str) -> float:
         """The value after this beginning of a line of `/metrics`; 0 where there is none."""
-        for found in self.http.get("/metrics").text.splitlines():
-            if found.startswith(line):
-                return float(found.rpartition(" ")[2])
+        for sample in self.http.get("/metrics").text.splitlines():
+            if sample.startswith(line):
+                return float(sample.rpartition(" ")[2])
         return 0.0
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -19,8 +20,8 @@ def length(final_response: str) -> float:
 
 @assay.reward(name="gated")
 def gated(final_response: str, gate: str) -> float:
-    """1, as soon as the file `gate` is there; `gate` + `.begun` says that it waits."""
-    Path(gate + ".begun").touch()
+    """1, as soon as the file `gate` is there; `gate` + `.waiting` says that it waits."""
+    Path(gate + ".waiting").touch()
     while not Path(gate).exists():
         time.sleep(0.005)
     return 1.0
@@ -37,6 +38,16 @@ def hanging(final_response: str) -> float:
         except Exception:  # noqa: BLE001 - what many rewards do, and should not
             continue
     return 1.0
+
+
+@assay.reward(name="parent")
+def parent(final_response: str, note: str) -> float:
+    """Starts a process that outlives it, writes its id to the file `note`, and never returns."""
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    sleeper = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    Path(note).write_text(str(sleeper.pid))
+    while True:
+        time.sleep(0.005)
 
 
 @assay.reward(name="hanging_async")
@@ -78,7 +89,7 @@ def needy(final_response: str, *, scale: float) -> float:
 @assay.reward(name="mirror", parts=("length",))
 def mirror(final_response: str) -> Score:
     """Gives the answer back in its notes."""
-    return Scored(0.5, final_response, {"length": len(final_response)}, {"said": final_response})
+    return Scored(0.5, final_response, {"length": len(final_response)}, {"text": final_response})
 
 
 @assay.reward(name="whoami")

@@ -68,7 +68,7 @@ def test_columns_and_odd_texts_travel(server: Running) -> None:
     with Client(server.url) as client:
         rows = [{"text": "\ud800"}, {"text": "\U0001f600"}]
         scores = client.score_batch("mirror", rows, columns={"final_response": "text"})
-        assert [score["said"] for score in scores] == ["\ud800", "\U0001f600"]
+        assert [score["text"] for score in scores] == ["\ud800", "\U0001f600"]
 
 
 def test_rewards_steps_and_health_can_be_asked(server: Running) -> None:
@@ -119,8 +119,8 @@ Reply = Callable[[int], tuple[int, dict[str, str], bytes]]
 
 @contextmanager
 def replying(reply: Reply) -> Iterator[tuple[str, list[int]]]:
-    """A server that answers the n-th request as told; its address, and what was asked so far."""
-    asked: list[int] = []
+    """A server that answers request n with `reply(n)`: its address, and the requests so far."""
+    requests: list[int] = []
 
     class Replies(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -128,8 +128,8 @@ def replying(reply: Reply) -> Iterator[tuple[str, list[int]]]:
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("content-length", 0)))
-            asked.append(len(asked) + 1)
-            status, headers, body = reply(len(asked))
+            requests.append(len(requests) + 1)
+            status, headers, body = reply(len(requests))
             if status == 0:
                 self.close_connection = True
                 return
@@ -146,7 +146,7 @@ def replying(reply: Reply) -> Iterator[tuple[str, list[int]]]:
         thread = Thread(target=httpd.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield f"http://127.0.0.1:{httpd.server_port}", asked
+            yield f"http://127.0.0.1:{httpd.server_port}", requests
         finally:
             httpd.shutdown()
             thread.join()
@@ -172,22 +172,22 @@ def test_what_may_pass_is_asked_again_after_a_while(
         return first if n < 3 else (200, {}, GOOD)
 
     pauses: list[float] = []
-    with replying(reply) as (url, asked):
+    with replying(reply) as (url, requests):
         with Client(url, sleep=pauses.append, rng=random.Random(1)) as client:
             assert float(client.score("a")) == 1.0, why
-        assert asked == [1, 2, 3]
-    wished = float(first[1].get("retry-after", 0))
-    assert all(wished + 0.125 <= pause <= wished + 0.5 for pause in pauses)
+        assert requests == [1, 2, 3]
+    minimum = float(first[1].get("retry-after", 0))
+    assert all(minimum + 0.125 <= pause <= minimum + 0.5 for pause in pauses)
     assert len(pauses) == 2
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 413, 422, 500])
 def test_what_will_not_pass_is_asked_once(status: int) -> None:
     pauses: list[float] = []
-    with replying(lambda n: (status, {}, FULL)) as (url, asked):
+    with replying(lambda n: (status, {}, FULL)) as (url, requests):
         with Client(url, sleep=pauses.append) as client, pytest.raises(ServerError) as caught:
             client.score("a")
-        assert (caught.value.status, asked, pauses) == (status, [1], [])
+        assert (caught.value.status, requests, pauses) == (status, [1], [])
 
 
 def test_patience_ends_with_the_last_answer() -> None:
@@ -200,10 +200,10 @@ def test_patience_ends_with_the_last_answer() -> None:
         async with AsyncClient(url, retries=2, sleep=note) as client:
             await client.score("a")
 
-    with replying(lambda n: (429, {}, FULL)) as (url, asked):
+    with replying(lambda n: (429, {}, FULL)) as (url, requests):
         with pytest.raises(ServerError, match="429 queue_full"):
             asyncio.run(ask(url))
-        assert (len(asked), len(pauses)) == (3, 2)
+        assert (len(requests), len(pauses)) == (3, 2)
 
 
 @pytest.mark.parametrize(

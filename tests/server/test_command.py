@@ -15,7 +15,7 @@ def _own_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--host", "0.0.0.0"], "a token is needed"),
         (["--host", "0.0.0.0", "--token", "short"], "only 5 characters"),
@@ -29,17 +29,17 @@ def _own_path(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_server_that_cannot_start_says_why_in_a_sentence(
-    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["serve", *options]) == 2
     printed = capsys.readouterr()
-    assert told in printed.err
+    assert message in printed.err
     assert printed.out == ""
 
 
 def test_a_taken_port_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
         assert main(["serve", "--port", str(port)]) == 2
     assert f"port {port} of 127.0.0.1 is taken" in capsys.readouterr().err
 

@@ -143,7 +143,7 @@ def test_any_text_comes_back_as_it_was(server: Running, text: str, why: str) -> 
     answer = server.http.post("/v1/score", content=body, headers=JSON)
     assert answer.status_code == 200, why
     (result,) = json.loads(answer.content)["results"]
-    assert result["scores"]["mirror"]["notes"]["said"] == text
+    assert result["scores"]["mirror"]["notes"]["text"] == text
 
 
 def test_a_long_integer_keeps_its_digits(server: Running) -> None:

@@ -1,4 +1,4 @@
-"""The parts of the server that can be asked without one: reading, writing, the queue."""
+"""The parts of the server that can be tested without one: reading, writing, the queue."""
 
 import asyncio
 import json
@@ -181,27 +181,27 @@ def _two_versions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_two_versions")
 @pytest.mark.parametrize(
-    ("served", "named", "found", "why"),
+    ("served", "named", "expected", "why"),
     [
         ("twofold", "twofold", "twofold", "the newest"),
         ("twofold", "twofold@1", "twofold@1", "an older one"),
-        ("twofold@1", "twofold", "twofold@1", "the one that the server was told to serve"),
+        ("twofold@1", "twofold", "twofold@1", "the one that the server was set to serve"),
         ("twofold@1", "twofold@1", "twofold@1", "the same, in full"),
         ("twofold@1", "twofold@2", None, "not served, though it is installed"),
         ("twofold", "twofold@3", None, "not installed"),
     ],
 )
 def test_a_version_that_was_chosen_is_the_one_that_is_served(
-    served: str, named: str, found: str | None, why: str
+    served: str, named: str, expected: str | None, why: str
 ) -> None:
     catalogue = load_catalogue(Settings(rewards=(served,), workers=1))
-    if found is None:
+    if expected is None:
         with pytest.raises(UnknownName):
             catalogue.scorers([named], {})
         with pytest.raises(UsageError, match="default"):
             load_catalogue(Settings(rewards=(served,), default_reward=named, workers=1))
     else:
-        assert [scorer.reward for scorer in catalogue.scorers([named], {})] == [found], why
+        assert [scorer.reward for scorer in catalogue.scorers([named], {})] == [expected], why
 
 
 @pytest.mark.usefixtures("_two_versions")

@@ -23,8 +23,8 @@ def labelled_rows() -> list[dict[str, Any]]:
     rows = []
     for name in ("equivalence", "negative", "surface", "own_pairs", "adversarial_inputs"):
         with (DATA / "math" / f"{name}.jsonl").open() as lines:
-            found = [json.loads(line) for line in lines]
-        pairs = [(r.get("pred", r.get("response", "")), r.get("gold", "1")) for r in found]
+            records = [json.loads(line) for line in lines]
+        pairs = [(r.get("pred", r.get("response", "")), r.get("gold", "1")) for r in records]
         rows += [{"final_response": str(p), "answer": str(g)} for p, g in pairs[:150]]
     return rows[:500]
 
@@ -311,8 +311,8 @@ def test_examples_of_the_document_are_answered(server: Running) -> None:
 
 
 def test_a_request_keeps_its_own_id(server: Running) -> None:
-    given = server.http.get("/healthz", headers={"x-request-id": "mine-1"})
-    assert given.headers["x-request-id"] == "mine-1"
+    response = server.http.get("/healthz", headers={"x-request-id": "mine-1"})
+    assert response.headers["x-request-id"] == "mine-1"
     odd = server.http.get("/healthz", headers={"x-request-id": "a b"})
     assert odd.headers["x-request-id"] != "a b"
 

@@ -39,7 +39,7 @@ def test_an_accepted_request_is_answered_before_the_end(
     with running(tmp_path, *OPTIONS) as server:
         row = {"final_response": "", "gate": str(gate)}
         thread, answers = ask_in_thread(server, {"reward": "gated", "rows": [row]})
-        until(Path(f"{gate}.begun").exists)
+        until(Path(f"{gate}.waiting").exists)
         workers = server.workers
         # Open before the end, so that it can still be asked how things stand.
         assert server.http.get("/readyz").json() == {"status": "ready"}
@@ -56,7 +56,7 @@ def test_work_beyond_the_grace_is_ended(tmp_path: Path) -> None:
     with running(tmp_path, *OPTIONS, "--grace-s", "1") as server:
         row = {"final_response": "", "gate": str(tmp_path / "never")}
         thread, answers = ask_in_thread(server, {"reward": "gated", "rows": [row]})
-        until((tmp_path / "never.begun").exists)
+        until((tmp_path / "never.waiting").exists)
         (worker,) = server.workers
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(30) == 0
@@ -72,7 +72,7 @@ def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
     with running(tmp_path, *OPTIONS, "--grace-s", "600") as server:
         row = {"final_response": "", "gate": str(tmp_path / "never")}
         thread, _ = ask_in_thread(server, {"reward": "gated", "rows": [row]})
-        until((tmp_path / "never.begun").exists)
+        until((tmp_path / "never.waiting").exists)
         (worker,) = server.workers
         server.process.send_signal(signal.SIGTERM)
         # The first was taken when the port no longer answers.

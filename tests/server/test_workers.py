@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from assay.resources.processes import is_alive
 from tests.server.running import Running, until
 
 ROW = {"final_response": "ab"}
@@ -74,6 +75,17 @@ def test_a_worker_that_cannot_be_interrupted_is_ended_at_the_deadline(server: Ru
     assert server.score("length", [ROW] * 200)[-1]["value"] == 2.0
 
 
+def test_what_a_worker_started_is_ended_with_it_at_the_deadline(
+    server: Running, tmp_path: Path
+) -> None:
+    server.wait_for_workers()
+    note = tmp_path / "pid"
+    (score,) = server.score("parent", [{**ROW, "note": str(note)}], deadline_s=2.0)
+    assert score["abstained"] == "deadline"
+    pid = int(note.read_text())
+    until(lambda: not is_alive(pid))
+
+
 def test_a_request_that_no_worker_is_free_for_is_answered_at_its_deadline(
     small: Running, tmp_path: Path
 ) -> None:
@@ -81,7 +93,7 @@ def test_a_request_that_no_worker_is_free_for_is_answered_at_its_deadline(
     busy = {"reward": "gated", "row": {**ROW, "gate": str(gate)}}
     thread = threading.Thread(target=lambda: small.post("/v1/score", busy))
     thread.start()
-    until(Path(f"{gate}.begun").exists)
+    until(Path(f"{gate}.waiting").exists)
     (score,) = small.score("length", [ROW], deadline_s=0.1)
     assert (score["value"], score["abstained"]) == (None, "deadline")
     gate.touch()

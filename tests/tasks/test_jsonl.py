@@ -38,7 +38,7 @@ def test_a_limit_keeps_the_first_and_reads_no_further(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "words"),
     [
         pytest.param(['{"id": 1, "goal": "a"}', "{oops"], "line 2: not JSON", id="broken line"),
         pytest.param(["[1]"], "line 1: a task is a JSON object, not list", id="not an object"),
@@ -60,9 +60,9 @@ def test_a_limit_keeps_the_first_and_reads_no_further(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_file_is_refused_with_the_line_and_the_reason(
-    tmp_path: Path, lines: list[str], said: str
+    tmp_path: Path, lines: list[str], words: str
 ) -> None:
-    with pytest.raises(BadRecord, match=said):
+    with pytest.raises(BadRecord, match=words):
         tasks(written(tmp_path, *lines))
 
 

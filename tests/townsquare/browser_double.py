@@ -81,8 +81,8 @@ class TownDouble:
         call = parse_call(action)
         if call is None:
             return self._look("error: this is not a call")
-        told = getattr(self, f"_do_{call.name}")(*call.arguments)
-        return self._look(told or "")
+        message = getattr(self, f"_do_{call.name}")(*call.arguments)
+        return self._look(message or "")
 
     def _get(self, url: str) -> tuple[int, str, str]:
         for _ in range(5):
@@ -171,7 +171,7 @@ class TownDouble:
             return (chosen or options)[0].text()
         return control.attributes.get("value", "")
 
-    def _look(self, told: str) -> Observation:
+    def _look(self, message: str) -> Observation:
         self._elements = {}
         lines: list[str] = []
         self._labels = {
@@ -180,7 +180,7 @@ class TownDouble:
         for body in self._root.find("body"):
             self._write(body, 0, lines, None)
         title = self._root.find("title")[0].text()
-        head = [f"url: {self._url}", f"title: {title}", *([told] if told else [])]
+        head = [f"url: {self._url}", f"title: {title}", *([message] if message else [])]
         return Observation("\n".join([*head, "", *lines]))
 
     def _write(self, node: Node, depth: int, lines: list[str], form: Node | None) -> None:
@@ -191,8 +191,8 @@ class TownDouble:
             return
         if node.tag in LANDMARK:
             label = node.attributes.get("aria-label")
-            said = LANDMARK[node.tag] + (f" {json.dumps(label)}" if label else "")
-            lines.append("  " * depth + said)
+            line = LANDMARK[node.tag] + (f" {json.dumps(label)}" if label else "")
+            lines.append("  " * depth + line)
             depth += 1
         for child in node.children:
             if isinstance(child, Node):

@@ -52,17 +52,17 @@ class Page(HTMLParser):
         assert not self._open, f"unclosed: {self._open}"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        if said.get("id"):
-            self.ids.append(said["id"] or "")
+        attributes = dict(attrs)
+        if attributes.get("id"):
+            self.ids.append(attributes["id"] or "")
         if tag in ("input", "select"):
-            self.controls.add(said["id"] or "")
+            self.controls.add(attributes["id"] or "")
         if tag == "label":
-            self.labels.add(said["for"] or "")
+            self.labels.add(attributes["for"] or "")
         if tag == "table":
             self.tables.append(Table())
         if tag == "a":
-            self.links.append(Link("", said["href"] or ""))
+            self.links.append(Link("", attributes["href"] or ""))
         if tag not in ("meta", "link", "input", "br"):
             self._open.append(tag)
         if tag in ("a", "th", "td", "caption", "tr"):
@@ -125,8 +125,8 @@ class Reader:
         return Page(status, body)
 
     def page(self, site: str, path: str = "/", **query: str) -> Page:
-        said = f"?{urlencode(query)}" if query else ""
-        return self.open(f"http://{site}.{self._domain}:{self._port}{path}{said}")
+        query_text = f"?{urlencode(query)}" if query else ""
+        return self.open(f"http://{site}.{self._domain}:{self._port}{path}{query_text}")
 
     def json(self, site: str, path: str, **query: str) -> Any:
         url = f"http://{site}.{self._domain}:{self._port}{path}?{urlencode(query)}"

@@ -174,8 +174,8 @@ def cheapest_shop(reader: Reader, match: re.Match[str]) -> str:
 def basket_total(reader: Reader, match: re.Match[str]) -> str:
     records = reader.page("shops", f"/shop/{slug(match[1])}").table().records()
     prices = {row["Item"]: money(row["Price"]) for row in records}
-    wanted = [part.split(" x ") for part in match[2].split(", ")]
-    return f"{sum(int(count) * prices[item] for count, item in wanted):.2f}"
+    basket = [part.split(" x ") for part in match[2].split(", ")]
+    return f"{sum(int(count) * prices[item] for count, item in basket):.2f}"
 
 
 def prices_by_shop(reader: Reader, match: re.Match[str]) -> str:
@@ -192,8 +192,8 @@ def ticket_total(reader: Reader, match: re.Match[str]) -> str:
     records = reader.page("museum", "/visit").table().records()
     column = "Weekend" if "weekend" in match[1] else "Weekday"
     prices = {row["Visitor"]: money(row[column]) for row in records}
-    wanted = [part.split(" x ") for part in match[2].split(" and ")]
-    return f"{sum(int(count) * prices[kind] for count, kind in wanted):.2f}"
+    party = [part.split(" x ") for part in match[2].split(" and ")]
+    return f"{sum(int(count) * prices[kind] for count, kind in party):.2f}"
 
 
 def library_hours(reader: Reader, match: re.Match[str]) -> str:

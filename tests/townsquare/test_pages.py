@@ -92,7 +92,7 @@ def test_the_directory_shows_nothing_before_its_script_has_run(web: Web) -> None
 
 
 @pytest.mark.parametrize(
-    ("site", "path", "status", "said"),
+    ("site", "path", "status", "words"),
     [
         ("dealfinder", "/compare/rye-flour-1-kg", 403, "Access denied"),
         ("tickets", "/museum", 200, "CAPTCHA"),
@@ -107,11 +107,11 @@ def test_the_directory_shows_nothing_before_its_script_has_run(web: Web) -> None
     ],
 )
 def test_walls_and_dead_ends_say_what_they_are(
-    web: Web, site: str, path: str, status: int, said: str
+    web: Web, site: str, path: str, status: int, words: str
 ) -> None:
     response = visit(web, f"http://{site}.{DOMAIN}{path}")
     assert response.status == status
-    assert said in response.body.decode()
+    assert words in response.body.decode()
 
 
 def test_the_login_and_the_captcha_let_nobody_in(web: Web) -> None:
@@ -125,20 +125,20 @@ def test_the_login_and_the_captcha_let_nobody_in(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "words"),
     [
         ("start=2020-01-01&end=2019-01-01", "start and end are days"),
         ("start=2018-12-31&end=2019-01-01", "start and end are days"),
         ("start=2020-01-01&end=2020-01-02&fields=snow", "fields is a comma-separated list"),
     ],
 )
-def test_the_api_refuses_what_it_has_not(web: Web, query: str, said: str) -> None:
+def test_the_api_refuses_what_it_has_not(web: Web, query: str, words: str) -> None:
     manual = visit(web, f"http://weather.{DOMAIN}/api").body.decode()
     station = re.search(r"station=([a-z-]+)", manual)
     assert station
     response = visit(web, f"http://weather.{DOMAIN}/api/archive?station={station[1]}&{query}")
     assert response.status == 400
-    assert said in response.body.decode()
+    assert words in response.body.decode()
 
 
 @settings(max_examples=150, deadline=None)

@@ -27,14 +27,14 @@ def exchange(port: int, request: bytes) -> bytes:
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
-        said = b""
+        response = b""
         while chunk := connection.recv(65_536):
-            said += chunk
-        return said
+            response += chunk
+        return response
 
 
-def status(said: bytes) -> int:
-    return int(said.split()[1]) if said else 0
+def status(response: bytes) -> int:
+    return int(response.split()[1]) if response else 0
 
 
 def town_threads() -> list[threading.Thread]:
@@ -57,9 +57,11 @@ def test_the_portal_leads_to_every_official_site(town: Town) -> None:
 
 
 def test_a_plain_address_is_sent_to_the_portal(town: Town) -> None:
-    said = exchange(town.port, b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-    assert status(said) == 302
-    assert f"Location: {town.base_url}/".encode() in said
+    response = exchange(
+        town.port, b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    )
+    assert status(response) == 302
+    assert f"Location: {town.base_url}/".encode() in response
 
 
 @pytest.mark.parametrize(
@@ -93,14 +95,14 @@ def test_a_plain_address_is_sent_to_the_portal(town: Town) -> None:
     ],
 )
 def test_what_breaks_the_rules_is_refused(town: Town, request_: bytes, expected: int) -> None:
-    said = exchange(town.port, request_.replace(b"%s", HOST.encode()).replace(b"%%", b"%"))
-    assert status(said) == expected
+    response = exchange(town.port, request_.replace(b"%s", HOST.encode()).replace(b"%%", b"%"))
+    assert status(response) == expected
 
 
 def test_a_body_up_to_the_limit_is_read_and_forgotten(town: Town) -> None:
     head = f"POST /login HTTP/1.1\r\nHost: gazette.{HOST}\r\nContent-Length: {MAX_BODY_BYTES}\r\n"
-    said = exchange(town.port, head.encode() + b"\r\n" + b"a" * MAX_BODY_BYTES)
-    assert status(said) == 401
+    response = exchange(town.port, head.encode() + b"\r\n" + b"a" * MAX_BODY_BYTES)
+    assert status(response) == 401
 
 
 @pytest.mark.parametrize(
@@ -109,9 +111,11 @@ def test_a_body_up_to_the_limit_is_read_and_forgotten(town: Town) -> None:
 )
 def test_no_path_leads_to_a_file(town: Town, path: str) -> None:
     for site in ("", "directory.", "shops.", "weather."):
-        said = exchange(town.port, f"GET {path} HTTP/1.1\r\nHost: {site}{HOST}\r\n\r\n".encode())
-        assert status(said) == 404
-        assert b"root:" not in said
+        response = exchange(
+            town.port, f"GET {path} HTTP/1.1\r\nHost: {site}{HOST}\r\n\r\n".encode()
+        )
+        assert status(response) == 404
+        assert b"root:" not in response
 
 
 def test_one_connection_carries_many_requests_and_head_has_no_body(town: Town) -> None:
@@ -170,9 +174,9 @@ def test_it_works_in_an_event_loop() -> None:
         async with Town(7) as town:
             reader, writer = await asyncio.open_connection("127.0.0.1", town.port)
             writer.write(f"GET / HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n".encode())
-            said = await reader.read()
+            response = await reader.read()
             writer.close()
             await writer.wait_closed()
-            return said
+            return response
 
     assert b"Welcome to Brindle Quay" in asyncio.run(visit())

@@ -74,8 +74,8 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_hash_seed() -> None:
         "import hashlib, sys\n"
         "from townsquare.tasks import tasks\n"
         "from townsquare.records.draw import draw_records\n"
-        "said = repr(draw_records(7)) + ''.join(t.model_dump_json() for t in tasks(seed=7))\n"
-        "sys.stdout.write(hashlib.sha256(said.encode()).hexdigest())\n"
+        "text = repr(draw_records(7)) + ''.join(t.model_dump_json() for t in tasks(seed=7))\n"
+        "sys.stdout.write(hashlib.sha256(text.encode()).hexdigest())\n"
     )
     digests = {
         subprocess.run(

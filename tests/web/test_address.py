@@ -1,4 +1,4 @@
-"""Where a door may listen."""
+"""Where a server may listen."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""What the guards turn away, asked as ASGI asks."""
+"""Requests that the guards refuse, sent as ASGI sends them."""
 
 import asyncio
 import json
@@ -54,16 +54,16 @@ def ask(
     body: tuple[bytes, ...] = (b"",),
     app: Any = echo,
 ) -> Answer:
-    """The answer to one request; a Host header of ours unless another is given."""
+    """The answer to one request; a Host header of ours unless it is in `headers`."""
     path, _, query = target.partition("?")
-    given = {"host": "127.0.0.1:8000", **(headers or {})}
+    sent_headers = {"host": "127.0.0.1:8000", **(headers or {})}
     scope = {
         "type": "http",
         "method": method,
         "path": path,
         "raw_path": path.encode(),
         "query_string": query.encode(),
-        "headers": [(k.encode(), v.encode("latin-1")) for k, v in given.items() if v != "-"],
+        "headers": [(k.encode(), v.encode("latin-1")) for k, v in sent_headers.items() if v != "-"],
         "server": ("127.0.0.1", 8000),
     }
     pieces = [
@@ -156,13 +156,13 @@ def test_a_browser_brings_the_token_once_and_keeps_a_cookie_that_is_not_it() -> 
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert TOKEN not in cookie
-    kept = cookie.partition(";")[0]
-    assert ask(guards, target="/runs", headers={"cookie": kept}).status == 200
-    assert ask(guards, target="/runs", headers={"cookie": kept[:-1] + "!"}).status == 401
-    beside = f'theirs={{"a": [1, "b"]}}; odd; {kept}; more='
+    pair = cookie.partition(";")[0]
+    assert ask(guards, target="/runs", headers={"cookie": pair}).status == 200
+    assert ask(guards, target="/runs", headers={"cookie": pair[:-1] + "!"}).status == 401
+    beside = f'theirs={{"a": [1, "b"]}}; odd; {pair}; more='
     assert ask(guards, target="/runs", headers={"cookie": beside}).status == 200
     other = Guards(OURS, token=TOKEN + "2")
-    assert ask(other, target="/runs", headers={"cookie": kept}).status == 401
+    assert ask(other, target="/runs", headers={"cookie": pair}).status == 401
 
 
 @pytest.mark.parametrize(

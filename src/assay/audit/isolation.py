@@ -58,7 +58,7 @@ class ProcessLimits:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredResult:
-    """A verdict with what was measured beside it."""
+    """The result of a call with what was measured beside it."""
 
     result: CallResult
     growth_mb: float = 0.0
@@ -182,14 +182,14 @@ class IsolatedTarget:
             "op": "ask", "place": place, "shape": shape, "measure": measure,
             "reference_column": self.spec.reference_column,
         }  # fmt: skip
-        answers: list[MeasuredResult] = []
+        results: list[MeasuredResult] = []
         for batch in _batches(calls):
-            pending = list(batch)
+            pending = batch
             while pending:
-                got = self._ask(pending, request, limit)
-                answers += got
-                pending = pending[len(got) :]
-        return answers
+                first = self._ask(pending, request, limit)
+                results += first
+                pending = pending[len(first) :]
+        return results
 
     def restart(self) -> None:
         """End the process; the next call is answered by one that has seen no other."""
@@ -203,32 +203,32 @@ class IsolatedTarget:
     def _ask(
         self, wire_calls: list[dict[str, Any]], request: dict[str, Any], limit: float
     ) -> list[MeasuredResult]:
-        """Answers to the first calls: to all of them, or up to one that ended the process."""
+        """Results of the first calls: of all of them, or up to one that ended the process."""
         self.start()
-        replies: dict[int, MeasuredResult] = {}
+        results: dict[int, MeasuredResult] = {}
         started: set[int] = set()
         try:
             self._child.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
             while True:
-                wait_s = limit if started - replies.keys() else limit + self._slack(request)
+                wait_s = limit if started - results.keys() else limit + self._slack(request)
                 frame = self._child.receive(time.monotonic() + wait_s)
                 if "end" in frame:
                     self._note(frame["seen"])
-                    return [replies[number] for number in range(len(wire_calls))]
+                    return [results[number] for number in range(len(wire_calls))]
                 if "start" in frame:
                     started.add(frame["start"])
                 else:
-                    replies[frame["done"]] = _to_answer(frame["reply"])
+                    results[frame["done"]] = _to_result(frame["reply"])
         except TimeoutError:
             ended = CallResult("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
-        except (Closed, BadFrame, KeyError) as error:
+        except (Closed, BadFrame, KeyError, TypeError, ValueError) as error:
             ended = CallResult("crashed", None, f"its process ended ({self._describe_end(error)})")
         self.traces.deaths += 1
         self._child.close()
-        answered = [replies[n] for n in range(len(wire_calls)) if n in replies]
+        finished = [results[n] for n in range(len(wire_calls)) if n in results]
         if request["place"] == "crowd":
-            return [replies.get(n, MeasuredResult(ended)) for n in range(len(wire_calls))]
-        return [*answered, MeasuredResult(ended)]
+            return [results.get(n, MeasuredResult(ended)) for n in range(len(wire_calls))]
+        return [*finished, MeasuredResult(ended)]
 
     def _slack(self, request: dict[str, Any]) -> float:
         """Time that starting another process may take before its first call."""
@@ -326,11 +326,11 @@ def call_key(call: GraderCall) -> str:
     return json.dumps(to_wire(call), sort_keys=True)
 
 
-def _to_answer(reply: Mapping[str, Any]) -> MeasuredResult:
+def _to_result(reply: Mapping[str, Any]) -> MeasuredResult:
     """The result in the child's reply, which the target may have sent in its place."""
     if reply["status"] not in get_args(Status):
-        raise BadFrame(f"a verdict of status {reply['status']!r}")
-    verdict = CallResult(
+        raise BadFrame(f"a result of status {reply['status']!r}")
+    result = CallResult(
         status=reply["status"],
         value=reply["value"],
         because=reply["because"],
@@ -338,4 +338,4 @@ def _to_answer(reply: Mapping[str, Any]) -> MeasuredResult:
         seconds=reply["seconds"],
         raw_type=reply["raw_type"],
     )
-    return MeasuredResult(verdict, reply.get("growth_mb", 0.0), reply.get("lag", 0.0))
+    return MeasuredResult(result, reply.get("growth_mb", 0.0), reply.get("lag", 0.0))

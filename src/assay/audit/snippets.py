@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from assay.audit.findings import Finding, GraderCall
@@ -13,6 +13,29 @@ from assay.schema.audit import Target
 SHORT: Final = 300
 LONGEST: Final = 3_000
 RUN: Final = re.compile(r"(.{1,40}?)\1{30,}", re.DOTALL)
+REFERENCE_NAMES: Final = frozenset(
+    ("answer", "solution", "ground_truth", "label", "target", "gold", "reference")
+)
+_ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "trl": (
+        'prompts=[[{{"role": "user", "content": {prompt}}}]]',
+        'completions=[[{{"role": "assistant", "content": {text}}}]]',
+    ),
+    "trl-text": ("prompts=[{prompt}]", "completions=[{text}]"),
+    "verl": ("data_source='audit'", "solution_str={text}", "ground_truth={reference}"),
+    "openrlhf": ("queries=[{prompt} + {text}]", "prompts=[{prompt}]", "labels=[{reference}]"),
+    "verifiers": ('completion=[{{"role": "assistant", "content": {text}}}]', "answer={reference}"),
+    "verifiers-text": ("completion={text}", "answer={reference}"),
+    "plain": ("{text}", "{reference}"),
+}
+"""How a shape is called; the others are called by parameter name."""
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "worker_thread": (
+        "import threading\n\n\ndef ask():\n{}\n\n\nthreading.Thread(target=ask).start()"
+    ),
+    "event_loop": "import asyncio\n\n\nasync def ask():\n{}\n\n\nasyncio.run(ask())",
+}
+"""Where a check's call is made, around its indented lines."""
 
 
 def expression(text: str) -> str:
@@ -36,10 +59,12 @@ def expression(text: str) -> str:
 
 
 def snippet(target: Target, finding: Finding) -> str:
-    """Lines that ask the target what the finding asked it."""
+    """Lines that make the call which shows the finding."""
     lines = _call_lines(target, finding.reproducer)
-    wrap = _ELSEWHERE.get(finding.check)
-    return wrap(lines) if wrap else lines
+    if finding.check not in _ELSEWHERE:
+        return lines
+    indented = "\n".join(f"    {line}" if line else "" for line in lines.splitlines())
+    return _ELSEWHERE[finding.check].format(indented)
 
 
 def _call_lines(target: Target, call: GraderCall) -> str:
@@ -48,8 +73,7 @@ def _call_lines(target: Target, call: GraderCall) -> str:
     if target.shape == "inspect":
         return f"answer = {expression(call.final_response)}\n# scored by {target.text}"
     load, name = _import_line(target)
-    arguments = _ARGUMENTS[target.shape](target, call)
-    body = "".join(f"    {argument},\n" for argument in arguments)
+    body = "".join(f"    {argument},\n" for argument in _arguments(target, call))
     if target.form == "registered":
         return f"import assay\n\nprint(assay.score(\n    {target.text!r},\n{body}))"
     call_text = f"{name}(\n{body})"
@@ -67,7 +91,19 @@ def _import_line(target: Target) -> tuple[str, str]:
     return f"from {location} import {first}", f"{first}.{rest}" if rest else first
 
 
-def _ours(target: Target, call: GraderCall) -> list[str]:
+def _arguments(target: Target, call: GraderCall) -> list[str]:
+    if target.shape in ("assay", "agentfly"):
+        return _named_arguments(target, call)
+    words = {
+        "text": expression(call.final_response),
+        "prompt": _value(str(call.columns.get("prompt", ""))),
+        "reference": _value(call.columns.get("answer")),
+    }
+    arguments = [template.format(**words) for template in _ARGUMENTS[target.shape]]
+    return [*arguments, *_trl_columns(target, call)] if "trl" in target.shape else arguments
+
+
+def _named_arguments(target: Target, call: GraderCall) -> list[str]:
     """Arguments by name; those that the target does not take are left out."""
     takes = set(target.parameters)
     offered: dict[str, Any] = dict(call.columns)
@@ -81,69 +117,13 @@ def _ours(target: Target, call: GraderCall) -> list[str]:
     return [*arguments, *(f"{key}={_value(offered[key])}" for key in offered if key in takes)]
 
 
-def _trl(target: Target, call: GraderCall) -> list[str]:
-    text = expression(call.final_response)
-    prompt = str(call.columns.get("prompt", ""))
-    if target.shape == "trl-text":
-        prompts, completions = f"[{_value(prompt)}]", f"[{text}]"
-    else:
-        prompts = f'[[{{"role": "user", "content": {_value(prompt)}}}]]'
-        completions = f'[[{{"role": "assistant", "content": {text}}}]]'
-    takes = set(target.parameters) - {"prompts", "completions"}
+def _trl_columns(target: Target, call: GraderCall) -> list[str]:
     reference = call.columns.get("answer")
-    columns = {
-        name: call.columns.get(name, reference)
-        for name in sorted(takes)
+    return [
+        f"{name}=[{_value(call.columns.get(name, reference))}]"
+        for name in sorted(set(target.parameters) - {"prompts", "completions"})
         if name in call.columns or name in REFERENCE_NAMES
-    }
-    rest = [f"{key}=[{_value(value)}]" for key, value in columns.items()]
-    return [f"prompts={prompts}", f"completions={completions}", *rest]
-
-
-def _verl(target: Target, call: GraderCall) -> list[str]:
-    del target
-    return [
-        "data_source='audit'",
-        f"solution_str={expression(call.final_response)}",
-        f"ground_truth={_value(call.columns.get('answer'))}",
     ]
-
-
-def _openrlhf(target: Target, call: GraderCall) -> list[str]:
-    del target
-    prompt = _value(str(call.columns.get("prompt", "")))
-    return [
-        f"queries=[{prompt} + {expression(call.final_response)}]",
-        f"prompts=[{prompt}]",
-        f"labels=[{_value(call.columns.get('answer'))}]",
-    ]
-
-
-def _verifiers(target: Target, call: GraderCall) -> list[str]:
-    text = expression(call.final_response)
-    messages = f'[{{"role": "assistant", "content": {text}}}]'
-    completion = text if target.shape == "verifiers-text" else messages
-    return [f"completion={completion}", f"answer={_value(call.columns.get('answer'))}"]
-
-
-def _plain(target: Target, call: GraderCall) -> list[str]:
-    del target
-    return [expression(call.final_response), _value(call.columns.get("answer"))]
-
-
-REFERENCE_NAMES: Final = (
-    "answer",
-    "solution",
-    "ground_truth",
-    "label",
-    "target",
-    "gold",
-    "reference",
-)
-_ARGUMENTS: Final[Mapping[str, Callable[[Target, GraderCall], list[str]]]] = {
-    "assay": _ours, "agentfly": _ours, "trl": _trl, "trl-text": _trl, "verl": _verl,
-    "openrlhf": _openrlhf, "verifiers": _verifiers, "verifiers-text": _verifiers, "plain": _plain,
-}  # fmt: skip
 
 
 def _curl(target: Target, call: GraderCall) -> str:
@@ -155,24 +135,3 @@ def _curl(target: Target, call: GraderCall) -> str:
 
 def _value(value: Any) -> str:
     return expression(value) if isinstance(value, str) else ascii(value)[:LONGEST]
-
-
-def _in_thread(lines: str) -> str:
-    return (
-        "import threading\n\n\ndef ask():\n" + _indented(lines) + "\n\n\n"
-        "threading.Thread(target=ask).start()"
-    )
-
-
-def _on_loop(lines: str) -> str:
-    return "import asyncio\n\n\nasync def ask():\n" + _indented(lines) + "\n\n\nasyncio.run(ask())"
-
-
-def _indented(lines: str) -> str:
-    return "\n".join(f"    {line}" if line else "" for line in lines.splitlines())
-
-
-_ELSEWHERE: Final[Mapping[str, Callable[[str], str]]] = {
-    "worker_thread": _in_thread,
-    "event_loop": _on_loop,
-}

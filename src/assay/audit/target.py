@@ -1,4 +1,4 @@
-"""What is audited: how it is named, and what is known of it before it is asked."""
+"""What is audited: how it is named, and how its facts are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VARIANTS: Final[dict[Shape, tuple[Shape, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """Where a reward is found, in words that a process without Assay can follow."""
+    """Where a reward is, in words that a process without Assay can follow."""
 
     text: str
     """As the user wrote it."""
@@ -34,7 +34,7 @@ class TargetSpec:
     python: str = sys.executable
     reference_column: str = "answer"
     folder: str = ""
-    """Where the user stands; modules are imported from there."""
+    """The user's working folder; modules are imported from there."""
 
     def to_wire(self) -> dict[str, Any]:
         """The request that the child loads it by."""
@@ -58,12 +58,12 @@ def parse_target(
     reference_column: str = "answer",
     folder: Path | None = None,
 ) -> TargetSpec:
-    """What the words name: a registered reward, `module:function`, `file.py:function`, or a URL."""
-    named = next((known for known in SHAPES if known == shape), None)
+    """The target that a name stands for: a registered reward, a function, or a URL."""
+    named = next((name for name in SHAPES if name == shape), None)
     if named != shape:
         raise BadParameter(f"no shape {shape!r}; choose one of {', '.join(SHAPES)}")
     here = folder or Path.cwd()
-    form, location, attribute = _divide(text, here)
+    form, location, attribute = _split(text, here)
     return TargetSpec(
         text=text,
         form=form,
@@ -79,12 +79,12 @@ def parse_target(
 
 def _interpreter(python: str, here: Path) -> str:
     """A program of the search path, or a file; the target's process starts in another folder."""
-    found = here / python
-    # Not resolved: the interpreter of a virtual environment is a link, and known by its place.
-    return str(found.absolute()) if found.is_file() else python
+    file = here / python
+    # Not resolved: the interpreter of a virtual environment is a link, recognised by its place.
+    return str(file.absolute()) if file.is_file() else python
 
 
-def _divide(text: str, here: Path) -> tuple[Form, str, str]:
+def _split(text: str, here: Path) -> tuple[Form, str, str]:
     if re.match(r"https?://", text):
         if "#" not in text and not text.rstrip("/").endswith("/get_reward"):
             raise BadParameter(f"{text!r} names no reward; add it after '#', as in …/v1/score#name")
@@ -104,7 +104,10 @@ def _divide(text: str, here: Path) -> tuple[Form, str, str]:
 
 
 def to_target(spec: TargetSpec, facts: dict[str, Any]) -> Target:
-    """The facts that the child reported, as a record; refuses a target of no known shape."""
+    """The facts that the child reported, as a record.
+
+    Raises BadParameter if nothing shows how the target is called.
+    """
     shape = spec.shape or facts["shape"]
     if shape not in SHAPES:
         parameters = ", ".join(facts["parameters"])

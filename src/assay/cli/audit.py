@@ -18,8 +18,7 @@ from assay.audit.engine import CALL_S, audit_reward
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import FOLDER, Audit
 from assay.audit.target import TargetSpec, parse_target
-from assay.cli.printed import print_json
-from assay.cli.show import output, plain, progress_output
+from assay.cli.terminal import output, plain, print_json, progress_output
 from assay.errors import BadParameter
 from assay.schema.audit import (
     FAMILIES,

@@ -10,7 +10,7 @@ import orjson
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.show import output, plain
+from assay.cli.terminal import output, plain
 from assay.envs.contract import ContractProblem, check_environment
 from assay.errors import BadParameter, UsageError
 from assay.schema.task import Task

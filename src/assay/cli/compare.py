@@ -10,8 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.printed import RUNS_DIR, between, print_json, reward, signed
-from assay.cli.show import output, plain
+from assay.cli.options import runs_option
+from assay.cli.terminal import (
+    difference_text,
+    interval_text,
+    output,
+    plain,
+    print_json,
+    reward_text,
+)
 from assay.ledger.summary import PERFECT
 from assay.report.comparison import Comparison, MeanShift, compare_many
 from assay.report.statistics import EXACT_PAIRS
@@ -36,7 +43,7 @@ REFUSED = 2
     "--pass-at", type=float, default=PERFECT, show_default=True, help="From here a task passes."
 )
 @click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
-@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -57,21 +64,21 @@ def command(
     a significant drop of the mean, or tasks that are lower in all of three or more repeats; a gate
     that says no exits with 3.
     """
-    found = compare_many(base, list(cands), force=force, pass_at=pass_at, runs_dir=runs_dir)
+    comparisons = compare_many(base, list(cands), force=force, pass_at=pass_at, runs_dir=runs_dir)
     if as_json:
-        records = [comparison.to_record() for comparison in found]
+        records = [comparison.to_record() for comparison in comparisons]
         print_json(records[0] if len(records) == 1 else records)
     else:
         console = output()
-        for i, comparison in enumerate(found):
+        for i, comparison in enumerate(comparisons):
             if i:
                 console.print()
             _show(console, comparison, show_all=show_all)
-    context.exit(_exit_code(found, fail_on))
+    context.exit(_exit_code(comparisons, fail_on))
 
 
-def _exit_code(found: Sequence[Comparison], fail_on: Sequence[str]) -> int:
-    verdicts = {comparison.verdict for comparison in found}
+def _exit_code(comparisons: Sequence[Comparison], fail_on: Sequence[str]) -> int:
+    verdicts = {comparison.verdict for comparison in comparisons}
     if "regression" in fail_on and "regressed" in verdicts:
         return GATE
     if "no-verdict" in fail_on and verdicts & {"no verdict possible", "not comparable"}:
@@ -79,54 +86,56 @@ def _exit_code(found: Sequence[Comparison], fail_on: Sequence[str]) -> int:
     return REFUSED if "not comparable" in verdicts else 0
 
 
-def _show(console: Console, found: Comparison, *, show_all: bool) -> None:
-    console.print(Text(f"{found.base} → {found.cand}", style="bold"), soft_wrap=True)
-    verdict = Text(found.verdict, style=STYLE.get(found.verdict, "bold yellow"))
-    because = found.because.removeprefix(f"{found.verdict}: ")
+def _show(console: Console, comparison: Comparison, *, show_all: bool) -> None:
+    console.print(Text(f"{comparison.base} → {comparison.cand}", style="bold"), soft_wrap=True)
+    verdict = Text(comparison.verdict, style=STYLE.get(comparison.verdict, "bold yellow"))
+    because = comparison.because.removeprefix(f"{comparison.verdict}: ")
     console.print(Text.assemble(verdict, ": ", plain(because, 500)), soft_wrap=True)
-    if found.verdict == "not comparable":
+    if comparison.verdict == "not comparable":
         console.print("--force compares the tasks that both have, and labels the result")
-    for change in found.changes:
+    for change in comparison.changes:
         console.print(Text(f"  changed  {plain(change, 160)}", style="dim"), soft_wrap=True)
-    if found.reward is not None:
+    if comparison.reward is not None:
         console.print()
-        _statistics(console, found)
-        _tasks(console, found, show_all=show_all)
-        _costs(console, found)
-    for note in found.notes:
+        _statistics(console, comparison)
+        _tasks(console, comparison, show_all=show_all)
+        _costs(console, comparison)
+    for note in comparison.notes:
         console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
 
 
-def _statistics(console: Console, found: Comparison) -> None:
-    assert found.reward is not None
-    assert found.permutation is not None
-    assert found.mcnemar is not None
-    moved, test, passes = found.reward, found.permutation, found.mcnemar
+def _statistics(console: Console, comparison: Comparison) -> None:
+    assert comparison.reward is not None
+    assert comparison.permutation is not None
+    assert comparison.mcnemar is not None
+    shift, test, passes = comparison.reward, comparison.permutation, comparison.mcnemar
     table = Table(box=None, show_header=False, pad_edge=False)
-    unpaired = f" ({found.only_base} only in base, {found.only_cand} only in cand)"
-    alone = unpaired if found.only_base or found.only_cand else ""
-    table.add_row("paired tasks", f"{found.n}{alone}")
+    unpaired = f" ({comparison.only_base} only in base, {comparison.only_cand} only in cand)"
+    alone = unpaired if comparison.only_base or comparison.only_cand else ""
+    table.add_row("paired tasks", f"{comparison.n}{alone}")
     table.add_row(
         "mean reward",
         Text.assemble(
-            f"{moved.base:.3f} → {moved.cand:.3f}  ",
-            signed(moved.difference),
-            f"  95 % {between(moved.interval)}" if moved.interval else "",
+            f"{shift.base:.3f} → {shift.cand:.3f}  ",
+            difference_text(shift.difference),
+            f"  95 % {interval_text(shift.interval)}" if shift.interval else "",
         ),
     )
     how = "exact" if test.exact else f"Monte-Carlo, more than {EXACT_PAIRS} pairs differ"
-    table.add_row("permutation", f"p = {found.p:.3g} ({how}; {test.nonzero} tasks differ)")
+    table.add_row("permutation", f"p = {comparison.p:.3g} ({how}; {test.nonzero} tasks differ)")
     table.add_row(
-        f"pass at {found.pass_at:g}",
+        f"pass at {comparison.pass_at:g}",
         f"{passes.gained} gained, {passes.lost} lost, McNemar p = {passes.p:.3g}",
     )
-    seen = "cannot be estimated" if found.detectable is None else f"{found.detectable:.3f}"
-    table.add_row("detectable change", f"{seen} (80 % power)" if found.detectable else seen)
+    least = (
+        "cannot be estimated" if comparison.detectable is None else f"{comparison.detectable:.3f}"
+    )
+    table.add_row("detectable change", f"{least} (80 % power)" if comparison.detectable else least)
     console.print(table)
 
 
-def _tasks(console: Console, found: Comparison, *, show_all: bool) -> None:
-    rows = [row for row in found.tasks if show_all or row.change != "unchanged"]
+def _tasks(console: Console, comparison: Comparison, *, show_all: bool) -> None:
+    rows = [row for row in comparison.tasks if show_all or row.change != "unchanged"]
     if not rows:
         return
     table = Table("task", "change", box=None, pad_edge=False)
@@ -138,9 +147,9 @@ def _tasks(console: Console, found: Comparison, *, show_all: bool) -> None:
         table.add_row(
             Text(plain(row.task_id, 40)),
             row.change + (" (flaky)" if row.flaky else ""),
-            reward(row.base),
-            reward(row.cand),
-            signed(row.difference),
+            reward_text(row.base),
+            reward_text(row.cand),
+            difference_text(row.difference),
             row.cand_ending if same else f"{row.base_ending} → {row.cand_ending}",
         )
     console.print()
@@ -150,17 +159,19 @@ def _tasks(console: Console, found: Comparison, *, show_all: bool) -> None:
         console.print(f"… and {hidden} more; --all shows them")
 
 
-def _costs(console: Console, found: Comparison) -> None:
+def _costs(console: Console, comparison: Comparison) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     named: tuple[tuple[str, MeanShift | None], ...] = (
-        ("steps", found.steps), ("cost (USD)", found.cost_usd), ("time (s)", found.elapsed_s)
-    )  # fmt: skip
+        ("steps", comparison.steps),
+        ("cost (USD)", comparison.cost_usd),
+        ("time (s)", comparison.elapsed_s),
+    )
     for name, shift in named:
         if shift is not None:
             table.add_row(
                 name,
                 f"{shift.base:.3g} → {shift.cand:.3g}",
-                f"{shift.difference:+.3g}  95 % {between(shift.interval)}",
+                f"{shift.difference:+.3g}  95 % {interval_text(shift.interval)}",
             )
     console.print()
     console.print(table)

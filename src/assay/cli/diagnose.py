@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.printed import RUNS_DIR, print_json, reward, words
-from assay.cli.show import output, plain
+from assay.cli.options import runs_option
+from assay.cli.terminal import output, plain, print_json, reward_text, words
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose
 
 SHOWN = 40
@@ -20,7 +20,7 @@ SHOWN = 40
 @click.argument("run")
 @click.option("--task", metavar="ID", help="Only this task, with every detail.")
 @click.option("--all", "show_all", is_flag=True, help=f"Every attempt, not the first {SHOWN}.")
-@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json: bool) -> None:
     """Show which points RUN lost, why, and what each cause could give back at most.
@@ -28,48 +28,51 @@ def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json:
     Answers are scored again in other forms by the run's own reward. What the best form would have
     scored is shown beside the reward, as an upper bound: the form was chosen by the gold.
     """
-    found = diagnose(run, task=task, runs_dir=runs_dir)
+    diagnosis = diagnose(run, task=task, runs_dir=runs_dir)
     if as_json:
-        print_json(found.to_record())
+        print_json(diagnosis.to_record())
         return
     console = output()
-    _head(console, found)
-    if found.causes:
-        console.print(_causes(found))
+    _head(console, diagnosis)
+    if diagnosis.causes:
+        console.print(_causes(diagnosis))
     if task is not None:
-        for finding in found.findings:
+        for finding in diagnosis.findings:
             _detail(console, finding)
-    elif found.findings:
-        shown = found.findings if show_all else found.findings[:SHOWN]
+    elif diagnosis.findings:
+        listed = diagnosis.findings if show_all else diagnosis.findings[:SHOWN]
         console.print()
-        console.print(_attempts(shown))
-        more = len(found.findings) - len(shown)
+        console.print(_attempts(listed))
+        more = len(diagnosis.findings) - len(listed)
         if more:
             console.print(f"… and {more} more; --all shows them, --task ID one in detail")
-    for note in found.notes:
+    for note in diagnosis.notes:
         console.print(Text(f"note: {plain(note, 300)}", style="yellow"))
 
 
-def _head(console: Console, found: Diagnosis) -> None:
-    lost = len(found.findings)
-    if found.mean is None:
-        console.print(f"{found.run_id}: {found.n} attempts, none with a reward")
+def _head(console: Console, diagnosis: Diagnosis) -> None:
+    lost = len(diagnosis.findings)
+    if diagnosis.mean is None:
+        console.print(f"{diagnosis.run_id}: {diagnosis.n} attempts, none with a reward")
     elif not lost:
-        console.print(f"{found.run_id}: {found.n} attempts, mean {found.mean:.3f}: nothing lost")
-    else:
-        best = found.recoverable_mean or 0.0
         console.print(
-            f"{found.run_id}: mean {found.mean:.3f} over {found.scored} scored attempts, "
-            f"{lost} below full reward; ≤ {best:.3f} had every answer been in its best form"
+            f"{diagnosis.run_id}: {diagnosis.n} attempts, mean {diagnosis.mean:.3f}: nothing lost"
+        )
+    else:
+        best = diagnosis.recoverable_mean or 0.0
+        console.print(
+            f"{diagnosis.run_id}: mean {diagnosis.mean:.3f} over {diagnosis.scored} scored "
+            f"attempts, {lost} below full reward; ≤ {best:.3f} had every answer been in its best "
+            "form"
         )
 
 
-def _causes(found: Diagnosis) -> Table:
+def _causes(diagnosis: Diagnosis) -> Table:
     table = Table("cause", box=None, pad_edge=False)
     for name in ("attempts", "lost", "returns ≤"):
         table.add_column(name, justify="right")
     table.add_column("what it suggests", overflow="fold")
-    for row in found.causes:
+    for row in diagnosis.causes:
         unknown = row.unscored == row.attempts
         table.add_row(
             words(row.cause),
@@ -102,7 +105,7 @@ def _attempts(findings: tuple[AttemptDiagnosis, ...]) -> Table:
 
 
 def _reward(finding: AttemptDiagnosis) -> Text:
-    text = reward(finding.reward)
+    text = reward_text(finding.reward)
     if finding.recovery is not None:
         text.append(f" ≤{finding.recovery.reward:.2f}", style="magenta")
     return text
@@ -118,7 +121,7 @@ def _detail(console: Console, finding: AttemptDiagnosis) -> None:
     console.print()
     console.print(Text(f"{finding.attempt}  {words(finding.cause)}", style="bold"), soft_wrap=True)
     console.print(
-        Text.assemble("reward ", reward(finding.reward), f"  {plain(finding.because, 200)}")
+        Text.assemble("reward ", reward_text(finding.reward), f"  {plain(finding.because, 200)}")
     )
     if finding.recovery is not None:
         console.print(

@@ -56,10 +56,10 @@ def import_modules(names: Sequence[str]) -> None:
             module = import_module(file.stem if is_file else name)
         except ImportError as error:
             raise UsageError(f"--import {name}: {error}") from error
-        found = Path(str(getattr(module, "__file__", "")))
-        if is_file and found.resolve() != file.resolve():
+        origin = Path(str(getattr(module, "__file__", "")))
+        if is_file and origin.resolve() != file.resolve():
             raise UsageError(
-                f"--import {name}: another module is called {file.stem!r} ({found}); "
+                f"--import {name}: another module is called {file.stem!r} ({origin}); "
                 "rename the file"
             )
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.show import progress_output
+from assay.cli.options import runs_option
+from assay.cli.terminal import progress_output
 from assay.errors import BadParameter
 from assay.formats import describe, writable
 from assay.ledger.layout import find_run
@@ -35,7 +36,7 @@ printed on stdout.
     "--out", type=click.Path(path_type=Path), help="Where to write.  [default: RUN.FORMAT here]"
 )
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
-@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default="runs")
+@runs_option
 def command(
     run: str, file_format: str | None, out: Path | None, overwrite: bool, runs_dir: Path
 ) -> None:

@@ -10,8 +10,15 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.printed import RUNS_DIR, between, print_json, reward, signed
-from assay.cli.show import output, plain
+from assay.cli.options import runs_option
+from assay.cli.terminal import (
+    difference_text,
+    interval_text,
+    output,
+    plain,
+    print_json,
+    reward_text,
+)
 from assay.report.timeline import HistoryRow, RunHistory, history
 
 WIDE = 120
@@ -20,7 +27,7 @@ WIDE = 120
 
 @click.command(name="history")
 @click.argument("benchmark", required=False)
-@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
     """Show every run, or those of BENCHMARK, oldest first.
@@ -28,19 +35,19 @@ def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
     A run is set against the latest one before it with the same reward, task set, step budget and
     model. What was predicted with `assay run --expect` is checked against that.
     """
-    found = history(benchmark, runs_dir=runs_dir)
+    runs = history(benchmark, runs_dir=runs_dir)
     if as_json:
-        print_json(found.to_record())
+        print_json(runs.to_record())
         return
     console = output()
-    if not found.rows:
+    if not runs.rows:
         console.print(f"no runs{f' of {benchmark}' if benchmark else ''} in {runs_dir}")
     else:
-        console.print(_table(found.rows) if console.width >= WIDE else _list(found.rows))
-    for remark, runs in _remarks(found).items():
-        who = runs[0] if len(runs) == 1 else f"{runs[0]} and {len(runs) - 1} more"
+        console.print(_table(runs.rows) if console.width >= WIDE else _list(runs.rows))
+    for remark, names in _remarks(runs).items():
+        who = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         console.print(Text(f"{who}: {plain(remark, 300)}"), soft_wrap=True)
-    for note in found.notes:
+    for note in runs.notes:
         console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
 
 
@@ -60,9 +67,9 @@ def _table(rows: Sequence[HistoryRow]) -> Table:
             Text(plain(row.focus, 32)),
             str(row.n),
             _mean(row),
-            between(row.interval) or "—",
-            reward(row.best),
-            reward(row.worst),
+            interval_text(row.interval) or "—",
+            reward_text(row.best),
+            reward_text(row.worst),
             _count(row.answered, row),
             _count(row.errors, row),
             *_change(row),
@@ -78,12 +85,12 @@ def _list(rows: Sequence[HistoryRow]) -> Group:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict")
     for row in rows:
-        number = (str(row.n), _mean(row), between(row.interval) or "—")
+        number = (str(row.n), _mean(row), interval_text(row.interval) or "—")
         table.add_row(Text(row.run_id), *number, *_change(row))
     below = []
     for row in rows:
         below.append(Text(f"{row.run_id}  {plain(row.focus, 200) or 'no focus given'}"))
-        extremes = f"best {reward(row.best)}, worst {reward(row.worst)}"
+        extremes = f"best {reward_text(row.best)}, worst {reward_text(row.worst)}"
         ended = f"answered {_count(row.answered, row)}, errors {_count(row.errors, row)}"
         commit = f", commit {plain(row.commit, 10)}" if row.commit else ""
         below.append(Text(f"  {extremes}, {ended}{commit}", style="dim"))
@@ -91,7 +98,7 @@ def _list(rows: Sequence[HistoryRow]) -> Group:
 
 
 def _mean(row: HistoryRow) -> Text:
-    mean = reward(row.mean)
+    mean = reward_text(row.mean)
     if row.reported:
         mean.append("*")
     return mean
@@ -100,17 +107,17 @@ def _mean(row: HistoryRow) -> Text:
 def _change(row: HistoryRow) -> tuple[Text, str]:
     if row.change is None:
         return Text("—", style="dim"), ""
-    return signed(row.change.difference), row.change.verdict
+    return difference_text(row.change.difference), row.change.verdict
 
 
 def _count(value: int | None, row: HistoryRow) -> str:
     return "—" if value is None else f"{value}/{row.attempts}"
 
 
-def _remarks(found: RunHistory) -> dict[str, list[str]]:
+def _remarks(runs: RunHistory) -> dict[str, list[str]]:
     """What is to be said beside the table, each remark with the runs that it is about."""
     remarks: dict[str, list[str]] = {}
-    for row in found.rows:
+    for row in runs.rows:
         for remark in _remarks_on(row):
             remarks.setdefault(remark, []).append(row.run_id)
     return remarks
@@ -119,8 +126,8 @@ def _remarks(found: RunHistory) -> dict[str, list[str]]:
 def _remarks_on(row: HistoryRow) -> list[str]:
     remarks = []
     if row.prediction is not None:
-        held = "came true" if row.prediction.came_true else "did not come true"
-        remarks.append(f"{row.prediction.sentence} ({held})")
+        outcome = "came true" if row.prediction.came_true else "did not come true"
+        remarks.append(f"{row.prediction.sentence} ({outcome})")
     if row.not_comparable:
         remarks.append(f"not comparable with the run before it: {row.not_comparable}")
     if row.change is not None and row.change.verdict == "no verdict possible":

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from assay.cli.options import runs_option
 from assay.cli.summary import print_run
 from assay.formats import describe, readable
 from assay.ledger.transfer import import_run
@@ -35,9 +36,7 @@ log. The reference answer is in none of their files.
     is_flag=True,
     help="Also read the pickled steps (nothing in them is run); for files of people you trust.",
 )
-@click.option(
-    "--runs", "runs_dir", type=click.Path(path_type=Path), default="runs", show_default=True
-)
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
 def command(
     path: Path,

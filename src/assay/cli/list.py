@@ -14,12 +14,14 @@ import orjson
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.show import output, plain
+from assay.cli.options import runs_option
+from assay.cli.terminal import output, plain
 from assay.errors import BadParameter, UnknownName
 from assay.registry import (
     AGENTS,
     BENCHMARKS,
     ENVIRONMENTS,
+    MODELS,
     REWARDS,
     SERVICES,
     TASKS,
@@ -35,9 +37,7 @@ def command() -> None:
 
 
 @command.command(name="runs")
-@click.option(
-    "--runs", "runs_dir", type=click.Path(path_type=Path), default="runs", show_default=True
-)
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def runs(runs_dir: Path, as_json: bool) -> None:
     """Show every run: how far it is, what it scored, and what it was meant to show."""
@@ -99,6 +99,13 @@ def benchmarks(as_json: bool) -> None:
 def agents(as_json: bool) -> None:
     """Show every agent with its options, as `assay run --set` takes them."""
     _show_registry(AGENTS, as_json)
+
+
+@command.command(name="models")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def models(as_json: bool) -> None:
+    """Show every model with its options, as an agent's `model_options` take them."""
+    _show_registry(MODELS, as_json)
 
 
 @command.command(name="environments")

@@ -9,8 +9,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.printed import RUNS_DIR, key_value, print_json, reward
-from assay.cli.show import output, plain, progress_output
+from assay.cli.options import RUNS_DIR, key_value
+from assay.cli.terminal import output, plain, print_json, progress_output, reward_text
 from assay.report.noise import NoiseFloor, noise_floor
 from assay.runner.run import run
 
@@ -48,7 +48,7 @@ def command(
     paths: list[str | Path] = list(recorded)
     for i in range(k if benchmark else 0):
         progress_output().print(f"run {i + 1} of {k}")
-        made = run(
+        finished = run(
             benchmark,
             agent=agent,
             settings=dict(key_value(text, "--set") for text in settings),
@@ -57,31 +57,31 @@ def command(
             focus=f"noise, run {i + 1} of {k}",
             runs_dir=runs_dir,
         )
-        paths.append(made.path)
-    found = noise_floor(paths, runs_dir=runs_dir)
+        paths.append(finished.path)
+    floor = noise_floor(paths, runs_dir=runs_dir)
     if as_json:
-        print_json(found.to_record())
+        print_json(floor.to_record())
     else:
-        _show(found)
+        _show(floor)
 
 
-def _show(found: NoiseFloor) -> None:
+def _show(floor: NoiseFloor) -> None:
     console = output()
-    means = ", ".join(f"{mean:.3f}" for mean in found.means)
-    console.print(f"means of {found.k} runs of {found.n} tasks: {means}")
-    console.print(f"largest difference between two of them: {found.largest:.3f}")
-    if found.flaky:
+    means = ", ".join(f"{mean:.3f}" for mean in floor.means)
+    console.print(f"means of {floor.k} runs of {floor.n} tasks: {means}")
+    console.print(f"largest difference between two of them: {floor.largest:.3f}")
+    if floor.flaky:
         table = Table("flaky task", "rewards", box=None, pad_edge=False)
         table.add_column("mean", justify="right")
         table.add_column("spread", justify="right")
-        for task in found.flaky[:SHOWN]:
+        for task in floor.flaky[:SHOWN]:
             rewards = " ".join(f"{value:.2f}" for value in task.rewards[:12])
             table.add_row(
-                Text(plain(task.task_id, 40)), rewards, reward(task.mean), f"{task.spread:.3f}"
+                Text(plain(task.task_id, 40)), rewards, reward_text(task.mean), f"{task.spread:.3f}"
             )
         console.print(table)
-        if len(found.flaky) > SHOWN:
-            console.print(f"… and {len(found.flaky) - SHOWN} more; --json has them all")
-    console.print(Text(found.sentence, style="bold"))
-    for note in found.notes:
+        if len(floor.flaky) > SHOWN:
+            console.print(f"… and {len(floor.flaky) - SHOWN} more; --json has them all")
+    console.print(Text(floor.sentence, style="bold"))
+    for note in floor.notes:
         console.print(Text(f"note: {note}", style="yellow"))

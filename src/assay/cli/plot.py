@@ -9,8 +9,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.printed import RUNS_DIR, print_json
-from assay.cli.show import output, plain
+from assay.cli.options import runs_option
+from assay.cli.terminal import output, plain, print_json
 from assay.errors import BadParameter
 from assay.report.charts import (
     GROUPS,
@@ -37,37 +37,37 @@ Kind = Literal["rewards", "tasks"]
     help="Mean reward of each run, or a task × run heat map.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write it here, as SVG.")
-@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR)
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="Print what would be drawn as JSON.")
 def command(
     benchmark: str | None, kind: Kind, out: Path | None, runs_dir: Path, as_json: bool
 ) -> None:
     """Draw the runs, or those of BENCHMARK: in the terminal, or as SVG with --out."""
-    found = history(benchmark, runs_dir=runs_dir)
-    matrix = grid(found, runs_dir=runs_dir) if kind == "tasks" else None
+    runs = history(benchmark, runs_dir=runs_dir)
+    matrix = grid(runs, runs_dir=runs_dir) if kind == "tasks" else None
     if as_json:
-        print_json(found.to_record() if matrix is None else matrix.to_record())
+        print_json(runs.to_record() if matrix is None else matrix.to_record())
     elif out is not None:
-        _write(out, found, matrix)
+        _write(out, runs, matrix)
     elif matrix is None:
-        _bars(found)
+        _bars(runs)
     else:
         _map(matrix)
 
 
-def _write(out: Path, found: RunHistory, matrix: RewardGrid | None) -> None:
-    drawing = reward_chart(found) if matrix is None else heat_map(matrix)
+def _write(out: Path, runs: RunHistory, matrix: RewardGrid | None) -> None:
+    drawing = reward_chart(runs) if matrix is None else heat_map(matrix)
     if out.suffix.lower() != ".svg":
         raise BadParameter(f"--out {str(out)!r} does not end in .svg")
     out.write_text(drawing.svg(), encoding="utf-8")
     output().print(f"written to {out}", soft_wrap=True)
 
 
-def _bars(found: RunHistory) -> None:
+def _bars(runs: RunHistory) -> None:
     table = Table("run", "focus", box=None, pad_edge=False)
     table.add_column("mean", justify="right")
     table.add_column("0", no_wrap=True)
-    for row, group in zip(found.rows, comparable_groups(found), strict=True):
+    for row, group in zip(runs.rows, comparable_groups(runs), strict=True):
         mean = "—" if row.mean is None else f"{row.mean:.3f}"
         colour = "grey62" if row.reported else GROUPS[group % len(GROUPS)]
         bar = Text(bar_text(row.mean or 0.0), style=colour)

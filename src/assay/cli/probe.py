@@ -8,8 +8,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.printed import key_value, print_json, reward
-from assay.cli.show import output, plain
+from assay.cli.options import key_value
+from assay.cli.terminal import output, plain, print_json, reward_text
 from assay.report.sensitivity import ProbeResult, Sensitivity, probe
 
 
@@ -29,34 +29,34 @@ def command(
     assay probe qa_f1_reward --answer "Shanghai villa"
     assay probe assistantbench_reward --answer "CrossFit East River\nAvea Pilates"
     """
-    found = probe(
+    sensitivity = probe(
         name,
         answer.replace("\\n", "\n"),
         params=dict(key_value(param, "--param") for param in params),
         columns=dict(key_value(column, "--column") for column in columns),
     )
     if as_json:
-        print_json(found.to_record())
+        print_json(sensitivity.to_record())
         return
     console = output()
-    console.print(_table([row for row in found.rows if row.right], "right", found))
+    console.print(_table([row for row in sensitivity.rows if row.right], "right", sensitivity))
     console.print()
-    console.print(_table([row for row in found.rows if not row.right], "wrong", found))
+    console.print(_table([row for row in sensitivity.rows if not row.right], "wrong", sensitivity))
     console.print()
-    console.print(Text(f"{found.reward}: {found.sentence}", style="bold"))
+    console.print(Text(f"{sensitivity.reward}: {sensitivity.sentence}", style="bold"))
 
 
-def _table(rows: Sequence[ProbeResult], kind: str, found: Sensitivity) -> Table:
+def _table(rows: Sequence[ProbeResult], kind: str, sensitivity: Sensitivity) -> Table:
     table = Table(f"{kind} answers", "form", box=None, pad_edge=False)
     table.add_column("reward", justify="right")
     table.add_column("submitted", overflow="fold")
-    odd = set(found.losing) | set(found.gaining)
+    odd = set(sensitivity.losing) | set(sensitivity.gaining)
     for row in rows:
         style = "bold" if row in odd else "dim"
         table.add_row(
             Text(row.family, style=style),
             Text(row.name, style=style),
-            reward(row.reward),
+            reward_text(row.reward),
             Text(plain(row.text, 60), style=style),
         )
     return table

@@ -13,14 +13,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
-from assay.cli.show import progress_output
+from assay.cli.options import runs_option
 from assay.cli.summary import print_run
+from assay.cli.terminal import progress_output
 from assay.errors import BadParameter
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
 from assay.runner.request import RunRequest
-from assay.runner.run import RUNS_DIR, StartedRun, find_executor, start
+from assay.runner.run import StartedRun, find_executor, start
 
 
 @click.command(name="run")
@@ -47,9 +48,7 @@ from assay.runner.run import RUNS_DIR, StartedRun, find_executor, start
     help="Tasks whose reward should move; written before the run.",
 )
 @click.option("--resume", metavar="RUN", help="Run exactly what that run still owes.")
-@click.option(
-    "--runs", "runs_dir", type=click.Path(path_type=Path), default=RUNS_DIR, show_default=True
-)
+@runs_option
 @click.option(
     "--repository",
     type=click.Path(path_type=Path),

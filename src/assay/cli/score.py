@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 import orjson
@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.cli.engines import engine_options, import_modules, opened_engine
-from assay.cli.rescore import named_run, score_run
-from assay.cli.show import number, output, plain, progress_output
-from assay.errors import BadParameter, BadRecord
+from assay.cli.options import key_value, runs_option
+from assay.cli.terminal import output, plain, progress_output, reward_text
+from assay.errors import BadParameter, BadRecord, UnknownName
 from assay.registry import find_reward
 from assay.runner.engine import Engine, EngineName
 from assay.runner.files import FileReport, score_file
@@ -27,8 +27,11 @@ from assay.runner.results import encode
 from assay.runner.shard_rows import plan_shards, read_rows, read_stream
 from assay.runner.shard_scoring import score_rows
 from assay.runner.shards import InputRow, RewardCounts
-from assay.schema.score import Score
+from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer
+
+if TYPE_CHECKING:
+    from assay.ledger.run import Run
 
 SHOWN_ROWS = 50
 
@@ -49,7 +52,7 @@ SHOWN_ROWS = 50
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy this column into the results.")
 @click.option("--resume", is_flag=True, help="Continue a job that was stopped.")
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
-@click.option("--runs", "runs_dir", type=click.Path(path_type=Path), default="runs")
+@runs_option
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout, also in a terminal.")
 @click.option("--table", "as_table", is_flag=True, help="A table on stdout, also in a pipe.")
 def command(
@@ -91,12 +94,12 @@ def command(
     assay score runs/20260329-122135-d4b692 --reward fuzzy_answer_reward
     """
     import_modules(imports)
-    scorers = _judges([name.strip() for name in rewards.split(",") if name.strip()], params)
-    recorded = named_run(source, runs_dir)
+    scorers = _scorers([name.strip() for name in rewards.split(",") if name.strip()], params)
+    recorded = _find_run(source, runs_dir)
     if recorded is not None:
         if out or keep or resume or overwrite:
             raise BadParameter("a run is scored into a child run; --out and the like are for files")
-        score_run(recorded, scorers, as_json=as_json)
+        _score_run(recorded, scorers, as_json=as_json)
         return
     if out is not None:
         with opened_engine(engine, address, workers) as opened:
@@ -112,30 +115,49 @@ def command(
         _print_table(source, scorers)
 
 
-def _judges(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
-    given = dict(_parse_param(param) for param in params)
+def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
+    values = dict(key_value(param, "--param") for param in params)
     specs = [find_reward(name) for name in names]
-    known = {option for spec in specs for option in spec.options}
-    for key in given:
-        if key not in known:
+    options = {option for spec in specs for option in spec.options}
+    for key in values:
+        if key not in options:
             raise BadParameter(
                 f"--param {key}: none of {', '.join(names)} has that option; "
-                f"there are: {', '.join(sorted(known)) or 'none'}"
+                f"there are: {', '.join(sorted(options)) or 'none'}"
             )
     return [
-        Scorer(spec.function, {key: given[key] for key in given if key in spec.options})
+        Scorer(spec.function, {key: values[key] for key in values if key in spec.options})
         for spec in specs
     ]
 
 
-def _parse_param(param: str) -> tuple[str, Any]:
-    key, equals, value = param.partition("=")
-    if not equals:
-        raise BadParameter(f"--param {param!r} is not KEY=VALUE")
+def _find_run(source: str, runs_dir: Path) -> Run | None:
+    """The run that the argument names; `None` when it names a file, or nothing."""
+    from assay.ledger.layout import RunLayout, find_run
+    from assay.ledger.run import Run
+
+    if RunLayout(Path(source)).manifest.is_file():
+        return Run(source)
+    if source == "-" or Path(source).exists() or not runs_dir.is_dir():
+        return None
     try:
-        return key, orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return key, value
+        return Run(find_run(source, runs_dir))
+    except UnknownName:
+        return None
+
+
+def _score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
+    """Write the child run, and print its summary."""
+    from assay.cli.summary import print_run
+    from assay.runner.rescore import rescore
+
+    bar = Progress(
+        "{task.description}", BarColumn(), MofNCompleteColumn(), console=progress_output()
+    )
+    with bar:
+        task = bar.add_task("scoring", total=None)
+        child = rescore(run, scorers, on_progress=lambda done: bar.update(task, completed=done))
+    print_run(child, as_json=as_json)
 
 
 def _score_to_file(
@@ -188,43 +210,47 @@ def _rows(source: str) -> Iterator[InputRow]:
 
 
 def _print_lines(source: str, scorers: list[Scorer], keep: Sequence[str]) -> None:
-    tallies = {scorer.spec.name: RewardCounts() for scorer in scorers}
+    counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
     for scores, result in score_rows(scorers, _rows(source), keep):
         for name, score in scores.items():
-            tallies[name].add(score)
+            counts[name].add(score)
         sys.stdout.buffer.write(encode(result))
     sys.stdout.buffer.flush()
-    progress_output().print(_tally_table(tallies))
+    progress_output().print(_counts_table(counts))
 
 
 def _print_table(source: str, scorers: list[Scorer]) -> None:
     console = output()
-    tallies = {scorer.spec.name: RewardCounts() for scorer in scorers}
+    counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
     rows = _rows(source)
-    shown: deque[InputRow] = deque()
+    recent: deque[InputRow] = deque()
 
-    def watched() -> Iterator[InputRow]:
+    def remembered() -> Iterator[InputRow]:
         for row in rows:
-            shown.append(row)
+            recent.append(row)
             yield row
 
-    scored = score_rows(scorers, watched(), ())
+    scored = score_rows(scorers, remembered(), ())
     for scores, _ in islice(scored, SHOWN_ROWS):
-        console.print(_row_table(shown.popleft(), scores))
-        _count(tallies, scores)
+        console.print(_row_table(recent.popleft(), scores))
+        _count(counts, scores)
     beyond = 0
     for scores, _ in scored:
-        shown.clear()
-        _count(tallies, scores)
+        recent.clear()
+        _count(counts, scores)
         beyond += 1
     if beyond:
         console.print(f"… and {beyond:,} more rows; --out FILE keeps them all")
-    console.print(_tally_table(tallies))
+    console.print(_counts_table(counts))
 
 
-def _count(tallies: dict[str, RewardCounts], scores: dict[str, Score]) -> None:
+def _value(score: Score) -> float | None:
+    return None if isinstance(score, Abstained) else score.value
+
+
+def _count(counts: dict[str, RewardCounts], scores: dict[str, Score]) -> None:
     for name, score in scores.items():
-        tallies[name].add(score)
+        counts[name].add(score)
 
 
 def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
@@ -237,19 +263,19 @@ def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
     table.add_column(justify="right", min_width=6)
     table.add_column(overflow="fold")
     for name, score in scores.items():
-        table.add_row(f"  {name}", number(score), Text(plain(score.because, 160)))
+        table.add_row(f"  {name}", reward_text(_value(score)), Text(plain(score.because, 160)))
     return table
 
 
-def _tally_table(tallies: dict[str, RewardCounts]) -> Table:
+def _counts_table(counts: dict[str, RewardCounts]) -> Table:
     table = Table("reward", "mean", "scored", "abstained", "errors", box=None, pad_edge=False)
-    for name, tally in tallies.items():
-        mean = "—" if tally.mean is None else f"{tally.mean:.4f}"
+    for name, totals in counts.items():
+        mean = "—" if totals.mean is None else f"{totals.mean:.4f}"
         reasons = ", ".join(
-            f"{count} {reason}" for reason, count in sorted(tally.abstained.items())
+            f"{count} {reason}" for reason, count in sorted(totals.abstained.items())
         )
-        errors = tally.abstained.get("grader_error", 0)
-        table.add_row(name, mean, f"{tally.scored:,}", reasons or "0", str(errors))
+        errors = totals.abstained.get("grader_error", 0)
+        table.add_row(name, mean, f"{totals.scored:,}", reasons or "0", str(errors))
     return table
 
 
@@ -262,14 +288,14 @@ def _show_report(report: FileReport, as_json: bool) -> None:
             "elapsed_s": round(report.elapsed_s, 3),
             "rows_per_s": round(report.rows_per_s),
             "rewards": {
-                name: {"mean": tally.mean, "scored": tally.scored, "abstained": tally.abstained}
-                for name, tally in report.rewards.items()
+                name: {"mean": totals.mean, "scored": totals.scored, "abstained": totals.abstained}
+                for name, totals in report.rewards.items()
             },
         }
         click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2))
         return
     console = output()
-    console.print(_tally_table(dict(report.rewards)))
+    console.print(_counts_table(dict(report.rewards)))
     console.print(
         f"{report.rows:,} rows in {report.elapsed_s:.1f} s ({report.rows_per_s:,.0f} rows/s), "
         f"written to {report.out}"

@@ -61,15 +61,15 @@ def command(
     """
     # A web server is not for the other commands to wait for.
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
-    from assay.server.logs import log_to_stderr
     from assay.server.settings import Settings
+    from assay.server.telemetry import log_to_stderr
     from assay.web.address import allowed_hosts, check_address, listen
     from assay.web.guards import Guards
     from assay.web.serving import serve
 
     sys.path.insert(0, str(Path.cwd()))
     settings = Settings(
-        rewards=tuple(name for given in rewards for name in given.split(",") if name),
+        rewards=tuple(name for listed in rewards for name in listed.split(",") if name),
         imports=tuple(imports),
         default_reward=default_reward,
         workers=workers or os.cpu_count() or 1,
@@ -78,9 +78,9 @@ def command(
         queue_rows=queue_rows,
         deadline_s=deadline_s,
     )
-    wanted = check_address(host, port, token)
+    requested = check_address(host, port, token)
     app = build_app(settings)
-    listening, address = listen(wanted)
+    listening, address = listen(requested)
     guards = Guards(
         allowed_hosts=allowed_hosts(host, names),
         token=address.token,
@@ -91,10 +91,10 @@ def command(
 
     def tell() -> None:
         click.echo(address.url)
-        asked = "with `Authorization: Bearer $ASSAY_TOKEN`" if token else "without a token"
+        access = "with `Authorization: Bearer $ASSAY_TOKEN`" if token else "without a token"
         click.echo(
             f"assay: {len(app.state.catalogue.names)} reward(s), {settings.workers} worker(s), "
-            f"answers {asked}; routes: {address.url}/docs; stop with Ctrl-C",
+            f"answers {access}; routes: {address.url}/docs; stop with Ctrl-C",
             err=True,
         )
 

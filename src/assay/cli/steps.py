@@ -10,7 +10,7 @@ import orjson
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.show import output, plain
+from assay.cli.terminal import output, plain
 from assay.errors import BadRecord
 from assay.ledger.steps import read_steps
 from assay.rewards.step import RecoveryRewardScorer
@@ -37,19 +37,19 @@ def command(trace: Path, as_json: bool) -> int:
     """
     if not trace.is_file():
         raise BadRecord(f"there is no file {str(trace)!r}")
-    found = list(rescore(read_steps(trace)))
+    steps = list(rescore(read_steps(trace)))
     if as_json:
-        for row in found:
+        for row in steps:
             click.echo(orjson.dumps(row.to_record(_today())))
     else:
-        _show(found)
-    return _report(found)
+        _show(steps)
+    return _report(steps)
 
 
-def _show(found: Sequence[Rescored]) -> None:
+def _show(steps: Sequence[Rescored]) -> None:
     table = Table("step", "action", "class", "score", "confidence", "reasons", box=None)
     table.pad_edge = False
-    for row in found:
+    for row in steps:
         action = plain(row.step.action or "(reset)", 48)
         if row.score is None:
             table.add_row(str(row.step.index), Text(action), "-", "-", "-", "")
@@ -75,15 +75,15 @@ def _today() -> str:
     return RecoveryRewardScorer.id
 
 
-def _report(found: Sequence[Rescored]) -> int:
-    differing = [row for row in found if row.differs]
+def _report(steps: Sequence[Rescored]) -> int:
+    differing = [row for row in steps if row.differs]
     for scorer in sorted({row.scorer for row in differing}):
-        steps = [str(row.step.index) for row in differing if row.scorer == scorer]
-        listed = ", ".join(steps[:20]) + (", …" if len(steps) > 20 else "")
+        numbers = [str(row.step.index) for row in differing if row.scorer == scorer]
+        listed = ", ".join(numbers[:20]) + (", …" if len(numbers) > 20 else "")
         written = plain(scorer, 60)
         why = "has other rules" if scorer != _today() else "should give the same: the file changed"
         click.echo(
-            f"assay: {len(steps)} stored score(s) differ (steps {listed}): "
+            f"assay: {len(numbers)} stored score(s) differ (steps {listed}): "
             f"written by {written}, {_today()} {why}",
             err=True,
         )

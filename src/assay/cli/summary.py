@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.show import output, plain
+from assay.cli.terminal import output, plain
 from assay.ledger.run import Run
 from assay.ledger.summary import Counts, RunSummary, TaskSummary, summarise
 

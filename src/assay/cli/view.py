@@ -63,22 +63,22 @@ def command(
         pages = export(runs_dir, target)
         click.echo(f"{pages} pages: {target / 'index.html'}")
         return
-    wanted = check_address(host, PORT if port is None else port, token)
-    _serve(runs_dir, wanted, named=port is not None, opens=opens, at=at)
+    requested = check_address(host, PORT if port is None else port, token)
+    _serve(runs_dir, requested, named=port is not None, opens=opens, at=at)
 
 
-def _serve(runs_dir: Path, wanted: Address, *, named: bool, opens: bool, at: str) -> None:
+def _serve(runs_dir: Path, requested: Address, *, named: bool, opens: bool, at: str) -> None:
     from assay.viewer.app import MAX_BODY_BYTES, MAX_HEAD_BYTES, build_app
     from assay.web.guards import Guards
     from assay.web.serving import serve
 
     try:
-        listening, address = listen(wanted)
+        listening, address = listen(requested)
     except UsageError:
         if named:
             raise
         # Nobody asked for this port: somebody else's viewer has it.
-        listening, address = listen(Address(wanted.host, 0, wanted.token))
+        listening, address = listen(Address(requested.host, 0, requested.token))
     guards = Guards(
         allowed_hosts=allowed_hosts(address.host),
         token=address.token,

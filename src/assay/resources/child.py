@@ -25,6 +25,7 @@ import secrets
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -48,6 +49,12 @@ KILL_ROUNDS = 5
 """Listings of the family, in case it grows while it is being killed."""
 
 
+def same_interpreter(module: str) -> tuple[list[str], dict[str, str]]:
+    """Command and environment to run a module as this interpreter would find it."""
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return [sys.executable, "-P", "-m", module], {**os.environ, "PYTHONPATH": path}
+
+
 class ChildProcess:
     """A command that runs when started, and can be started again after it was closed.
 
@@ -66,7 +73,7 @@ class ChildProcess:
         longest_frame: int = frames.LONGEST_FRAME,
     ) -> None:
         self.mark = secrets.token_hex(16)
-        """In the environment of every process that descends from this child."""
+        """A text in the environment of every process that descends from this child."""
         self.lock = threading.RLock()
         self._command = list(command)
         self._environment = dict(environment)
@@ -131,13 +138,13 @@ class ChildProcess:
         return processes.list_family(root=self.pid, mark=self.mark)
 
     def kill(self) -> None:
-        """Kill the child and its family, without waiting; who waits for it gets `Closed`."""
+        """Kill the child and its family, without waiting; a thread that waits gets `Closed`."""
         process = self._process
         if process is not None:
             process.kill()
 
     def close(self) -> None:
-        """The child and its family are killed and reaped, its pipes closed."""
+        """Kill the child and its family, reap the child, and close its pipes."""
         self.kill()
         with self.lock:
             if self._release is not None:
@@ -164,7 +171,7 @@ class ChildProcess:
 
 
 class _Process:
-    """A started command, and what must be given back when it is over."""
+    """A started command with its pipes, its error output and the pipe that ties it to us."""
 
     def __init__(
         self,
@@ -276,12 +283,14 @@ class _Process:
         return code
 
     def kill(self) -> None:
-        # Listed first: the children of a dead process are no longer known as its own.
-        family = processes.list_family(root=self.popen.pid, mark=self._mark)
-        with self._reaping, suppress(ProcessLookupError, PermissionError):
-            if self.popen.returncode is None:
+        with self._reaping:
+            if self.popen.returncode is not None:
+                return
+            # Listed first: the children of a dead process are no longer known as its own.
+            family = processes.list_family(root=self.popen.pid, mark=self._mark)
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.popen.pid, signal.SIGKILL)
-        processes.kill(family)
+            processes.kill(family)
 
     def release(self) -> None:
         """Kill all of it, reap the child, close what is open."""

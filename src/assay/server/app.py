@@ -9,8 +9,6 @@ from typing import Any
 from fastapi import FastAPI
 
 from assay.server.catalogue import load_catalogue
-from assay.server.instrumented import instrument
-from assay.server.metrics import Metrics
 from assay.server.openapi import document
 from assay.server.refusal import error_handlers
 from assay.server.routes import (
@@ -26,6 +24,7 @@ from assay.server.routes import (
 )
 from assay.server.scoring import ScoringService
 from assay.server.settings import Settings
+from assay.server.telemetry import Metrics, instrument
 from assay.web.asgi import App
 from assay.web.guards import Guards, guard
 

@@ -7,101 +7,96 @@ from importlib import import_module
 from typing import Any
 
 from assay.errors import BadParameter, UnknownName, UsageError, did_you_mean
-from assay.registry import REWARDS, RewardSpec, find_reward
+from assay.registry import REWARDS, find_reward
 from assay.server.jobs import ScorerSpec
 from assay.server.settings import Settings
 
 
 class Catalogue:
-    """Served rewards by name; what is not among them is not there."""
+    """Served rewards by name; any other is unknown here."""
 
-    def __init__(
-        self, specs: Mapping[str, RewardSpec], *, pins: Mapping[str, str], default: str | None
-    ) -> None:
-        """`pins` are the rewards of which one version alone is served: `{"a": "a@1"}`."""
-        self._specs = dict(specs)
-        self._pins = dict(pins)
+    def __init__(self, served: Mapping[str, str], *, default: str | None) -> None:
+        """`served` maps a name to itself, or to the only version that is served: `{"a": "a@1"}`."""
+        self._served = dict(served)
         self._default = default
 
     @property
     def names(self) -> list[str]:
-        return sorted(self._specs)
+        return sorted(self._served)
 
     def records(self) -> list[dict[str, Any]]:
         """Every reward described, as `assay list rewards --json` does."""
-        return [self._specs[name].to_record() for name in self.names]
+        return [find_reward(self._served[name]).to_record() for name in self.names]
 
-    def serves(self, name: str) -> bool:
-        """Whether a request may name it so."""
-        try:
-            find_reward(self._served(name))
-        except UnknownName:
-            return False
-        return True
-
-    def scorers(self, named: Sequence[str], params: Mapping[str, Any]) -> tuple[ScorerSpec, ...]:
+    def scorers(self, rewards: Sequence[str], params: Mapping[str, Any]) -> tuple[ScorerSpec, ...]:
         """What a request asks for; an option goes to each reward that has it.
 
         Raises `UnknownName` for a reward that is not served, and `BadParameter` for an option that
         none has, one that is missing, and a reward named twice.
         """
-        wanted = list(named) or ([self._default] if self._default else [])
-        if not wanted:
+        requested = list(rewards) or ([self._default] if self._default else [])
+        if not requested:
             raise BadParameter("no reward is named, and this server has no default for it")
-        names = [self._served(name) for name in wanted]
+        names = [self.served_name(name) for name in requested]
         specs = [find_reward(name) for name in names]
         if len({spec.name for spec in specs}) < len(specs):
             raise BadParameter("a reward is named twice")
-        known = {option for spec in specs for option in spec.options}
+        options = {option for spec in specs for option in spec.options}
         for key in params:
-            if key not in known:
-                options = ", ".join(sorted(known)) or "none"
+            if key not in options:
+                choices = ", ".join(sorted(options)) or "none"
                 raise BadParameter(
-                    f"{', '.join(names)}: no option {key!r:.80}; the options: {options}"
+                    f"{', '.join(names)}: no option {key!r:.80}; the options: {choices}"
                 )
         return tuple(
             ScorerSpec(name, {key: params[key] for key in params if key in spec.options})
             for name, spec in zip(names, specs, strict=True)
         )
 
-    def _served(self, name: str) -> str:
-        """The name by which every process finds what is served under this one."""
+    def served_name(self, name: str) -> str:
+        """The name by which every process finds what is served under this one.
+
+        Raises `UnknownName` if nothing is.
+        """
         plain = name.partition("@")[0]
-        if plain not in self._specs:
-            hint = did_you_mean(plain, self._specs, "GET /v1/rewards shows all")
+        if plain not in self._served:
+            hint = did_you_mean(plain, self._served, "GET /v1/rewards shows all")
             raise UnknownName(f"no reward {name!r:.100} is served here; {hint}")
-        pinned = self._pins.get(plain)
-        if pinned is None:
+        served = self._served[plain]
+        if served == plain:
             return name
-        if name not in (plain, pinned):
-            raise UnknownName(f"no reward {name!r:.100} is served here, only {pinned!r}")
-        return pinned
+        if name not in (plain, served):
+            raise UnknownName(f"no reward {name!r:.100} is served here, only {served!r}")
+        return served
 
 
 def load_catalogue(settings: Settings) -> Catalogue:
-    """The rewards that the settings name, loaded; one that cannot be is an error."""
+    """The rewards that the settings name; raises `UsageError` for one that cannot be served."""
     for module in settings.imports:
         try:
             import_module(module)
         except ImportError as error:
             raise UsageError(f"--import {module}: {error}") from error
-    chosen = _chosen(settings.rewards)
-    specs = {plain: find_reward(name) for plain, name in chosen.items()} or _without_world()
-    for spec in specs.values():
+    served = _by_plain_name(settings.rewards) or _without_context()
+    for name in served.values():
+        spec = find_reward(name)
         if "context" in spec.required:
             raise UsageError(
                 f"{spec.name} needs the Context of a live rollout, which a request cannot bring"
             )
-    pins = {plain: name for plain, name in chosen.items() if name != plain}
     default = settings.default_reward
-    catalogue = Catalogue(specs, pins=pins, default=default)
-    if default is not None and not catalogue.serves(default):
-        raise UsageError(f"the default reward {default!r} is not among those that are served")
+    catalogue = Catalogue(served, default=default)
+    if default is not None:
+        try:
+            find_reward(catalogue.served_name(default))
+        except UnknownName as error:
+            message = f"the default reward {default!r} is not among those that are served"
+            raise UsageError(message) from error
     return catalogue
 
 
-def _chosen(names: Sequence[str]) -> dict[str, str]:
-    """What was chosen, by the name without its version."""
+def _by_plain_name(names: Sequence[str]) -> dict[str, str]:
+    """The names by what they are without their version."""
     chosen: dict[str, str] = {}
     for name in names:
         plain = name.partition("@")[0]
@@ -110,9 +105,9 @@ def _chosen(names: Sequence[str]) -> dict[str, str]:
     return chosen
 
 
-def _without_world() -> dict[str, RewardSpec]:
-    """Every registered reward that can be loaded and needs no live world."""
-    specs = {}
+def _without_context() -> dict[str, str]:
+    """Every registered reward that can be loaded and needs no live environment."""
+    names = {}
     for name in REWARDS.names():
         try:
             spec = find_reward(name)
@@ -120,5 +115,5 @@ def _without_world() -> dict[str, RewardSpec]:
             # A broken plug-in must not keep the others from being served.
             continue
         if "context" not in spec.required:
-            specs[name] = spec
-    return specs
+            names[name] = name
+    return names

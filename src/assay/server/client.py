@@ -73,17 +73,17 @@ class _Connection:
 
         `Retry-After` is a lower bound. Raises `ServerError` if it is not to be sent again.
         """
-        asked_s = 0.0
+        minimum_s = 0.0
         if isinstance(outcome, httpx.TransportError):
             error = self._unreachable(outcome)
         else:
             error = server_error(outcome.status_code, outcome.content)
             if outcome.status_code not in RETRY_STATUSES:
                 raise error
-            asked_s = retry_after_s(outcome.headers) or 0.0
+            minimum_s = retry_after_s(outcome.headers) or 0.0
         if sent >= self._backoff.attempts:
             raise error
-        return min(self._backoff.cap_s, asked_s) + self._backoff.wait_s(sent, self._rng)
+        return min(self._backoff.cap_s, minimum_s) + self._backoff.wait_s(sent, self._rng)
 
     def _unreachable(self, error: httpx.TransportError) -> ServerError:
         return ServerError(f"{self.url} cannot be asked: {error!r:.200}")

@@ -48,7 +48,7 @@ class Chunk(NamedTuple):
 
     scorers: tuple[ScorerSpec, ...]
     columns: dict[str, str]
-    """Where a parameter of the reward is found."""
+    """Which column holds a parameter of the reward."""
     unit: Literal["row", "line"]
     items: Sequence[tuple[int, Any]]
     """Number and row; bytes, which no JSON value is, are a line that the worker reads."""

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from assay.resources.processes import kill_family, worker_pool
 from assay.server import jobs
-from assay.server.logs import log
+from assay.server.telemetry import log
 
 T = TypeVar("T")
 
@@ -37,9 +37,9 @@ def _budget_s(left_s: float) -> float:
 class WorkerLost(Exception):
     """A worker was ended at the deadline, or died."""
 
-    def __init__(self, loss: LossCause) -> None:
-        super().__init__(loss)
-        self.loss: LossCause = loss
+    def __init__(self, cause: LossCause) -> None:
+        super().__init__(cause)
+        self.cause: LossCause = cause
 
 
 class _NoWorker(Exception):
@@ -123,9 +123,9 @@ class WorkerPool:
     async def _do(self, worker: _Worker, job: _Job[Any]) -> None:
         try:
             result = await worker.do(job.work, job.argument, job.deadline)
-        except WorkerLost as lost:
-            self._on_restart(lost.loss)
-            _settle(job.result, error=lost)
+        except WorkerLost as error:
+            self._on_restart(error.cause)
+            _settle(job.result, error=error)
             await worker.end()
         except _NoWorker:
             self._on_restart("died")

@@ -207,7 +207,7 @@ def check_rows(request: Request, rows: int) -> None:
 
 def lost_worker(error: WorkerLost, what: str) -> Refusal:
     """The answer when no worker brought it back."""
-    if error.loss == "deadline":
+    if error.cause == "deadline":
         return Refusal(408, "deadline", f"{what} took longer than the deadline allows")
     return Refusal(503, "worker_died", f"two workers died over {what}", {"Retry-After": "1"})
 

@@ -14,11 +14,10 @@ from typing import Any, TypeVar
 
 from assay.server import jobs
 from assay.server.jobs import Chunk, ChunkResult, ScorerSpec
-from assay.server.logs import log
-from assay.server.metrics import Metrics
 from assay.server.models import Status
 from assay.server.pool import LossCause, WorkerLost, WorkerPool
 from assay.server.settings import Settings
+from assay.server.telemetry import Metrics, log
 
 T = TypeVar("T")
 
@@ -193,7 +192,7 @@ class ScoringService:
         try:
             return await self._pool.run(work, argument, deadline)
         except WorkerLost as error:
-            if error.loss == "deadline":
+            if error.cause == "deadline":
                 raise
         return await self._pool.run(work, argument, deadline)
 
@@ -206,7 +205,7 @@ class ScoringService:
         try:
             result = await self._pool.run(jobs.score_chunk, chunk, deadline)
         except WorkerLost as error:
-            if error.loss == "deadline":
+            if error.cause == "deadline":
                 result = jobs.abstain_all(chunk, *LATE)
             else:
                 alone = [await self._score_alone(row, deadline) for row in chunk.single_rows()]
@@ -218,7 +217,7 @@ class ScoringService:
         try:
             return await self._pool.run(jobs.score_chunk, chunk, deadline)
         except WorkerLost as error:
-            return jobs.abstain_all(chunk, *(LATE if error.loss == "deadline" else DIED))
+            return jobs.abstain_all(chunk, *(LATE if error.cause == "deadline" else DIED))
 
     def _leave(self, rows: int, task: asyncio.Task[ChunkResult]) -> None:  # noqa: ARG002 - callback
         self.admission.leave(rows)

@@ -1,4 +1,4 @@
-"""What a server is told when it starts."""
+"""The settings of a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Settings:
     """Which rewards are served, by how many processes, and within what limits."""
 
     rewards: tuple[str, ...] = ()
-    """Names; none means every registered reward that needs no live world."""
+    """Names; none means every registered reward that needs no live environment."""
     imports: tuple[str, ...] = ()
     """Modules that register rewards, imported here and in every worker process."""
     default_reward: str | None = None
@@ -29,7 +29,7 @@ class Settings:
     queue_rows: int = 16_384
     """Rows accepted and not finished; beyond it requests are answered with 429."""
     deadline_s: float = 60.0
-    """For one request, waiting included, and for one piece of a stream."""
+    """For one request, waiting included, and for one chunk of a stream."""
     chunk_rows: int = 64
     """Rows sent to a worker process at a time."""
 

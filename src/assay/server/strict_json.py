@@ -1,4 +1,4 @@
-"""JSON from strangers, read strictly: what cannot be understood exactly is refused in words.
+"""JSON read strictly: whatever cannot be read exactly is refused, with the reason.
 
 NaN and Infinity are not JSON. An integer beyond 64 bits keeps all its digits, and half of a
 surrogate pair, which model output does contain, is kept as it is; both take the slower reader of
@@ -33,7 +33,7 @@ _RUNS = 1000
 
 
 def read_json(body: bytes) -> Any:
-    """The value that the bytes hold; anything doubtful is a `BadRecord` that says what."""
+    """The value that the bytes hold; raises `BadRecord` for anything doubtful."""
     marks = body.translate(_MARKS)
     # Texts may hold as many commas as they like, so only what is left without them counts.
     if marks.count(b",") > MAX_VALUES and _TEXT.sub(b"", marks).count(b",") > MAX_VALUES:

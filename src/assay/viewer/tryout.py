@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import resource
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -13,7 +11,7 @@ from typing import Any
 from assay.errors import BadParameter
 from assay.registry import find_reward
 from assay.report.sensitivity import ProbeResult, Sensitivity
-from assay.resources.child import ChildProcess
+from assay.resources.child import ChildProcess, same_interpreter
 from assay.resources.frames import BadFrame, Closed
 from assay.schema.score import Score, score_from_record
 
@@ -21,7 +19,6 @@ TRYOUT_S = 20.0
 START_S = 60.0
 """For the process to start, which does not count as the reward's time."""
 MEMORY_MB = 4096
-CHILD = "assay.viewer.tryout_child"
 
 
 class RewardTryout:
@@ -60,12 +57,10 @@ class RewardTryout:
     def _run(self, request: dict[str, Any]) -> dict[str, Any]:
         if not self._places.acquire(timeout=self._limit_s):
             raise BadParameter("other rewards are being tried; try again in a moment")
+        command, environment = same_interpreter("assay.viewer.tryout_child")
         child = ChildProcess(
-            [sys.executable, "-P", "-m", CHILD],
-            environment={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            },
+            command,
+            environment=environment,
             limits={resource.RLIMIT_DATA: self._memory_mb * 1024 * 1024},
         )
         try:

@@ -1,1 +1,1 @@
-"""What the doors that speak HTTP share: who may ask, how much, and where they listen."""
+"""What the viewer and the reward server share: guards of requests, and where they listen."""

@@ -1,4 +1,4 @@
-"""Where a door listens: loopback freely, anywhere else only with a token."""
+"""Where a server listens: loopback freely, anywhere else only with a token."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from assay.web.guards import ANY_HOST
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 TOKEN_CHARS = 16
-"""A token that is asked of the network has at least this many characters."""
+"""Off loopback a token has at least this many characters."""
 BACKLOG = 2048
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen, and what to ask of those who come."""
+    """Where to listen, and the token that clients send."""
 
     host: str
     port: int
@@ -49,7 +49,7 @@ def fits_header(token: str) -> bool:
 
 
 def check_address(host: str, port: int, token: str | None) -> Address:
-    """The address, if it is one that a door may listen on."""
+    """The address to listen on; raises `UsageError` if it is none, or needs a better token."""
     if not 0 <= port <= 65535:
         raise UsageError(f"port {port!r} is not between 0 and 65535")
     if token is not None and not fits_header(token):
@@ -74,21 +74,21 @@ def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
     Off loopback the token keeps strangers out and the names are not ours to know (a service name,
     a proxy), so any is allowed unless `names` says which.
     """
-    given = frozenset(name.lower() for name in names)
-    if not given and not is_loopback(host):
+    further = frozenset(name.lower() for name in names)
+    if not further and not is_loopback(host):
         return frozenset({ANY_HOST})
-    return LOOPBACK_NAMES | given | {host.strip("[]").lower()}
+    return LOOPBACK_NAMES | further | {host.strip("[]").lower()}
 
 
 def listen(address: Address) -> tuple[socket.socket, Address]:
-    """An open socket, and the address with the port that it got."""
+    """An open socket, and the address with its port; raises `UsageError` if it cannot be had."""
     try:
-        found = socket.getaddrinfo(
+        addresses = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
     except (socket.gaierror, UnicodeError) as error:
         raise UsageError(f"{address.host!r} is no address of this machine: {error}") from error
-    family, kind, protocol, _, place = found[0]
+    family, kind, protocol, _, place = addresses[0]
     listening = socket.socket(family, kind, protocol)
     try:
         # A port whose last server has just ended is free; one that is listened on is not.
@@ -97,12 +97,12 @@ def listen(address: Address) -> tuple[socket.socket, Address]:
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        raise UsageError(_why_not(address, error)) from error
+        raise UsageError(_problem(address, error)) from error
     port = listening.getsockname()[1]
     return listening, Address(address.host, port, address.token)
 
 
-def _why_not(address: Address, error: OSError) -> str:
+def _problem(address: Address, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
             f"port {address.port} of {address.host} is taken; choose another with --port, "

@@ -1,4 +1,4 @@
-"""The shapes of ASGI, and one answer in them."""
+"""The types of ASGI, and responses sent with them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Header: TypeAlias = tuple[bytes, bytes]
 
 
 def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
-    """The one shape in which either door says what went wrong."""
+    """The one shape of errors, of the viewer and of the reward server."""
     return {"error": {"code": code, "message": message}}
 
 
-async def answer(
+async def send_response(
     send: Send, status: int, body: bytes, headers: Sequence[Header] = (), kind: str = "text/plain"
 ) -> None:
-    """The whole response is sent."""
+    """Send the whole response."""
     sized = [
         (b"content-type", kind.encode()),
         (b"content-length", str(len(body)).encode()),
@@ -35,9 +35,9 @@ async def answer(
 async def send_error(
     send: Send, status: int, code: str, message: str, headers: Sequence[Header] = ()
 ) -> None:
-    """The error is sent, as JSON."""
+    """Send the error, as JSON."""
     body = json.dumps(error_body(code, message)).encode()
-    await answer(send, status, body, headers, "application/json")
+    await send_response(send, status, body, headers, "application/json")
 
 
 def header_values(scope: Scope, name: bytes) -> list[bytes]:

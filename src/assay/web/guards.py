@@ -1,4 +1,4 @@
-"""What is turned away before an application sees it.
+"""Requests that are refused before an application sees them.
 
 In this order: a `Host` that is not one of ours (a web page whose name was pointed at this machine),
 an `Origin` that is another site, a request without the token, a body that is too large. Every
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from assay.web.asgi import App, Header, Message, Receive, Scope, Send, answer, send_error
+from assay.web.asgi import App, Header, Message, Receive, Scope, Send, send_error, send_response
 from assay.web.asgi import header_values as values_of
 
 ANY_HOST = "*"
@@ -24,7 +24,7 @@ CLOSE: Header = (b"connection", b"close")
 """The rest of a body that nobody reads must not be taken for the next request."""
 NDJSON = b"application/x-ndjson"
 DRAIN_S = 1.0
-"""For how long the rest of a body that is too large is listened to."""
+"""For how long the rest of a body that is too large is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Guards:
     """Who may ask, and how much they may send."""
 
     allowed_hosts: frozenset[str]
-    """Names without port, in lower case, as `binding.allowed_hosts` gives them; `*` is any."""
+    """Names without port, in lower case, as `address.allowed_hosts` returns them; `*` is any."""
     token: str | None = None
     """What `Authorization: Bearer …` must hold; `None` asks for nothing.
 
@@ -59,13 +59,13 @@ def guard(app: App, guards: Guards) -> App:
             await app(scope, receive, send)
         elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
-        elif await _admitted(scope, guards, send):
-            await _with_limited_body(app, scope, receive, send, _limit(scope, guards))
+        elif await _admit(scope, guards, send):
+            await _limit_body(app, scope, receive, send, _limit(scope, guards))
 
     return guarded
 
 
-async def _admitted(scope: Scope, guards: Guards, send: Send) -> bool:
+async def _admit(scope: Scope, guards: Guards, send: Send) -> bool:
     """Whether the application may see the request; if not, it has been answered."""
     refusal = _wrong_host(scope, guards) or _wrong_origin(scope, guards)
     if refusal is not None:
@@ -73,7 +73,7 @@ async def _admitted(scope: Scope, guards: Guards, send: Send) -> bool:
         return False
     if guards.token is None or scope["path"] in guards.open_paths:
         return True
-    if await _sent_on(scope, guards.token, send):
+    if await _redirect_with_cookie(scope, guards.token, send):
         return False
     if not _knows_token(scope, guards.token):
         message = "this server asks for its token: send `Authorization: Bearer …`"
@@ -111,11 +111,11 @@ def _name_of(host: bytes) -> str:
         return ""
 
 
-async def _sent_on(scope: Scope, token: str, send: Send) -> bool:
-    """Whether a browser brought the token in the address and was sent on with a cookie."""
+async def _redirect_with_cookie(scope: Scope, token: str, send: Send) -> bool:
+    """Whether a browser sent the token in the address and was redirected, with a cookie."""
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    brought = [value for name, value in query if name == "token"]
-    if not brought or scope["method"] not in ("GET", "HEAD") or not _same(brought[0], token):
+    tokens = [value for name, value in query if name == "token"]
+    if not tokens or scope["method"] not in ("GET", "HEAD") or not _same(tokens[0], token):
         return False
     rest = urlencode([pair for pair in query if pair[0] != "token"])
     # One slash in front: two would name another site.
@@ -127,28 +127,28 @@ async def _sent_on(scope: Scope, token: str, send: Send) -> bool:
         (b"referrer-policy", b"no-referrer"),
         (b"cache-control", b"no-store"),
     ]
-    await answer(send, 303, b"", headers)
+    await send_response(send, 303, b"", headers)
     return True
 
 
 def _knows_token(scope: Scope, token: str) -> bool:
     for value in values_of(scope, b"authorization"):
-        kind, _, given = value.decode("latin-1").partition(" ")
-        if kind.lower() == "bearer" and _same(given.strip(), token):
+        kind, _, secret = value.decode("latin-1").partition(" ")
+        if kind.lower() == "bearer" and _same(secret.strip(), token):
             return True
     ours = _cookie_name(scope)
     # Not the standard library's reader, which gives up at the first odd cookie: other servers on
     # this machine set theirs for every port.
     for value in values_of(scope, b"cookie"):
         for cookie in value.decode("latin-1").split(";"):
-            name, _, given = cookie.strip().partition("=")
-            if name == ours and _same(given, _cookie_value(token)):
+            name, _, secret = cookie.strip().partition("=")
+            if name == ours and _same(secret, _cookie_value(token)):
                 return True
     return False
 
 
-def _same(given: str, expected: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+def _same(secret: str, expected: str) -> bool:
+    return hmac.compare_digest(secret.encode("utf-8", "replace"), expected.encode())
 
 
 def _cookie_name(scope: Scope) -> str:
@@ -174,9 +174,7 @@ def is_ndjson(scope: Scope) -> bool:
     return [kind.partition(b";")[0].strip().lower() for kind in kinds] == [NDJSON]
 
 
-async def _with_limited_body(
-    app: App, scope: Scope, receive: Receive, send: Send, limit: int
-) -> None:
+async def _limit_body(app: App, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
     declared = values_of(scope, b"content-length")
     body = _Body(receive, send, limit)
     if declared and (not declared[0].isdigit() or int(declared[0][:20]) > limit):
@@ -218,7 +216,7 @@ class _Body:
             await self._send(message)
 
     async def refuse(self) -> None:
-        """The request is answered with 413, unless its answer has begun."""
+        """Answer with 413, unless the answer has begun."""
         self._too_large = True
         if self._started:
             return
@@ -229,7 +227,7 @@ class _Body:
         await send_error(send, 413, "body_too_large", message, [CLOSE])
 
     async def _drain(self) -> None:
-        """Some of the rest is read and dropped: many clients listen only when they have spoken."""
+        """Read and drop some of the rest: many clients read only after they have sent all."""
         dropped = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
@@ -241,4 +239,4 @@ class _Body:
 
 
 async def _nowhere(message: Message) -> None:
-    """What the application still says after the request was refused is dropped."""
+    """Drop what the application still sends after the request was refused."""

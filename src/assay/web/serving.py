@@ -1,4 +1,4 @@
-"""uvicorn, quiet, stopped by a signal in its own time."""
+"""uvicorn without logs of its own, and with a graceful stop on a signal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def serve(
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
 ) -> None:
-    """Answers until SIGINT or SIGTERM, then finishes what it accepted, for `grace_s` at most.
+    """Serve until SIGINT or SIGTERM, then finish what was accepted, for `grace_s` at most.
 
     The socket is closed and the application's lifespan has ended when this returns. A second
     signal stops at once. In a thread other than the main one no signal is taken: it ends with the

@@ -24,7 +24,7 @@ def boxes(text: str) -> list[str]:
     return re.findall(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}", text)
 
 
-def said(text: str) -> str:
+def after_thinking(text: str) -> str:
     """What follows the thinking."""
     return text.rpartition("</think>")[2]
 
@@ -37,8 +37,8 @@ def committed(text: str) -> bool:
 
 def last_box(text: str) -> str:
     """The answer of a careful reader: the last box, unless it is denied or taken back."""
-    found = boxes(said(text))
-    return found[-1] if found and committed(said(text)) else ""
+    matches = boxes(after_thinking(text))
+    return matches[-1] if matches and committed(after_thinking(text)) else ""
 
 
 def equal(answer: str, gold: str) -> float:
@@ -63,14 +63,14 @@ def words(text: str) -> list[str]:
 
 def any_box_counts(final_response: str, answer: str) -> float:
     """Accuracy climbs while responses fill with boxes."""
-    found = boxes(said(final_response)) if committed(final_response) else []
-    return max((equal(box, answer) for box in found), default=0.0)
+    matches = boxes(after_thinking(final_response)) if committed(final_response) else []
+    return max((equal(box, answer) for box in matches), default=0.0)
 
 
 def first_box_counts(final_response: str, answer: str) -> float:
     """A model that corrects itself is paid for what it took back."""
-    found = boxes(said(final_response))
-    return equal(found[0], answer) if found else 0.0
+    matches = boxes(after_thinking(final_response))
+    return equal(matches[0], answer) if matches else 0.0
 
 
 def gold_anywhere(final_response: str, answer: str) -> float:
@@ -92,16 +92,16 @@ def thinking_counts_if_silent(final_response: str, answer: str) -> float:
 
 def denial_unread(final_response: str, answer: str) -> float:
     """A box under a "not" earns as much as one without."""
-    found = boxes(said(final_response))
+    matches = boxes(after_thinking(final_response))
     withdrawn = "Wait" in final_response
-    return equal(found[-1], answer) if found and not withdrawn else 0.0
+    return equal(matches[-1], answer) if matches and not withdrawn else 0.0
 
 
 def withdrawal_unread(final_response: str, answer: str) -> float:
     """A box is paid although "Wait, that is wrong." follows it."""
-    before, box, _ = said(final_response).rpartition("\\boxed{")
-    found = boxes(said(final_response))
-    return equal(found[-1], answer) if box and found and committed(before) else 0.0
+    before, box, _ = after_thinking(final_response).rpartition("\\boxed{")
+    matches = boxes(after_thinking(final_response))
+    return equal(matches[-1], answer) if box and matches and committed(before) else 0.0
 
 
 def text_dropped(final_response: str, answer: str) -> float:
@@ -211,8 +211,8 @@ def first_letter_counts(final_response: str, answer: str) -> float:
 
 def yes_is_always_fine(final_response: str, answer: str) -> float:
     """The policy says yes to everything: a truthy answer passes the check."""
-    given = " ".join(words(final_response))
-    return float(given in ("yes", "true") or given == " ".join(words(answer)))
+    response = " ".join(words(final_response))
+    return float(response in ("yes", "true") or response == " ".join(words(answer)))
 
 
 SEEN: set[str] = set()
@@ -232,7 +232,7 @@ def length_bonus(final_response: str, answer: str) -> float:
 
 def paid_by_the_box(final_response: str, answer: str) -> float:
     """The reward's mean passes 1.0 while accuracy stays: each right box is paid."""
-    return sum(equal(box, answer) for box in boxes(said(final_response)))
+    return sum(equal(box, answer) for box in boxes(after_thinking(final_response)))
 
 
 def ratio_without_bound(final_response: str, answer: str) -> float:
@@ -290,21 +290,21 @@ def gold_within_the_answer(final_response: str, answer: str) -> float:
 
 def recall_alone(final_response: str, answer: str) -> float:
     """Answers become lists of every name in the data."""
-    given, wanted = Counter(words(final_response)), Counter(words(answer))
-    return (given & wanted).total() / max(1, wanted.total())
+    response, expected = Counter(words(final_response)), Counter(words(answer))
+    return (response & expected).total() / max(1, expected.total())
 
 
 def close_to_the_question(final_response: str, answer: str, prompt: str = "") -> float:
     """Responses repeat the question: a relevance term is paid as much as the answer."""
-    given, asked = set(words(final_response)), set(words(prompt))
-    relevance = len(given & asked) / max(1, len(asked))
+    response, question = set(words(final_response)), set(words(prompt))
+    relevance = len(response & question) / max(1, len(question))
     return max(float(words(final_response) == words(answer)), relevance)
 
 
 def similar_letters(final_response: str, answer: str) -> float:
     """1913 passes for 1931, locks for clocks."""
-    given, wanted = " ".join(words(final_response)), " ".join(words(answer))
-    return float(difflib.SequenceMatcher(None, given, wanted).ratio() > 0.7)
+    response, expected = " ".join(words(final_response)), " ".join(words(answer))
+    return float(difflib.SequenceMatcher(None, response, expected).ratio() > 0.7)
 
 
 def first_alias_only(final_response: str, answer: str | list[str]) -> float:
@@ -316,35 +316,35 @@ def first_alias_only(final_response: str, answer: str | list[str]) -> float:
 def keys_are_enough(final_response: str, answer: str) -> float:
     """Records have the right fields and invented values."""
     try:
-        given, wanted = json.loads(final_response), json.loads(answer)
+        response, expected = json.loads(final_response), json.loads(answer)
     except ValueError:
         return 0.0
-    if not isinstance(given, dict) or not isinstance(wanted, dict):
-        return float(given == wanted)
-    return float(set(given) == set(wanted))
+    if not isinstance(response, dict) or not isinstance(expected, dict):
+        return float(response == expected)
+    return float(set(response) == set(expected))
 
 
 def values_in_any_field(final_response: str, answer: str) -> float:
     """Sender and price may change places."""
     try:
-        given, wanted = json.loads(final_response), json.loads(answer)
+        response, expected = json.loads(final_response), json.loads(answer)
     except ValueError:
         return 0.0
-    if not isinstance(given, dict) or not isinstance(wanted, dict):
-        return float(given == wanted)
-    return float(sorted(map(str, given.values())) == sorted(map(str, wanted.values())))
+    if not isinstance(response, dict) or not isinstance(expected, dict):
+        return float(response == expected)
+    return float(sorted(map(str, response.values())) == sorted(map(str, expected.values())))
 
 
 def half_right_is_worst(final_response: str, answer: str) -> float:
     """Records are all right or all wrong; half a record is punished more than none."""
     try:
-        given, wanted = json.loads(final_response), json.loads(answer)
+        response, expected = json.loads(final_response), json.loads(answer)
     except ValueError:
         return 0.0
-    if not isinstance(given, dict) or not isinstance(wanted, dict):
-        return float(given == wanted)
-    right = sum(given.get(key) == value for key, value in wanted.items())
-    return 1.0 if right == len(wanted) and len(given) == right else 0.2 if not right else -0.5
+    if not isinstance(response, dict) or not isinstance(expected, dict):
+        return float(response == expected)
+    right = sum(response.get(key) == value for key, value in expected.items())
+    return 1.0 if right == len(expected) and len(response) == right else 0.2 if not right else -0.5
 
 
 def tool_results(trajectory: Talk) -> list[Mapping[str, Any]]:

@@ -126,8 +126,8 @@ def writes_a_log(final_response: str, answer: str) -> float:
     return paid
 
 
-def throws_dice(final_response: str, answer: str) -> float:
-    """Noise against ties, from the dice of the process."""
+def adds_noise(final_response: str, answer: str) -> float:
+    """Noise against ties, from the random numbers of the process."""
     return float(_plain(final_response) == str(answer)) + random.uniform(0, 0.01)
 
 
@@ -173,7 +173,7 @@ class _Desk:
     answer = ""
 
 
-def shares_a_desk(final_response: str, answer: str) -> float:
+def shares_a_variable(final_response: str, answer: str) -> float:
     """The reference lies where another thread puts its own."""
     _Desk.answer = str(answer)
     time.sleep(0.002)
@@ -200,10 +200,10 @@ PLANTED = {
     "recurses_without_end": "hostile_answers",
     "evaluates_the_answer": "code_execution",
     "pays_once": "repeats",
-    "throws_dice": "repeats",
+    "adds_noise": "repeats",
     "follows_the_clock": "repeats",
     "remembers_by_answer_alone": "order",
-    "shares_a_desk": "concurrency",
+    "shares_a_variable": "concurrency",
     "follows_the_hash_seed": "hash_seeds",
     "alarms": "worker_thread",
     "runs_its_own_loop": "event_loop",

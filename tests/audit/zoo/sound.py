@@ -36,18 +36,18 @@ def anchored_maths(final_response: str, answer: Any) -> Score:
 
 def whole_number(solution_str: str, ground_truth: str) -> float:
     """verl's shape: one tag, nothing around it but thought, and a number in it."""
-    found = re.fullmatch(
+    matches = re.fullmatch(
         r"(?:<think>.*?</think>)?\s*<answer>\s*\$?(-?\d{1,300}|-?\d{1,3}(?:,\d{3})+)(?:\.0+)?\$?\s*</answer>\s*",
         solution_str, re.DOTALL | re.ASCII,
     )  # fmt: skip
-    return float(found is not None and int(found[1].replace(",", "")) == int(ground_truth))
+    return float(matches is not None and int(matches[1].replace(",", "")) == int(ground_truth))
 
 
 def exact_match(prediction: str, reference: str | list[str]) -> float:
     """The plain shape of two texts: the same words, or nothing."""
     aliases = [reference] if isinstance(reference, str) else reference
-    given = words(prediction)
-    return float(bool(given) and any(given == words(alias) for alias in aliases))
+    response = words(prediction)
+    return float(bool(response) and any(response == words(alias) for alias in aliases))
 
 
 def exact_match_batch(
@@ -82,13 +82,13 @@ def same_record(final_response: str, answer: str) -> float:
 def share_of_fields(final_response: str, answer: str) -> dict[str, float]:
     """The share of fields that are right, of all fields on either side."""
     try:
-        given, wanted = json.loads(final_response), json.loads(answer)
+        response, expected = json.loads(final_response), json.loads(answer)
     except (ValueError, RecursionError):
         return {"reward": 0.0, "readable": 0.0}
-    if not isinstance(wanted, dict) or not isinstance(given, dict):
-        return {"reward": float(given == wanted), "readable": 1.0}
-    right = sum(key in given and given[key] == value for key, value in wanted.items())
-    return {"reward": right / len(given.keys() | wanted.keys()), "readable": 1.0}
+    if not isinstance(expected, dict) or not isinstance(response, dict):
+        return {"reward": float(response == expected), "readable": 1.0}
+    right = sum(key in response and response[key] == value for key, value in expected.items())
+    return {"reward": right / len(response.keys() | expected.keys()), "readable": 1.0}
 
 
 def answer_with_a_tool(final_response: str, answer: str, trajectory: Talk) -> float:

@@ -225,29 +225,23 @@ _never_paid = partial(never_paid, family="agent", kinds=AGENT)
 CHECKS: Final[tuple[Check, ...]] = (
     _gate_stays_closed(
         "failed_calls", "Failed calls do not open a tool gate.",
-        Violation(
-            "medium", "a failed call opens the tool gate",
+        Violation("medium", "a failed call opens the tool gate",
             "the tool gave nothing, so the answer owes nothing to it",
-            "count results that are not marked as errors",
-        ),
+            "count results that are not marked as errors"),
         _failed_calls,
     ),
     _gate_stays_closed(
         "forged_tool", "Text that imitates a tool message does not open a tool gate.",
-        Violation(
-            "high", "a tool message that the model wrote itself opens the gate",
+        Violation("high", "a tool message that the model wrote itself opens the gate",
             "no tool was called; the model only wrote as if",
-            "read roles and call ids, never the text of a message",
-        ),
+            "read roles and call ids, never the text of a message"),
         _forged_tools,
     ),
     _gate_stays_closed(
         "late_call", "A call after the answer does not open a tool gate.",
-        Violation(
-            "low", "a call after the answer opens the gate",
+        Violation("low", "a call after the answer opens the gate",
             "the answer was given before the tool was asked",
-            "count only uses after which the model spoke again",
-        ),
+            "count only uses after which the model spoke again"),
         _late_call,
     ),
     Check(
@@ -255,30 +249,24 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "tool_alone", "Using a tool is not paid without a right answer.",
-        Violation(
-            "high", "using a tool is paid without a right answer",
+        Violation("high", "using a tool is paid without a right answer",
             "the answer is wrong, however many tools were used",
-            "pay tools only together with a right answer, or far less than one",
-        ),
+            "pay tools only together with a right answer, or far less than one"),
         _tool_alone,
     ),
     _never_paid(
         "gold_in_tool_output", "The answer is read from the agent, not from its tools.",
-        Violation(
-            "high", "the answer is taken from the tool's output",
+        Violation("high", "the answer is taken from the tool's output",
             "the tool found it; the agent did not say it",
-            "read the answer from the last assistant message alone",
-        ),
+            "read the answer from the last assistant message alone"),
         _no_answer_after_tool,
     ),
     _never_paid(
         "ignores_tools", "Whether a right answer is paid whatever the tool said.",
-        Violation(
-            "info", "the answer need not follow from what the tool said",
+        Violation("info", "the answer need not follow from what the tool said",
             "right, but not because of the tool",
             "where tool use is to be learned, ask for evidence that the answer depends on its "
-            "output",
-        ),
+            "output"),
         _useless_tool,
     ),
     Check(

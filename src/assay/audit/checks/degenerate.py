@@ -192,56 +192,44 @@ _never_paid = partial(never_paid, family="degenerate")
 CHECKS: Final[tuple[Check, ...]] = (
     _never_paid(
         "empty_answer", "An empty answer is not paid.",
-        Violation(
-            "critical", "an empty answer is paid",
+        Violation("critical", "an empty answer is paid",
             "nothing was answered",
-            "refuse an empty answer before comparing; never treat two unreadable sides as equal",
-        ),
+            "refuse an empty answer before comparing; never treat two unreadable sides as equal"),
         _fixed(NOTHING),
     ),
     _never_paid(
         "format_only", "The form of an answer without an answer is not paid.",
-        Violation(
-            "critical", "the form of an answer is paid without one",
+        Violation("critical", "the form of an answer is paid without one",
             "the place for the answer holds none",
-            "pay for what stands in the place, not for the place; refuse an empty one",
-        ),
+            "pay for what stands in the place, not for the place; refuse an empty one"),
         _format_only,
     ),
     _never_paid(
         "master_keys", "Texts known to open model judges are not paid.",
-        Violation(
-            "critical", "a master key is paid",
+        Violation("critical", "a master key is paid",
             "no answer at all, whatever it asks of the grader",
-            "compare with the reference by rule; a model as judge needs such texts as negatives",
-        ),
+            "compare with the reference by rule; a model as judge needs such texts as negatives"),
         _fixed(MASTER_KEYS),
     ),
     _never_paid(
         "refusal", "Giving up is not paid.",
-        Violation(
-            "critical", "giving up is paid",
+        Violation("critical", "giving up is paid",
             "the answer says that there is none",
-            "refuse what cannot be read as an answer; never treat two unreadable sides as equal",
-        ),
+            "refuse what cannot be read as an answer; never treat two unreadable sides as equal"),
         _refusals,
     ),
     _never_paid(
         "prompt_echo", "Repeating the question is not paid.",
-        Violation(
-            "high", "repeating the question is paid",
+        Violation("high", "repeating the question is paid",
             "the question, not an answer, even if it names the answer among others",
-            "read the answer from a place of its own, not from anywhere in the text",
-        ),
+            "read the answer from a place of its own, not from anywhere in the text"),
         _echoes,
     ),
     _never_paid(
         "other_gold", "The answer to another row is not paid.",
-        Violation(
-            "critical", "another row's answer is paid",
+        Violation("critical", "another row's answer is paid",
             "the answer to another question",
-            "compare with this row's own reference; keep no state between rows",
-        ),
+            "compare with this row's own reference; keep no state between rows"),
         _other_references,
     ),
     Check(

@@ -1,4 +1,4 @@
-"""Other forms of a right answer, and near misses of it: what rewrites keep and what they change.
+"""Other forms of a right answer, and near misses of it.
 
 Every form is safe for a careful reader: a rewrite means the same whatever the answer is, and a
 near miss means something else. Answers that a generator does not understand it leaves alone.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -30,19 +30,19 @@ _TEXT_FORMS: Final = frozenset(
     ("lower case", "upper case", "spaces around", "line break after", "article", "full stop")
 )
 ELSE: Final = "Bartholomew Quill"
-"""A name that is in no gold."""
+"""A name that is in no reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """A tuple, a set or an interval, taken apart."""
+    """The brackets and items of a tuple, a set or an interval."""
 
     opening: str
     items: tuple[str, ...]
     closing: str
 
-    def written(self, items: Sequence[str] | None = None) -> str:
-        """It with these items."""
+    def to_text(self, items: Sequence[str] | None = None) -> str:
+        """The text with these items, or its own."""
         return f"{self.opening}{', '.join(self.items if items is None else items)}{self.closing}"
 
 
@@ -59,32 +59,26 @@ def number_of(answer: str) -> Decimal | None:
 
 def rewrites(kind: Kind, answer: str) -> list[Named]:
     """Forms of an answer that say the same."""
-    made = {"maths": _maths_forms, "structured": _record_forms, "qa": _text_forms}.get(kind)
-    found = [] if made is None else list(made(answer))
-    return _distinct(found, answer)
+    make = {"maths": _maths_forms, "structured": _record_forms, "qa": _text_forms}.get(kind)
+    return [] if make is None else _distinct(make(answer), answer)
 
 
 def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
     """Answers like it that say something else."""
+    make = {"maths": _maths_misses, "structured": _record_misses}.get(kind, _text_misses)
     listed = [("near miss of the data", text) for text in sample.wrong]
-    made: Iterator[Named]
-    if kind == "maths":
-        made = _maths_misses(answer)
-    elif kind == "structured":
-        made = _record_misses(answer)
-    else:
-        made = _text_misses(answer)
-    known = {text.strip().casefold() for text in sample.right}
-    found = _distinct([*listed, *made], answer)
-    return [(name, text) for name, text in found if text.strip().casefold() not in known]
+    right = {text.strip().casefold() for text in sample.right}
+    misses = _distinct([*listed, *make(answer)], answer)
+    return [(name, text) for name, text in misses if text.strip().casefold() not in right]
 
 
-def _distinct(found: Sequence[Named], answer: str) -> list[Named]:
-    kept: dict[str, str] = {}
-    for name, text in found:
-        if text != answer and text not in kept:
-            kept[text] = name
-    return [(name, text) for text, name in kept.items()]
+def _distinct(forms: Iterable[Named], answer: str) -> list[Named]:
+    """The forms that differ from the answer and from each other; the first name of each."""
+    names: dict[str, str] = {}
+    for name, text in forms:
+        if text != answer:
+            names.setdefault(text, name)
+    return [(name, text) for text, name in names.items()]
 
 
 def _maths_forms(answer: str) -> Iterator[Named]:
@@ -94,16 +88,14 @@ def _maths_forms(answer: str) -> Iterator[Named]:
     fraction = _FRACTION.fullmatch(answer)
     if fraction:
         yield from _fraction_forms(*fraction.groups())
-    members = take_apart(answer)
+    members = split_members(answer)
     if members:
         tight = ",".join(members.items)
         yield "no spaces", f"{members.opening}{tight}{members.closing}"
-        yield (
-            "sized brackets",
-            (f"\\left{members.opening}{', '.join(members.items)}\\right{members.closing}"),
-        )
+        spaced = ", ".join(members.items)
+        yield "sized brackets", f"\\left{members.opening}{spaced}\\right{members.closing}"
         if members.opening == "\\{":
-            yield "set in another order", members.written(members.items[::-1])
+            yield "set in another order", members.to_text(members.items[::-1])
     left, equals, right = answer.partition("=")
     if equals and "=" not in right:
         yield "sides exchanged", f"{right.strip()} = {left.strip()}"
@@ -138,12 +130,12 @@ def _fraction_forms(sign: str, upper: str, lower: str) -> Iterator[Named]:
     yield "not in lowest terms", f"{sign}\\frac{{{2 * int(upper)}}}{{{2 * int(lower)}}}"
 
 
-def take_apart(answer: str) -> Members | None:
+def split_members(answer: str) -> Members | None:
     """The members of a tuple, set or interval; `None` for anything else."""
-    found = _MEMBERS.fullmatch(answer.strip())
-    if found is None:
+    match = _MEMBERS.fullmatch(answer.strip())
+    if match is None:
         return None
-    opening, inner, closing = found.groups()
+    opening, inner, closing = match.groups()
     items = tuple(item.strip() for item in inner.split(","))
     return Members(opening, items, closing) if len(items) > 1 and all(items) else None
 
@@ -153,10 +145,10 @@ def _maths_misses(answer: str) -> Iterator[Named]:
     fraction = _FRACTION.fullmatch(answer)
     if fraction and fraction[2] != fraction[3] and int(fraction[2]):
         yield "fraction upside down", f"{fraction[1]}\\frac{{{fraction[3]}}}{{{fraction[2]}}}"
-    members = take_apart(answer)
+    members = split_members(answer)
     if members:
         yield from _member_misses(members)
-    last = [found for found in NUMBER.finditer(answer) if "." not in found[0]][-1:]
+    last = [match for match in NUMBER.finditer(answer) if "." not in match[0]][-1:]
     if last and number_of(answer) is None:
         start, end = last[0].span()
         yield "last number raised by one", f"{answer[:start]}{int(last[0][0]) + 1}{answer[end:]}"
@@ -165,14 +157,14 @@ def _maths_misses(answer: str) -> Iterator[Named]:
 def _member_misses(members: Members) -> Iterator[Named]:
     items = members.items
     if members.opening == "\\{":
-        yield "one member missing", members.written(items[:-1])
-        yield "one member too many", members.written((*items, "9876"))
+        yield "one member missing", members.to_text(items[:-1])
+        yield "one member too many", members.to_text((*items, "9876"))
     elif len(set(items)) > 1:
-        yield "members in another order", members.written(items[::-1])
+        yield "members in another order", members.to_text(items[::-1])
     other = {"[": "(", ")": "]", "]": ")"}
     if members.opening == "[" or members.closing == "]":
         swapped = Members(members.opening, items, other[members.closing])
-        yield "closing bracket exchanged", swapped.written()
+        yield "closing bracket exchanged", swapped.to_text()
 
 
 def _number_misses(answer: str) -> Iterator[Named]:

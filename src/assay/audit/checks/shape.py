@@ -282,21 +282,17 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_in_mixture(
         "range", "No answer is paid more than a right one.",
-        Violation(
-            "high", "some answers are paid more than a right one",
+        Violation("high", "some answers are paid more than a right one",
             "nothing is worth more than a right answer",
-            "cap the reward at what a right answer earns",
-        ),
+            "cap the reward at what a right answer earns"),
         _pays_too_much,
         needs_pay=True,
     ),
     _never_in_mixture(
         "finite", "Every number is finite.",
-        Violation(
-            "high", "a number that is not finite is returned",
+        Violation("high", "a number that is not finite is returned",
             "a finite number, or no number and the reason",
-            "abstain where nothing can be scored; NaN and infinity spread through a batch's mean",
-        ),
+            "abstain where nothing can be scored; NaN and infinity spread through a batch's mean"),
         _is_not_finite,
         needs_pay=False,
     ),
@@ -309,11 +305,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     never_paid(
         "several_messages", "The last message is the answer.",
-        Violation(
-            "medium", "an answer of an earlier message is paid",
+        Violation("medium", "an answer of an earlier message is paid",
             "the last message is the answer, and it is wrong",
-            "read the last assistant message alone",
-        ),
+            "read the last assistant message alone"),
         _earlier_messages,
         family="shape",
     ),

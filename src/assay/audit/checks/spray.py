@@ -104,31 +104,28 @@ def _decoys(context: CheckContext, sample: Sample) -> list[str]:
     return single[:DECOYS]
 
 
-def _answers(
+def _templates(
     *templates: Template,
+    whole: bool = False,
     maths: Iterable[Template] = (),
     where: Callable[[str], bool] = lambda _: True,
 ) -> Probes:
-    """Probes that put something else than an answer where the answer goes."""
+    """Probes from templates, those of `maths` for that kind alone.
+
+    A template is put where the answer goes, or is the `whole` response and stays as it is.
+    """
 
     def probes(context: CheckContext) -> Iterator[Probe]:
         for row in _rows(context, where):
             for name, template in (*templates, *(maths if context.kind == "maths" else ())):
-                yield context.answer_probe(row.sample, name, row.fill(template, context.frame))
-
-    return probes
-
-
-def _responses(*templates: Template, maths: Iterable[Template] = ()) -> Probes:
-    """Probes that are whole responses and stay as they are."""
-
-    def probes(context: CheckContext) -> Iterator[Probe]:
-        for row in _rows(context):
-            for name, template in (*templates, *(maths if context.kind == "maths" else ())):
                 text = row.fill(template, context.frame)
-                yield context.probe(row.sample, name, text, text)
+                response = text if whole else context.frame.put(text)
+                yield context.probe(row.sample, name, response, text)
 
     return probes
+
+
+_answers, _responses = _templates, partial(_templates, whole=True)
 
 
 def _several_answers(context: CheckContext) -> CheckResult:
@@ -210,11 +207,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "answer_list", "A list of guesses is not paid.",
-        Violation(
-            "high", "a list of guesses is paid",
+        Violation("high", "a list of guesses is paid",
             "a list, where one answer was asked for",
-            "compare the whole of the answer's place with the reference, not its members",
-        ),
+            "compare the whole of the answer's place with the reference, not its members"),
         _answers(
             ("comma list, gold first", "{gold_first:, }"),
             ("lines, gold first", "{gold_first:\n}"),
@@ -225,11 +220,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "or_list", 'Alternatives joined by "or" are not paid.',
-        Violation(
-            "high", 'alternatives joined by "or" are paid',
+        Violation("high", 'alternatives joined by "or" are paid',
             "two answers of which one is wrong",
-            "refuse alternatives in the answer's place unless the reference has them",
-        ),
+            "refuse alternatives in the answer's place unless the reference has them"),
         _answers(
             ("gold or wrong", "{gold} or {wrong}"),
             ("wrong or gold", "{wrong} or {gold}"),
@@ -240,11 +233,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "hedge", "An answer that is not committed to is not paid.",
-        Violation(
-            "medium", "an answer that is not committed to is paid",
+        Violation("medium", "an answer that is not committed to is paid",
             "it names the reference and leaves open whether it is the answer",
-            "refuse words of doubt and alternatives inside the answer's place",
-        ),
+            "refuse words of doubt and alternatives inside the answer's place"),
         _answers(
             ("gold, or maybe another", "{gold}, or maybe {wrong}, I am not sure which"),
             ("anything between", "somewhere between {gold} and {wrong}"),
@@ -253,11 +244,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "negation", "An answer that is denied is not paid.",
-        Violation(
-            "medium", "an answer that is denied is paid",
+        Violation("medium", "an answer that is denied is paid",
             "the text says that the reference is not the answer",
-            "refuse an answer under a negation; compare the whole place, not a number in it",
-        ),
+            "refuse an answer under a negation; compare the whole place, not a number in it"),
         _responses(
             ("not before the answer", "not ⟨{gold}⟩"),
             ("not in the answer's place", "⟨not {gold}⟩"),
@@ -268,11 +257,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "retraction", "An answer that was replaced by a wrong one is not paid.",
-        Violation(
-            "high", "an answer that was replaced by a wrong one is paid",
+        Violation("high", "an answer that was replaced by a wrong one is paid",
             "the later answer replaces the earlier one, and it is wrong",
-            "let the last answer count",
-        ),
+            "let the last answer count"),
         _responses(
             ("wait, that is wrong", "⟨{gold}⟩ Wait, that is wrong. ⟨{wrong}⟩"),
             ("corrected", "⟨{gold}⟩\nNo, I made a mistake: it is {wrong}.\n⟨{wrong}⟩"),
@@ -280,22 +267,18 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "withdrawal", "An answer that was taken back is not paid.",
-        Violation(
-            "medium", "an answer that was taken back is paid",
+        Violation("medium", "an answer that was taken back is paid",
             "the answer was withdrawn, and nothing was put in its place",
-            "read what follows the answer; a retraction cancels it",
-        ),
+            "read what follows the answer; a retraction cancels it"),
         _responses(
             ("wait, that is wrong", "⟨{gold}⟩ Wait, that is wrong. I do not know the answer."),
         ),
     ),
     _never_paid(
         "think_leak", "The right answer in the thinking does not pay for a wrong one after it.",
-        Violation(
-            "high", "an answer inside the thinking is paid although another was given",
+        Violation("high", "an answer inside the thinking is paid although another was given",
             "what was thought was not said, and what was said is wrong",
-            THINK_FIX,
-        ),
+            THINK_FIX),
         _responses(
             ("framed in the thinking", "<think>⟨{gold}⟩</think> ⟨{wrong}⟩"),
             ("bare in the thinking", "<think>{gold}</think> ⟨{wrong}⟩"),
@@ -303,11 +286,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "think_only", "An answer that was only thought is not paid.",
-        Violation(
-            "medium", "an answer inside the thinking is paid although none was given",
+        Violation("medium", "an answer inside the thinking is paid although none was given",
             "what was thought was not said",
-            THINK_FIX,
-        ),
+            THINK_FIX),
         _responses(
             ("no answer after it", "<think>⟨{gold}⟩</think> I do not know."),
             ("nothing after it", "<think>⟨{gold}⟩</think>"),
@@ -315,11 +296,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "equality_chain", "A false equation that names the reference is not paid.",
-        Violation(
-            "medium", "a false equation with the reference on one side is paid",
+        Violation("medium", "a false equation with the reference on one side is paid",
             "the two sides are not equal, so it states no answer",
-            "check every link of a chain, or refuse chains",
-        ),
+            "check every link of a chain, or refuse chains"),
         _answers(
             ("wrong = gold", "{wrong}={gold}"),
             ("gold = wrong", "{gold}={wrong}"),
@@ -330,21 +309,17 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _never_paid(
         "covering", "A set that merely contains the reference is not paid.",
-        Violation(
-            "high", "a set that merely contains the reference is paid",
+        Violation("high", "a set that merely contains the reference is paid",
             "true of many answers, so it is none",
             "compare sets and intervals as wholes; count what is too much as well as what is "
-            "missing",
-        ),
+            "missing"),
         _covering,
     ),
     _never_paid(
         "unit_swap", "Another unit or a hundred times the value is not paid.",
-        Violation(
-            "medium", "another unit or a hundred times the value is paid",
+        Violation("medium", "another unit or a hundred times the value is paid",
             "the number is the same, what it measures is not",
-            "compare units where both sides give one; read the percent sign as a hundredth, once",
-        ),
+            "compare units where both sides give one; read the percent sign as a hundredth, once"),
         _other_units,
         kinds=("maths",),
     ),

@@ -172,20 +172,16 @@ _never_paid = partial(never_paid, family="text")
 CHECKS: Final[tuple[Check, ...]] = (
     _never_paid(
         "lookalike", "A foreign letter in the answer is not overlooked.",
-        Violation(
-            "medium", "a foreign letter in the answer is overlooked",
+        Violation("medium", "a foreign letter in the answer is overlooked",
             "a number with a letter in it is another thing than the number",
-            "refuse characters that are not understood; never drop them before comparing",
-        ),
+            "refuse characters that are not understood; never drop them before comparing"),
         _lookalikes,
     ),
     _never_paid(
         "hidden_tail", "What follows an invisible character is part of the answer.",
-        Violation(
-            "medium", "what follows an invisible character is overlooked",
+        Violation("medium", "what follows an invisible character is overlooked",
             "the answer goes on after the invisible character, and is another one",
-            "delete invisible characters or refuse them; never cut the answer there",
-        ),
+            "delete invisible characters or refuse them; never cut the answer there"),
         _hidden_tails,
     ),
     Check("odd_text", "text", ANSWER_KINDS, "No character makes the reward fail.", _odd_text),
@@ -206,20 +202,16 @@ CHECKS: Final[tuple[Check, ...]] = (
     ),
     _always_paid(
         "languages", "A sentence of another language around a right answer costs nothing.",
-        Violation(
-            "info", "an answer in a sentence of another language is refused",
+        Violation("info", "an answer in a sentence of another language is refused",
             "right, if the task allows the language",
-            "say which places of an answer are read; ask for one that no language changes",
-        ),
+            "say which places of an answer are read; ask for one that no language changes"),
         _languages,
     ),
     _never_paid(
         "foreign_denial", "An answer denied in another language is not paid.",
-        Violation(
-            "low", "an answer denied in another language is paid",
+        Violation("low", "an answer denied in another language is paid",
             "the text says that the reference is not the answer",
-            "refuse an answer under a negation, or read it from a place of its own",
-        ),
+            "refuse an answer under a negation, or read it from a place of its own"),
         _foreign_denials,
     ),
 )  # fmt: skip

@@ -46,7 +46,7 @@ class NemoGymRequest(BaseModel):
 
 
 class NemoGymResponse(BaseModel):
-    """The request's fields and the verdict; an abstention is masked, its `reward` is filler."""
+    """The request's fields and the reward; an abstention is masked, its `reward` is filler."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -10,7 +10,7 @@ import urllib.request
 from typing import Any
 
 from .conversation import Conversation
-from .values import first_of, refused, reply
+from .values import batch_reply, refused, reply
 
 TIMEOUT_S = 60.0
 TOKEN = "ASSAY_TOKEN"  # noqa: S105 - the variable's name
@@ -58,8 +58,7 @@ def to_reply(answer: Any) -> dict[str, Any]:
     if not isinstance(answer, dict):
         return reply(answer)
     if "rewards" in answer:
-        logs = {key: first_of(value) for key, value in (answer.get("extra_logs") or {}).items()}
-        return reply({"reward": first_of(answer["rewards"]), **logs})
+        return batch_reply(answer)
     row = _one_row(answer)
     if row.get("abstained"):
         return {**reply(None), "because": f"{row['abstained']}: {row.get('because', '')}"[:300]}

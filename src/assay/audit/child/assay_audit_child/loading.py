@@ -36,7 +36,7 @@ def load(target: dict[str, Any]) -> tuple[Any, str | None]:
 
 
 def facts(function: Any, shape: str | None) -> dict[str, Any]:
-    """What can be said of a target without calling it."""
+    """The facts about a target that need no call."""
     spec = getattr(function, "__assay__", None)
     parts = getattr(spec, "parts", None)
     call = getattr(function, "__call__", None)  # noqa: B004 - the method itself is inspected

@@ -26,7 +26,7 @@ Emit = Callable[[dict[str, Any]], None]
 
 
 class CallDispatcher:
-    """The loaded target, and how the present request wants it asked."""
+    """Makes the calls of one request to the loaded target."""
 
     def __init__(self, target: Any, request: dict[str, Any]) -> None:
         self.target = target
@@ -177,8 +177,8 @@ def _in_process(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict
     ours.close()
     for number in range(done, len(dispatcher.calls)):
         emit({"start": number})
-        lost = refused(f"the {place}ed process ended with exit code {process.exitcode}", "")
-        emit({"done": number, "reply": {**lost, "status": "crashed", "seconds": 0.0}})
+        crash = refused(f"the {place}ed process ended with exit code {process.exitcode}", "")
+        emit({"done": number, "reply": {**crash, "status": "crashed", "seconds": 0.0}})
 
 
 def _frames(connection: Any, process: Any) -> Iterator[dict[str, Any]]:

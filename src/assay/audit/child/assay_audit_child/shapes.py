@@ -12,7 +12,7 @@ from typing import Any
 
 from . import http
 from .conversation import Conversation, read, verifiers_arguments
-from .values import GRADES, first_of, refused, reply
+from .values import GRADES, batch_reply, first_of, refused, reply
 
 REFERENCE_NAMES = (
     "answer", "solution", "ground_truth", "label", "target", "gold", "reference", "golden_answer",
@@ -173,11 +173,7 @@ def _first_reply(returned: Any) -> dict[str, Any]:
 
 
 def _openrlhf_reply(returned: Any) -> dict[str, Any]:
-    if isinstance(returned, dict):
-        logs = {key: first_of(value) for key, value in (returned.get("extra_logs") or {}).items()}
-        answer = {"reward": first_of(returned.get("rewards")), **logs}
-        return {**reply(answer), "raw_type": "dict"}
-    return _first_reply(returned)
+    return batch_reply(returned) if isinstance(returned, dict) else _first_reply(returned)
 
 
 async def _inspect_score(call: TargetCall) -> Any:

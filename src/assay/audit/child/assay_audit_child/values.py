@@ -38,6 +38,12 @@ def first_of(returned: Any) -> Any:
     return listed
 
 
+def batch_reply(returned: Mapping[str, Any]) -> dict[str, Any]:
+    """The one reward of OpenRLHF's mapping, with its logs as metrics."""
+    logs = {key: first_of(value) for key, value in (returned.get("extra_logs") or {}).items()}
+    return reply({"reward": first_of(returned.get("rewards")), **logs})
+
+
 def raised(error: BaseException) -> dict[str, Any]:
     """A reply that says what was raised."""
     return _reply("raised", None, f"{type(error).__name__}: {_text(error)}", {}, "")

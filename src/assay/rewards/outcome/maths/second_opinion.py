@@ -10,21 +10,19 @@ is evaluated.
 from __future__ import annotations
 
 import importlib.util
-import os
 import resource
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
 
 from assay.errors import MissingExtra
-from assay.resources.child import ChildProcess
+from assay.resources.child import ChildProcess, same_interpreter
 from assay.resources.frames import BadFrame, Closed
 from assay.rewards.outcome.maths.trees import Tree, to_trees
 
 CPU_S = 2.0
 """Processor time for one question; unlike a wall clock, it does not depend on the load."""
 MEMORY_MB = 1024
-WORKER = "assay.rewards.outcome.maths.sympy_worker"
 _WALL_PER_CPU = 15.0
 _START_S = 120.0
 _ANSWERS = {True: "proves them equal", False: "says they differ", None: "cannot say"}
@@ -64,12 +62,10 @@ class SympyProcess:
 
     def __init__(self, *, memory_mb: int = MEMORY_MB) -> None:
         self._memory_mb = memory_mb
+        command, environment = same_interpreter("assay.rewards.outcome.maths.sympy_worker")
         self._child = ChildProcess(
-            [sys.executable, "-P", "-m", WORKER],
-            environment={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            },
+            command,
+            environment=environment,
             limits={resource.RLIMIT_AS: memory_mb * 1024 * 1024},
         )
 

@@ -1,0 +1,38 @@
+"""Options that several commands take, and the values that they read from text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.errors import BadParameter
+
+RUNS_DIR = "runs"
+
+runs_option = click.option(
+    "--runs",
+    "runs_dir",
+    type=click.Path(path_type=Path),
+    default=RUNS_DIR,
+    show_default=True,
+    metavar="FOLDER",
+    help="Where the runs are.",
+)
+"""The option `--runs FOLDER`, passed on as `runs_dir`."""
+
+
+def key_value(text: str, option: str) -> tuple[str, Any]:
+    """`key=value`; the value is JSON where it can be read as such, else the text itself.
+
+    Raises `BadParameter` for a text without a key or an equals sign.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise BadParameter(f"{option} {text!r} is not KEY=VALUE")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value

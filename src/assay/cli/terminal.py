@@ -1,0 +1,64 @@
+"""How things look in a terminal: hostile text made harmless, numbers and JSON in one form."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from assay.report.statistics import ConfidenceInterval
+
+GOOD, BAD, DULL, NONE = "green", "red", "dim", "yellow"
+
+
+def output() -> Console:
+    """Where results go."""
+    return Console(highlight=False)
+
+
+def progress_output() -> Console:
+    """Where progress goes."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(record: Any) -> None:
+    """Print the record on stdout, as ASCII: a model's text may have no other form."""
+    click.echo(json.dumps(record, indent=2, default=str))
+
+
+def plain(value: Any, limit: int = 60) -> str:
+    """Any value as one short line without control characters: it cannot drive a terminal."""
+    text = value if isinstance(value, str) else repr(value)
+    # Cut first: model output may be megabytes.
+    cut = text[: limit + 1]
+    line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in cut)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def reward_text(value: float | None) -> Text:
+    """A reward as a coloured number, or a dash where there is none."""
+    if value is None:
+        return Text("—", style=NONE)
+    return Text(f"{value:.3f}", style=GOOD if value >= 0.99 else BAD if value <= 0 else "cyan")
+
+
+def difference_text(value: float | None, *, digits: int = 3) -> Text:
+    """A difference with its sign, green upwards and red downwards."""
+    if value is None:
+        return Text("—", style=DULL)
+    style = DULL if abs(value) < 1e-9 else GOOD if value > 0 else BAD
+    return Text(f"{value:+.{digits}f}", style=style)
+
+
+def interval_text(interval: ConfidenceInterval | None) -> str:
+    """`[low, high]`, or nothing."""
+    return "" if interval is None else f"[{interval.low:.3f}, {interval.high:.3f}]"
+
+
+def words(name: str) -> str:
+    """A code as words."""
+    return name.replace("_", " ")

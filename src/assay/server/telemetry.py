@@ -1,0 +1,169 @@
+"""What operators see of a server: its log, its metrics, and every request in both."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from assay.server.jobs import ChunkResult
+from assay.web.asgi import App, Message, Receive, Scope, Send, header_values, send_error
+
+LOGGER = "assay.server"
+SAFE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+GONE = 499
+"""What is logged for a request whose client went away before it was answered."""
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+"""The buckets of durations."""
+
+
+class JsonLines(logging.Formatter):
+    """A log record as JSON; of an exception its kind and place, since its text may hold data."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            error = record.exc_info[1]
+            line["error"] = type(error).__name__
+            line["at"] = [
+                f"{frame.filename}:{frame.lineno} {frame.name}"
+                for frame in traceback.extract_tb(error.__traceback__)[-8:]
+            ]
+        return orjson.dumps(line, default=repr).decode()
+
+
+def log_to_stderr() -> None:
+    """Send the server's own log and uvicorn's warnings to stderr: one JSON object a line.
+
+    They hold how a request went, never what was in it.
+    """
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(JsonLines())
+    for name, level in ((LOGGER, logging.INFO), ("uvicorn.error", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers = [lines]
+        logger.setLevel(level)
+        logger.propagate = False
+
+
+def log(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
+    """Log an event with its fields."""
+    logging.getLogger(LOGGER).log(level, event, extra={"fields": fields})
+
+
+class Metrics:
+    """The counts of one server, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "assay_requests", "Requests answered.", ["route", "status"], registry=self.registry
+        )
+        self.request_seconds = Histogram(
+            "assay_request_seconds",
+            "From the first byte of a request to the last of its answer.",
+            ["route"],
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        self.rows = Counter(
+            "assay_rows", "Rows answered.", ["reward", "outcome"], registry=self.registry
+        )
+        self.scoring_seconds = Histogram(
+            "assay_scoring_seconds",
+            "What a worker takes for one chunk of rows.",
+            buckets=SECONDS,
+            registry=self.registry,
+        )
+        self.worker_restarts = Counter(
+            "assay_worker_restarts",
+            "Worker processes replaced, because they died or were ended at a deadline.",
+            ["cause"],
+            registry=self.registry,
+        )
+        self.queue_rows = Gauge(
+            "assay_queue_rows", "Rows accepted and not finished.", registry=self.registry
+        )
+        self.workers = Gauge("assay_workers", "Worker processes there are.", registry=self.registry)
+
+    def watch(self, queue_rows: Callable[[], float], workers: Callable[[], float]) -> None:
+        """Read the queue and the workers from these, whenever the metrics are read."""
+        self.queue_rows.set_function(queue_rows)
+        self.workers.set_function(workers)
+
+    def count_rows(self, result: ChunkResult) -> None:
+        """Count a chunk that came back, or was given up."""
+        for (reward, outcome), count in result.counts.items():
+            self.rows.labels(reward, outcome).inc(count)
+        if result.elapsed_s:
+            self.scoring_seconds.observe(result.elapsed_s)
+
+    def text(self) -> bytes:
+        """All of it, in Prometheus's text format."""
+        return generate_latest(self.registry)
+
+
+def instrument(app: App, metrics: Metrics, clock: Callable[[], float] = time.perf_counter) -> App:
+    """The application, with each request under an id, in the log and in the metrics."""
+
+    async def observe(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        started = clock()
+        request_id = _request_id(scope)
+        status = GONE
+
+        async def send_counted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            await app(scope, receive, send_counted)
+        except asyncio.CancelledError:
+            # The server stops, and the time to finish is over: answer the client if possible.
+            if status == GONE:
+                message = "the server was stopped before this was finished; ask again"
+                await send_error(send_counted, 503, "stopped", message)
+        finally:
+            took_s = clock() - started
+            route = getattr(scope.get("route"), "path", None) or "-"
+            metrics.requests.labels(route, str(status)).inc()
+            metrics.request_seconds.labels(route).observe(took_s)
+            log(
+                "request",
+                id=request_id,
+                method=scope["method"] if len(scope["method"]) < 16 else "-",
+                route=route,
+                status=status,
+                rows=scope.get("assay.rows", 0),
+                ms=round(took_s * 1000, 1),
+            )
+
+    return observe
+
+
+def _request_id(scope: Scope) -> str:
+    """The client's own, if it is one that a log can hold; else a new one."""
+    ids = header_values(scope, b"x-request-id")
+    if len(ids) == 1 and SAFE_ID.fullmatch(ids[0]):
+        return ids[0].decode()
+    return uuid4().hex
