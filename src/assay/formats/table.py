@@ -1,4 +1,4 @@
-"""A run as one flat table, for tools that know nothing of Assay; JSON lines and Parquet write it."""
+"""A run as one flat table, for tools that know nothing of Assay: its columns and its rows."""
 
 from __future__ import annotations
 
