@@ -43,7 +43,7 @@ def recorded(*evidence: WorldEvidence, messages: int = 6, **more: Any) -> Contex
     return Context.recorded(Episode.model_validate_json(episode.model_dump_json()))
 
 
-def scorer(name: str, context: Context, task_id: object = "7", **params: Any) -> Score:
+def score_of(name: str, context: Context, task_id: object = "7", **params: Any) -> Score:
     return score(name, params=params, final_response="done", context=context, task_id=task_id)
 
 
@@ -82,7 +82,7 @@ def test_scienceworld_pays(
     evidence: WorldEvidence, params: dict[str, Any], messages: int, value: float, why: str
 ) -> None:
     context = recorded(evidence, messages=messages)
-    result = scorer("scienceworld_reward", context, **params)
+    result = score_of("scienceworld_reward", context, **params)
     assert result["reward"] == value, why
     assert tuple(result.parts) == ("score", "max_score", "completed", "acc")
     assert result["output"] in (
@@ -93,9 +93,9 @@ def test_scienceworld_pays(
 
 
 def test_scienceworld_parts_say_what_was_reached() -> None:
-    ours = scorer("scienceworld_reward", recorded(lab(-100, 75)))
+    ours = score_of("scienceworld_reward", recorded(lab(-100, 75)))
     assert dict(ours.parts) == {"score": -1.0, "max_score": 0.75, "completed": 0.0, "acc": 0.0}
-    theirs = scorer("scienceworld_reward", recorded(lab(-100, 75)), agentfly=True)
+    theirs = score_of("scienceworld_reward", recorded(lab(-100, 75)), agentfly=True)
     assert theirs["score"] == 0.75
 
 
@@ -111,7 +111,7 @@ def test_webshop_pays_the_score_of_the_purchase() -> None:
         "price_ok": True,
     }
     evidence = WorldEvidence("webshop", "7", 0.2, done=True, won=False, progress=progress)
-    result = scorer("webshop_reward", recorded(evidence), task_id=7)
+    result = score_of("webshop_reward", recorded(evidence), task_id=7)
     assert (result["reward"], result["output"]) == (0.2, "B000")
     assert dict(result.parts) == {
         "bought": 1.0,
@@ -124,7 +124,7 @@ def test_webshop_pays_the_score_of_the_purchase() -> None:
 
 def test_webshop_pays_nothing_for_nothing_bought_and_says_so() -> None:
     evidence = WorldEvidence("webshop", "7", progress={"page": "results"})
-    result = scorer("webshop_reward", recorded(evidence))
+    result = score_of("webshop_reward", recorded(evidence))
     assert (result["reward"], result["bought"]) == (0.0, 0.0)
     assert "nothing was bought" in result.because
     assert "results" in result.because
@@ -133,48 +133,48 @@ def test_webshop_pays_nothing_for_nothing_bought_and_says_so() -> None:
 @pytest.mark.parametrize(("won", "value"), [(True, 1.0), (False, 0.0), (None, 0.0)])
 def test_alfworld_pays_for_winning(won: bool | None, value: float) -> None:
     evidence = WorldEvidence("alfworld", "7", score=value, done=bool(won), won=won)
-    result = scorer("alfworld_episode_reward", recorded(evidence))
+    result = score_of("alfworld_episode_reward", recorded(evidence))
     assert dict(result) == {"reward": value, "won": value, "done": value}
 
 
 @pytest.mark.parametrize("name", REWARDS)
-def test_without_an_episode_of_its_own_a_rollout_is_not_judged(name: str) -> None:
+def test_without_an_episode_of_its_own_a_rollout_is_not_scored(name: str) -> None:
     elsewhere = WorldEvidence("another-world", "7", 1.0, done=True, won=True)
     for context in (recorded(), recorded(elsewhere), Context(task=Task(id="7"))):
-        result = scorer(name, context)
+        result = score_of(name, context)
         assert result["abstained"] == "not_reset"
         assert result["reward"] is None
         assert tuple(result.parts) == find_reward(name).parts
 
 
 @pytest.mark.parametrize("name", REWARDS)
-def test_an_episode_of_another_task_is_not_judged(name: str) -> None:
+def test_an_episode_of_another_task_is_not_scored(name: str) -> None:
     evidence = WorldEvidence(WORLD_OF[name], "8", 1.0, done=True, won=True)
-    assert scorer(name, recorded(evidence))["abstained"] == "wrong_task"
+    assert score_of(name, recorded(evidence))["abstained"] == "wrong_task"
 
 
-def test_webshop_is_not_judged_for_another_task_id() -> None:
+def test_webshop_is_not_scored_for_another_task_id() -> None:
     evidence = WorldEvidence("webshop", "7", 1.0, done=True, won=True)
-    result = scorer("webshop_reward", recorded(evidence), task_id=8)
+    result = score_of("webshop_reward", recorded(evidence), task_id=8)
     assert result["abstained"] == "wrong_task"
     assert "'7'" in result.because
 
 
 @pytest.mark.parametrize("name", REWARDS)
-def test_a_world_that_failed_is_not_judged(name: str) -> None:
+def test_an_environment_that_failed_is_not_scored(name: str) -> None:
     evidence = WorldEvidence(WORLD_OF[name], "7", 0.0)
     failure = Failure(kind="env_error", message="the process was killed")
-    result = scorer(name, recorded(evidence, stop_reason="env_error", failure=failure))
+    result = score_of(name, recorded(evidence, stop_reason="env_error", failure=failure))
     assert result["abstained"] == "env_error"
     assert "the process was killed" in result.because
 
 
 def test_agentfly_pays_nothing_where_no_world_was_entered() -> None:
-    shop = scorer("webshop_reward", recorded(), agentfly=True)
+    shop = score_of("webshop_reward", recorded(), agentfly=True)
     assert (shop["reward"], shop["bought"]) == (0.0, 0.0)
-    brief = scorer("scienceworld_reward", recorded(messages=2), agentfly=True)
+    brief = score_of("scienceworld_reward", recorded(messages=2), agentfly=True)
     assert (brief["reward"], brief["output"]) == (0.0, "Not enough steps to get reward")
-    long = scorer("scienceworld_reward", recorded(messages=6), agentfly=True)
+    long = score_of("scienceworld_reward", recorded(messages=6), agentfly=True)
     assert long["abstained"] == "not_reset"
 
 
@@ -212,8 +212,8 @@ def test_a_context_with_only_acquire_resource_is_read_too(
         assert (result["abstained"] if result.abstained else result["reward"]) == expected
 
     class _Only:
-        def __init__(self, world: Foreign) -> None:
-            self.acquire_resource = world.acquire_resource
+        def __init__(self, environment: Foreign) -> None:
+            self.acquire_resource = environment.acquire_resource
 
     asyncio.run(main())
 
@@ -223,15 +223,15 @@ def test_a_played_episode_and_its_recording_score_alike() -> None:
         task = AlfWorld().tasks()[0]
         steps: list[Step] = []
         async with Context.open(task=task) as context:
-            world = await context.acquire_resource("alfworld")
-            await world.reset(task)
+            environment = await context.acquire_resource("alfworld")
+            await environment.reset(task)
             for number, action in enumerate(("look", "inventory", "fly")):
-                seen = await world.step(action)
+                seen = await environment.step(action)
                 steps.append(Step(index=number, action=action, evidence=seen.evidence))
             live = await score_async("alfworld_episode_reward", context=context)
-            before = world.evidence()
+            before = environment.evidence()
             await score_async("alfworld_episode_reward", context=context)
-            assert world.evidence() == before
+            assert environment.evidence() == before
         episode = Episode(task=task, trajectory=Trajectory(steps=tuple(steps)))
         context = Context.recorded(Episode.model_validate_json(episode.model_dump_json()))
         assert await score_async("alfworld_episode_reward", context=context) == live
@@ -277,5 +277,5 @@ def test_whatever_a_recording_holds_the_score_is_in_range_or_abstained(
 ) -> None:
     progress = {**extra, "max_score": highest, "completed": completed}
     evidence = WorldEvidence("scienceworld", "7", final, completed, completed, progress)
-    result = scorer("scienceworld_reward", recorded(evidence))
+    result = score_of("scienceworld_reward", recorded(evidence))
     assert -1.0 <= float(result) <= 1.0

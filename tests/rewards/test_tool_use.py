@@ -206,7 +206,7 @@ BROKEN: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("trajectory", "names"), BROKEN)
-def test_what_is_no_list_of_messages_cannot_be_judged(trajectory: object, names: str) -> None:
+def test_what_is_no_list_of_messages_gives_a_bad_trajectory(trajectory: object, names: str) -> None:
     use = tool_use(trajectory, to_policy("any"))
     assert isinstance(use, BadTrajectory)
     assert names in use.because

@@ -59,7 +59,7 @@ def test_every_recorded_case_gets_the_value_that_browsergym_gave() -> None:
 
 
 NUMBERS = [
-    ("14.2", "14.2", 1.0, "the gold"),
+    ("14.2", "14.2", 1.0, "the reference"),
     ("14.2%", "14.2", 1.0, "a percent sign is dropped"),
     ("14.2 %", "14.2", 1.0, "also after a space"),
     ("14.3", "14.2", 0.9930, "1 - ln(14.3 / 14.2)"),
@@ -71,10 +71,10 @@ NUMBERS = [
     ("~14.2", "14.2", 0.0, "neither is an approximation"),
     ("0.142", "14.2", 0.0, "a fraction is not a percentage"),
     ("25", "14.2", 0.4344, "credit for the order of magnitude"),
-    ("28.57", "14.2", 0.3009, "twice the gold"),
+    ("28.57", "14.2", 0.3009, "twice the reference"),
     ("38.5", "14.2", 0.0026, "just below the factor e"),
     ("38.6", "14.2", 0.0, "just above it"),
-    ("850000", "850000", 1.0, "the gold"),
+    ("850000", "850000", 1.0, "the reference"),
     (" 850000 ", "850000", 1.0, "white space is ignored"),
     ("850000.00", "850000", 1.0, "decimals are a number's own business"),
     ("$850k", "850000", 0.0, "k is not read"),
@@ -89,7 +89,7 @@ NUMBERS = [
     ("$1,010,000", "1010000", 0.0, "two points are no number"),
     ("700000", "1010000", 0.6334, "1 - ln(1.01 / 0.7)"),
     ('"1010000"', "1010000", 1.0, "a JSON string is unquoted"),
-    ("1148", "1148 sqft", 1.0, "the unit is dropped from the gold"),
+    ("1148", "1148 sqft", 1.0, "the unit is dropped from the reference"),
     ("1148 sqft", "1148 sqft", 1.0, "and from the answer"),
     ("1,148 sqft", "1148 sqft", 0.0, "the comma becomes a point"),
     ("1148 sq ft", "1148 sqft", 0.0, "only that one spelling"),
@@ -127,7 +127,7 @@ STRINGS = [
     ("Shanghai Villa, Red Bamboo", "Shanghai villa", 0.6667, "one text with two extra tokens"),
     ("villa villa villa shanghai", "Shanghai villa", 1.0, "repetition is free"),
     ("2023-09-01", "September 1, 2023", 0.6667, "there is no date logic: 1 and 2023 are shared"),
-    ("September 1, 2023", "September 1, 2023", 1.0, "the gold"),
+    ("September 1, 2023", "September 1, 2023", 1.0, "the reference"),
     ("1 September 2023", "September 1, 2023", 1.0, "the same tokens"),
     ("Sept 1 2023", "September 1, 2023", 0.6667, "another token for the month"),
     ("09/01/2023", "September 1, 2023", 0.0, "one numeric token, not shared"),
@@ -138,7 +138,7 @@ STRINGS = [
     ("McDonald’s", "McDonald's", 0.0, "a curly apostrophe is not ASCII punctuation"),
     ("McDonalds", "McDonald's", 1.0, "a straight one is"),
     ("Fidelity Index Fund (FPADX)", "Fidelity® Index Fund (FPADX)", 0.75, "® stays in its token"),
-    ("Route 66 Diner", "Route 66 Diner", 1.0, "the gold"),
+    ("Route 66 Diner", "Route 66 Diner", 1.0, "the reference"),
     ("Route Diner", "Route 66 Diner", 0.0, "the number gate"),
     ("Route 67 Diner", "Route 66 Diner", 0.0, "the number gate"),
     ("Knives Out", "Glass Onion: A Knives Out Mystery", 0.5714, "two of five tokens"),
@@ -148,7 +148,7 @@ GYMS = "CrossFit East River\nAvea Pilates"
 LISTS = [
     ('["CrossFit East River","Avea Pilates"]', GYMS, 1.0, "a JSON list of the items"),
     ('["Avea Pilates","CrossFit East River"]', GYMS, 1.0, "in any order"),
-    (GYMS, GYMS, 0.375, "the gold itself is one text, not two"),
+    (GYMS, GYMS, 0.375, "the reference itself is one text, not two"),
     ("CrossFit East River, Avea Pilates", GYMS, 0.375, "as are commas"),
     ("CrossFit East River", GYMS, 0.5, "one of two"),
     ('["CrossFit East River"]', GYMS, 0.5, "one of two, in a list"),
@@ -165,14 +165,14 @@ PARCELS = "\n".join(
 )
 PARCEL = '{"sender": "USPS", "price (usd)": "41.75"}'
 OBJECTS = [
-    (PARCELS, PARCELS, 1.0, "the gold, one object per line"),
+    (PARCELS, PARCELS, 1.0, "the reference, one object per line"),
     ("[" + PARCELS.replace("\n", ",") + "]", PARCELS, 1.0, "or in a list"),
     ("\n".join(reversed(PARCELS.split("\n"))), PARCELS, 1.0, "in any order"),
     (PARCELS.split("\n")[0], PARCELS, 1 / 3, "one of three"),
     (PARCELS.replace("DHL", "dhl"), PARCELS, 1.0, "the case of a value is ignored"),
     (PARCELS.replace("sender", "Sender"), PARCELS, 0.5, "the case of a key is not"),
     ('{"sender": "DHL"}', PARCELS, 0.2222, "a missing key"),
-    (PARCEL, PARCEL, 1.0, "the gold"),
+    (PARCEL, PARCEL, 1.0, "the reference"),
     ('{"sender": "USPS", "price (usd)": 41.75}', PARCEL, 1.0, "a number for its text"),
     ('{"sender": "usps", "price (usd)": "$41.75"}', PARCEL, 1.0, "a currency"),
     ('{"sender": "USPS", "price (usd)": 45}', PARCEL, 0.9625, "a close number"),
@@ -183,7 +183,7 @@ OBJECTS = [
     ("USPS 41.75", PARCEL, 0.0, "text is no object"),
     (f"```json\n{PARCEL}\n```", PARCEL, 0.0, "neither is a fenced one"),
     (f"[[{PARCEL}]]", PARCEL, 0.0, "nor a list in a list"),
-    ("anything", "", 0.0, "a hidden gold"),
+    ("anything", "", 0.0, "a hidden reference"),
 ]
 
 
@@ -213,7 +213,7 @@ def test_an_answer_gets_browsergyms_value(
         (f'[{PARCEL}, "x"]', PARCEL, "a text among objects"),
         ("1" + "0" * 400, "45", "an integer that no float holds"),
         (PARCEL, "1\n2", "objects against lines of numbers"),
-        ('{"a": 1}', '{"a": null}', "a null inside the gold"),
+        ('{"a": 1}', '{"a": null}', "a null inside the reference"),
     ],
 )
 def test_where_browsergym_raises_the_score_is_zero_and_says_so(
@@ -241,7 +241,7 @@ def test_an_empty_answer_is_zero_and_unanswered(
     assert (score.value, score.parts["answered"]) == (0.0, 0.0), why
 
 
-def test_a_missing_gold_abstains_and_an_unusable_one_too() -> None:
+def test_a_missing_reference_abstains_and_an_unusable_one_too() -> None:
     for reference, reason in (
         (None, "missing_reference"),
         ({"a": 1}, "unparseable_reference"),
@@ -257,7 +257,7 @@ def test_a_missing_gold_abstains_and_an_unusable_one_too() -> None:
         assert set(score.parts) == set(ASSISTANTBENCH_PARTS)
 
 
-def test_a_hidden_gold_is_browsergyms_zero_marked_or_an_abstention_on_request() -> None:
+def test_a_hidden_reference_is_browsergyms_zero_marked_or_an_abstention_on_request() -> None:
     score = score_of("anything", " \n ")
     assert (score.value, score.parts["gold_hidden"]) == (0.0, 1.0)
     assert "hidden" in score.because
@@ -286,7 +286,7 @@ def test_a_value_that_browsergym_calls_infinite_is_zero(prediction: str, referen
     assert "infinity" in score.because
 
 
-def test_numbers_and_lists_of_lines_are_golds_too() -> None:
+def test_numbers_and_lists_of_lines_are_references_too() -> None:
     assert score_of("14.2", 14.2).value == 1.0
     assert score_of('["b", "a"]', ["a", "b"]).value == 1.0
     assert score_of(45, "45").value == 1.0
@@ -353,7 +353,7 @@ answers = st.text(max_size=30) | json_values.map(json.dumps)
 
 
 @given(answers, answers)
-def test_any_text_against_any_gold_is_a_score_with_all_parts(
+def test_any_text_against_any_reference_is_a_score_with_all_parts(
     prediction: str, reference: str
 ) -> None:
     score = score_of(prediction, reference)

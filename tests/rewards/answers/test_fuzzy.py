@@ -25,7 +25,7 @@ from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
 
 
-def scored(response: object, answer: object, **options: Any) -> Scored:
+def score_of(response: object, answer: object, **options: Any) -> Scored:
     score = fuzzy_answer_reward(response, answer, **options)
     assert isinstance(score, Scored)
     assert tuple(score.parts) == FUZZY_PARTS
@@ -89,7 +89,7 @@ FORMS = [
 def test_the_same_value_in_another_form_scores_by_what_differs(
     response: str, answer: str, form: str, why: str
 ) -> None:
-    score = scored(response, answer)
+    score = score_of(response, answer)
     assert score.notes["band"] == "form", why
     assert form in score.because, why
     assert score.value == FORM_SCORES[form], why  # type: ignore[index]
@@ -115,7 +115,7 @@ DATE_FORMS = (
 @pytest.mark.parametrize("answer", DATE_FORMS)
 @pytest.mark.parametrize("response", DATE_FORMS)
 def test_a_date_is_the_same_in_every_form(response: str, answer: str) -> None:
-    assert scored(response, answer).value >= FORM_SCORES["date"]
+    assert score_of(response, answer).value >= FORM_SCORES["date"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_date_is_the_same_in_every_form(response: str, answer: str) -> None:
     ],
 )
 def test_dates_compare_as_dates(response: str, answer: str, value: float, why: str) -> None:
-    assert scored(response, answer).value == value, why
+    assert score_of(response, answer).value == value, why
 
 
 NEAR = [
@@ -156,7 +156,7 @@ NEAR = [
 
 @pytest.mark.parametrize(("response", "answer", "why"), NEAR)
 def test_a_near_miss_is_partial(response: str, answer: str, why: str) -> None:
-    score = scored(response, answer)
+    score = score_of(response, answer)
     assert score.notes["band"] == "partial", why
     assert PARTIAL_FLOOR <= score.value <= PARTIAL_CEILING, why
 
@@ -202,7 +202,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("response", "answer", "why"), WRONG)
 def test_another_answer_is_worth_nothing(response: object, answer: str, why: str) -> None:
-    score = scored(response, answer)
+    score = score_of(response, answer)
     assert (score.value, score.notes["band"]) == (0.0, "none"), why
     assert score.because
 
@@ -215,22 +215,22 @@ def test_a_spray_of_names_never_leaves_the_lower_half_of_the_partial_band() -> N
         "Spectre",
         "Layer Cake",
     ]
-    values = [scored(", ".join(names[:count]), names[0]).value for count in range(1, 6)]
+    values = [score_of(", ".join(names[:count]), names[0]).value for count in range(1, 6)]
     assert values == sorted(values, reverse=True)
     assert values[-1] <= (PARTIAL_FLOOR + PARTIAL_CEILING) / 2
 
 
 def test_the_best_of_several_references_counts() -> None:
     aliases = ["New York City", "NYC", "New York"]
-    assert scored("NYC", aliases).value == 1.0
-    assert scored("nyc", aliases).value == FORM_SCORES["letter case"]
-    assert scored("Boston", aliases).value == 0.0
+    assert score_of("NYC", aliases).value == 1.0
+    assert score_of("nyc", aliases).value == FORM_SCORES["letter case"]
+    assert score_of("Boston", aliases).value == 0.0
 
 
 def test_numbers_are_references() -> None:
     for response, answer in (("850000", 850000), ("850000", 850000.0), ("14.2", 14.2), (3, "3")):
-        assert scored(response, answer).value == 1.0
-    assert scored("850k", 850000).value == FORM_SCORES["number"]
+        assert score_of(response, answer).value == 1.0
+    assert score_of("850k", 850000).value == FORM_SCORES["number"]
 
 
 @pytest.mark.parametrize(
@@ -257,11 +257,13 @@ def test_without_a_reference_the_reward_abstains(answer: object, reason: str) ->
 
 
 def test_a_tolerance_makes_near_numbers_partial_and_nearer_ones_worth_more() -> None:
-    values = [scored(text, "14.2", tolerance=0.05).value for text in ("14.3", "14.5", "14.9", "15")]
+    values = [
+        score_of(text, "14.2", tolerance=0.05).value for text in ("14.3", "14.5", "14.9", "15")
+    ]
     assert values == sorted(values, reverse=True)
     assert values[-1] == 0.0 < PARTIAL_FLOOR <= values[-2]
     assert values[0] <= PARTIAL_CEILING
-    assert scored("0.1", "0", tolerance=0.05).value == 0.0
+    assert score_of("0.1", "0", tolerance=0.05).value == 0.0
     with pytest.raises(BadParameter, match="tolerance"):
         fuzzy_answer_reward("1", "1", tolerance=float("nan"))
 
@@ -291,13 +293,13 @@ def test_any_two_texts_get_a_value_of_some_band(response: str, answer: str) -> N
 @given(anything)
 def test_the_reference_itself_is_worth_one(text: str) -> None:
     assume(text.strip())
-    assert scored(text, text).value == 1.0
+    assert score_of(text, text).value == 1.0
 
 
 @given(names, st.sampled_from((str.upper, str.lower, str.title, str.swapcase)))
 def test_letter_case_stays_in_the_form_band(name: str, change: Any) -> None:
     variant = f" {change(name)} "
-    assert 0.8 <= scored(variant, name).value <= 0.95
+    assert 0.8 <= score_of(variant, name).value <= 0.95
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(0, 4))
@@ -313,7 +315,7 @@ def test_a_number_in_another_format_stays_in_the_form_band(whole: int, places: i
         f"{Fraction(whole, 1000).numerator / Fraction(whole, 1000).denominator!r}k",
         f"The answer is {whole:,}.",
     ):
-        score = scored(variant, plain)
+        score = score_of(variant, plain)
         assert 0.8 <= score.value <= 0.95 or variant == plain, variant
 
 
@@ -327,13 +329,13 @@ def test_a_date_in_another_form_stays_in_the_form_band(day: date) -> None:
         f"{day.month}/{day.day}/{day.year}",
         f"{day.day}/{day.month}/{day.year}",
     ):
-        assert 0.8 <= scored(variant, iso).value <= 0.95, variant
+        assert 0.8 <= score_of(variant, iso).value <= 0.95, variant
 
 
 @given(st.integers(-(10**6), 10**6), st.integers(-(10**6), 10**6))
 def test_two_different_numbers_never_match(one: int, other: int) -> None:
     assume(one != other)
-    assert scored(f"{one:,}", str(other)).value == 0.0
+    assert score_of(f"{one:,}", str(other)).value == 0.0
 
 
 @given(names, st.data())
@@ -342,14 +344,16 @@ def test_every_further_wrong_letter_never_raises_the_score(name: str, data: st.D
     letters, values = list(name), [1.0]
     for place in places[:6]:
         letters[place] = "ж"
-        values.append(scored("".join(letters), name).value)
+        values.append(score_of("".join(letters), name).value)
     assert values == sorted(values, reverse=True)
 
 
 @given(names, st.lists(words, max_size=6))
 def test_every_further_word_never_raises_the_score(name: str, extra: list[str]) -> None:
     fillers = [f"ж{word}" for word in extra]
-    values = [scored(" ".join([name, *fillers[:count]]), name).value for count in range(len(extra))]
+    values = [
+        score_of(" ".join([name, *fillers[:count]]), name).value for count in range(len(extra))
+    ]
     assert values == sorted(values, reverse=True)
 
 
@@ -379,7 +383,7 @@ HOSTILE = (
 @pytest.mark.parametrize("response", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("answer", ["Paris", "14.2", "a\nb", "2023-09-01", "x" * 10_000])
 def test_hostile_responses_never_raise(response: str, answer: str) -> None:
-    score = scored(response, answer)
+    score = score_of(response, answer)
     assert score.value < 0.8
     score.because.encode()
 

@@ -1,4 +1,4 @@
-"""Hostile answers get the same verdict in every kind of caller, and leave nothing behind."""
+"""Hostile answers get the same result in every kind of caller, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 
 
-def test_hostile_and_fuzzed_answers_get_one_verdict_in_four_contexts() -> None:
+def test_hostile_and_fuzzed_answers_get_one_result_in_four_contexts() -> None:
     done = subprocess.run(
         [
             sys.executable,

@@ -157,7 +157,9 @@ def test_another_answer_is_not_accepted(reference: str, prediction: str, reason:
         ),
     ],
 )
-def test_a_reference_that_is_not_understood_gives_no_verdict(reference: str, reason: str) -> None:
+def test_a_reference_that_is_not_understood_is_neither_equal_nor_different(
+    reference: str, reason: str
+) -> None:
     assert compare("1", reference).equal is None, reason
 
 
@@ -188,7 +190,7 @@ def test_conventions_decide_where_people_disagree(
     assert compare(prediction, reference, conventions=conventions).equal is equal
 
 
-def test_the_verdict_names_its_rule_and_both_answers() -> None:
+def test_the_result_names_its_rule_and_both_answers() -> None:
     equality = compare(r"\frac{2}{4}", "1/2")
     assert equality == Equality(
         equal=True, rule="rational", because="'\\\\frac{2}{4}' equals '1/2' (rational)"

@@ -1,4 +1,4 @@
-"""Labelled answers from other projects' tests and from perf keep their verdicts."""
+"""Labelled answers from other projects' tests and from perf keep their results."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ DECIDED: dict[str, tuple[bool, str]] = {
 """What the reward says where a label would be a matter of taste."""
 
 
-def _verdicts(name: str) -> list[tuple[dict[str, object], bool | None]]:
+def _results(name: str) -> list[tuple[dict[str, object], bool | None]]:
     rows = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text().splitlines()]
-    judged = []
+    results = []
     for row in rows:
         boxed = row.get("kind") == "answer"
         # A backslash at the end would escape the brace.
         space = " " if row["pred"].endswith("\\") else ""
         response = f"\\boxed{{{row['pred']}{space}}}" if boxed else row["pred"]
         score = math_equal_reward(response, row["gold"])
-        judged.append((row, None if score.abstained else float(score) == 1.0))
-    return judged
+        results.append((row, None if score.abstained else float(score) == 1.0))
+    return results
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def _verdicts(name: str) -> list[tuple[dict[str, object], bool | None]]:
 def test_the_labels_hold_but_for_the_known_misses(name: str) -> None:
     missed = {
         line
-        for line, (row, right) in enumerate(_verdicts(name), start=1)
+        for line, (row, right) in enumerate(_results(name), start=1)
         if row["label"] is not None and (right is True) != row["label"]
     }
     assert missed == set(KNOWN_MISSES.get(name, {}))
@@ -76,11 +76,11 @@ def test_the_labels_hold_but_for_the_known_misses(name: str) -> None:
 
 def test_unlabelled_probes_are_decided_as_documented() -> None:
     decided = {
-        str(row["probe"]): right for row, right in _verdicts("hack_probes") if row["label"] is None
+        str(row["probe"]): right for row, right in _results("hack_probes") if row["label"] is None
     }
-    assert decided == {probe: verdict for probe, (verdict, _) in DECIDED.items()}
+    assert decided == {probe: expected for probe, (expected, _) in DECIDED.items()}
 
 
 @pytest.mark.parametrize("name", ["reward_doctor_cases", "hack_probes", "negative"])
 def test_no_wrong_answer_is_paid(name: str) -> None:
-    assert not [row for row, right in _verdicts(name) if row["label"] is False and right]
+    assert not [row for row, right in _results(name) if row["label"] is False and right]

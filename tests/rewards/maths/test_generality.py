@@ -1,4 +1,4 @@
-"""Pairs of many kinds, each right answer beside a wrong twin, keep their verdicts.
+"""Pairs of many kinds, each right answer beside a wrong twin, keep their results.
 
 The pairs are in `tests/data/math/own_pairs.jsonl`: one per line, with the reason for its label.
 Equal pairs that are not recognised are in `MISSES`, with the reason.
@@ -90,9 +90,9 @@ MISSES = {
 """Equal pairs (reference, answer) that are not recognised, and why."""
 
 
-@pytest.mark.parametrize(("gold", "answer"), MISSES)
-def test_what_is_not_recognised_is_never_paid(gold: str, answer: str) -> None:
-    assert _is_equal({"gold": gold, "pred": answer, "kind": "answer"}) is not True
+@pytest.mark.parametrize(("reference", "answer"), MISSES)
+def test_what_is_not_recognised_is_never_paid(reference: str, answer: str) -> None:
+    assert _is_equal({"gold": reference, "pred": answer, "kind": "answer"}) is not True
 
 
 def test_every_pair_belongs_to_a_group_and_has_a_reason() -> None:

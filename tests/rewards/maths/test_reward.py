@@ -251,7 +251,7 @@ def test_the_rewards_are_plain_functions_that_pickle() -> None:
     assert again is math_equal_reward
 
 
-def test_the_verdict_is_the_same_from_an_event_loop() -> None:
+def test_the_score_is_the_same_from_an_event_loop() -> None:
     inside = asyncio.run(
         score_async("math_equal_reward", final_response=r"\boxed{\tfrac12}", answer="0.5")
     )
@@ -260,7 +260,7 @@ def test_the_verdict_is_the_same_from_an_event_loop() -> None:
 
 @settings(max_examples=200)
 @given(st.text(max_size=60), st.text(max_size=20) | st.integers() | st.floats())
-def test_any_response_and_reference_give_a_verdict(response: str, answer: object) -> None:
+def test_any_response_and_reference_give_a_score(response: str, answer: object) -> None:
     result = math_equal_reward(response, answer)
     assert isinstance(result, (Scored, Abstained))
     assert tuple(result.parts) == ("acc",)

@@ -72,7 +72,7 @@ def test_the_process_is_reused_and_ends_when_closed() -> None:
     assert not Path(f"/proc/{first}").exists()
 
 
-def test_a_question_beyond_its_processor_time_leaves_the_verdict_open() -> None:
+def test_a_question_beyond_its_processor_time_has_no_answer() -> None:
     process = SympyProcess()
     tower: Tree = ["pow", ["number", "9"], ["pow", ["number", "9"], ["number", "99"]]]
     opinion = process.ask(["add", tower, ["symbol", "x"]], ["number", "1"], cpu_s=0.3)
@@ -82,7 +82,7 @@ def test_a_question_beyond_its_processor_time_leaves_the_verdict_open() -> None:
     process.close()
 
 
-def test_a_question_beyond_its_memory_leaves_the_verdict_open() -> None:
+def test_a_question_beyond_its_memory_has_no_answer() -> None:
     process = SympyProcess(memory_mb=300)
     huge: Tree = ["pow", ["number", "2"], ["number", "9999999999"]]
     opinion = process.ask(["call", "floor", huge], ["number", "1"], cpu_s=5.0)

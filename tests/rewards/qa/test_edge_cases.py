@@ -129,7 +129,7 @@ ABSTENTIONS: list[tuple[Any, Any, str, str, str]] = [
     ABSTENTIONS,
     ids=[row[-1] for row in ABSTENTIONS],
 )
-def test_what_cannot_be_judged_abstains_with_its_parts(
+def test_what_cannot_be_scored_abstains_with_its_parts(
     response: object, answer: object, mode: Any, reason: str, why: str
 ) -> None:
     result = qa_f1_reward(final_response=response, answer=answer, mode=mode)

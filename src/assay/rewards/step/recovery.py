@@ -66,30 +66,30 @@ _PATIENCE: Final = 5
 """Repetitions after which a step has lost all its gain and takes the whole penalty."""
 _PROGRESS_COST: Final[dict[str, int]] = {"stalling": 40, "stuck": 80}
 
-_FIXED: Final = {code: Reason(code) for code in SENTENCES}
-_COUNTED: Final = {
+_REASONS: Final = {code: Reason(code) for code in SENTENCES}
+_COUNTED_REASONS: Final = {
     code: tuple(Reason(code, n) for n in range(16))
     for code, text in SENTENCES.items()
     if "{" in text
 }
-_ERRORS: Final = {
+_ERROR_REASONS: Final = {
     code.removeprefix("error_"): reason
-    for code, reason in _FIXED.items()
+    for code, reason in _REASONS.items()
     if code.startswith("error_")
 }
-_BLOCKED: Final = {
+_BLOCK_SCORES: Final = {
     code.removeprefix("block_"): StepScore(-750, "blocked", (reason,), 900, False, True, 3)  # noqa: FBT003 - fields of a record
-    for code, reason in _FIXED.items()
+    for code, reason in _REASONS.items()
     if code.startswith("block_")
 }
 _GATE_MISSING: Final = StepScore(
-    -1000, "destructive_ungated", (_FIXED["gate_missing"],), 950, evidence_backed=True, rule=1
+    -1000, "destructive_ungated", (_REASONS["gate_missing"],), 950, evidence_backed=True, rule=1
 )
 _GATE_UNKNOWN: Final = StepScore(
-    -1000, "destructive_ungated", (_FIXED["gate_unknown"],), 800, rule=1
+    -1000, "destructive_ungated", (_REASONS["gate_unknown"],), 800, rule=1
 )
-_PASSED: Final = StepScore(
-    1000, "contract_pass", (_FIXED["contract_pass"],), 1000, evidence_backed=True, rule=2
+_CONTRACT_PASSED: Final = StepScore(
+    1000, "contract_pass", (_REASONS["contract_pass"],), 1000, evidence_backed=True, rule=2
 )
 _NOTHING_RECENT: Final = Recent()
 
@@ -121,9 +121,9 @@ def _score(step: StepInput, recent: Recent | None) -> StepScore:
             return _GATE_UNKNOWN
     contract = step.contract
     if contract is not None and _newly_passed(contract, recent):
-        return _PASSED
+        return _CONTRACT_PASSED
     if outcome.block is not None:
-        return _BLOCKED.get(outcome.block) or _BLOCKED["other"]
+        return _BLOCK_SCORES.get(outcome.block) or _BLOCK_SCORES["other"]
     if outcome.ok is False or outcome.error is not None:
         return _score_failure(outcome, recent)
     if contract is not None and contract.verdict == "fail":
@@ -139,7 +139,11 @@ def _newly_passed(contract: ContractStatus, recent: Recent | None) -> bool:
 
 def _score_failure(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
     code = outcome.error
-    reason = _ERRORS["other"] if code is None else _ERRORS.get(code) or _ERRORS["other"]
+    reason = (
+        _ERROR_REASONS["other"]
+        if code is None
+        else _ERROR_REASONS.get(code) or _ERROR_REASONS["other"]
+    )
     reasons: tuple[Reason, ...] = (reason,)
     milli = -450
     if recent is not None and recent.same_error > 0:
@@ -159,11 +163,11 @@ def _score_failure(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
 def _score_contract_failure(
     step: StepInput, contract: ContractStatus, recent: Recent | None
 ) -> StepScore:
-    gained, _ = contract_change(contract)
-    milli = (-400 if contract.critical else -300) + 150 * gained // 1000
-    reasons = [_FIXED["contract_fail_critical" if contract.critical else "contract_fail"]]
-    if gained:
-        reasons.append(Reason("subgoal_gained", gained))
+    subgoal_gain, _ = contract_change(contract)
+    milli = (-400 if contract.critical else -300) + 150 * subgoal_gain // 1000
+    reasons = [_REASONS["contract_fail_critical" if contract.critical else "contract_fail"]]
+    if subgoal_gain:
+        reasons.append(Reason("subgoal_gained", subgoal_gain))
     by_evidence = _score_evidence(step, recent)
     if by_evidence.milli < milli:
         # A failed contract never raises the score of a step.
@@ -222,26 +226,28 @@ def _score_evidence(step: StepInput, recent: Recent | None) -> StepScore:
     earlier = _NOTHING_RECENT if recent is None else recent
     delta = _delta(step, recent)
     reasons: list[Reason] = []
-    gained, lost = contract_change(step.contract)
-    gains = _gains(step.outcome, earlier, delta, gained, reasons)
-    milli = _after_costs(gains, lost, delta.compared, earlier, step.progress, reasons)
+    subgoal_gain, subgoal_loss = contract_change(step.contract)
+    gains = _gains(step.outcome, earlier, delta, subgoal_gain, reasons)
+    milli = _after_costs(gains, subgoal_loss, delta.compared, earlier, step.progress, reasons)
     _add_contract_reason(step.contract, earlier, reasons)
 
     classification: Classification
-    backed = _is_evidenced(step.outcome, earlier, gained, delta)
+    backed = _is_evidenced(step.outcome, earlier, subgoal_gain, delta)
     rule = 7
-    if earlier.pending is not None and _is_recovery(step.outcome, earlier, gained, gains, delta):
+    if earlier.pending is not None and _is_recovery(
+        step.outcome, earlier, subgoal_gain, gains, delta
+    ):
         milli = 500 + max(0, milli) // 4
-        reasons.insert(0, _FIXED["recovered"])
+        reasons.insert(0, _REASONS["recovered"])
         classification, rule = "recovered", 6
     else:
         if earlier.pending is not None:
             milli = min(milli, _MOST_PENDING)
-            reasons.append(_FIXED["failure_pending"])
+            reasons.append(_REASONS["failure_pending"])
         if milli > 0:
-            classification = _classify_gain(step.outcome, gained, gains, earlier)
+            classification = _classify_gain(step.outcome, subgoal_gain, gains, earlier)
         elif milli == 0 == gains:
-            reasons.append(_FIXED["no_evidence"])
+            reasons.append(_REASONS["no_evidence"])
             classification, rule = "unknown", 8
         else:
             again = earlier.same_call > 0 or earlier.revisits > 0
@@ -255,7 +261,7 @@ def _score_evidence(step: StepInput, recent: Recent | None) -> StepScore:
 
 
 def _gains(
-    outcome: ToolOutcome, recent: Recent, delta: _Delta, gained: int, reasons: list[Reason]
+    outcome: ToolOutcome, recent: Recent, delta: _Delta, subgoal_gain: int, reasons: list[Reason]
 ) -> int:
     changed = delta.changed
     gains = 0
@@ -265,25 +271,25 @@ def _gains(
     if outcome.effect == Effect.READ:
         gains = _NEW_INFO if changed or delta.new_info else 0
         if delta.new_info:
-            reasons.append(_FIXED["new_info"])
+            reasons.append(_REASONS["new_info"])
         elif recent.seen_info:
-            reasons.append(_FIXED["known_info"])
+            reasons.append(_REASONS["known_info"])
     if recent.fresh_refs:
         gains += _FRESH_REFS
-        reasons.append(_FIXED["fresh_refs"])
+        reasons.append(_REASONS["fresh_refs"])
     items = outcome.items
     if items is not None and items > 0 and not recent.seen_info:
         gains += 150 if items == 1 else 250 if items < 4 else 300
         reasons.append(_counted_reason("items", items))
-    if gained:
-        gains += 200 + 300 * gained // 1000
-        reasons.append(Reason("subgoal_gained", gained))
+    if subgoal_gain:
+        gains += 200 + 300 * subgoal_gain // 1000
+        reasons.append(Reason("subgoal_gained", subgoal_gain))
     return min(gains, _MOST_GAIN)
 
 
 def _after_costs(
     gains: int,
-    lost: int,
+    subgoal_loss: int,
     compared: int,
     recent: Recent,
     progress: Progress,
@@ -300,9 +306,9 @@ def _after_costs(
         milli = milli * (_PATIENCE - again) // _PATIENCE - 80 * again
     if returns > 1:
         milli -= 40 * min(returns - 1, _PATIENCE)
-    if lost:
-        milli -= 400 * lost // 1000
-        reasons.append(Reason("subgoal_lost", lost))
+    if subgoal_loss:
+        milli -= 400 * subgoal_loss // 1000
+        reasons.append(Reason("subgoal_lost", subgoal_loss))
     if compared and not gains:
         milli -= 100
         reasons.append(_counted_reason("unchanged", compared))
@@ -310,29 +316,31 @@ def _after_costs(
         cost = _PROGRESS_COST.get(progress)
         if cost is not None:
             milli -= cost
-            reasons.append(_FIXED[progress])
+            reasons.append(_REASONS[progress])
         milli = max(milli, _LEAST)
     return milli
 
 
 def _is_recovery(
-    outcome: ToolOutcome, recent: Recent, gained: int, gains: int, delta: _Delta
+    outcome: ToolOutcome, recent: Recent, subgoal_gain: int, gains: int, delta: _Delta
 ) -> bool:
     """Whether the effect that failed before is there now; reading the page is not enough."""
     if outcome.ok is not True:
         return False
-    return gained > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
+    return subgoal_gain > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
 
 
-def _is_evidenced(outcome: ToolOutcome, recent: Recent, gained: int, delta: _Delta) -> bool:
+def _is_evidenced(outcome: ToolOutcome, recent: Recent, subgoal_gain: int, delta: _Delta) -> bool:
     """Whether a gain was observed; the result of an action is no evidence unless it has items."""
-    if delta.changed or gained or recent.fresh_refs:
+    if delta.changed or subgoal_gain or recent.fresh_refs:
         return True
     return delta.new_info and (outcome.effect == Effect.READ or bool(outcome.items))
 
 
-def _classify_gain(outcome: ToolOutcome, gained: int, gains: int, recent: Recent) -> Classification:
-    if gained:
+def _classify_gain(
+    outcome: ToolOutcome, subgoal_gain: int, gains: int, recent: Recent
+) -> Classification:
+    if subgoal_gain:
         return "target_reached"
     if outcome.effect == Effect.READ and gains == _NEW_INFO and not recent.fresh_refs:
         return "observation"
@@ -345,11 +353,11 @@ def _add_contract_reason(
     if contract is None or contract.verdict in (None, "fail"):
         return
     if contract.verdict == "inconclusive":
-        reasons.append(_FIXED["contract_inconclusive"])
+        reasons.append(_REASONS["contract_inconclusive"])
     elif recent.passed and contract.fresh:
-        reasons.append(_FIXED["contract_held"])
+        reasons.append(_REASONS["contract_held"])
     else:
-        reasons.append(_FIXED["contract_stale"])
+        reasons.append(_REASONS["contract_stale"])
 
 
 def _confidence(step: StepInput, recent: Recent | None, delta: _Delta) -> int:
@@ -359,23 +367,23 @@ def _confidence(step: StepInput, recent: Recent | None, delta: _Delta) -> int:
     never raises the confidence, also when the channel disagreed with the others.
     """
     outcome, compared = step.outcome, delta.compared
-    beside = 0
+    bonus = 0
     if recent is not None:
-        beside += 60
+        bonus += 60
     if step.progress != "unknown":
-        beside += 40
+        bonus += 40
     if outcome.ok is not None:
-        beside += 20
+        bonus += 20
     contract = step.contract
     has_contract = contract is not None and (contract.verdict is not None or contract.total > 0)
     if not compared and not has_contract:
-        return 80 + beside
+        return 80 + bonus
     read = outcome.effect == Effect.READ
     changed = delta.changed.bit_count() + (read and delta.new_info)
     agree = changed >= 2 or (changed == 0 and compared >= 2)
     share = 500 * compared // (7 if read else 6)
-    return min(200 + share + 70 * agree + 100 * has_contract + beside, 900)
+    return min(200 + share + 70 * agree + 100 * has_contract + bonus, 900)
 
 
 def _counted_reason(code: str, n: int) -> Reason:
-    return _COUNTED[code][n] if n < 16 else Reason(code, min(n, MOST))
+    return _COUNTED_REASONS[code][n] if n < 16 else Reason(code, min(n, MOST))

@@ -43,22 +43,24 @@ def of_several(name: str, values: list[Decimal]) -> Decimal:
 
 
 def _factorial(x: Decimal) -> Decimal:
-    n = nearest_integer(x)
-    if n is None or not 0 <= n <= 400:
-        raise NotReal
-    result = ONE
-    for k in range(2, int(n) + 1):
-        result *= k
-    return result
+    return _product(range(2, _small_natural(x) + 1))
 
 
 def _double_factorial(x: Decimal) -> Decimal:
+    return _product(range(_small_natural(x), 1, -2))
+
+
+def _small_natural(x: Decimal) -> int:
     n = nearest_integer(x)
     if n is None or not 0 <= n <= 400:
         raise NotReal
+    return int(n)
+
+
+def _product(factors: range) -> Decimal:
     result = ONE
-    for k in range(int(n), 1, -2):
-        result *= k
+    for factor in factors:
+        result *= factor
     return result
 
 

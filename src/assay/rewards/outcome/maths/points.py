@@ -50,14 +50,29 @@ _RANGES: Final = (
     ("11", "29"),
 )
 _INTEGERS: Final = (5, 8, 3, 11, 6, 14, 9, 4)
-_ENOUGH: Final = 4
+_POINTS_NEEDED: Final = 4
 _DISTINCT: Final = Decimal("1e-12")
-_PRESENT: Final = Decimal("1e-20")
+_NONZERO: Final = Decimal("1e-20")
 
 
 def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
     """Whether the two are equal at the sample points, and at enough of them."""
-    return _scan(left, right, budget)
+    names, integers = variables(left, right)
+    imaginary = _names_i(left) or _names_i(right)
+    for real in (False,) if imaginary else (True, False):
+        compared = 0
+        for point in _points(names, integers):
+            try:
+                if not _same(left, right, point, budget, real=real):
+                    return False
+                compared += 1
+            except (NotReal, DecimalException):
+                continue
+            if compared >= _POINTS_NEEDED or not names:
+                break
+        if compared >= (2 if names else 1):
+            return True
+    return False
 
 
 def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
@@ -65,7 +80,7 @@ def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool)
     first: list[Complex] = []
 
     def same_ratio(a: Complex, b: Complex) -> bool:
-        if modulus(b) < _PRESENT or modulus(a) < _PRESENT:
+        if modulus(b) < _NONZERO or modulus(a) < _NONZERO:
             raise NotReal
         ratio = divide(a, b)
         if positive and (ratio.re <= 0 or modulus(Complex(ratio.im, ratio.im)) > _DISTINCT):
@@ -84,7 +99,7 @@ def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool)
                 compared += 1
             except (NotReal, DecimalException):
                 continue
-            if compared >= _ENOUGH:
+            if compared >= _POINTS_NEEDED:
                 return True
         return compared >= 2
 
@@ -150,32 +165,13 @@ def _is_negative(base: Expr) -> bool:
     return value is not None and value < 0
 
 
-def _scan(left: Expr, right: Expr, budget: WorkBudget) -> bool:
-    names, integers = variables(left, right)
-    imaginary = _names_i(left) or _names_i(right)
-    for real in (False,) if imaginary else (True, False):
-        compared = 0
-        for point in _points(names, integers):
-            try:
-                if not _same(left, right, point, budget, real=real):
-                    return False
-                compared += 1
-            except (NotReal, DecimalException):
-                continue
-            if compared >= _ENOUGH or not names:
-                break
-        if compared >= (2 if names else 1):
-            return True
-    return False
-
-
 def _same(left: Expr, right: Expr, point: Point, budget: WorkBudget, *, real: bool) -> bool:
     with localcontext(context(_COARSE)):
         a = NumericEvaluator(point, budget, real=real).value(left)
         b = NumericEvaluator(point, budget, real=real).value(right)
         coarse = _distance(a, b)
         largest = max(_size(a), _size(b))
-        if coarse > largest * _DISTINCT and largest > _PRESENT:
+        if coarse > largest * _DISTINCT and largest > _NONZERO:
             return False
     with localcontext(context(_FINE)):
         a = NumericEvaluator(point, budget, real=real).value(left)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 Rule: TypeAlias = Literal[
     "boxed",
@@ -27,15 +27,7 @@ Rule: TypeAlias = Literal[
 class ExtractionPolicy:
     """The rules that may find an answer, in order, and their limits."""
 
-    rules: tuple[Rule, ...] = (
-        "boxed",
-        "answer_tag",
-        "hash",
-        "phrase",
-        "whole_text",
-        "last_statement",
-        "last_number",
-    )
+    rules: tuple[Rule, ...] = get_args(Rule)
     hidden_tags: tuple[str, ...] = ("think",)
     """What stands inside tags whose names start like this (`<think>`, `<thinking>`) is not
     part of the response: an answer that is only there is no answer."""

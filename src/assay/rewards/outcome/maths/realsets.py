@@ -117,13 +117,13 @@ def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
 def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
     match node:
         case Symbol(name) if name in _ALL:
-            return _everything()
+            return _real_line()
         case Symbol("emptyset"):
             return []
         case Text(words) if words.lower() in _ALL_WORDS:
-            return _everything()
+            return _real_line()
         case Union(parts):
-            return _all_of([_convert(part, budget) for part in parts])
+            return _union([_convert(part, budget) for part in parts])
         case Without(whole, removed):
             return _without(_convert(whole, budget), _convert(removed, budget))
         case Relation():
@@ -149,7 +149,7 @@ def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
         return None if low is None or high is None else _interval(low, high)
     if not node.opening and all(isinstance(item, (Relation, Group)) for item in node.items):
         if node.alternatives:
-            return _all_of([_convert(item, budget) for item in node.items])
+            return _union([_convert(item, budget) for item in node.items])
         return _from_conditions(node.items, budget)
     return None
 
@@ -205,8 +205,8 @@ def _half_line(left: Node, operator: RelationOp, right: Node, budget: WorkBudget
     if end is None:
         return None
     if operator in ("<", "<="):
-        return _interval(_endless(-1), end)
-    return _interval(end, _endless(1))
+        return _interval(_infinite_end(-1), end)
+    return _interval(end, _infinite_end(1))
 
 
 def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
@@ -217,7 +217,7 @@ def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet 
     mirror = End(negate(end.node), end.place.copy_negate(), end.closed)
     if operator in ("<", "<="):
         return _interval(mirror, end)
-    return [Interval(_endless(-1), mirror), Interval(end, _endless(1))]
+    return [Interval(_infinite_end(-1), mirror), Interval(end, _infinite_end(1))]
 
 
 def _solve_linear(
@@ -249,7 +249,7 @@ def _not_equal(left: Node, right: Node, budget: WorkBudget) -> RealSet | None:
     places = [end for end in ends if end is not None]
     if not is_name(name) or len(places) != len(ends):
         return None
-    return _without(_everything(), [Interval(end, end) for end in places])
+    return _without(_real_line(), [Interval(end, end) for end in places])
 
 
 def _end(node: Node, budget: WorkBudget, *, closed: bool) -> End | None:
@@ -259,7 +259,7 @@ def _end(node: Node, budget: WorkBudget, *, closed: bool) -> End | None:
         return None
     sign = _infinite_sign(node)
     if sign:
-        return _endless(sign)
+        return _infinite_end(sign)
     value = value_of(node, budget)
     if value is None or abs(value.im) > Decimal("1e-30"):
         return None
@@ -280,14 +280,14 @@ def _infinite(node: Node) -> bool:
     return _infinite_sign(node) != 0
 
 
-def _endless(sign: int) -> End:
+def _infinite_end(sign: int) -> End:
     if sign > 0:
         return End(INFINITY, Decimal("Infinity"), closed=False)
     return End(negate(INFINITY), Decimal("-Infinity"), closed=False)
 
 
-def _everything() -> RealSet:
-    return [Interval(_endless(-1), _endless(1))]
+def _real_line() -> RealSet:
+    return [Interval(_infinite_end(-1), _infinite_end(1))]
 
 
 def _interval(low: End, high: End) -> RealSet | None:
@@ -298,7 +298,7 @@ def _interval(low: End, high: End) -> RealSet | None:
     return [Interval(low, high)]
 
 
-def _all_of(sets: list[RealSet | None]) -> RealSet | None:
+def _union(sets: list[RealSet | None]) -> RealSet | None:
     result: RealSet = []
     for intervals in sets:
         if intervals is None:
@@ -321,11 +321,13 @@ def _without(whole: RealSet | None, removed: RealSet | None) -> RealSet | None:
     if whole is None or removed is None:
         return None
     for hole in removed:
-        left = Interval(_endless(-1), End(hole.low.node, hole.low.place, not hole.low.closed))
-        right = Interval(End(hole.high.node, hole.high.place, not hole.high.closed), _endless(1))
+        left = Interval(_infinite_end(-1), End(hole.low.node, hole.low.place, not hole.low.closed))
+        right = Interval(
+            End(hole.high.node, hole.high.place, not hole.high.closed), _infinite_end(1)
+        )
         if hole.low.place == hole.high.place:
-            left = Interval(_endless(-1), replace(hole.low, closed=False))
-            right = Interval(replace(hole.high, closed=False), _endless(1))
+            left = Interval(_infinite_end(-1), replace(hole.low, closed=False))
+            right = Interval(replace(hole.high, closed=False), _infinite_end(1))
         whole = _intersection(whole, [left, right])
     return whole
 
@@ -334,7 +336,7 @@ def _merge(intervals: RealSet) -> RealSet:
     ordered = sorted(intervals, key=lambda i: (i.low.place, not i.low.closed))
     result: RealSet = []
     for interval in ordered:
-        if result and _touch(result[-1].high, interval.low):
+        if result and _overlap(result[-1].high, interval.low):
             last = result[-1]
             high = max((last.high, interval.high), key=lambda end: (end.place, end.closed))
             result[-1] = Interval(last.low, high)
@@ -343,5 +345,5 @@ def _merge(intervals: RealSet) -> RealSet:
     return result
 
 
-def _touch(high: End, low: End) -> bool:
+def _overlap(high: End, low: End) -> bool:
     return low.place < high.place or (low.place == high.place and (low.closed or high.closed))
