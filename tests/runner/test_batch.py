@@ -53,3 +53,11 @@ def test_leaving_early_ends_the_workers() -> None:
 def test_no_workers_is_an_error() -> None:
     with pytest.raises(BadParameter, match="workers=0"):
         assay.score_batch(length, [], workers=0)
+
+
+def test_a_lambda_scores_a_batch_in_this_process_alone() -> None:
+    rows = [{"final_response": "x"}] * 3
+    scores = list(assay.score_batch(lambda final_response: 0.5, rows))
+    assert [float(score) for score in scores] == [0.5] * 3
+    with pytest.raises(BadParameter, match="lambda cannot be sent to another process"):
+        assay.score_batch(lambda final_response: 0.5, rows, workers=2)

@@ -65,20 +65,20 @@ def _steps(task_id: str, ending: Ending) -> Iterable[Step]:
         # step after its end.
         gained = share if ending == "after done" and done else share - paid
         paid = max(paid, share)
-        for offset, world in enumerate(ENVIRONMENTS):
+        for offset, name in enumerate(ENVIRONMENTS):
             yield Step(
                 index=number,
                 action="" if number == 0 else "go north",
-                evidence=_evidence(world, task_id, share, done=done),
+                evidence=_evidence(name, task_id, share, done=done),
                 reward=gained if offset == 0 and number > 0 else None,
                 raw_reward=gained if offset == 0 and number > 0 else None,
             )
 
 
-def _evidence(world: str, task_id: str, share: float, *, done: bool) -> WorldEvidence:
+def _evidence(name: str, task_id: str, share: float, *, done: bool) -> WorldEvidence:
     won = share >= 1.0
     progress: dict[str, Any] = {"page": "done" if done else "search"}
-    if world == "webshop":
+    if name == "webshop":
         progress |= {
             "asin": "B000",
             "r_type": share,
@@ -88,7 +88,7 @@ def _evidence(world: str, task_id: str, share: float, *, done: bool) -> WorldEvi
             "options_matched": 1 if won else 0,
             "price_ok": won,
         }
-    if world == "scienceworld":
+    if name == "scienceworld":
         progress = {"max_score": 100 * share, "completed": won, "moves": 3}
-    score = 100 * share if world == "scienceworld" else share
-    return WorldEvidence(world, task_id, score, done, won, progress)
+    score = 100 * share if name == "scienceworld" else share
+    return WorldEvidence(name, task_id, score, done, won, progress)

@@ -45,9 +45,12 @@ STYLES: dict[Severity, str] = {
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET")
 @click.option("--compare", "side_by_side", is_flag=True, help="Two TARGETs, check by check.")
 @click.option(
-    "--data", type=click.Path(path_type=Path), metavar="FILE", help="Rows with prompts and golds."
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Rows with prompts and references.",
 )
-@click.option("--kind", type=click.Choice(KINDS), help="What is judged; found out if not given.")
+@click.option("--kind", type=click.Choice(KINDS), help="What it scores; found out if not given.")
 @click.option("--shape", type=click.Choice(SHAPES), help="How it is called; read off if not given.")
 @click.option(
     "--budget", type=click.Choice(get_args(Budget)), default="fast", show_default=True,
@@ -65,7 +68,7 @@ STYLES: dict[Severity, str] = {
 )
 @click.option(
     "--gold", "reference_column", default="answer", show_default=True,
-    help="The column of the gold.",
+    help="The column of the reference.",
 )  # fmt: skip
 @click.option("--python", metavar="PATH", help="Another interpreter to run the target in.")
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -37,6 +38,13 @@ def score_batch(
     numbered = enumerate(rows, start=1)
     if workers == 1:
         return (score_row(scorer, row, f"row {number}") for number, row in numbered)
+    try:
+        pickle.dumps(scorer)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise BadParameter(
+            f"{scorer.spec.name} cannot be sent to another process ({error}); define it with `def` "
+            "in a module, or leave `workers` at 1"
+        ) from error
     return _in_processes(scorer, numbered, workers)
 
 

@@ -66,10 +66,8 @@ def _length_bias(context: CheckContext) -> CheckResult:
                     more.append(one)
                 elif gain < -NOTICEABLE and name == "right" and context.frame.anchored:
                     less.append(one)
-    longer, around = (
-        context.report_hits(LONGER, more, tried),
-        context.report_hits(AROUND, less, tried),
-    )
+    longer = context.report_hits(LONGER, more, tried)
+    around = context.report_hits(AROUND, less, tried)
     return CheckResult((*longer.findings, *around.findings))
 
 

@@ -129,7 +129,7 @@ _answers, _responses = _templates, partial(_templates, whole=True)
 
 
 def _several_answers(context: CheckContext) -> CheckResult:
-    """Paid wherever the gold stands among several: a rule such as "the last one counts" is not."""
+    """A finding if the reference is paid wherever it stands; "the last one counts" is a rule."""
     probes: list[Probe] = []
     for row in _rows(context):
         for place, at in (("first", 0), ("in the middle", 2), ("last", len(row.wrong))):
