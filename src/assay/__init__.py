@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from assay import audit as audit
     from assay import envs as envs
     from assay import errors as errors
+    from assay import formats as formats
     from assay import ledger as ledger
     from assay import registry as registry
     from assay import report as report
@@ -72,7 +73,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.server.client": "Client",
     },
     rooms=(
-        "adapters agents audit envs errors ledger registry report resources rewards runner schema "
-        "scoring server tasks"
+        "adapters agents audit envs errors formats ledger registry report resources rewards runner "
+        "schema scoring server tasks"
     ),
 )

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import BadRecord, ResourceError
-from assay.formats.jsonl import dump_json, load_record
+from assay.formats.lines import dump_json, load_record
 from assay.ledger.commit import GroupCommit
 from assay.ledger.layout import attempt_number, attempt_stem
 from assay.ledger.run import Run

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.formats.jsonl import dump_line
+from assay.formats.lines import dump_line
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.layout import RunLayout, attempt_stem
 from assay.ledger.records import StoredMessages, StoredSteps, episode_to_record

@@ -105,6 +105,12 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def test_the_frames_need_nothing_but_the_standard_library() -> None:
+    script = str(frames.__file__)
+    done = subprocess.run([sys.executable, "-I", "-S", script], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_request_is_answered_and_the_process_is_kept(child: ChildProcess) -> None:
     assert run(child, "1 + 1") == 2
     assert run(child, "'\\ud800' * 3") == "\ud800" * 3

@@ -185,6 +185,29 @@ def test_a_stopped_job_resumes_where_it_was(tmp_path: Path) -> None:
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("params", "resumes"), [({"mode": "squad2"}, True), ({"mode": "hotpot"}, False)]
+)
+def test_a_plan_that_names_a_default_option_is_the_same_plan(
+    params: dict[str, str], resumes: bool, tmp_path: Path
+) -> None:
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"final_response": "a", "answer": "a"}\n')
+
+    def stop(done: int, total: int) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        score_file(source, ["qa_f1_reward"], out, progress=stop)
+    path = tmp_path / "out.jsonl.partial" / "plan.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "params": [params]}))
+    if resumes:
+        assert score_file(source, ["qa_f1_reward"], out, resume=True).rows == 1
+    else:
+        with pytest.raises(BadRecord, match="its params was"):
+            score_file(source, ["qa_f1_reward"], out, resume=True)
+
+
 SCRIPT = """
 import sys
 from pathlib import Path

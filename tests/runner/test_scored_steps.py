@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import assay.rewards.step
 from assay.errors import BadRecord
-from assay.formats.jsonl import dump_line
+from assay.formats.lines import dump_line
 from assay.ledger.steps import StepsWriter, read_steps
 from assay.rewards.step import contract_from_toml
 from assay.runner.scored_steps import StepScoring, outcome_from_record, rescore

@@ -82,7 +82,7 @@ class Traces:
 
 
 class IsolatedTarget:
-    """The target's process: started when asked, started again when it dies."""
+    """The target's process: started for the first call, and again after it ended."""
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ class IsolatedTarget:
             processes.kill(strays)
 
     def _describe_end(self, error: Exception) -> str:
-        """Why there is no answer, in words."""
+        """Why there is no answer."""
         if not isinstance(error, Closed):
             return f"unreadable answer: {error}"
         code = self._child.wait(1.0)
@@ -292,7 +292,7 @@ class IsolatedTarget:
 
 
 def _describe(command: str) -> str:
-    """A process that outlived the target, in words; a fork of it looks like the audit's child."""
+    """A name for a process that outlived the target; a fork of it looks like the audit's child."""
     own = any(word in command for word in ("assay_audit_child", "multiprocessing"))
     return "a forked copy of the grader" if own else command
 

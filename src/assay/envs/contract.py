@@ -134,19 +134,19 @@ async def _attempt(act: Callable[[], Awaitable[str | None]]) -> str:
 
 
 async def _no_testimony_before_reset(run: _CheckRun) -> str:
-    """Before the first reset, testimony and step raise NotReset."""
+    """Before the first reset, evidence and step raise NotReset."""
     return await _has_no_episode(run.environment)
 
 
 async def _reset_binds_the_task(run: _CheckRun) -> str:
-    """After reset, testimony names the environment and the task, as the observation does."""
+    """After reset, the evidence names the environment and the task, as the observation does."""
     for task in run.tasks:
         observation = await run.environment.reset(task)
         evidence = run.environment.evidence()
         if (evidence.world, evidence.task_id) != (run.environment.name, task.id):
-            return f"reset to {task.id!r}, and the testimony is {evidence!r}"
+            return f"reset to {task.id!r}, and the evidence is {evidence!r}"
         if observation.evidence != evidence:
-            return "the observation's evidence is not the testimony"
+            return "the observation's evidence is not that of the environment"
         if evidence.done or not observation.text:
             return f"a fresh episode is over or says nothing: {observation!r:.300}"
     return ""
@@ -162,11 +162,11 @@ async def _unknown_task_is_refused(run: _CheckRun) -> str:
 
 
 async def _testimony_is_read_only(run: _CheckRun) -> str:
-    """Reading the testimony changes nothing and is plain JSON."""
+    """Reading the evidence changes nothing, and it is plain JSON."""
     await run.environment.reset(run.tasks[0])
     before = run.environment.evidence()
     if any(run.environment.evidence() != before for _ in range(20)):
-        return "reading it twice gives two testimonies"
+        return "reading it twice gives two results"
     record = json.loads(json.dumps(asdict(before), allow_nan=False))
     if WorldEvidence(**record) != before:
         return f"it does not survive JSON: {before!r}"
@@ -208,7 +208,7 @@ async def _hostile_actions_do_nothing(run: _CheckRun) -> str:
     for what, action in HOSTILE.items():
         observation = await run.environment.step(action)
         if _state(run.environment) != before:
-            return f"{what} changed the testimony from {before!r} to {_state(run.environment)!r}"
+            return f"{what} changed the evidence from {before!r} to {_state(run.environment)!r}"
         if len(observation.text) > TEXT_LIMIT:
             return f"{what} is answered with {len(observation.text)} characters"
     if not _deterministic(run.environment, task):
@@ -231,7 +231,7 @@ async def _forget_unbinds(run: _CheckRun) -> str:
 
 
 async def _close_is_idempotent(run: _CheckRun) -> str:
-    """Closing twice is closing once; a closed environment neither steps nor testifies."""
+    """Closing twice is closing once; a closed environment neither steps nor gives evidence."""
     await run.environment.reset(run.tasks[0])
     await run.environment.close()
     await run.environment.close()
@@ -254,7 +254,7 @@ CHECKS: tuple[Check, ...] = (
 async def _has_no_episode(environment: Environment, *, closed: bool = False) -> str:
     refusals = (NotReset, DeadResource) if closed else (NotReset,)
     try:
-        return f"it testifies without an episode: {environment.evidence()!r}"
+        return f"it gives evidence without an episode: {environment.evidence()!r}"
     except refusals:
         pass
     try:

@@ -55,7 +55,7 @@ class OwnProcessEnvironment(ABC):
 
     @abstractmethod
     def _describe(self, error: Exception) -> str:
-        """What is said of a call that raised one of the `failures`."""
+        """The end of the message about a call that raised one of the `failures`."""
 
     def evidence(self) -> WorldEvidence:
         evidence = self._evidence

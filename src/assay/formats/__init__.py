@@ -98,7 +98,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "jsonl",
         "a line for each attempt: answers, ending, scores and parts, costs",
-        "assay.formats.table",
+        "assay.formats.jsonl",
         writes=True,
         suffix=".jsonl",
     ),

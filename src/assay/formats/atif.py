@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from assay import __version__
 from assay.formats import RunRecords
-from assay.formats.jsonl import dump_line, write_lines
+from assay.formats.lines import dump_line, write_lines
 from assay.schema.episode import Episode
 from assay.schema.message import Message, ToolCall, text_of
 from assay.schema.score import score_to_record

@@ -23,7 +23,7 @@ from typing import Any
 
 from assay.errors import BadRecord, UsageError
 from assay.formats import ForeignRun, StoreArtifact
-from assay.formats.jsonl import load_record
+from assay.formats.lines import load_record
 from assay.formats.pickles import attribute, read_pickle
 from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
 from assay.schema.manifest import RunManifest

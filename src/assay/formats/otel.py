@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.formats import RunRecords
-from assay.formats.jsonl import write_lines
+from assay.formats.lines import write_lines
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score
 

@@ -1,13 +1,12 @@
-"""A run as one flat table, for tools that know nothing of Assay, written as JSON lines."""
+"""A run as one flat table, for tools that know nothing of Assay: its columns and its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from assay.formats import RunRecords
-from assay.formats.jsonl import dump_json, write_lines
+from assay.formats.lines import dump_json
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained
 
@@ -47,11 +46,6 @@ COLUMNS: dict[str, ColumnType] = {
 attempt that another one replaced. `reward` is the primary score as it was given; a mean leaves
 out the env_errors.
 """
-
-
-def write(run: RunRecords, path: Path) -> int:
-    """Write every attempt as a line of JSON, which keeps every text exactly; how many there are."""
-    return write_lines(path, rows(run, columns_of(run)))
 
 
 def columns_of(run: RunRecords) -> dict[str, ColumnType]:

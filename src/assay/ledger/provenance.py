@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from assay.formats.jsonl import dump_json, load_record
+from assay.formats.lines import dump_json, load_record
 from assay.schema.task import Task
 
 GIT_TIMEOUT_S = 10.0

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.jsonl import FileLine, load_record, read_lines
+from assay.formats.lines import FileLine, load_record, read_lines
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
 from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RUN_SCHEMA

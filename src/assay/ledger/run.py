@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.jsonl import load_record
+from assay.formats.lines import load_record
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import RunLayout, find_run, safe_name

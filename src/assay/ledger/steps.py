@@ -11,7 +11,7 @@ from typing import Self
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.jsonl import dump_line, load_record, read_lines
+from assay.formats.lines import dump_line, load_record, read_lines
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
 from assay.resources.files import sync_all
 from assay.schema.episode import Step

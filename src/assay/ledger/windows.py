@@ -12,7 +12,7 @@ import orjson
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.jsonl import load_record, read_lines
+from assay.formats.lines import load_record, read_lines
 from assay.ledger.migrate import upgrade
 from assay.schema.episode import Step
 

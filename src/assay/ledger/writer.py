@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from assay.errors import BadRecord
-from assay.formats.jsonl import dump_json, dump_line, load_record
+from assay.formats.lines import dump_json, dump_line, load_record
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.commit import GroupCommit
 from assay.ledger.layout import RunLayout, attempt_number, attempt_stem, safe_name

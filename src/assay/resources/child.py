@@ -1,20 +1,20 @@
-"""One bounded child process: a command that is asked over pipes, within a time, and can be killed.
+"""One bounded child process: a command that answers requests over pipes, each within a time.
 
     child = ChildProcess([sys.executable, "-m", "…"], environment={…}, limits={RLIMIT_AS: …})
     child.start()
-    answer = child.ask(question, timeout_s=5)   # TimeoutError, Closed or BadFrame
+    answer = child.ask(request, timeout_s=5)    # or TimeoutError, Closed, BadFrame
     child.close()
 
 The command gets the numbers of two pipes as its last arguments, and reads and writes the frames of
 `resources/frames.py` there; its standard input is empty, its standard output goes nowhere, and the
-end of its standard error is kept for messages. It runs in a session of its own, with the given
-environment, folder and limits. Nothing here waits past a deadline.
+last 2,000 bytes of its standard error are there for messages. It runs in a session of its own, with
+an environment, a folder and limits that the caller chooses. Nothing here waits past a deadline.
 
 `close` kills the child, its process group, its descendants, and whatever inherited the mark that
-it carries in its environment: a process that left the group and lost its parents is found too. If
+it carries in its environment, such as a process that left the group and whose parents are gone. If
 this process ends, in whatever way, the kernel kills the child's group (on Linux; elsewhere the
 child ends when it reads its next request). A process forked from this one does not touch the
-child, and starts its own when it asks.
+child, and can start its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finding, killing and outliving processes: what is shared by all who start some.
+"""Processes: listing a family, killing it, and having it end with the one that started it.
 
 Two kinds of process are started in Assay, and both use this module. A `ChildProcess`
 (`resources/child.py`) runs code that is not trusted to return and exchanges JSON: sympy, another
@@ -114,7 +114,7 @@ def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...
             target=_end_after, args=(parent.sentinel,), name="end-with-parent", daemon=True
         ).start()
     elif parent is not None and wait([parent.sentinel], timeout=0):
-        os._exit(1)  # It ended before the kernel was asked to watch it.
+        os._exit(1)  # The parent ended before the kernel watched its pipe.
     if prepare is not None:
         prepare(*arguments)
 

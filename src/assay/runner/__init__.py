@@ -1,4 +1,4 @@
-"""The engine room: where work is planned, run in parallel, and resumed."""
+"""Plans, rollouts and file jobs: run in parallel, on this machine or on Ray, and resumed."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ class LocalProcesses:
         running: set[Future[R]] = set()
         try:
             while True:
-                room = 2 * self.workers - len(running)
-                running.update(pool.submit(work, item) for item in islice(remaining, room))
+                capacity = 2 * self.workers - len(running)
+                running.update(pool.submit(work, item) for item in islice(remaining, capacity))
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)

@@ -34,6 +34,6 @@ async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, objec
         async with asyncio.timeout(limit_s):
             return await scorer.score_async(columns)
     except TimeoutError:
-        return scorer.abstain("grader_timeout", f"no verdict within {limit_s:g} s")
+        return scorer.abstain("grader_timeout", f"no score within {limit_s:g} s")
     except UsageError as error:
         return scorer.abstain("bad_row", str(error))

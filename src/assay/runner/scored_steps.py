@@ -2,8 +2,8 @@
 
     scoring = StepScoring(contract)
     with StepsWriter("steps.jsonl") as steps:
-        steps.write(scoring.record("", await world.reset(task)))
-        steps.write(scoring.record(action, await world.step(action)))
+        steps.write(scoring.record("", await environment.reset(task)))
+        steps.write(scoring.record(action, await environment.step(action)))
 
 A record holds all that the score was computed from, as codes and digests, so `rescore` gives the
 same score from the file alone. Nothing is sent or carried out, and no score changes what an

@@ -14,14 +14,15 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from assay.errors import BadParameter, BadRecord
+from assay.errors import BadParameter, BadRecord, UnknownName
+from assay.registry import find_reward
 from assay.resources.files import atomic_write
 from assay.runner.batch import score_row
 from assay.runner.results import result_of, write_shard
 from assay.runner.shard_rows import read_rows
 from assay.runner.shards import InputRow, RewardCounts, ShardCounts, ShardJob
 from assay.schema.score import Score
-from assay.scoring.scorer import Scorer
+from assay.scoring.scorer import Scorer, without_defaults
 
 FILE = "file"
 """The column that says which file of a folder a row is from."""
@@ -138,9 +139,22 @@ def read_plan(path: Path) -> dict[str, Any] | None:
 def check_same(earlier: dict[str, Any], plan: dict[str, Any], out: Path) -> None:
     """Raise `BadRecord` if the earlier job was another one, naming what differs."""
     expected = orjson.loads(orjson.dumps(plan, default=repr))
+    earlier = {**earlier, "params": _params_of(earlier)}
     for key, value in expected.items():
         if earlier.get(key) != value:
             raise BadRecord(
                 f"cannot resume {str(out)!r}: its {key} was {earlier.get(key)!r:.300} and is "
                 f"now {value!r:.300}; --overwrite starts again"
             )
+
+
+def _params_of(earlier: dict[str, Any]) -> Any:
+    """The rewards' options of an earlier job, which may name some that are the default."""
+    rewards, params = earlier.get("rewards"), earlier.get("params")
+    try:
+        return [
+            without_defaults(find_reward(reward), options)
+            for reward, options in zip(rewards or (), params or (), strict=True)
+        ]
+    except (UnknownName, TypeError, ValueError, AttributeError):
+        return params

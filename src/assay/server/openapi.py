@@ -61,12 +61,13 @@ def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
         title="Assay reward server", version=__version__, description=ABOUT, routes=app.routes
     )
     for route in chain.from_iterable(router.routes for router in routers):
-        if isinstance(route, APIRoute) and route.openapi_extra:
-            schema = route.openapi_extra["requestBody"]["content"]["application/json"]["schema"]
-            name = schema["title"]
-            whole["components"]["schemas"][name] = schema
-            content = whole["paths"][route.path]["post"]["requestBody"]["content"]
-            content["application/json"]["schema"] = {"$ref": f"#/components/schemas/{name}"}
+        if isinstance(route, APIRoute) and "requestBody" in (extra := route.openapi_extra or {}):
+            # Not FastAPI's copy of the schema, which has lost every `null`.
+            schema = extra["requestBody"]["content"]["application/json"]["schema"]
+            whole["components"]["schemas"][schema["title"]] = schema
+            for operation in whole["paths"][route.path].values():
+                content = operation["requestBody"]["content"]["application/json"]
+                content["schema"] = {"$ref": f"#/components/schemas/{schema['title']}"}
     whole["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     whole["security"] = [{}, {"token": []}]
     return whole

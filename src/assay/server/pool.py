@@ -91,7 +91,7 @@ class WorkerPool:
         """The result of `work(argument, seconds left)` in a worker.
 
         Raises what the work raises, and `WorkerLost` if the worker dies or the deadline (on the
-        monotonic clock) passes. Work that was cancelled before it began is never begun.
+        monotonic clock) passes. Work that is cancelled before it starts never starts.
         """
         job = _Job(work, argument, deadline)
         self._jobs.put_nowait(job)

@@ -18,7 +18,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from assay.errors import AssayError, BadRecord, UnknownName, UsageError
-from assay.formats.jsonl import dump_json
+from assay.formats.lines import dump_json
 from assay.viewer.audits import Audits
 from assay.viewer.links import TWIN, ServerLinks
 from assay.viewer.pages.compare import CompareQuery, compare_page

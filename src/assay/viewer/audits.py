@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.jsonl import load_record
+from assay.formats.lines import load_record
 from assay.schema.audit import AUDIT_SCHEMA, AuditReport, audit_file_stem
 from assay.viewer.lru_cache import LruCache, stamp
 

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from assay import __version__
-from assay.formats.jsonl import dump_json
+from assay.formats.lines import dump_json
 from assay.viewer.links import Links
 from assay.viewer.text import brief, visible
 from assay.viewer.theme import GLYPHS, bars, duration, money, plain, shade, signed, words

@@ -9,7 +9,7 @@
   };
   const method = (prototype, name) => {
     const call = prototype[name];
-    return (node, ...given) => call.apply(node, given);
+    return (node, ...values) => call.apply(node, values);
   };
   const tagName = getter(Element.prototype, "tagName");
   const attribute = method(Element.prototype, "getAttribute");
@@ -78,8 +78,8 @@
     return dom.fold(out.slice(0, limit));
   };
   dom.role = (element) => {
-    const given = attribute(element, "role");
-    if (given && given.trim()) return given.trim().split(/\s+/)[0].slice(0, 40);
+    const role = attribute(element, "role");
+    if (role && role.trim()) return role.trim().split(/\s+/)[0].slice(0, 40);
     const tag = dom.tag(element);
     if (tag === "A") return "link";
     if (tag === "BUTTON" || tag === "SUMMARY") return "button";
@@ -89,13 +89,13 @@
     return element.isContentEditable === true ? "textbox" : "clickable";
   };
   dom.name = (element) => {
-    const given = dom.fold((attribute(element, "aria-label") ?? "").slice(0, 600));
-    if (given) return given;
+    const ariaLabel = dom.fold((attribute(element, "aria-label") ?? "").slice(0, 600));
+    if (ariaLabel) return ariaLabel;
     const by = attribute(element, "aria-labelledby");
     if (by) {
       const root = dom.root(element);
-      const found = by.slice(0, 400).split(/\s+/).slice(0, 8).map((id) => id && dom.byId(root, id));
-      const named = dom.fold(found.map((other) => (other ? dom.text(other, 300) : "")).join(" "));
+      const others = by.slice(0, 400).split(/\s+/).slice(0, 8).map((id) => id && dom.byId(root, id));
+      const named = dom.fold(others.map((other) => (other ? dom.text(other, 300) : "")).join(" "));
       if (named) return named;
     }
     const tag = dom.tag(element);

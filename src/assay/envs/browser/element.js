@@ -77,19 +77,19 @@
     choose: () => {
       if (!is("SELECT")) return fail("Element is not a list to select from");
       if (disabled()) return fail("Element is not enabled: it is disabled");
-      const wanted = dom.fold(options.argument);
+      const choice = dom.fold(options.argument);
       const all = element.options;
       let option = null, close = null;
       for (let i = 0; i < all.length && i < 20000 && !option; i++) {
         const label = dom.fold(all[i].label.slice(0, 1000));
-        if (label === wanted || all[i].value === wanted) option = all[i];
-        else if (!close && label.toLowerCase() === wanted.toLowerCase()) close = all[i];
+        if (label === choice || all[i].value === choice) option = all[i];
+        else if (!close && label.toLowerCase() === choice.toLowerCase()) close = all[i];
       }
       option ??= close;
       if (!option) {
         const labels = [];
         for (let i = 0; i < all.length && i < 20; i++) labels.push(JSON.stringify(dom.fold(all[i].label.slice(0, 100))));
-        return fail(`Element not found: no option ${JSON.stringify(wanted.slice(0, 60))}; there are ${labels.join(", ")}`);
+        return fail(`Element not found: no option ${JSON.stringify(choice.slice(0, 60))}; there are ${labels.join(", ")}`);
       }
       if (option.disabled) return fail("Element is not enabled: the option is disabled");
       element.selectedIndex = option.index;

@@ -12,7 +12,7 @@ from assay.envs.browser.actions import parse_action
 from assay.envs.browser.digest import call_signature, info_digest
 from assay.envs.browser.isolated import ActionFailed
 from assay.envs.browser.outcomes import classify_error, detect_block
-from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost
+from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost, PageOptions
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.shot import HEIGHT, WIDTH, shot_hash
 from assay.envs.browser.snapshot import (
@@ -144,15 +144,10 @@ class BrowserEnvironment:
         from playwright.async_api import Error
 
         assert self._task is not None
+        search_url = str(self._task.metadata.get("search_url", self._search_url))
+        options = PageOptions(self._timeout_s, search_url, self._noop_s)
         try:
-            self._page = await BrowserPage.open(
-                tab,
-                timeout_s=self._timeout_s,
-                search_url=str(self._task.metadata.get("search_url", self._search_url)),
-                noop_s=self._noop_s,
-                traffic=None if old is None else old.traffic,
-                first_ref=1 if old is None else old.next_ref,
-            )
+            self._page = await BrowserPage.open(tab, options, old=old)
         except Error as error:
             raise self._died(error.message) from error
 
@@ -263,10 +258,9 @@ class BrowserEnvironment:
             picture = await self._tab().screenshot() if self._screenshots else None
             shot = await self._hash_picture()
         except PageLost as error:
-            known = str(error) in message
-            return await self._replace_page(
-                outcome, message if known else f"{message}\nerror: {error}"
-            )
+            if str(error) not in message:
+                message = f"{message}\nerror: {error}"
+            return await self._replace_page(outcome, message)
         except (ActionFailed, Error, TimeoutError) as error:
             self._check_alive(str(error))
             if classify_error(str(error)) == "target_closed":

@@ -3,12 +3,12 @@
   let element = dom.focused(document);
   while (element && dom.shadow(element)?.activeElement) element = dom.shadow(element).activeElement;
   if (!element || dom.tag(element) === "BODY") return null;
-  const shown = (target) => [dom.role(target), dom.name(target).slice(0, 160)];
+  const describe = (target) => [dom.role(target), dom.name(target).slice(0, 160)];
   if (dom.tag(element) !== "INPUT" || ["button", "submit", "image", "reset"].includes(element.type))
-    return { element: shown(element), sends: null };
+    return { element: describe(element), sends: null };
   const form = element.form;
   const all = form ? Element.prototype.querySelectorAll.call(form, "button,input[type=submit],input[type=image]") : [];
   for (const button of all)
-    if (button.type === "submit" || button.type === "image") return { element: shown(element), sends: shown(button) };
-  return { element: shown(element), sends: form ? ["form", ""] : null };
+    if (button.type === "submit" || button.type === "image") return { element: describe(element), sends: describe(button) };
+  return { element: describe(element), sends: form ? ["form", ""] : null };
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
@@ -47,6 +48,16 @@ class PageLost(Exception):
     """The tab crashed, or does not answer any more; only a fresh one helps."""
 
 
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """What an environment decides about its pages."""
+
+    timeout_s: float = 15.0
+    search_url: str = ""
+    """The address of a search, with `{query}` for the words."""
+    noop_s: float = NOOP_S
+
+
 class BrowserPage:
     """A tab of a browser context; to be used on the browser's own event loop."""
 
@@ -54,23 +65,19 @@ class BrowserPage:
         self,
         tab: Tab,
         session: CDPSession,
+        options: PageOptions,
         *,
-        timeout_s: float,
-        search_url: str,
-        noop_s: float,
-        traffic: Traffic,
-        first_ref: int,
         frame_id: str,
+        old: BrowserPage | None = None,
     ) -> None:
         self._tab = tab
         self._session = session
-        self._timeout_s = timeout_s
-        self._search_url = search_url
-        self._noop_s = noop_s
-        self.traffic = traffic
-        self.next_ref = first_ref
-        self._loading = Loading(tab, session, traffic, frame_id=frame_id)
-        self._answer_s = min(ANSWER_S, timeout_s)
+        self._options = options
+        self._timeout_s = options.timeout_s
+        self.traffic: Traffic = old.traffic if old else Traffic()
+        self.next_ref: int = old.next_ref if old else 1
+        self._loading = Loading(tab, session, self.traffic, frame_id=frame_id)
+        self._answer_s = min(ANSWER_S, options.timeout_s)
         self._scripts = IsolatedScripts(session, frame_id=frame_id, timeout_s=self._answer_s)
         self._loss = ""
         self._dialogs = 0
@@ -78,29 +85,13 @@ class BrowserPage:
 
     @classmethod
     async def open(
-        cls,
-        tab: Tab,
-        *,
-        timeout_s: float = 15.0,
-        search_url: str = "",
-        noop_s: float = NOOP_S,
-        traffic: Traffic | None = None,
-        first_ref: int = 1,
+        cls, tab: Tab, options: PageOptions, *, old: BrowserPage | None = None
     ) -> BrowserPage:
-        """A fresh tab, watched from its first request on."""
+        """A fresh tab, watched from its first request on, with the record of the `old` one."""
         session = await tab.context.new_cdp_session(tab)
         await session.send("Page.enable")
         tree = await session.send("Page.getFrameTree")
-        page = cls(
-            tab,
-            session,
-            timeout_s=timeout_s,
-            search_url=search_url,
-            noop_s=noop_s,
-            traffic=Traffic() if traffic is None else traffic,
-            first_ref=first_ref,
-            frame_id=tree["frameTree"]["frame"]["id"],
-        )
+        page = cls(tab, session, options, frame_id=tree["frameTree"]["frame"]["id"], old=old)
         await page._scripts.prepare()
         page._watch()
         return page
@@ -241,13 +232,13 @@ class BrowserPage:
             raise
 
     async def _search(self, words: str) -> None:
-        if not self._search_url:
+        if not self._options.search_url:
             raise ActionFailed("Element not found: there is no search engine here")
         await self._goto(self.search_address(words))
 
     def search_address(self, words: str) -> str:
         """Where a search for the words leads."""
-        return self._search_url.replace("{query}", quote_plus(words, errors="replace"))
+        return self._options.search_url.replace("{query}", quote_plus(words, errors="replace"))
 
     async def _back(self) -> None:
         answer = await self._tab.go_back(
@@ -257,7 +248,7 @@ class BrowserPage:
             raise ActionFailed("Navigation failed: there is no page to go back to")
 
     async def _wait(self) -> None:
-        await asyncio.sleep(self._noop_s)
+        await asyncio.sleep(self._options.noop_s)
 
     async def _press(self, key: str) -> None:
         await self._tab.keyboard.press(key)

@@ -113,9 +113,9 @@
   const mark = (tree) => {
     if (trees.has(tree)) return;
     trees.add(tree);
-    const found = kind(tree) === 9 ? dom.inDocument(tree, BLOCK) : dom.inShadow(tree, BLOCK);
-    for (let i = 0; i < found.length && i < 5 * options.nodes; i++) {
-      let above = dom.parent(found[i]);
+    const blocks = kind(tree) === 9 ? dom.inDocument(tree, BLOCK) : dom.inShadow(tree, BLOCK);
+    for (let i = 0; i < blocks.length && i < 5 * options.nodes; i++) {
+      let above = dom.parent(blocks[i]);
       while (above && kind(above) === 1 && !blocky.has(above)) {
         blocky.add(above);
         above = dom.parent(above);
@@ -157,8 +157,8 @@
       if (kind(node) === 3) add(node.data.slice(0, options.chars));
       if (kind(node) !== 1 || dom.SKIP.has(tag(node)) || !visible(node)) continue;
       if (isControl(node) || isClickable(node)) {
-        const [shown, name] = mention(node);
-        add(` ${shown} `, ` ${name} `);
+        const [text, name] = mention(node);
+        add(` ${text} `, ` ${name} `);
         continue;
       }
       if (tag(node) === "IMG" && attribute(node, "alt"))
@@ -172,8 +172,8 @@
     const out = [], plain = [];
     for (let cell = dom.first(row); cell && within(); cell = dom.next(cell)) {
       if (kind(cell) !== 1 || !/^T[DH]$/.test(tag(cell))) continue;
-      const [shown, name] = inline(cell);
-      out.push(shown);
+      const [text, name] = inline(cell);
+      out.push(text);
       plain.push(name);
     }
     write(depth, "row " + out.join(" | "), plain.join(" "));
@@ -204,8 +204,8 @@
     }
     if (/^H[1-6]$/.test(name)) {
       counts.headings++;
-      const [shown, plain] = inline(element);
-      write(depth, `heading ${JSON.stringify(shown)}`, plain);
+      const [text, plain] = inline(element);
+      write(depth, `heading ${JSON.stringify(text)}`, plain);
       return false;
     }
     if (name === "FORM") counts.forms++;
@@ -262,11 +262,11 @@
   const body = dom.body(document);
   if (body) walk(body);
   store.elements = seen;
-  const texts = {}, found = {};
+  const texts = {}, selected = {};
   for (const selector of options.selectors) {
     const matched = select(selector);
     if (!matched) continue;
-    found[selector] = matched.length;
+    selected[selector] = matched.length;
     if (options.texts.includes(selector) && matched.length) texts[selector] = dom.text(matched[0], 10000);
   }
   const html = dom.html(document);
@@ -282,7 +282,7 @@
     next: store.next,
     skeleton: skeleton(body),
     forms: forms >>> 0,
-    counts: found,
+    counts: selected,
     texts,
     scroll: [Math.round(scrollY), Math.round(pixels), innerHeight],
   };

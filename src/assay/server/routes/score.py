@@ -30,8 +30,6 @@ from assay.server.requests import (
     scoring_of,
 )
 from assay.server.scoring import ScoringService
-from assay.server.strict_json import write_json
-from assay.web.asgi import error_body
 from assay.web.guards import BodyTooLarge, is_ndjson
 
 NDJSON = "application/x-ndjson"
@@ -161,7 +159,7 @@ async def score(request: Request, query: SharedQuery) -> Response:
     body = await read_body(request, ScoreRequest)
     scorers = catalogue.scorers(body.names or query.rewards, body.params or query.params)
     columns = body.columns or query.columns
-    bind_all(scorers, columns)
+    bind_all(scorers, columns)  # Refuse the reward's options before any row is queued.
     result = await score_rows(
         request,
         scorers,
@@ -195,12 +193,12 @@ async def _results(
                 yield b"\n".join(result.results) + b"\n"
     except BodyTooLarge:
         message = f"the stream is larger than {scoring.settings.max_stream_bytes:,} bytes"
-        yield write_json(error_body("body_too_large", message)) + b"\n"
+        yield Refusal(413, "body_too_large", message).body + b"\n"
     except (Refusal, BadParameter) as error:
         refusal = error if isinstance(error, Refusal) else refusal_of(error)
         yield refusal.body + b"\n"
     except (AssayError, RecursionError) as error:
-        yield write_json(error_body("internal", type(error).__name__)) + b"\n"
+        yield Refusal(500, "internal", type(error).__name__).body + b"\n"
     except ClientDisconnect:
         return
 

@@ -100,7 +100,7 @@ class RewardPage:
     probed: Sensitivity | None
     sentence: str
     problem: str
-    """Why there is no result, in words."""
+    """Why there is no result."""
     audit: StoredAudit | None
     """The latest that was saved."""
 

@@ -1,4 +1,4 @@
-"""MiniWoB++ as an environment: its pages in our browser, its own reward as testimony."""
+"""MiniWoB++ as an environment: its pages in our browser, with its own reward as evidence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SITE: Final = "http://miniwob.localhost"
 WINDOW: Final = {"width": 400, "height": 300}
 LEFT: Final = "the agent left the page"
 MOVING: Final = frozenset(("stock-market",))
-"""Pages that change by the clock, so that two looks at one problem differ."""
+"""Pages that change by the clock, so that two snapshots of one problem differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class MiniWob(BrowserEnvironment):
         self._state: MiniWobState | None = None
 
     async def reset(self, task: Task) -> Observation:
-        """The page shows the problem that the task's seed gives."""
+        """Open the page with the problem of the task's seed."""
         self.forget()
         page, self._seed = _read_task(task)
         start = {"start_url": f"{SITE}/miniwob/{page}.html"}
@@ -125,7 +125,7 @@ class MiniWob(BrowserEnvironment):
     async def _observe(
         self, outcome: ToolOutcome, message: str, *, requested: str | None = None
     ) -> Observation:
-        # Begun before the first look, so that no look is at a page that waits for its start.
+        # Started before the first snapshot, so that none shows a page that waits for its start.
         if self._state is None and outcome.ok:
             await self._start()
         return await super()._observe(outcome, message, requested=requested)
@@ -172,7 +172,7 @@ class MiniWob(BrowserEnvironment):
         )
 
     def _with_reward(self, observation: Observation) -> Observation:
-        """The observation with the goal before it and what the page pays beside it."""
+        """The observation with the goal before its text, and with the page's rewards."""
         state = self._state
         assert state is not None
         over = f"the episode is over: {state.reason or 'the page has judged'}\n"
@@ -185,7 +185,7 @@ class MiniWob(BrowserEnvironment):
         )
 
     def evidence(self) -> WorldEvidence:
-        """The page's own word: `score` is its raw reward; `progress` holds the reward of 0 or 1."""
+        """`score` is the page's raw reward; `progress` holds the reward of 0 or 1."""
         state = self._state
         if self._task is None or state is None or not state.done:
             self._require_episode()
@@ -239,5 +239,5 @@ def _script(name: str) -> str:
 
 @cache
 def _file(root: Path, path: str) -> PageFile | None:
-    """A file of the site, kept: an episode loads seven of them, and there are few."""
+    """A file of the site, cached: an episode loads seven of them, and there are few."""
     return read_page(root, path)

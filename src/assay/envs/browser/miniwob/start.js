@@ -1,5 +1,5 @@
 // Begin the one episode of this page: its problem drawn from the seed, its own clock set to `limitMs`.
-// The goal is told beside the page, and the score board is not part of it.
+// The goal stands before the page in the observation, and the score board is not part of it.
 async ({ seed, limitMs }) => {
   if (document.readyState !== "complete")
     await new Promise((loaded) => addEventListener("load", loaded, { once: true }));

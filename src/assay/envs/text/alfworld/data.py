@@ -1,6 +1,6 @@
 """Which games there are: two evaluation splits that are shipped, and a data folder for the rest.
 
-A data folder has the official layout, `json_2.1.1/<split>/<task>/<trial>/game.tw-pddl`. It is asked
+A data folder has the official layout, `json_2.1.1/<split>/<task>/<trial>/game.tw-pddl`. It is used
 only for what is not shipped, such as the split `train`.
 """
 

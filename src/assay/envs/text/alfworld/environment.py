@@ -1,4 +1,4 @@
-"""ALFWorld as an Environment: one episode of one game, which stops when the goal is reached."""
+"""ALFWorld as an environment: one episode of one game, which stops when the goal is reached."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Episode:
 
 
 class AlfWorld:
-    """A household in text: find things, treat them, put them where they are wanted.
+    """A household in text: find things, treat them, put them where the goal says.
 
     `folder` is an official data folder for games that are not shipped; without it the environment
     variable ALFWORLD_DATA names one.
@@ -68,7 +68,7 @@ class AlfWorld:
         return episode.last
 
     def evidence(self) -> WorldEvidence:
-        """What the last observation testified."""
+        """The evidence of the last observation."""
         evidence = self._current().last.evidence
         assert isinstance(evidence, WorldEvidence)
         return evidence
@@ -82,7 +82,7 @@ class AlfWorld:
         return self._current().game.house.task
 
     def forget(self) -> None:
-        """As if never reset."""
+        """Drop the episode."""
         self._episode = None
 
     def alive(self) -> bool:
@@ -90,7 +90,7 @@ class AlfWorld:
         return not self._closed
 
     async def close(self) -> None:
-        """Let go of the game; nothing else is held."""
+        """Drop the game."""
         self._closed = True
         self._episode = None
 

@@ -1,4 +1,4 @@
-"""All about a game that no command can change: where things stand, what they are called."""
+"""The part of a game that no command can change: places, kinds and names of things."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads `game.tw-pddl`: one JSON object whose `pddl_problem` says what is where and what is wanted.
+"""Reads `game.tw-pddl`: a JSON object whose `pddl_problem` says what is where and what the goal is.
 
 PDDL is case-insensitive, so everything is read in lower case. Nothing here recurses, so a file
 cannot overflow the stack; a file that is not what it claims to be is a `BadRecord`.
@@ -72,7 +72,7 @@ _TASK = re.compile(r'"Your task is to: ([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class AlfWorldProblem:
-    """What exists, what is true at the start, and what is wanted."""
+    """What exists, what is true at the start, and the goal."""
 
     objects: Mapping[str, str]
     """Every declared object and its type."""

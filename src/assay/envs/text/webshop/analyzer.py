@@ -103,7 +103,7 @@ def _kind(char: str) -> str:
 class _Kinds(dict[int, str]):
     """A table for `str.translate` that fills itself: each character becomes its class letter.
 
-    Working out a class takes longer than all the rest of the analysis, hence the memory of it.
+    Working out a class takes longer than the rest of the analysis, so it is cached.
     """
 
     def __missing__(self, code: int) -> str:

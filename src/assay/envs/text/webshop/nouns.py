@@ -1,8 +1,8 @@
 """The nouns of a product's title, on which WebShop's score of the product's kind rests.
 
-The original asks spaCy's small English model at every purchase. For the 1000 shipped products its
+The original uses spaCy's small English model at every purchase. For the 1000 shipped products its
 answers are stored (model 3.6.0); another catalogue can bring its own `title_nouns.json`. Where
-titles are not listed, spaCy is asked if it and its model are installed; otherwise every word that
+titles are not listed, spaCy is used if it and its model are installed; otherwise every word that
 is not a stop word counts as a noun, which gives the same `r_type` for about 92 of 100 first-page
 results of the shipped goals. `source` says which of the three it was.
 """

@@ -40,7 +40,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A purchase held against a goal; `score` follows from the other fields."""
+    """A purchase compared with a goal; `score` follows from the other fields."""
 
     price: float
     price_limit: float
@@ -135,7 +135,7 @@ def _categories(product: Product) -> set[str]:
 
 
 def _title_score(bought: Sequence[str], target: Sequence[str]) -> float:
-    """The share of the wanted title's nouns that the bought one has; a repeated noun counts."""
+    """The share of the target title's nouns that the bought one has; a repeated noun counts."""
     if not target:
         return _NO_NOUNS_TITLE_SCORE
     return len(set(bought) & set(target)) / len(target)

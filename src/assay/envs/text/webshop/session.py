@@ -1,4 +1,4 @@
-"""The engine: tasks in, actions in, observations and evidence out; synchronous."""
+"""One shopper and one task: actions in, observations and evidence out; synchronous."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ShopSession:
         return self._observe()
 
     def forget(self) -> None:
-        """Leave the shop: as if never reset."""
+        """Drop the task."""
         self._binding = None
 
     @property
@@ -74,7 +74,7 @@ class ShopSession:
 
     @property
     def page(self) -> ShopPage:
-        """The page that the shopper looks at."""
+        """The page that the shopper sees."""
         return self._require_binding().trip.page
 
     def step(self, action: str) -> Observation:

@@ -25,7 +25,7 @@ from assay.errors import BadParameter, BadRecord
 DEFAULT_SEED = 0
 SHIPPED_NOUNS = "en_core_web_sm-3.6.0"
 
-# Loading takes a third of a second and 20 MB: threads wait for one another and share the result.
+# Loading takes a third of a second and 20 MB, so threads wait for one another and share it.
 _LOADING = threading.RLock()
 
 
@@ -98,7 +98,7 @@ def _shop(folder: str | None, seed: int, nouns: NounSource) -> Shop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _CatalogueData:
-    """What a folder holds: the large part of a shop, whatever its seed and its nouns."""
+    """What is read from a folder: the part of a shop that neither seed nor nouns change."""
 
     products: Mapping[str, Product]
     index: ProductIndex

@@ -1,0 +1,119 @@
+"""JSON lines that hold anything a model can say, and can be read while they are being written.
+
+A line is ASCII: control characters, lone surrogates and everything beyond ASCII are escapes, so
+that a line break ends a record and nothing else does. NaN and infinity have no JSON form and
+become null. The one text that does not come back as it went in is a surrogate pair in two code
+points: it is read as the character that it spells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, NoReturn
+
+from assay.errors import BadRecord
+
+
+@dataclass(frozen=True, slots=True)
+class FileLine:
+    """One terminated line of a file, without its line break."""
+
+    number: int
+    """From 1."""
+    offset: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """Where the next line begins."""
+        return self.offset + len(self.data) + 1
+
+
+def dump_json(value: Any) -> bytes:
+    """The value as compact ASCII JSON; what has no JSON form is written as its `repr`."""
+    try:
+        text = _ENCODER.encode(value)
+    except (TypeError, ValueError):
+        text = _dump_plain(value)
+    except RecursionError as error:
+        raise BadRecord("a value is nested too deeply to be written as JSON") from error
+    return text.encode("ascii")
+
+
+def dump_line(record: Mapping[str, Any]) -> bytes:
+    """The record as one terminated line."""
+    return dump_json(record) + b"\n"
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
+    """Write the records as the lines of a file; how many there are."""
+    count = 0
+    with path.open("wb") as stream:
+        for record in records:
+            stream.write(dump_line(record))
+            count += 1
+    return count
+
+
+def load_record(data: bytes) -> dict[str, Any]:
+    """The JSON object that the bytes hold; anything else is a `BadRecord`."""
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise BadRecord(f"not JSON: {error!s:.200}") from error
+    if not isinstance(value, dict):
+        raise BadRecord(f"not a JSON object but a {type(value).__name__}")
+    return value
+
+
+def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLine]:
+    """The terminated lines from byte `start` on, numbered on from `after`.
+
+    A last line without its line break is being written, or was torn by a kill: it is not read.
+    A file that does not exist has no lines.
+    """
+    try:
+        stream = path.open("rb")
+    except FileNotFoundError:
+        return
+    with stream:
+        stream.seek(start)
+        offset = start
+        for number, raw in enumerate(stream, after + 1):
+            if not raw.endswith(b"\n"):
+                return
+            yield FileLine(number, offset, raw[:-1])
+            offset += len(raw)
+
+
+def _dump_plain(value: Any) -> str:
+    try:
+        return _ENCODER.encode(_plain(value))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadRecord(f"a value cannot be written as JSON: {error!s:.200}") from error
+
+
+def _plain(value: Any) -> Any:
+    """The nearest JSON value: null for NaN, lists for sets, text for keys and unknown objects."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return [_plain(item) for item in sorted(value, key=repr)]
+    return str(value) if isinstance(value, Path) else repr(value)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
