@@ -1,4 +1,4 @@
-"""The small parts: text made visible, colours, pictures, memory, windows, liveness, the index."""
+"""The small parts: text made visible, colours, pictures, cache, windows, liveness, the index."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from assay.schema.episode import Episode, Step
 from assay.schema.score import Scored
 from assay.schema.task import Task
 from assay.schema.usage import Usage
-from assay.viewer.archive import Archive
 from assay.viewer.links import part
-from assay.viewer.looks import Segment, bars, overview, reward_shade, shade, signed
-from assay.viewer.memory import Memory
+from assay.viewer.lru_cache import LruCache
 from assay.viewer.pages.runs import RunsQuery, runs_page
-from assay.viewer.pages.step import Box, is_on
+from assay.viewer.pages.step import Rectangle, is_on
 from assay.viewer.pictures import Size, picture_kind, picture_size
-from assay.viewer.text import brief, shown, visible
+from assay.viewer.runs_reader import RunsReader
+from assay.viewer.text import brief, cut_text, visible
+from assay.viewer.theme import Segment, bars, overview, reward_shade, shade, signed
 from tests.viewer.ledgers import SCORER, manifest, png, write_marked
 
 VENDOR = Path(__file__).parents[2] / "src" / "assay" / "viewer" / "static" / "vendor"
@@ -94,8 +94,8 @@ def test_a_long_name_is_cut_and_says_how_long_it_is() -> None:
 
 
 def test_a_cut_text_says_how_much_is_missing() -> None:
-    assert shown("abcdef", 4).left_out == 2
-    assert shown("abc", 4).left_out == 0
+    assert cut_text("abcdef", 4).left_out == 2
+    assert cut_text("abc", 4).left_out == 0
 
 
 ORDER = ("n4", "n3", "n2", "n1", "z", "p1", "p2", "p3", "p4")
@@ -156,34 +156,34 @@ def test_a_picture_is_what_its_bytes_say(data: bytes, kind: str | None, size: Si
 @pytest.mark.parametrize(
     ("box", "seen"),
     [
-        (Box(10, 10, 20, 8), True),
-        (Box(-5, -5, 6, 6), True),
-        (Box(10, 900, 20, 8), False),
-        (Box(-30, 10, 20, 8), False),
+        (Rectangle(10, 10, 20, 8), True),
+        (Rectangle(-5, -5, 6, 6), True),
+        (Rectangle(10, 900, 20, 8), False),
+        (Rectangle(-30, 10, 20, 8), False),
     ],
 )
-def test_a_box_outside_of_the_picture_is_not_claimed_to_be_on_it(box: Box, seen: bool) -> None:
+def test_a_box_outside_of_the_picture_is_not_shown_on_it(box: Rectangle, seen: bool) -> None:
     assert is_on(box, Size(64, 48)) is seen
 
 
 def test_memory_is_bounded_by_weight_and_drops_the_oldest() -> None:
-    memory: Memory[str] = Memory(10, len)
+    cache: LruCache[str] = LruCache(10, len)
     for key, value in (("a", "xxxx"), ("b", "xxxx"), ("a", "yyyy"), ("c", "xxxx")):
-        memory.put(key, value)
-    assert (memory.get("a"), memory.get("b"), memory.get("c")) == ("yyyy", None, "xxxx")
-    memory.put("huge", "x" * 11)
-    assert memory.get("huge") is None
+        cache.put(key, value)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == ("yyyy", None, "xxxx")
+    cache.put("huge", "x" * 11)
+    assert cache.get("huge") is None
 
 
 def test_what_two_ask_for_at_once_is_made_once() -> None:
-    memory: Memory[str] = Memory(10)
+    cache: LruCache[str] = LruCache(10)
     made: list[str] = []
 
     def make() -> str:
         made.append("x")
         return "value"
 
-    with_it = [threading.Thread(target=memory.made, args=("key", make)) for _ in range(8)]
+    with_it = [threading.Thread(target=cache.get_or_make, args=("key", make)) for _ in range(8)]
     for thread in with_it:
         thread.start()
     for thread in with_it:
@@ -222,15 +222,15 @@ def test_a_steps_file_that_grows_is_read_on_and_one_that_was_replaced_anew(
 ) -> None:
     run = write_marked(tmp_path, 6)
     path = run.path / "steps" / "marked.r0.a1.jsonl"
-    archive = Archive(tmp_path)
+    reader = RunsReader(tmp_path)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:3]))
-    assert len(archive.gists("marked", "marked.r0.a1")) == 3
+    assert len(reader.gists("marked", "marked.r0.a1")) == 3
     with path.open("ab") as stream:
         stream.write(b"".join(lines[3:]))
-    assert len(archive.gists("marked", "marked.r0.a1")) == 6
+    assert len(reader.gists("marked", "marked.r0.a1")) == 6
     path.write_bytes(b"".join(lines[:2]))
-    assert len(archive.gists("marked", "marked.r0.a1")) == 2
+    assert len(reader.gists("marked", "marked.r0.a1")) == 2
 
 
 def test_a_run_is_live_while_its_writer_holds_it(tmp_path: Path) -> None:
@@ -281,13 +281,13 @@ def test_the_index_adds_up_time_and_cost_and_makes_up_no_price(tmp_path: Path) -
 
 def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path) -> None:
     write_marked(tmp_path)
-    archive = Archive(tmp_path)
+    reader = RunsReader(tmp_path)
     # A folder in the index's place stands for a file system that takes no files.
     (tmp_path / "index.sqlite").mkdir()
     found: list[int] = []
 
     def ask() -> None:
-        found.append(runs_page(archive, RunsQuery(), archive.runs()).total)
+        found.append(runs_page(reader, RunsQuery(), reader.runs()).total)
 
     for _ in range(2):
         thread = threading.Thread(target=ask)

@@ -19,7 +19,6 @@ from starlette.exceptions import HTTPException
 
 from assay.errors import AssayError, BadRecord, UnknownName, UsageError
 from assay.formats.lines import dump_json
-from assay.viewer.archive import Archive
 from assay.viewer.audits import Audits
 from assay.viewer.links import TWIN, ServerLinks
 from assay.viewer.pages.compare import CompareQuery, compare_page
@@ -29,6 +28,7 @@ from assay.viewer.pages.rewards import reward_page, rewards_page
 from assay.viewer.pages.run import RunQuery, diagnosis_page, run_page
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.rendering import Templates, to_json
+from assay.viewer.runs_reader import RunsReader
 from assay.viewer.security import RAW_POLICY, artifact_type, secured
 from assay.viewer.tryout import RewardTryout
 from assay.web.asgi import App, Receive, Scope, Send, error_body
@@ -44,13 +44,13 @@ MAX_HEAD_BYTES = 1024 * 1024
 
 def build_app(runs_dir: Path, guards: Guards) -> App:
     """The viewer of one folder of runs, behind its guards."""
-    return secured(guard(_with_twins(_pages(Archive(runs_dir))), guards))
+    return secured(guard(_with_twins(_pages(RunsReader(runs_dir))), guards))
 
 
 def _with_twins(app: App) -> App:
     """The application, in which `.json` at the end of a path asks for the page's record."""
 
-    async def twinned(scope: Scope, receive: Receive, send: Send) -> None:
+    async def with_twin(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             # As it was sent: a name that ends in `.json` itself comes with its dot quoted.
             raw = str((scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1"))
@@ -61,11 +61,11 @@ def _with_twins(app: App) -> App:
             scope = {**scope, "state": state, "path": path, "raw_path": raw.encode("latin-1")}
         await app(scope, receive, send)
 
-    return twinned
+    return with_twin
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ErrorPage:
     """A page that says what went wrong."""
 
     status: int
@@ -73,8 +73,8 @@ class Problem:
     message: str
 
 
-class Desk:
-    """Hands pages out, as HTML or as their record."""
+class PageRenderer:
+    """Renders pages as HTML, or as the JSON record of the page."""
 
     def __init__(self) -> None:
         self._templates = Templates()
@@ -91,12 +91,12 @@ class Desk:
         html = self._templates.render(template, page, self._links, twin=twin, poll=poll)
         return Response(html.encode(), media_type="text/html; charset=utf-8")
 
-    def problem(self, request: Request, status: int, title: str, message: str) -> Response:
+    def error(self, request: Request, status: int, title: str, message: str) -> Response:
         """The error, as a page or as JSON."""
         if getattr(request.state, "twin", False):
             body = dump_json(error_body(title.replace(" ", "_"), message))
             return Response(body, status, media_type="application/json")
-        page = Problem(status, title, message)
+        page = ErrorPage(status, title, message)
         html = self._templates.render("problem.html", page, self._links, twin=None, poll="")
         return Response(html.encode(), status, media_type="text/html; charset=utf-8")
 
@@ -105,97 +105,97 @@ def _address(path: str, query: list[tuple[str, str]]) -> str:
     return f"{path}?{urlencode(query, errors='surrogatepass')}" if query else path
 
 
-def _pages(archive: Archive) -> App:
-    desk = Desk()
+def _pages(reader: RunsReader) -> App:
+    renderer = PageRenderer()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # The first visitor need not wait for the index.
-        await asyncio.to_thread(archive.runs)
+        await asyncio.to_thread(reader.runs)
         yield
 
     app = FastAPI(title="Assay", openapi_url=None, lifespan=lifespan)
-    app.mount("/static/vendor", _Kept(directory=STATIC / "vendor"), name="vendor")
+    app.mount("/static/vendor", _VersionedFiles(directory=STATIC / "vendor"), name="vendor")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    _add_problems(app, desk)
-    _add_runs(app, archive, desk)
-    _add_episodes(app, archive, desk)
-    _add_comparisons(app, archive, desk)
-    _add_rewards(app, Audits(archive.runs_dir), desk)
+    _add_problems(app, renderer)
+    _add_runs(app, reader, renderer)
+    _add_episodes(app, reader, renderer)
+    _add_comparisons(app, reader, renderer)
+    _add_rewards(app, Audits(reader.runs_dir), renderer)
     return app
 
 
-class _Kept(StaticFiles):
+class _VersionedFiles(StaticFiles):
     """Files whose version is in their name: a browser need not ask for them twice."""
 
-    def file_response(self, *args: Any, **given: Any) -> Response:
-        answer = super().file_response(*args, **given)
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        answer = super().file_response(*args, **options)
         answer.headers["cache-control"] = KEEP
         return answer
 
 
-def _add_problems(app: FastAPI, desk: Desk) -> None:
+def _add_problems(app: FastAPI, renderer: PageRenderer) -> None:
     @app.exception_handler(AssayError)
-    def wrong(request: Request, error: AssayError) -> Response:
+    def assay_error(request: Request, error: AssayError) -> Response:
         if isinstance(error, (UnknownName, BadRecord)):
-            return desk.problem(request, 404, "not found", str(error))
+            return renderer.error(request, 404, "not found", str(error))
         status = 400 if isinstance(error, UsageError) else 500
-        return desk.problem(request, status, "that did not work", str(error))
+        return renderer.error(request, status, "that did not work", str(error))
 
     @app.exception_handler(RequestValidationError)
-    def misasked(request: Request, error: RequestValidationError) -> Response:
-        told = "; ".join(
+    def bad_query(request: Request, error: RequestValidationError) -> Response:
+        message = "; ".join(
             f"{'.'.join(map(str, item['loc'][1:]))}: {item['msg']}" for item in error.errors()
         )
-        return desk.problem(request, 422, "the address makes no sense", told[:2_000])
+        return renderer.error(request, 422, "the address makes no sense", message[:2_000])
 
     @app.exception_handler(HTTPException)
-    def refused(request: Request, error: HTTPException) -> Response:
-        return desk.problem(request, error.status_code, "not found", str(error.detail))
+    def http_error(request: Request, error: HTTPException) -> Response:
+        return renderer.error(request, error.status_code, "not found", str(error.detail))
 
 
-def _add_runs(app: FastAPI, archive: Archive, desk: Desk) -> None:
+def _add_runs(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
     @app.get("/")
     def home() -> Response:
         return RedirectResponse("/runs")
 
     @app.get("/runs")
     def runs(request: Request, query: Annotated[RunsQuery, Query()]) -> Response:
-        rows = archive.runs()
-        live = archive.live(rows)
+        rows = reader.runs()
+        live = reader.live(rows)
         version = _version([(row.run_id, row.attempts, row.run_id in live) for row in rows])
         if query.seen == version:
             return Response(status_code=204)
-        return desk.page(request, "runs.html", runs_page(archive, query, rows), seen=version)
+        return renderer.page(request, "runs.html", runs_page(reader, query, rows), seen=version)
 
     @app.get("/runs/{run_id}")
     def run(request: Request, run_id: str, query: Annotated[RunQuery, Query()]) -> Response:
-        version = _version((archive.version(run_id), archive.is_live(run_id)))
+        version = _version((reader.version(run_id), reader.is_live(run_id)))
         if query.seen == version:
             return Response(status_code=204)
-        page = run_page(archive, run_id, query, wait=request.state.twin)
-        return desk.page(request, "run.html", page, seen=version)
+        page = run_page(reader, run_id, query, wait=request.state.twin)
+        return renderer.page(request, "run.html", page, seen=version)
 
     @app.get("/runs/{run_id}/diagnosis")
     def diagnosis(request: Request, run_id: str) -> Response:
-        return desk.page(request, "diagnosis.html", diagnosis_page(archive, run_id))
+        return renderer.page(request, "diagnosis.html", diagnosis_page(reader, run_id))
 
     @app.get("/artifacts/{run_id}/{sha256}")
     def artifact(run_id: str, sha256: str) -> Response:
-        data = archive.artifact(run_id, sha256)
+        data = reader.artifact(run_id, sha256)
         return _raw(data, artifact_type(data), {"cache-control": KEEP})
 
 
-def _add_episodes(app: FastAPI, archive: Archive, desk: Desk) -> None:
+def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
     @app.get("/runs/{run_id}/episodes/{attempt}")
     def episode(
         request: Request, run_id: str, attempt: str, query: Annotated[EpisodeQuery, Query()]
     ) -> Response:
-        version = _version((archive.version(run_id), archive.is_live(run_id)))
+        version = _version((reader.version(run_id), reader.is_live(run_id)))
         if query.seen == version:
             return Response(status_code=204)
-        page = episode_page(archive, run_id, attempt, query, wait=request.state.twin)
-        answer = desk.page(request, "episode.html", page, seen=version)
+        page = episode_page(reader, run_id, attempt, query, wait=request.state.twin)
+        answer = renderer.page(request, "episode.html", page, seen=version)
         if query.seen and not page.live:
             # The attempt has ended: there is more to show than its steps.
             answer.headers["hx-refresh"] = "true"
@@ -204,35 +204,35 @@ def _add_episodes(app: FastAPI, archive: Archive, desk: Desk) -> None:
     @app.get("/runs/{run_id}/episodes/{attempt}/diagnosis")
     def finding(request: Request, run_id: str, attempt: str) -> Response:
         query = EpisodeQuery()
-        page = episode_page(archive, run_id, attempt, query, wait=True)
-        return desk.page(request, "finding.html", page)
+        page = episode_page(reader, run_id, attempt, query, wait=True)
+        return renderer.page(request, "finding.html", page)
 
     @app.get("/runs/{run_id}/episodes/{attempt}/record")
     def record(run_id: str, attempt: str, query: Annotated[EpisodeQuery, Query()]) -> Response:
-        return _raw(archive.record(run_id, attempt, query.step), "application/json")
+        return _raw(reader.record(run_id, attempt, query.step), "application/json")
 
 
-def _add_comparisons(app: FastAPI, archive: Archive, desk: Desk) -> None:
+def _add_comparisons(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
     @app.get("/compare")
     def compare(request: Request, query: Annotated[CompareQuery, Query()]) -> Response:
-        return desk.page(request, "compare.html", compare_page(archive, query))
+        return renderer.page(request, "compare.html", compare_page(reader, query))
 
     @app.get("/compare/pair")
     def pair(request: Request, query: Annotated[PairQuery, Query()]) -> Response:
-        return desk.page(request, "pair.html", pair_page(archive, query))
+        return renderer.page(request, "pair.html", pair_page(reader, query))
 
 
-def _add_rewards(app: FastAPI, audits: Audits, desk: Desk) -> None:
+def _add_rewards(app: FastAPI, audits: Audits, renderer: PageRenderer) -> None:
     tryout = RewardTryout()
 
     @app.get("/rewards")
     def rewards(request: Request) -> Response:
-        return desk.page(request, "rewards.html", rewards_page(audits))
+        return renderer.page(request, "rewards.html", rewards_page(audits))
 
     @app.get("/rewards/{name}")
     def reward(request: Request, name: str) -> Response:
         page = reward_page(name, dict(request.query_params), tryout=tryout, audits=audits)
-        return desk.page(request, "reward.html", page)
+        return renderer.page(request, "reward.html", page)
 
 
 def _raw(data: bytes, kind: str, more: Mapping[str, str] | None = None) -> Response:

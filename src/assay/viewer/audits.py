@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from assay.errors import BadRecord
 from assay.formats.lines import load_record
 from assay.schema.audit import AUDIT_SCHEMA, AuditReport, audit_file_stem
-from assay.viewer.memory import Memory, stamp
+from assay.viewer.lru_cache import LruCache, stamp
 
 FOLDER = "audits"
 """Below the folder of runs."""
@@ -43,7 +43,7 @@ class Audits:
 
     def __init__(self, runs_dir: Path) -> None:
         self._folder = runs_dir / FOLDER
-        self._cache: Memory[StoredAudit] = Memory(MOST_CACHED)
+        self._cache: LruCache[StoredAudit] = LruCache(MOST_CACHED)
 
     def latest(self, name: str, version: int) -> StoredAudit | None:
         """The audit of this version of the reward; else the one of the highest other version."""
@@ -57,7 +57,7 @@ class Audits:
             return None
         chosen = version if version in paths else max(paths)
         path = paths[chosen]
-        return self._cache.made((path, stamp(path)), lambda: _read(path, chosen))
+        return self._cache.get_or_make((path, stamp(path)), lambda: _read(path, chosen))
 
 
 def _read(path: Path, version: int) -> StoredAudit:

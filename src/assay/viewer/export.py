@@ -11,7 +11,6 @@ from typing import Any
 from assay.errors import AssayError, BadRecord
 from assay.ledger.index import RunRow
 from assay.viewer.app import STATIC
-from assay.viewer.archive import Archive
 from assay.viewer.audits import Audits
 from assay.viewer.links import (
     WINDOW,
@@ -30,6 +29,7 @@ from assay.viewer.pages.rewards import reward_page, rewards_page
 from assay.viewer.pages.run import RunQuery, run_before, run_page
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.rendering import Templates, to_json
+from assay.viewer.runs_reader import RunsReader
 from assay.viewer.tryout import RewardTryout
 
 
@@ -50,12 +50,12 @@ def export(runs_dir: Path, target: Path) -> int:
     """
     if target.exists() and any(target.iterdir()):
         raise BadRecord(f"{str(target)!r} is not empty; name a new folder")
-    archive, templates = Archive(runs_dir), Templates()
-    rows = archive.runs()
-    compared = frozenset(_compared(archive, rows))
+    reader, templates = RunsReader(runs_dir), Templates()
+    rows = reader.runs()
+    compared = frozenset(_compared(reader, rows))
     shutil.copytree(STATIC, target / "static", dirs_exist_ok=True)
     n = 0
-    for file in _files(archive, rows, compared):
+    for file in _files(reader, rows, compared):
         path = target / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         links = FileLinks(file.path, compared)
@@ -64,35 +64,35 @@ def export(runs_dir: Path, target: Path) -> int:
         path.write_text(html, encoding="utf-8")
         path.with_name(twin).write_bytes(to_json(file.page))
         if isinstance(file.page, EpisodePage):
-            _copy_artifacts(archive, file.page, target)
+            _copy_artifacts(reader, file.page, target)
         n += 1
     return n
 
 
 def _files(
-    archive: Archive, rows: list[RunRow], compared: frozenset[tuple[str, str]]
+    reader: RunsReader, rows: list[RunRow], compared: frozenset[tuple[str, str]]
 ) -> Iterator[_File]:
-    first = runs_page(archive, RunsQuery(), rows)
+    first = runs_page(reader, RunsQuery(), rows)
     yield _File("index.html", "runs.html", first)
     for number in range(2, first.pages + 1):
-        page = runs_page(archive, RunsQuery(page=number), rows)
+        page = runs_page(reader, RunsQuery(page=number), rows)
         yield _File(paged("index.html", {"page": number}), "runs.html", page)
     for row in rows:
-        yield from _run_files(archive, row.run_id)
+        yield from _run_files(reader, row.run_id)
     for base, cand in sorted(compared):
-        yield from _comparison_files(archive, base, cand)
-    tryout, audits = RewardTryout(), Audits(archive.runs_dir)
+        yield from _comparison_files(reader, base, cand)
+    tryout, audits = RewardTryout(), Audits(reader.runs_dir)
     listed = rewards_page(audits)
     yield _File("rewards.html", "rewards.html", listed)
     for item in listed.rewards:
         name = item.reward.name
-        shown = reward_page(name, {}, tryout=tryout, audits=audits)
-        yield _File(f"rewards/{name}.html", "reward.html", shown)
+        reward = reward_page(name, {}, tryout=tryout, audits=audits)
+        yield _File(f"rewards/{name}.html", "reward.html", reward)
 
 
-def _run_files(archive: Archive, run_id: str) -> Iterator[_File]:
+def _run_files(reader: RunsReader, run_id: str) -> Iterator[_File]:
     try:
-        first = run_page(archive, run_id, RunQuery(show="all"), wait=True)
+        first = run_page(reader, run_id, RunQuery(show="all"), wait=True)
     except AssayError as error:
         # One run that cannot be read must not hide the others.
         yield _File(run_file(run_id), "problem.html", _Unreadable(run_id, str(error)))
@@ -100,13 +100,13 @@ def _run_files(archive: Archive, run_id: str) -> Iterator[_File]:
     yield _File(run_file(run_id), "run.html", first)
     for number in range(2, first.pages + 1):
         query = RunQuery(show="all", page=number)
-        yield _File(run_file(run_id, number), "run.html", run_page(archive, run_id, query))
-    finished = [row.attempt for row in archive.attempts(run_id)]
-    for attempt in (*finished, *archive.unfinished(run_id)):
-        page = window_page(archive, run_id, attempt, 0)
+        yield _File(run_file(run_id, number), "run.html", run_page(reader, run_id, query))
+    finished = [row.attempt for row in reader.attempts(run_id)]
+    for attempt in (*finished, *reader.unfinished(run_id)):
+        page = window_page(reader, run_id, attempt, 0)
         yield _File(episode_file(run_id, attempt), "episode.html", page)
         for start in range(WINDOW, page.n_steps, WINDOW):
-            page = window_page(archive, run_id, attempt, start)
+            page = window_page(reader, run_id, attempt, start)
             yield _File(episode_file(run_id, attempt, start), "episode.html", page)
 
 
@@ -117,49 +117,49 @@ class _Unreadable:
     status: str = "not readable"
 
 
-def _compared(archive: Archive, rows: list[RunRow]) -> Iterator[tuple[str, str]]:
+def _compared(reader: RunsReader, rows: list[RunRow]) -> Iterator[tuple[str, str]]:
     """Each run with the one that its page offers to compare it with."""
     for row in rows:
         try:
             before = run_before(rows, row)
             if before is not None:
-                archive.comparison(before, row.run_id)
+                reader.comparison(before, row.run_id)
                 yield before, row.run_id
         except AssayError:
             # Its own page says what is wrong with it.
             continue
 
 
-def _comparison_files(archive: Archive, base: str, cand: str) -> Iterator[_File]:
+def _comparison_files(reader: RunsReader, base: str, cand: str) -> Iterator[_File]:
     page: ComparePage | None = None
     number = 1
     while page is None or number <= page.pages:
-        page = compare_page(archive, CompareQuery(base=base, cand=cand, page=number))
+        page = compare_page(reader, CompareQuery(base=base, cand=cand, page=number))
         yield _File(compare_file(base, cand, number), "compare.html", page)
         for row in page.rows:
             task = row.task.task_id
-            repeats = [attempt.repeat for attempt in archive.attempts(base, task)]
+            repeats = [attempt.repeat for attempt in reader.attempts(base, task)]
             query = PairQuery(base=base, cand=cand, task=task, repeat=min(repeats), first=0)
             try:
-                yield _File(pair_file(base, cand, task), "pair.html", pair_page(archive, query))
+                yield _File(pair_file(base, cand, task), "pair.html", pair_page(reader, query))
             except AssayError as error:
-                told = _Unreadable(task, str(error))
-                yield _File(pair_file(base, cand, task), "problem.html", told)
+                problem = _Unreadable(task, str(error))
+                yield _File(pair_file(base, cand, task), "problem.html", problem)
         number += 1
 
 
-def _copy_artifacts(archive: Archive, page: EpisodePage, target: Path) -> None:
-    wanted = [(picture.sha256, picture.kind) for step in page.steps for picture in step.pictures]
-    wanted += [(step.observation_sha256, "txt") for step in page.steps if step.observation_sha256]
+def _copy_artifacts(reader: RunsReader, page: EpisodePage, target: Path) -> None:
+    needed = [(picture.sha256, picture.kind) for step in page.steps for picture in step.pictures]
+    needed += [(step.observation_sha256, "txt") for step in page.steps if step.observation_sha256]
     if page.ending is not None and page.ending.messages_sha256:
-        wanted.append((page.ending.messages_sha256, "txt"))
-    for sha256, kind in wanted:
+        needed.append((page.ending.messages_sha256, "txt"))
+    for sha256, kind in needed:
         path = target / artifact_file(sha256, kind)
         if path.exists():
             continue
         path.parent.mkdir(exist_ok=True)
         try:
-            path.write_bytes(archive.artifact(page.run_id, sha256))
+            path.write_bytes(reader.artifact(page.run_id, sha256))
         except AssayError:
             # The page says that it cannot be read.
             continue

@@ -38,9 +38,9 @@ class Links(Protocol):
 
 
 def _address(path: str, query: Mapping[str, Any]) -> str:
-    """The path with what of the query is said; a lone surrogate is sent as its three bytes."""
-    given = [(key, value) for key, value in query.items() if value not in (None, "", False)]
-    return f"{path}?{urlencode(given, errors='surrogatepass')}" if given else path
+    """The path with the query that has a value; a lone surrogate is sent as its three bytes."""
+    pairs = [(key, value) for key, value in query.items() if value not in (None, "", False)]
+    return f"{path}?{urlencode(pairs, errors='surrogatepass')}" if pairs else path
 
 
 def part(name: str) -> str:
@@ -156,10 +156,10 @@ class FileLinks:
         return self._to(f"rewards/{name}.html")
 
 
-def _without(query: Mapping[str, Any], *known: str) -> bool:
+def _without(query: Mapping[str, Any], *answerable: str) -> bool:
     """Whether the query says anything that files have no answer to."""
     return any(
-        value not in (None, "", False, 0) for key, value in query.items() if key not in known
+        value not in (None, "", False, 0) for key, value in query.items() if key not in answerable
     )
 
 

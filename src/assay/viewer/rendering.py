@@ -11,8 +11,8 @@ from markupsafe import Markup
 from assay import __version__
 from assay.formats.lines import dump_json
 from assay.viewer.links import Links
-from assay.viewer.looks import GLYPHS, bars, duration, money, plain, shade, signed, words
 from assay.viewer.text import brief, visible
+from assay.viewer.theme import GLYPHS, bars, duration, money, plain, shade, signed, words
 
 
 def to_json(page: Any) -> bytes:

@@ -40,13 +40,13 @@ def secured(app: App) -> App:
     async def with_headers(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_headed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = {name.lower() for name, _ in message["headers"]}
+                present = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
                     *(
                         (name.encode(), value.encode())
                         for name, value in HEADERS.items()
-                        if name.encode() not in given
+                        if name.encode() not in present
                     ),
                 ]
             await send(message)

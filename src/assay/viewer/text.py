@@ -18,7 +18,7 @@ _DELETE = 0x7F
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class CutText:
     """A text as far as a page shows it."""
 
     text: str
@@ -30,9 +30,9 @@ class Shown:
         return self.chars - len(self.text)
 
 
-def shown(text: str, most: int) -> Shown:
+def cut_text(text: str, most: int) -> CutText:
     """The first `most` characters, and how many there are."""
-    return Shown(text[:most], len(text))
+    return CutText(text[:most], len(text))
 
 
 def brief(text: str, most: int = 200) -> str:
@@ -50,10 +50,10 @@ def visible(text: str) -> str:
 
 
 def _picture(match: re.Match[str]) -> str:
-    found = match.group()
-    if found == "\r\n":
+    hidden = match.group()
+    if hidden == "\r\n":
         return "\n"
-    code = ord(found)
+    code = ord(hidden)
     if code < 0x20:
         return chr(_CONTROL_PICTURES + code)
     return "␡" if code == _DELETE else f"⟨U+{code:04X}⟩"

@@ -1,1 +1,1 @@
-"""What each page says: a frozen record, built from the archive, rendered as HTML or as JSON."""
+"""What each page says: a frozen record, built from the reader, rendered as HTML or as JSON."""

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.report.comparison import Comparison
 from assay.report.task_changes import TaskChange
-from assay.viewer.archive import Archive, page_of
-from assay.viewer.looks import Shade, reward_shade
+from assay.viewer.runs_reader import RunsReader, page_of
+from assay.viewer.theme import Shade, reward_shade
 
 PAGE = 200
 CHOICES = 500
@@ -36,7 +36,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskChangeRow:
     """One task in both runs."""
 
     task: TaskChange
@@ -60,30 +60,30 @@ class ComparePage:
     n_tasks: int
     n_flips: int
     """Tasks that are not unchanged."""
-    rows: tuple[TaskRow, ...]
+    rows: tuple[TaskChangeRow, ...]
 
 
-def compare_page(archive: Archive, query: CompareQuery) -> ComparePage:
+def compare_page(reader: RunsReader, query: CompareQuery) -> ComparePage:
     """The comparison, flips first."""
     choices = tuple(
         Choice(row.run_id, f"{row.benchmark}, {row.agent}: {row.focus}"[:120])
-        for row in archive.runs()[: -CHOICES - 1 : -1]
+        for row in reader.runs()[: -CHOICES - 1 : -1]
     )
     if not query.base or not query.cand:
         return ComparePage(query.base, query.cand, query.force, choices, None, 1, 1, 0, 0, ())
-    found = archive.comparison(query.base, query.cand, force=query.force)
-    shown, pages = page_of(found.tasks, query.page, PAGE)
+    comparison = reader.comparison(query.base, query.cand, force=query.force)
+    listed, pages = page_of(comparison.tasks, query.page, PAGE)
     return ComparePage(
         base=query.base,
         cand=query.cand,
         force=query.force,
         choices=choices,
-        found=replace(found, tasks=()),
+        found=replace(comparison, tasks=()),
         page=min(query.page, pages),
         pages=pages,
-        n_tasks=len(found.tasks),
-        n_flips=sum(task.change != "unchanged" for task in found.tasks),
+        n_tasks=len(comparison.tasks),
+        n_flips=sum(task.change != "unchanged" for task in comparison.tasks),
         rows=tuple(
-            TaskRow(task, reward_shade(task.base), reward_shade(task.cand)) for task in shown
+            TaskChangeRow(task, reward_shade(task.base), reward_shade(task.cand)) for task in listed
         ),
     )

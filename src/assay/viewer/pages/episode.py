@@ -17,12 +17,12 @@ from assay.report.diagnosis import AttemptDiagnosis
 from assay.schema.episode import Episode
 from assay.schema.score import Score, score_to_record
 from assay.schema.usage import Usage
-from assay.viewer.archive import Archive
 from assay.viewer.links import WINDOW
-from assay.viewer.looks import FAILURES, Cell, Segment, Shade, cells, mark_of, overview
-from assay.viewer.looks import reward_shade as shade_of
 from assay.viewer.pages.step import TEXT_CHARS, StepView, step_view
-from assay.viewer.text import Shown, shown
+from assay.viewer.runs_reader import RunsReader
+from assay.viewer.text import CutText, cut_text
+from assay.viewer.theme import FAILURES, Cell, Segment, Shade, cells, mark_of, overview
+from assay.viewer.theme import reward_shade as shade_of
 
 OVERVIEW = 120
 """Pieces of the strip above the ribbon of a long episode."""
@@ -50,9 +50,9 @@ class ScoreView:
     value: float | None
     abstained: str
     shade: Shade
-    because: Shown
+    because: CutText
     parts: tuple[tuple[str, float | None], ...]
-    notes: tuple[tuple[str, Shown], ...]
+    notes: tuple[tuple[str, CutText], ...]
     params: str
 
 
@@ -71,9 +71,9 @@ class Ending:
 
     task_id: str
     repeat: int
-    goal: Shown
-    gold: Shown
-    answer: Shown | None
+    goal: CutText
+    gold: CutText
+    answer: CutText | None
     """`None` when there was none, or the record does not say."""
     aligned: tuple[AlignedItem, ...]
     stop_reason: str
@@ -86,7 +86,7 @@ class Ending:
     started_at: str
     n_messages: int
     messages_sha256: str
-    metadata: tuple[tuple[str, Shown], ...]
+    metadata: tuple[tuple[str, CutText], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,53 +121,53 @@ class EpisodePage:
 
 
 def episode_page(
-    archive: Archive, run_id: str, attempt: str, query: EpisodeQuery, *, wait: bool = False
+    reader: RunsReader, run_id: str, attempt: str, query: EpisodeQuery, *, wait: bool = False
 ) -> EpisodePage:
     """The window around the step that the address names, and that step in full.
 
     With `wait` the diagnosis is on it however long that takes.
     """
-    gists, problem = _gists(archive, run_id, attempt)
-    ending = _ending(archive, run_id, attempt)
-    live = ending is None and archive.is_live(run_id)
+    gists, problem = _gists(reader, run_id, attempt)
+    ending = _ending(reader, run_id, attempt)
+    live = ending is None and reader.is_live(run_id)
     if ending is None and not gists and not problem:
         raise BadRecord(f"run {run_id!r} has no attempt {attempt[:200]!r}")
     at = _chosen(query.step, len(gists), live=live)
     page = _window(run_id, attempt, gists, at, ending=ending, live=live, problem=problem)
     diagnosed = wait or ending is None or len(gists) <= AT_ONCE
-    found = _finding(archive, run_id, attempt) if diagnosed and ending else None
+    found = _finding(reader, run_id, attempt) if diagnosed and ending else None
     numbers = range(0) if at is None else range(at, at + 1)
-    return replace(_with_steps(archive, page, numbers), finding=found, diagnosed=diagnosed)
+    return replace(_with_steps(reader, page, numbers), finding=found, diagnosed=diagnosed)
 
 
-def window_page(archive: Archive, run_id: str, attempt: str, first: int) -> EpisodePage:
+def window_page(reader: RunsReader, run_id: str, attempt: str, first: int) -> EpisodePage:
     """A whole window with every one of its steps in full, for a file."""
-    gists, problem = _gists(archive, run_id, attempt)
-    ending = _ending(archive, run_id, attempt)
+    gists, problem = _gists(reader, run_id, attempt)
+    ending = _ending(reader, run_id, attempt)
     at = first if gists else None
     page = _window(run_id, attempt, gists, at, ending=ending, live=False, problem=problem)
     numbers = range(page.first, page.last + 1) if gists else range(0)
-    found = _finding(archive, run_id, attempt) if ending else None
-    return replace(_with_steps(archive, page, numbers, most=NOTE_CHARS), finding=found)
+    found = _finding(reader, run_id, attempt) if ending else None
+    return replace(_with_steps(reader, page, numbers, most=NOTE_CHARS), finding=found)
 
 
 def _with_steps(
-    archive: Archive, page: EpisodePage, numbers: Iterable[int], *, most: int = TEXT_CHARS
+    reader: RunsReader, page: EpisodePage, numbers: Iterable[int], *, most: int = TEXT_CHARS
 ) -> EpisodePage:
     """The page with these steps in full; one that is damaged is told of instead."""
     steps: list[StepView] = []
     problems = [page.problem] if page.problem else []
     for number in numbers:
         try:
-            steps.append(step_view(archive, page.run_id, page.attempt, number, most=most))
+            steps.append(step_view(reader, page.run_id, page.attempt, number, most=most))
         except BadRecord as error:
             problems.append(str(error))
     return replace(page, steps=tuple(steps), problem="; ".join(problems[:MOST_PROBLEMS]))
 
 
-def _gists(archive: Archive, run_id: str, attempt: str) -> tuple[tuple[StepGist, ...], str]:
+def _gists(reader: RunsReader, run_id: str, attempt: str) -> tuple[tuple[StepGist, ...], str]:
     try:
-        return archive.gists(run_id, attempt), ""
+        return reader.gists(run_id, attempt), ""
     except BadRecord as error:
         return (), str(error)
 
@@ -217,16 +217,16 @@ def _window(
     )
 
 
-def _finding(archive: Archive, run_id: str, attempt: str) -> AttemptDiagnosis | None:
+def _finding(reader: RunsReader, run_id: str, attempt: str) -> AttemptDiagnosis | None:
     try:
-        return archive.finding(run_id, attempt)
+        return reader.finding(run_id, attempt)
     except AssayError:
         return None
 
 
-def _ending(archive: Archive, run_id: str, attempt: str) -> Ending | None:
+def _ending(reader: RunsReader, run_id: str, attempt: str) -> Ending | None:
     try:
-        stored = archive.stored(run_id, attempt)
+        stored = reader.stored(run_id, attempt)
     except BadRecord:
         return None
     return ending_of(stored)
@@ -239,9 +239,9 @@ def ending_of(stored: StoredEpisode) -> Ending:
     return Ending(
         task_id=episode.task.id,
         repeat=episode.repeat,
-        goal=shown(episode.task.goal, NOTE_CHARS),
-        gold=shown(as_text(episode.task.answer), ANSWER_CHARS),
-        answer=None if answer is None else shown(answer, ANSWER_CHARS),
+        goal=cut_text(episode.task.goal, NOTE_CHARS),
+        gold=cut_text(as_text(episode.task.answer), ANSWER_CHARS),
+        answer=None if answer is None else cut_text(answer, ANSWER_CHARS),
         aligned=align(None if answer is None else answer[:ANSWER_CHARS], episode.task.answer),
         stop_reason=episode.stop_reason,
         scores=tuple(map(score_view, episode.scores)),
@@ -253,7 +253,7 @@ def ending_of(stored: StoredEpisode) -> Ending:
         n_messages=stored.messages.n,
         messages_sha256=stored.messages.sha256,
         metadata=tuple(
-            (key, shown(as_text(value), NOTE_CHARS))
+            (key, cut_text(as_text(value), NOTE_CHARS))
             for key, value in {**episode.task.metadata, **episode.metadata}.items()
         ),
     )
@@ -267,9 +267,9 @@ def score_view(score: Score) -> ScoreView:
         value=record["value"],
         abstained=str(record.get("abstained", "")),
         shade=shade_of(record["value"]),
-        because=shown(score.because, NOTE_CHARS),
+        because=cut_text(score.because, NOTE_CHARS),
         parts=tuple(score.parts.items()),
-        notes=tuple((key, shown(str(note), NOTE_CHARS)) for key, note in score.notes.items()),
+        notes=tuple((key, cut_text(str(note), NOTE_CHARS)) for key, note in score.notes.items()),
         params=as_text(dict(score.params)) if score.params else "",
     )
 

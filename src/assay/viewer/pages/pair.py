@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from assay.errors import UnknownName
 from assay.ledger.index import AttemptRow
 from assay.schema.episode import Step
-from assay.viewer.archive import Archive
-from assay.viewer.looks import Cell, cells
 from assay.viewer.pages.episode import Ending, ending_of
-from assay.viewer.text import Shown, shown
+from assay.viewer.runs_reader import RunsReader
+from assay.viewer.text import CutText, cut_text
+from assay.viewer.theme import Cell, cells
 
 ROWS = 100
 BEFORE = 3
@@ -45,7 +45,7 @@ class SideStep:
     """One step of one side."""
 
     cell: Cell
-    action: Shown
+    action: CutText
     classification: str
     because: str
 
@@ -89,25 +89,25 @@ class PairPage:
     rows: tuple[PairRow, ...]
 
 
-def pair_page(archive: Archive, query: PairQuery) -> PairPage:
+def pair_page(reader: RunsReader, query: PairQuery) -> PairPage:
     """Both trajectories from shortly before the step at which they part."""
-    here = _attempts(archive, query.base, query.task)
-    there = _attempts(archive, query.cand, query.task)
+    here = _attempts(reader, query.base, query.task)
+    there = _attempts(reader, query.cand, query.task)
     repeats = tuple(sorted(here.keys() & there.keys()))
     if query.repeat not in repeats:
         raise UnknownName(
             f"task {query.task!r} has no repeat {query.repeat} in both runs; there are {repeats}"
         )
     sides = (
-        _side(archive, query.base, here[query.repeat]),
-        _side(archive, query.cand, there[query.repeat]),
+        _side(reader, query.base, here[query.repeat]),
+        _side(reader, query.cand, there[query.repeat]),
     )
-    read = [archive.steps(side.run_id, side.attempt, 0, SCANNED) for side in sides]
+    read = [reader.steps(side.run_id, side.attempt, 0, SCANNED) for side in sides]
     at, kind = _divergence(*read, addresses=[_address(side) for side in sides])
     n_rows = max(side.n_steps for side in sides)
     first = query.first if query.first is not None else max(0, (at or 0) - BEFORE)
     last = min(first + ROWS, n_rows)
-    shown_steps = [_steps(archive, side, first, last) for side in sides]
+    shown_steps = [_steps(reader, side, first, last) for side in sides]
     rows = tuple(
         PairRow(index, base, cand, diverges=index == at)
         for index, (base, cand) in enumerate(zip_longest(*shown_steps), first)
@@ -127,25 +127,25 @@ def pair_page(archive: Archive, query: PairQuery) -> PairPage:
     )
 
 
-def _attempts(archive: Archive, run_id: str, task: str) -> dict[int, AttemptRow]:
-    rows = {row.repeat: row for row in archive.attempts(run_id, task) if row.counts}
+def _attempts(reader: RunsReader, run_id: str, task: str) -> dict[int, AttemptRow]:
+    rows = {row.repeat: row for row in reader.attempts(run_id, task) if row.counts}
     if not rows:
         raise UnknownName(f"run {run_id!r} has no attempt at a task {task!r}")
     return rows
 
 
-def _side(archive: Archive, run_id: str, row: AttemptRow) -> Side:
-    ending = ending_of(archive.stored(run_id, row.attempt))
-    return Side(run_id, row.attempt, len(archive.gists(run_id, row.attempt)), ending)
+def _side(reader: RunsReader, run_id: str, row: AttemptRow) -> Side:
+    ending = ending_of(reader.stored(run_id, row.attempt))
+    return Side(run_id, row.attempt, len(reader.gists(run_id, row.attempt)), ending)
 
 
-def _steps(archive: Archive, side: Side, first: int, last: int) -> list[SideStep]:
-    gists = archive.gists(side.run_id, side.attempt)[first:last]
-    steps = archive.steps(side.run_id, side.attempt, first, last)
+def _steps(reader: RunsReader, side: Side, first: int, last: int) -> list[SideStep]:
+    gists = reader.gists(side.run_id, side.attempt)[first:last]
+    steps = reader.steps(side.run_id, side.attempt, first, last)
     return [
         SideStep(
             cell,
-            shown(step.action, ACTION_CHARS),
+            cut_text(step.action, ACTION_CHARS),
             gist.classification or gist.block or gist.error,
             _because(step),
         )

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, RunRow
 from assay.report.diagnosis import CauseSummary, Diagnosis
-from assay.viewer.archive import Archive, page_of
-from assay.viewer.looks import Segment, Shade, overview, reward_shade
 from assay.viewer.pages.runs import RunItem, item_of
+from assay.viewer.runs_reader import RunsReader, page_of
+from assay.viewer.theme import Segment, Shade, overview, reward_shade
 
 PAGE = 100
 SPARK = 40
@@ -79,7 +79,7 @@ class TaskLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class RepeatGrid:
     """Every task in every repeat."""
 
     repeats: int
@@ -116,39 +116,39 @@ class RunPage:
     pages: int
     episodes: tuple[EpisodeItem, ...]
     unfinished: tuple[str, ...]
-    matrix: Matrix
+    matrix: RepeatGrid
     diagnosis: DiagnosisView | None
     """`None` when it takes too long to be made with the page: it is asked for afterwards."""
     live: bool
 
 
-def run_page(archive: Archive, run_id: str, query: RunQuery, *, wait: bool = False) -> RunPage:
+def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = False) -> RunPage:
     """The page; with `wait` the diagnosis is on it however long that takes."""
-    archive.layout(run_id)
-    rows = archive.runs()
+    reader.layout(run_id)
+    rows = reader.runs()
     row = next((row for row in rows if row.run_id == run_id), None)
     if row is None:
         raise UnknownName(f"run {run_id!r} has just gone")
-    attempts = archive.attempts(run_id)
-    manifest = archive.manifest(run_id)
-    diagnosis = archive.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
-    chosen = [attempt for attempt in attempts if _wanted(attempt, query)]
-    shown, pages = page_of(chosen, query.page, PAGE)
-    live = archive.is_live(run_id)
+    attempts = reader.attempts(run_id)
+    manifest = reader.manifest(run_id)
+    diagnosis = reader.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
+    matching = [attempt for attempt in attempts if _matches(attempt, query)]
+    listed, pages = page_of(matching, query.page, PAGE)
+    live = reader.is_live(run_id)
     causes = None if diagnosis is None else _causes(diagnosis)
     return RunPage(
-        run=item_of(archive, row, live=live),
+        run=item_of(reader, row, live=live),
         rewards=manifest.rewards,
         config=tuple(flat(manifest.config)),
         before=run_before(rows, row),
         show=query.show,
         task=query.task,
-        matching=len(chosen),
+        matching=len(matching),
         page=min(query.page, pages),
         pages=pages,
-        episodes=tuple(_item(archive, attempt, causes) for attempt in shown),
-        unfinished=archive.unfinished(run_id)[:PAGE],
-        matrix=_matrix(attempts),
+        episodes=tuple(_item(reader, attempt, causes) for attempt in listed),
+        unfinished=reader.unfinished(run_id)[:PAGE],
+        matrix=_repeat_grid(attempts),
         diagnosis=None if diagnosis is None else diagnosis_view(diagnosis),
         live=live,
     )
@@ -163,26 +163,26 @@ class DiagnosisPage:
     causes: dict[str, str]
 
 
-def diagnosis_page(archive: Archive, run_id: str) -> DiagnosisPage:
+def diagnosis_page(reader: RunsReader, run_id: str) -> DiagnosisPage:
     """The diagnosis of the run, however long it takes."""
-    found = archive.diagnosis(run_id)
-    assert found is not None
-    return DiagnosisPage(run_id, diagnosis_view(found), _causes(found))
+    diagnosis = reader.diagnosis(run_id)
+    assert diagnosis is not None
+    return DiagnosisPage(run_id, diagnosis_view(diagnosis), _causes(diagnosis))
 
 
-def _causes(found: Diagnosis) -> dict[str, str]:
-    return {finding.attempt: finding.cause for finding in found.findings}
+def _causes(diagnosis: Diagnosis) -> dict[str, str]:
+    return {finding.attempt: finding.cause for finding in diagnosis.findings}
 
 
-def diagnosis_view(found: Diagnosis) -> DiagnosisView:
+def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
     """The diagnosis without its findings."""
     return DiagnosisView(
-        mean=found.mean,
-        recoverable_mean=found.recoverable_mean,
-        scored=found.scored,
-        lost=len(found.findings),
-        causes=found.causes,
-        notes=found.notes,
+        mean=diagnosis.mean,
+        recoverable_mean=diagnosis.recoverable_mean,
+        scored=diagnosis.scored,
+        lost=len(diagnosis.findings),
+        causes=diagnosis.causes,
+        notes=diagnosis.notes,
     )
 
 
@@ -196,7 +196,7 @@ def flat(value: Any, path: str = "") -> list[tuple[str, str]]:
     return [(path, value if isinstance(value, str) else repr(value))] if path else []
 
 
-def _wanted(attempt: AttemptRow, query: RunQuery) -> bool:
+def _matches(attempt: AttemptRow, query: RunQuery) -> bool:
     if query.task and attempt.task_id != query.task:
         return False
     if query.show == "all":
@@ -205,7 +205,7 @@ def _wanted(attempt: AttemptRow, query: RunQuery) -> bool:
     return attempt.counts and (query.show == "counting" or lost)
 
 
-def _item(archive: Archive, row: AttemptRow, causes: Mapping[str, str] | None) -> EpisodeItem:
+def _item(reader: RunsReader, row: AttemptRow, causes: Mapping[str, str] | None) -> EpisodeItem:
     return EpisodeItem(
         attempt=row.attempt,
         task_id=row.task_id,
@@ -218,20 +218,20 @@ def _item(archive: Archive, row: AttemptRow, causes: Mapping[str, str] | None) -
         n_steps=row.n_steps,
         elapsed_s=row.elapsed_s,
         counts=row.counts,
-        spark=_spark(archive, row),
+        spark=_spark(reader, row),
         cause=None if causes is None else causes.get(row.attempt, ""),
     )
 
 
-def _spark(archive: Archive, row: AttemptRow) -> tuple[Segment, ...]:
+def _spark(reader: RunsReader, row: AttemptRow) -> tuple[Segment, ...]:
     try:
-        return overview(archive.gists(row.run_id, row.attempt), SPARK)
+        return overview(reader.gists(row.run_id, row.attempt), SPARK)
     except AssayError:
         # A damaged steps file is told of on the episode's own page.
         return ()
 
 
-def _matrix(attempts: list[AttemptRow]) -> Matrix:
+def _repeat_grid(attempts: list[AttemptRow]) -> RepeatGrid:
     tasks: dict[str, dict[int, Square]] = {}
     for row in attempts:
         if row.counts and row.repeat < MOST_REPEATS:
@@ -241,12 +241,12 @@ def _matrix(attempts: list[AttemptRow]) -> Matrix:
         TaskLine(task, tuple(squares.get(repeat) for repeat in range(repeats)))
         for task, squares in list(tasks.items())[:MOST_TASKS]
     )
-    return Matrix(repeats, lines, max(0, len(tasks) - MOST_TASKS))
+    return RepeatGrid(repeats, lines, max(0, len(tasks) - MOST_TASKS))
 
 
 def _square(row: AttemptRow) -> Square:
-    told = row.abstained or row.stop_reason if row.reward is None else f"{row.reward:.3f}"
-    label = f"{row.task_id[:LABEL_CHARS]}, repeat {row.repeat}: {told}"
+    outcome = row.abstained or row.stop_reason if row.reward is None else f"{row.reward:.3f}"
+    label = f"{row.task_id[:LABEL_CHARS]}, repeat {row.repeat}: {outcome}"
     return Square(row.attempt, row.repeat, row.reward, reward_shade(row.reward), label)
 
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.ledger.index import RunRow
 from assay.report.statistics import ConfidenceInterval
-from assay.viewer.archive import Archive, page_of
-from assay.viewer.looks import Shade, reward_shade
+from assay.viewer.runs_reader import RunsReader, page_of
+from assay.viewer.theme import Shade, reward_shade
 
 PAGE = 50
 CHARTED = 500
@@ -95,33 +95,33 @@ class RunsPage:
     live: bool
 
 
-def runs_page(archive: Archive, query: RunsQuery, rows: list[RunRow]) -> RunsPage:
+def runs_page(reader: RunsReader, query: RunsQuery, rows: list[RunRow]) -> RunsPage:
     """Those of the rows that match, sorted, one page of them; the chart has all that match."""
-    found = sorted(_matching(rows, query), key=SORTERS[query.sort])
+    matching = sorted(_matching(rows, query), key=SORTERS[query.sort])
     if query.order == "desc":
         # What has no number stays at the end, whichever way the others go.
-        split = sum(not SORTERS[query.sort](row)[0] for row in found)
-        found = [*reversed(found[:split]), *found[split:]]
-    shown, pages = page_of(found, query.page, PAGE)
-    live = archive.live(shown)
-    items = tuple(item_of(archive, row, live=row.run_id in live) for row in shown)
-    matching = {row.run_id for row in found}
-    in_time = [row for row in rows if row.run_id in matching][-CHARTED:]
+        split = sum(not SORTERS[query.sort](row)[0] for row in matching)
+        matching = [*reversed(matching[:split]), *matching[split:]]
+    listed, pages = page_of(matching, query.page, PAGE)
+    live = reader.live(listed)
+    items = tuple(item_of(reader, row, live=row.run_id in live) for row in listed)
+    ids = {row.run_id for row in matching}
+    in_time = [row for row in rows if row.run_id in ids][-CHARTED:]
     return RunsPage(
-        runs_dir=archive.runs_dir.name or str(archive.runs_dir),
+        runs_dir=reader.runs_dir.name or str(reader.runs_dir),
         benchmark=query.benchmark,
         agent=query.agent,
         q=query.q,
         sort=query.sort,
         order=query.order,
         total=len(rows),
-        matching=len(found),
+        matching=len(matching),
         page=min(query.page, pages),
         pages=pages,
         benchmarks=tuple(sorted({row.benchmark for row in rows})),
         agents=tuple(sorted({row.agent for row in rows})),
         runs=items,
-        chart=_chart(archive, in_time),
+        chart=_chart(reader, in_time),
         live=bool(live),
     )
 
@@ -159,7 +159,7 @@ SORTERS: dict[SortKey, Callable[[RunRow], tuple[bool, float, str]]] = {
 }
 
 
-def item_of(archive: Archive, row: RunRow, *, live: bool) -> RunItem:
+def item_of(reader: RunsReader, row: RunRow, *, live: bool) -> RunItem:
     """The run as a line of a list."""
     return RunItem(
         run_id=row.run_id,
@@ -172,7 +172,7 @@ def item_of(archive: Archive, row: RunRow, *, live: bool) -> RunItem:
         n=row.n,
         planned=row.planned,
         mean=row.mean,
-        interval=archive.interval(row),
+        interval=reader.interval(row),
         answered=row.answered,
         abstained=row.abstained,
         errors=row.errors,
@@ -184,10 +184,10 @@ def item_of(archive: Archive, row: RunRow, *, live: bool) -> RunItem:
     )
 
 
-def _chart(archive: Archive, rows: list[RunRow]) -> Chart:
+def _chart(reader: RunsReader, rows: list[RunRow]) -> Chart:
     # Intervals of runs that no page has shown yet are left out: making them all takes too long.
     shown = [row for row in rows if row.mean is not None]
-    intervals = [archive.interval(row) if len(shown) <= PAGE else None for row in shown]
+    intervals = [reader.interval(row) if len(shown) <= PAGE else None for row in shown]
     return Chart(
         run_ids=tuple(row.run_id for row in shown),
         means=tuple(row.mean for row in shown),

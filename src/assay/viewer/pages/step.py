@@ -11,10 +11,10 @@ from assay.errors import AssayError, BadRecord
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.usage import Usage
-from assay.viewer.archive import Archive
-from assay.viewer.looks import Shade, shade
 from assay.viewer.pictures import Size, picture_kind, picture_size
-from assay.viewer.text import Shown, shown
+from assay.viewer.runs_reader import RunsReader
+from assay.viewer.text import CutText, cut_text
+from assay.viewer.theme import Shade, shade
 
 TEXT_CHARS = 30_000
 ACTION_CHARS = 4_000
@@ -73,7 +73,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Rectangle:
     """A rectangle on a picture, in its pixels."""
 
     x: float
@@ -89,7 +89,7 @@ class Picture:
     sha256: str
     kind: str
     size: Size
-    box: Box | None
+    box: Rectangle | None
     title: str
 
 
@@ -98,10 +98,10 @@ class StepView:
     """One step."""
 
     index: int
-    action: Shown
-    think: Shown
-    error: Shown
-    observation: Shown | None
+    action: CutText
+    think: CutText
+    error: CutText
+    observation: CutText | None
     observation_sha256: str
     truncated: bool
     """Whether the agent saw only a part of what there was."""
@@ -116,21 +116,21 @@ class StepView:
 
 
 def step_view(
-    archive: Archive, run_id: str, attempt: str, index: int, *, most: int = TEXT_CHARS
+    reader: RunsReader, run_id: str, attempt: str, index: int, *, most: int = TEXT_CHARS
 ) -> StepView:
     """The step with this number, and what changed since the one before it."""
-    (step,) = archive.steps(run_id, attempt, index, index + 1)
-    before = _before(archive, run_id, attempt, index)
-    text = archive.text(run_id, step.observation) if step.observation else ""
+    (step,) = reader.steps(run_id, attempt, index, index + 1)
+    before = _before(reader, run_id, attempt, index)
+    text = reader.text(run_id, step.observation) if step.observation else ""
     return StepView(
         index=index,
-        action=shown(step.action, ACTION_CHARS),
-        think=shown(step.think, most),
-        error=shown(step.error, ACTION_CHARS),
-        observation=shown(text, most) if step.observation else None,
+        action=cut_text(step.action, ACTION_CHARS),
+        think=cut_text(step.think, most),
+        error=cut_text(step.error, ACTION_CHARS),
+        observation=cut_text(text, most) if step.observation else None,
         observation_sha256=step.observation,
         truncated=step.truncated,
-        pictures=_pictures(archive, run_id, step, before),
+        pictures=_pictures(reader, run_id, step, before),
         scores=tuple(_score(record) for record in step.scores),
         facts=_facts(step, before),
         outcome=tuple(
@@ -145,10 +145,10 @@ def step_view(
     )
 
 
-def _before(archive: Archive, run_id: str, attempt: str, index: int) -> Step | None:
+def _before(reader: RunsReader, run_id: str, attempt: str, index: int) -> Step | None:
     """The step before this one; `None` for the first, and where that one is damaged."""
     try:
-        return next(iter(archive.steps(run_id, attempt, index - 1, index)), None)
+        return next(iter(reader.steps(run_id, attempt, index - 1, index)), None)
     except BadRecord:
         return None
 
@@ -231,24 +231,24 @@ def _world_facts(now: WorldEvidence, before: Any) -> tuple[Fact, ...]:
 
 
 def _pictures(
-    archive: Archive, run_id: str, step: Step, before: Step | None
+    reader: RunsReader, run_id: str, step: Step, before: Step | None
 ) -> tuple[Picture, ...]:
     """What the agent saw when it chose, with what it aimed at; and what came of it."""
     found = []
     box = _box(step.outcome or {})
     if before is not None and before.screenshot and box is not None:
         title = f"before the action, step {before.index}"
-        found.append(_picture(archive, run_id, before.screenshot, title, box))
+        found.append(_picture(reader, run_id, before.screenshot, title, box))
     if step.screenshot:
-        found.append(_picture(archive, run_id, step.screenshot, "after the action", None))
+        found.append(_picture(reader, run_id, step.screenshot, "after the action", None))
     return tuple(picture for picture in found if picture is not None)
 
 
 def _picture(
-    archive: Archive, run_id: str, sha256: str, title: str, box: Box | None
+    reader: RunsReader, run_id: str, sha256: str, title: str, box: Rectangle | None
 ) -> Picture | None:
     try:
-        data = archive.artifact(run_id, sha256)
+        data = reader.artifact(run_id, sha256)
     except AssayError:
         return None
     kind = picture_kind(data)
@@ -261,13 +261,13 @@ def _picture(
     return Picture(sha256, kind.removeprefix("image/"), size, box, title)
 
 
-def is_on(box: Box, size: Size) -> bool:
+def is_on(box: Rectangle, size: Size) -> bool:
     """Whether some of the box is on a picture of this size."""
     across = box.x < size.width and box.x + box.width > 0
     return across and box.y < size.height and box.y + box.height > 0
 
 
-def _box(outcome: Mapping[str, Any]) -> Box | None:
+def _box(outcome: Mapping[str, Any]) -> Rectangle | None:
     """The target's place, where the world recorded it as `[x, y, width, height]`."""
     given = outcome.get("box")
     if not isinstance(given, list) or len(given) != 4:
@@ -276,7 +276,7 @@ def _box(outcome: Mapping[str, Any]) -> Box | None:
     x, y, width, height = numbers
     if x is None or y is None or width is None or height is None or min(width, height) < 0:
         return None
-    return Box(x, y, width, height)
+    return Rectangle(x, y, width, height)
 
 
 def _number(value: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""What was dear to find out, kept for a while: bounded, and never older than its file."""
+"""A bounded cache for values that are slow to make, and a stamp for the version of a file."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Stamp = tuple[int, int, int]
 def stamp(path: Path) -> Stamp:
     """What tells a file's content from an earlier one; zeros for a file that is not there."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return (0, 0, 0)
-    return (found.st_ino, found.st_size, found.st_mtime_ns)
+    return (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-class Memory(Generic[T]):
+class LruCache(Generic[T]):
     """The latest values under their keys, up to a total weight; safe in any thread."""
 
     def __init__(self, most: int, weigh: Callable[[T], int] = lambda _: 1) -> None:
         self._most = most
         self._weigh = weigh
-        self._held: OrderedDict[Hashable, T] = OrderedDict()
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
         self._total = 0
         self._lock = threading.Lock()
         self._making: dict[Hashable, threading.Lock] = {}
@@ -36,33 +36,33 @@ class Memory(Generic[T]):
     def get(self, key: Hashable) -> T | None:
         """The value, if it is still there."""
         with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-            return self._held.get(key)
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
 
     def put(self, key: Hashable, value: T) -> T:
-        """The value itself, which is remembered unless it alone is too heavy."""
+        """Remember the value, unless it alone is too heavy, and return it."""
         with self._lock:
-            if key in self._held:
-                self._total -= self._weigh(self._held.pop(key))
-            self._held[key] = value
+            if key in self._values:
+                self._total -= self._weigh(self._values.pop(key))
+            self._values[key] = value
             self._total += self._weigh(value)
-            while self._total > self._most and self._held:
-                _, dropped = self._held.popitem(last=False)
+            while self._total > self._most and self._values:
+                _, dropped = self._values.popitem(last=False)
                 self._total -= self._weigh(dropped)
         return value
 
-    def made(self, key: Hashable, make: Callable[[], T]) -> T:
+    def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value under the key, made now if it is not there; others wait while one makes it."""
-        held = self.get(key)
-        if held is not None:
-            return held
+        value = self.get(key)
+        if value is not None:
+            return value
         with self._lock:
             making = self._making.setdefault(key, threading.Lock())
         with making:
-            held = self.get(key)
-            if held is not None:
-                return held
+            value = self.get(key)
+            if value is not None:
+                return value
             try:
                 return self.put(key, make())
             finally:

@@ -1,4 +1,4 @@
-"""The folder of runs as the pages read it: what is dear is remembered, nothing is written."""
+"""Cached, read-only access to a folder of runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay.report.statistics import ConfidenceInterval, bootstrap_mean
 from assay.report.timeline import FEWEST
 from assay.schema.episode import Step
 from assay.schema.manifest import RunManifest
-from assay.viewer.memory import Memory, Stamp, stamp
+from assay.viewer.lru_cache import LruCache, Stamp, stamp
 
 T = TypeVar("T")
 MOST_GISTS = 200_000
@@ -48,18 +48,18 @@ class _Read:
     gists: tuple[StepGist, ...]
 
 
-class Archive:
+class RunsReader:
     """One folder of runs. Every method may be called from any thread."""
 
     def __init__(self, runs_dir: Path) -> None:
         self.runs_dir = runs_dir
         self._index = LedgerIndex(runs_dir)
         self._index_lock = threading.Lock()
-        self._runs: Memory[_Open] = Memory(MOST_RUNS)
-        self._gists: Memory[_Read] = Memory(MOST_GISTS, lambda read: len(read.gists))
-        self._intervals: Memory[tuple[ConfidenceInterval | None]] = Memory(MOST_INTERVALS)
-        self._diagnoses: Memory[Diagnosis] = Memory(MOST_REPORTS)
-        self._comparisons: Memory[Comparison] = Memory(MOST_REPORTS)
+        self._runs: LruCache[_Open] = LruCache(MOST_RUNS)
+        self._gists: LruCache[_Read] = LruCache(MOST_GISTS, lambda read: len(read.gists))
+        self._intervals: LruCache[tuple[ConfidenceInterval | None]] = LruCache(MOST_INTERVALS)
+        self._diagnoses: LruCache[Diagnosis] = LruCache(MOST_REPORTS)
+        self._comparisons: LruCache[Comparison] = LruCache(MOST_REPORTS)
 
     def runs(self) -> list[RunRow]:
         """All runs, oldest first."""
@@ -82,7 +82,7 @@ class Archive:
                 means = self._index.task_means(row.run_id)
             return (bootstrap_mean(means) if len(means) >= FEWEST else None,)
 
-        return self._intervals.made((row.run_id, row.attempts, row.mean), make)[0]
+        return self._intervals.get_or_make((row.run_id, row.attempts, row.mean), make)[0]
 
     def layout(self, run_id: str) -> RunLayout:
         """Where the run is; a name that is no run's is an `UnknownName`."""
@@ -167,7 +167,7 @@ class Archive:
         key = (run_id, stamp(layout.episodes))
         if not now:
             return self._diagnoses.get(key)
-        return self._diagnoses.made(key, lambda: diagnose(Run(layout.folder, strict=False)))
+        return self._diagnoses.get_or_make(key, lambda: diagnose(Run(layout.folder, strict=False)))
 
     def finding(self, run_id: str, attempt: str) -> AttemptDiagnosis | None:
         """Why one attempt is below full reward."""
@@ -181,7 +181,7 @@ class Archive:
         layouts = [self.layout(base), self.layout(cand)]
         key = (base, cand, force, *(stamp(layout.episodes) for layout in layouts))
         runs = [Run(layout.folder, strict=False) for layout in layouts]
-        return self._comparisons.made(
+        return self._comparisons.get_or_make(
             key, lambda: compare(runs[0], runs[1], force=force, runs_dir=self.runs_dir)
         )
 
@@ -198,7 +198,7 @@ class Archive:
     def _open(self, run_id: str) -> Iterator[Run]:
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.manifest))
-        opened = self._runs.made(key, lambda: _Open(Run(layout.folder, strict=False)))
+        opened = self._runs.get_or_make(key, lambda: _Open(Run(layout.folder, strict=False)))
         with opened.lock:
             yield opened.run
 

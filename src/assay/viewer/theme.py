@@ -1,4 +1,4 @@
-"""How a number looks: a colour that the colour-blind can tell, and a mark that needs no colour."""
+"""How scores look: colours that the colour-blind can tell apart, marks, and numbers in words."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def mark_of(step: int, gist: StepGist) -> Mark:
     """The mark of a step: what stood in the way first, then what its score says."""
     if gist.block:
         return "blocked"
-    known = _CLASS_MARKS.get(gist.classification, "")
-    if known:
-        return known
+    mark = _CLASS_MARKS.get(gist.classification, "")
+    if mark:
+        return mark
     if gist.error:
         return "failure"
     return "reset" if step == 0 else ""
@@ -146,7 +146,7 @@ def bars(segments: Sequence[Segment], unit: int, half: int) -> list[tuple[Shade,
         top = half - tall if part.mean is None or part.mean >= 0 else half
         bar = f"M{i * unit} {top:.1f}h{unit - 1}v{tall:.1f}h-{unit - 1}z"
         paths.setdefault(part.shade, []).append(bar)
-    return [(name, "".join(drawn)) for name, drawn in paths.items()]
+    return [(name, "".join(path)) for name, path in paths.items()]
 
 
 def signed(value: float | None, digits: int = 3) -> str:
