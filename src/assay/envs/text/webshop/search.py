@@ -47,8 +47,8 @@ class ProductIndex:
         self._starts = [0, *np.cumsum(sizes).tolist()]
         idf = np.log(1 + (len(self._ids) - sizes + 0.5) / (sizes + 0.5))
         self._idf = idf.astype(np.float32)
-        weights = np.repeat(self._idf, sizes)
-        self._scores: NDArray[np.float32] = weights - weights / self._saturation
+        weights: NDArray[np.float32] = np.repeat(self._idf, sizes)
+        self._scores = weights - weights / self._saturation
 
     def search(self, query: str, limit: int) -> list[str]:
         """The ids of at most `limit` documents that share a term with the query, best first."""
