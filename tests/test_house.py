@@ -16,7 +16,8 @@ MODULES = {
 SMALL_LINES = 70
 MOST_SMALL = 30
 VAGUE = frozenset(
-    "asked begun dice found given heard held hired kept luggage made owed said taken told wanted".split()
+    """asked begun dice found given heard held hired kept luggage made owed said taken told
+    wanted""".split()
 )
 """Participles and metaphors that hide what a variable is."""
 
