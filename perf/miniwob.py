@@ -121,8 +121,8 @@ def main() -> None:
         "--pages", default="", help="names with commas between them; all by default"
     )
     options = parser.parse_args()
-    # A script has its own folder on the path, not the one above it, where the oracles are.
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    # The oracles are in the folder above; in this one, this file hides the package of the pages.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
     pages = options.pages.split(",") if options.pages else list(PAGES)
     sys.exit(0 if asyncio.run(measure(pages, options.seeds)) else 1)
 

@@ -19,7 +19,7 @@ ZOO = Path(__file__).parent / "zoo" / "machine.py"
 CHECKS = {check.name: check for check in MACHINE_CHECKS}
 
 
-def _found(name: str, *checks: str, rows: int = 4) -> list[Finding]:
+def _findings(name: str, *checks: str, rows: int = 4) -> list[Finding]:
     # A limit that only what never ends can reach; memory is measured on calls that end.
     limits = ProcessLimits(call_s=1.0 if "time_bound" in checks else 10.0, memory_mb=1024)
     with AuditSession(parse_target(f"{ZOO}:{name}"), limits) as session:
@@ -30,15 +30,15 @@ def _found(name: str, *checks: str, rows: int = 4) -> list[Finding]:
 @pytest.mark.parametrize(("name", "check"), PLANTED.items())
 def test_a_planted_flaw_is_found_by_its_check(name: str, check: str) -> None:
     rows = 1 if name == "blocks_the_loop" else 4
-    found = _found(name, check, rows=rows)
-    assert [finding.check for finding in found] == [check]
-    assert found[0].family == "machine"
-    assert found[0].count >= 1
-    assert at_least(found[0].severity, "low" if check == "pickling" else "medium")
+    findings = _findings(name, check, rows=rows)
+    assert [finding.check for finding in findings] == [check]
+    assert findings[0].family == "machine"
+    assert findings[0].count >= 1
+    assert at_least(findings[0].severity, "low" if check == "pickling" else "medium")
 
 
 def test_a_predefined_reward_has_no_flaw_of_the_machine() -> None:
     with AuditSession(parse_target("math_equal_reward")) as session:
         context = CheckContext(session, "maths", built_in("maths")[:6], "fast")
-        found = [f for check in MACHINE_CHECKS for f in context.run(check).findings]
-    assert found == []
+        findings = [f for check in MACHINE_CHECKS for f in context.run(check).findings]
+    assert findings == []

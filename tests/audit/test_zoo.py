@@ -39,10 +39,10 @@ def test_a_planted_flaw_is_found_in_its_family(name: str) -> None:
     reward = getattr(broken, name)
     family = [check.name for check in CHECKS if check.family == entry["family"]]
 
-    found = findings_of(context_of(reward, entry["kind"]), *family)
+    findings = findings_of(context_of(reward, entry["kind"]), *family)
 
-    named = [finding for finding in found if finding.check == entry["check"]]
-    assert named, f"{entry['check']} found nothing; found: {[item.check for item in found]}"
+    named = [finding for finding in findings if finding.check == entry["check"]]
+    assert named, f"{entry['check']} found nothing; found: {[item.check for item in findings]}"
     (finding,) = named
     assert finding.family == entry["family"]
     assert at_least(finding.severity, entry.get("severity", "medium"))
@@ -58,11 +58,11 @@ def test_nothing_of_weight_is_held_against_a_sound_reward(name: str) -> None:
     reward = getattr(sound, name) if name in SOUND else name
 
     context = context_of(reward, entry["kind"], rows_of(entry))
-    found = findings_of(context)
+    findings = findings_of(context)
 
-    measured = context.session.baseline(context.kind, context.samples)
-    assert measured.accepted == measured.tried, "the audit must know where it wants its answers"
-    weighty = [item for item in found if at_least(item.severity, "medium")]
+    baseline = context.baseline
+    assert baseline.accepted == baseline.tried, "the audit must know where it wants its answers"
+    weighty = [item for item in findings if at_least(item.severity, "medium")]
     assert not weighty, [(item.check, item.title, item.reproducer) for item in weighty]
 
 
@@ -77,6 +77,6 @@ def test_the_zoo_is_large_enough_and_every_animal_is_listed() -> None:
 
 
 def test_every_check_has_an_animal_that_it_finds() -> None:
-    found = {entry["check"] for entry in BROKEN.values()}
-    assert found | MILD == set(CHECK_NAMED)
+    checks = {entry["check"] for entry in BROKEN.values()}
+    assert checks | MILD == set(CHECK_NAMED)
     assert all(CHECK_NAMED[entry["check"]].family == entry["family"] for entry in BROKEN.values())

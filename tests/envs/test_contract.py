@@ -62,12 +62,12 @@ class Model:
 
     async def step(self, action: str) -> Observation:
         self._turns += 1
-        told = self.evidence()
+        evidence = self.evidence()
         if self._fault == "raises on control characters" and "\x00" in action:
             raise ValueError("embedded null byte")
-        score = told.score or 0.0
+        score = evidence.score or 0.0
         score += action == "look" or (self._fault == "is open to injection" and "win" in action)
-        self._evidence = WorldEvidence(self.name, told.task_id, score)
+        self._evidence = WorldEvidence(self.name, evidence.task_id, score)
         text = action if self._fault == "echoes" else action[:10]
         return Observation(text * (3 if self._fault == "echoes" else 1), self._evidence)
 

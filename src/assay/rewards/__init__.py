@@ -1,1 +1,1 @@
-"""Judgement: named, versioned functions from what happened to a score."""
+"""Rewards: named, versioned functions from what happened in an episode to a score."""

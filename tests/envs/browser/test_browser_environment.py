@@ -57,11 +57,11 @@ def test_what_is_typed_is_part_of_the_text_digest(driver: Driver) -> None:
 def test_requests_that_change_something_count_since_the_tab_was_opened(driver: Driver) -> None:
     start = page(driver.open("/hostile/requests")).net
     driver.click("Tell")
-    told = page(driver.wait_for(lambda seen: page(seen).net != start)).net
+    before = page(driver.wait_for(lambda seen: page(seen).net != start)).net
     driver.click("Ask")
     driver.wait_for(lambda seen: seen.facts is not None and "network" in seen.facts.cut)
-    assert page(driver.seen).net == told, "300 requests that only read change nothing"
-    assert page(driver.goto("/")).net == told, "and another page does not forget"
+    assert page(driver.seen).net == before, "300 requests that only read change nothing"
+    assert page(driver.goto("/")).net == before, "and another page does not forget"
 
 
 def test_a_picture_is_hashed_only_when_asked_for(site: Site, driver: Driver) -> None:
@@ -251,8 +251,8 @@ def test_the_world_keeps_the_promises_of_an_environment(site: Site) -> None:
         with pytest.raises(BadParameter, match="start_url"):
             await world.reset(Task(id="x", metadata={"start_url": "file:///etc/passwd"}))
         seen = await world.reset(Task(id="one"))
-        told = world.evidence()
-        assert told == WorldEvidence(
+        before = world.evidence()
+        assert before == WorldEvidence(
             "browser", "one", progress={"steps": 0, "url": f"{site.base}/"}
         )
         assert isinstance(seen.evidence, PageEvidence)

@@ -124,7 +124,7 @@ def test_text_of_a_page_cannot_pass_for_ours(driver: Driver) -> None:
     assert not any(line.startswith(("note: title", "note: dialog")) for line in head)
     assert seen.facts is not None
     assert seen.facts.console is not None
-    assert max(len(said.text) for said in seen.facts.console) <= 500
+    assert max(len(message.text) for message in seen.facts.console) <= 500
 
 
 def test_a_crashed_page_is_an_error_and_the_episode_goes_on(driver: Driver) -> None:

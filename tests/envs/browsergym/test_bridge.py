@@ -78,15 +78,15 @@ def test_an_episode_is_relayed_in_browsergyms_own_words() -> None:
         assert (seen.reward, seen.done, seen.evidence) == (0.0, False, world.evidence())
         seen = await world.step("win()")
         assert (seen.reward, seen.raw_reward, seen.done) == (1.0, 1.0, True)
-        told = world.evidence()
-        assert (told.world, told.task_id, told.score, told.won) == (
+        evidence = world.evidence()
+        assert (evidence.world, evidence.task_id, evidence.score, evidence.won) == (
             "browsergym",
             OBEY.id,
             1.0,
             True,
         )
         assert (await world.step("lose()")).text == "the episode is over"
-        assert world.evidence() == told
+        assert world.evidence() == evidence
 
     play(episode)
 

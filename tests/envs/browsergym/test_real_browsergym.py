@@ -22,9 +22,9 @@ FAST = {"pre_observation_delay": 0.0, "slow_mo": 0}
 
 def button(observation: Observation, *, right: bool) -> str:
     """A click on the button that the goal names, or on another one."""
-    wanted = observation.text.partition('"')[2].partition('"')[0]
+    target = observation.text.partition('"')[2].partition('"')[0]
     for bid, name in re.findall(r"\[(\d+)\] button '(.*?)'", observation.text):
-        if (name == wanted) is right:
+        if (name == target) is right:
             return f"click('{bid}')"
     raise AssertionError(f"no such button in {observation.text}")
 

@@ -33,8 +33,8 @@ class Element:
     @property
     def value(self) -> str:
         """What is typed into it or chosen in it."""
-        found = _VALUE.search(self.state)
-        return str(json.loads(found[1])) if found else ""
+        match = _VALUE.search(self.state)
+        return str(json.loads(match[1])) if match else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ def _fill(element: Element, text: str) -> str:
 
 def _submit(view: View, *names: str) -> str:
     for name in (*names, "Submit"):
-        found = view.named(name)
-        if found is not None:
-            return _click(found)
+        match = view.named(name)
+        if match is not None:
+            return _click(match)
     return NOTHING
 
 
@@ -152,8 +152,8 @@ def _close(view: View) -> Turns:
 
 
 def _dialog_button(view: View) -> Turns:
-    wanted = view.quoted()[0]
-    yield _click(view.named("Close" if wanted == "x" else wanted, "button"))
+    target = view.quoted()[0]
+    yield _click(view.named("Close" if target == "x" else target, "button"))
 
 
 def _boxes(view: View) -> Turns:
@@ -172,19 +172,19 @@ def _numbered_tab(view: View) -> Turns:
 
 
 def _link_behind_a_tab(view: View) -> Turns:
-    wanted = view.quoted()[0]
+    target = view.quoted()[0]
     for tab in [element.name for element in view.of_role("tab")]:
-        found = view.named(wanted, "clickable", "link")
-        if found is not None:
+        match = view.named(target, "clickable", "link")
+        if match is not None:
             break
         view = yield _click(view.named(tab, "tab"))
-    yield _click(view.named(wanted, "clickable", "link"))
+    yield _click(view.named(target, "clickable", "link"))
 
 
 def _from_the_list(view: View) -> Turns:
-    wanted = view.goal.removeprefix("Select ").partition(" from the list")[0]
+    target = view.goal.removeprefix("Select ").partition(" from the list")[0]
     box = view.of_role("combobox")[0]
-    view = yield f"select({json.dumps(box.ref)}, {json.dumps(wanted)})"
+    view = yield f"select({json.dumps(box.ref)}, {json.dumps(target)})"
     yield _submit(view)
 
 
@@ -215,8 +215,8 @@ def _login(view: View) -> Turns:
 
 
 def _date(view: View) -> Turns:
-    found = re.search(r"(\d\d)/(\d\d)/(\d{4})", view.goal)
-    month, day, year = found.groups() if found else ("01", "01", "2000")
+    match = re.search(r"(\d\d)/(\d\d)/(\d{4})", view.goal)
+    month, day, year = match.groups() if match else ("01", "01", "2000")
     view = yield _fill(_fields(view)[0], f"{year}-{month}-{day}")
     yield _submit(view)
 
@@ -257,7 +257,7 @@ def _apply(left: int, sign: str, right: int) -> int:
     return {"+": left + right, "-": left - right, "x": left * right}[sign]
 
 
-def _unknown(view: View) -> Turns:
+def _solve_equation(view: View) -> Turns:
     """Solve `3 + x = 8`, `x - 3 = 8` and `3 - x = 8`."""
     left, sign, right, _, result = view.of_role("clickable")[0].name.split()
     if left != "x":
@@ -284,8 +284,8 @@ def _guess(view: View) -> Turns:
         middle = (low + high) // 2
         view = yield _fill(_fields(view)[0], str(middle))
         view = yield _submit(view)
-        said = " ".join(view.lines).lower()
-        if "higher" in said:
+        text = " ".join(view.lines).lower()
+        if "higher" in text:
             low = middle + 1
         else:
             high = middle - 1
@@ -293,15 +293,15 @@ def _guess(view: View) -> Turns:
 
 def _tree(view: View) -> Turns:
     """Open one folder after the other until the name is there."""
-    wanted = view.quoted()[0]
+    target = view.quoted()[0]
     opened: set[str] = set()
-    while view.named(wanted) is None:
+    while view.named(target) is None:
         closed = [e for e in view.of_role("clickable", "link") if e.ref not in opened]
         if not closed:
             return
         opened.add(closed[0].ref)
         view = yield _click(closed[0])
-    yield _click(view.named(wanted))
+    yield _click(view.named(target))
 
 
 def _section(view: View) -> Turns:
@@ -322,8 +322,8 @@ def _letters(view: View) -> Turns:
 
 
 def _movie(view: View) -> Turns:
-    found = re.search(r"for (.+) movies directed by (.+) from year (\d+)", view.goal)
-    genre, director, year = found.groups() if found else ("", "", "")
+    match = re.search(r"for (.+) movies directed by (.+) from year (\d+)", view.goal)
+    genre, director, year = match.groups() if match else ("", "", "")
     texts = {"Genre": genre, "Director": director, "Year": year}
     for label in list(view.rows()):
         ref = re.search(r"\[(\d+)\]", view.rows()[label])
@@ -369,7 +369,7 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "odd-or-even": _odd_or_even,
     "read-table": _table_value,
     "read-table-2": _labelled_values,
-    "simple-algebra": _unknown,
+    "simple-algebra": _solve_equation,
     "simple-arithmetic": _sum,
     "text-transform": _letters,
     "unicode-test": _quoted_button,

@@ -54,9 +54,9 @@ def test_an_oracle_that_reads_the_observation_is_paid_in_full(
             break
     assert (observation.reward, observation.raw_reward, observation.done) == (1.0, 1.0, True)
     assert isinstance(observation.evidence, PageEvidence)
-    told = world.evidence()
-    assert (told.world, told.task_id, told.won) == ("miniwob", f"{page}/3", True)
-    assert (told.score, told.progress["reward"]) == (1.0, 1.0)
+    evidence = world.evidence()
+    assert (evidence.world, evidence.task_id, evidence.won) == ("miniwob", f"{page}/3", True)
+    assert (evidence.score, evidence.progress["reward"]) == (1.0, 1.0)
 
 
 def test_a_wrong_click_pays_nothing_and_keeps_the_pages_own_minus_one(world: MiniWob) -> None:
@@ -66,11 +66,11 @@ def test_a_wrong_click_pays_nothing_and_keeps_the_pages_own_minus_one(world: Min
     assert (observation.reward, observation.raw_reward, observation.done) == (0.0, -1.0, True)
     assert (world.evidence().won, world.evidence().score) == (False, -1.0)
 
-    told = world.evidence()
+    evidence = world.evidence()
     right = view.named(view.quoted()[0])
     assert right is not None
     late = step(world, f'click("{right.ref}")')
-    assert (late.reward, late.done, world.evidence()) == (0.0, True, told)
+    assert (late.reward, late.done, world.evidence()) == (0.0, True, evidence)
 
 
 def test_the_seed_draws_the_problem(world: MiniWob) -> None:
@@ -110,8 +110,13 @@ def test_an_action_that_means_nothing_changes_nothing(world: MiniWob) -> None:
     reset(world, "enter-text/0")
     observation = step(world, 'core.endEpisode(1)\n");')
     assert "error: " in observation.text
-    told = world.evidence()
-    assert (told.score, told.done, told.won, told.progress["steps"]) == (0.0, False, None, 1)
+    evidence = world.evidence()
+    assert (evidence.score, evidence.done, evidence.won, evidence.progress["steps"]) == (
+        0.0,
+        False,
+        None,
+        1,
+    )
 
 
 def test_the_pages_own_clock_can_be_set() -> None:
@@ -119,9 +124,9 @@ def test_the_pages_own_clock_can_be_set() -> None:
         world = MiniWob(episode_s=0.2)
         await world.reset(Task(id="click-test/0"))
         observation = await world.step("noop()")
-        told = world.evidence()
+        evidence = world.evidence()
         await world.close()
-        return observation, told.progress["reason"]
+        return observation, evidence.progress["reason"]
 
     observation, reason = asyncio.run(run_out())
     assert (observation.done, observation.raw_reward, reason) == (True, -1.0, "timed out")

@@ -111,10 +111,10 @@ def test_every_step_of_a_gold_path_scores_as_recorded(replays: list[Replay]) -> 
 
 
 def test_the_quicker_simulator_says_what_the_original_says(replays: list[Replay]) -> None:
-    said = {name: texts for replay in replays for name, texts in replay.texts.items()}
+    recorded = {name: texts for replay in replays for name, texts in replay.texts.items()}
     for name, texts in TEXTS.items():
         known = [(at, text) for at, text in enumerate(texts) if text is not None]
-        assert [(at, said[name][at]) for at, _ in known] == known, name
+        assert [(at, recorded[name][at]) for at, _ in known] == known, name
 
 
 def test_a_simulator_of_another_release_is_left_alone(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_a_simulator_of_another_release_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_the_catalogue_is_what_the_simulator_says(replays: list[Replay]) -> None:
-    said = {name: splits for replay in replays for name, splits in replay.splits.items()}
-    wanted: tuple[Split, ...] = ("train", "dev", "test")
-    assert said == {topic.name: [list(topic.split(s)) for s in wanted] for topic in TOPICS}
-    assert [len(tasks(split)) for split in wanted] == [3592, 1796, 1819]
+    recorded = {name: splits for replay in replays for name, splits in replay.splits.items()}
+    every_split: tuple[Split, ...] = ("train", "dev", "test")
+    assert recorded == {topic.name: [list(topic.split(s)) for s in every_split] for topic in TOPICS}
+    assert [len(tasks(split)) for split in every_split] == [3592, 1796, 1819]
 
 
 def test_an_instance_stays_within_its_memory(replays: list[Replay]) -> None:

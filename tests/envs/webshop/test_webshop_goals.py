@@ -135,9 +135,9 @@ def test_what_is_too_dear_for_the_list_of_limits_has_none(price: float) -> None:
 def test_the_drawn_price_lies_in_its_range_and_under_the_limit(
     low: float, width: float, seed: int
 ) -> None:
-    shirt, dice = product(low, low + width), random.Random(seed)
-    prices = draw_prices([shirt], dice)
-    (goal,) = build_goals([shirt], prices, dice, kind="human")
+    shirt, rng = product(low, low + width), random.Random(seed)
+    prices = draw_prices([shirt], rng)
+    (goal,) = build_goals([shirt], prices, rng, kind="human")
     price = prices[shirt.asin]
     assert low <= price <= low + width + 1e-9
     assert price < goal.price_limit <= price + 40 or goal.price_limit == NO_LIMIT

@@ -73,11 +73,11 @@ def receipt(
     options: tuple[str | tuple[str, str], ...] = (),
     chosen: tuple[str, ...] = (),
     bought: tuple[str, ...] = ("red", "shirt"),
-    wanted: tuple[str, ...] = ("red", "shirt"),
+    target: tuple[str, ...] = ("red", "shirt"),
 ) -> Receipt:
     return write_receipt(
         Item(SHIRT, bought),
-        Item(SHIRT, wanted),
+        Item(SHIRT, target),
         Goal("B000000001", "a shirt", attributes, options, 30.0),
         price=25.0,
         chosen={str(number): value for number, value in enumerate(chosen)},
@@ -120,11 +120,11 @@ OPTIONS: list[tuple[str | tuple[str, str], str, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "chosen", "matched", "reason"), OPTIONS)
+@pytest.mark.parametrize(("target", "chosen", "matched", "reason"), OPTIONS)
 def test_an_option_counts_as_the_original_counts_it(
-    wanted: str | tuple[str, str], chosen: str, matched: int, reason: str
+    target: str | tuple[str, str], chosen: str, matched: int, reason: str
 ) -> None:
-    got = receipt("silk", options=(wanted,), chosen=(chosen,))
+    got = receipt("silk", options=(target,), chosen=(chosen,))
     assert got.options_matched == matched, reason
 
 
@@ -137,11 +137,11 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("bought", "wanted", "r_type", "reason"), KINDS)
+@pytest.mark.parametrize(("bought", "target", "r_type", "reason"), KINDS)
 def test_the_kind_of_product_follows_from_the_nouns_of_the_titles(
-    bought: tuple[str, ...], wanted: tuple[str, ...], r_type: float, reason: str
+    bought: tuple[str, ...], target: tuple[str, ...], r_type: float, reason: str
 ) -> None:
-    assert receipt("soft", bought=bought, wanted=wanted).r_type == r_type, reason
+    assert receipt("soft", bought=bought, target=target).r_type == r_type, reason
 
 
 def test_there_are_102_colour_words_and_the_first_in_the_list_wins() -> None:

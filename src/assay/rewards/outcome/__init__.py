@@ -1,1 +1,1 @@
-"""Rewards for a finished episode, read off its answer, its messages or its world."""
+"""Rewards for a finished episode, read off its answer, its messages or its environment."""
