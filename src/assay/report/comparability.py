@@ -45,7 +45,7 @@ def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
         )
         if before != after
     ]
-    before, after = dict(_flat(base.config)), dict(_flat(cand.config))
+    before, after = dict(dotted_items(base.config)), dict(dotted_items(cand.config))
     sentences += [
         f"{key}: {_shown(before.get(key))} → {_shown(after.get(key))}"
         for key in sorted(before.keys() | after.keys())
@@ -164,10 +164,11 @@ def _at(config: Any, *path: str) -> Any:
     return config
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def dotted_items(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value inside nested mappings, with its keys joined by dots."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
-            yield from _flat(inner, f"{path}.{key}" if path else str(key))
+            yield from dotted_items(inner, f"{path}.{key}" if path else str(key))
     else:
         yield path, value
 
