@@ -24,7 +24,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import httpx
 
@@ -48,25 +48,38 @@ from assay.server.client_protocol import (
 from assay.server.models import RewardRecord, Status
 
 T = TypeVar("T")
+H = TypeVar("H", httpx.Client, httpx.AsyncClient)
+W = TypeVar("W", None, Awaitable[None])
 
 BATCH_ROWS = 512
 JSON = {"content-type": "application/json"}
 
 
-class _Connection:
+class _Connection(Generic[H, W]):
     """What both clients know of the server, and when they send a request again."""
 
+    _http_type: type[H]
+    _default_sleep: Callable[[float], W]
+
     def __init__(
-        self, url: str, token: str | None, timeout_s: float, retries: int, rng: random.Random | None
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout_s: float = 120.0,
+        retries: int = 5,
+        sleep: Callable[[float], W] | None = None,
+        rng: random.Random | None = None,
     ) -> None:
         self.url = check_url(url)
         self._backoff = Backoff(attempts=retries + 1, base_s=0.25, cap_s=30.0)
         self._rng = rng or random.Random()
-        self._options: dict[str, Any] = {
-            "base_url": self.url,
-            "headers": auth_headers(token),
-            "timeout": httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
-        }
+        self._sleep: Callable[[float], W] = sleep or self._default_sleep
+        self._http: H = self._http_type(
+            base_url=self.url,
+            headers=auth_headers(token),
+            timeout=httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
+        )
 
     def _wait_s(self, sent: int, outcome: httpx.Response | httpx.TransportError) -> float:
         """How long to wait before the request is sent again, after so many attempts.
@@ -89,22 +102,11 @@ class _Connection:
         return ServerError(f"{self.url} cannot be asked: {error!r:.200}")
 
 
-class Client(_Connection):
+class Client(_Connection[httpx.Client, None]):
     """A reward server; every call waits for its answer."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout_s: float = 120.0,
-        retries: int = 5,
-        sleep: Callable[[float], None] = time.sleep,
-        rng: random.Random | None = None,
-    ) -> None:
-        super().__init__(url, token, timeout_s, retries, rng)
-        self._sleep = sleep
-        self._http = httpx.Client(**self._options)
+    _http_type = httpx.Client
+    _default_sleep = staticmethod(time.sleep)
 
     def score(
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
@@ -168,22 +170,11 @@ class Client(_Connection):
             self._sleep(self._wait_s(sent, outcome))
 
 
-class AsyncClient(_Connection):
+class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
     """A reward server, for an event loop."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout_s: float = 120.0,
-        retries: int = 5,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        rng: random.Random | None = None,
-    ) -> None:
-        super().__init__(url, token, timeout_s, retries, rng)
-        self._sleep = sleep
-        self._http = httpx.AsyncClient(**self._options)
+    _http_type = httpx.AsyncClient
+    _default_sleep = staticmethod(asyncio.sleep)
 
     async def score(
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
