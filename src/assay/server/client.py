@@ -33,23 +33,14 @@ from assay.resources.backoff import Backoff, retry_after_s
 from assay.schema.episode import Step
 from assay.schema.score import Score
 from assay.schema.step_score import StepScore
-from assay.server.client_protocol import (
-    RETRY_STATUSES,
-    REWARDS_CALL,
-    ServerCall,
-    auth_headers,
-    batches,
-    check_url,
-    read_status,
-    score_call,
-    server_error,
-    steps_call,
-)
+from assay.server import client_protocol as protocol
+from assay.server.client_protocol import ServerCall
 from assay.server.models import RewardRecord, Status
 
 T = TypeVar("T")
 H = TypeVar("H", httpx.Client, httpx.AsyncClient)
 W = TypeVar("W", None, Awaitable[None])
+"""What waiting returns."""
 
 BATCH_ROWS = 512
 JSON = {"content-type": "application/json"}
@@ -71,13 +62,13 @@ class _Connection(Generic[H, W]):
         sleep: Callable[[float], W] | None = None,
         rng: random.Random | None = None,
     ) -> None:
-        self.url = check_url(url)
+        self.url = protocol.check_url(url)
         self._backoff = Backoff(attempts=retries + 1, base_s=0.25, cap_s=30.0)
         self._rng = rng or random.Random()
         self._sleep: Callable[[float], W] = sleep or self._default_sleep
         self._http: H = self._http_type(
             base_url=self.url,
-            headers=auth_headers(token),
+            headers=protocol.auth_headers(token),
             timeout=httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
         )
 
@@ -90,8 +81,8 @@ class _Connection(Generic[H, W]):
         if isinstance(outcome, httpx.TransportError):
             error = self._unreachable(outcome)
         else:
-            error = server_error(outcome.status_code, outcome.content)
-            if outcome.status_code not in RETRY_STATUSES:
+            error = protocol.server_error(outcome.status_code, outcome.content)
+            if outcome.status_code not in protocol.RETRY_STATUSES:
                 raise error
             minimum_s = retry_after_s(outcome.headers) or 0.0
         if sent >= self._backoff.attempts:
@@ -125,16 +116,16 @@ class Client(_Connection[httpx.Client, None]):
         batch_rows: int = BATCH_ROWS,
     ) -> Iterator[Score]:
         """The score of every row, in order, as a stream; `rows` may be endless."""
-        for batch in batches(rows, batch_rows):
-            yield from self._ask(score_call(batch, reward, params, columns))
+        for batch in protocol.batches(rows, batch_rows):
+            yield from self._ask(protocol.score_call(batch, reward, params, columns))
 
     def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
         """The score of each recorded step; `None` where there is nothing to score."""
-        return self._ask(steps_call(steps))
+        return self._ask(protocol.steps_call(steps))
 
     def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return self._ask(REWARDS_CALL)
+        return self._ask(protocol.REWARDS_CALL)
 
     def health(self) -> Status:
         """Whether the server is ready; asked once, without retries."""
@@ -142,7 +133,7 @@ class Client(_Connection[httpx.Client, None]):
             response = self._http.get("/readyz")
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
-        return read_status(response.status_code, response.content)
+        return protocol.read_status(response.status_code, response.content)
 
     def close(self) -> None:
         """Close the connections."""
@@ -180,8 +171,8 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
     ) -> Score:
         """The score of one finished answer, as `assay.score_async` returns it."""
-        (batch,) = batches([columns], 1)
-        (score,) = await self._ask(score_call(batch, reward, params, None))
+        (batch,) = protocol.batches([columns], 1)
+        (score,) = await self._ask(protocol.score_call(batch, reward, params, None))
         return score
 
     async def score_batch(
@@ -197,8 +188,8 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
         """The score of every row, in order, as a stream; a few requests are under way at a time."""
         under_way: deque[asyncio.Task[list[Score]]] = deque()
         try:
-            for batch in batches(rows, batch_rows):
-                call = score_call(batch, reward, params, columns)
+            for batch in protocol.batches(rows, batch_rows):
+                call = protocol.score_call(batch, reward, params, columns)
                 under_way.append(asyncio.create_task(self._ask(call)))
                 if len(under_way) >= max(1, concurrency):
                     for score in await under_way.popleft():
@@ -213,11 +204,11 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
 
     async def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
         """The score of each recorded step; `None` where there is nothing to score."""
-        return await self._ask(steps_call(steps))
+        return await self._ask(protocol.steps_call(steps))
 
     async def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return await self._ask(REWARDS_CALL)
+        return await self._ask(protocol.REWARDS_CALL)
 
     async def health(self) -> Status:
         """Whether the server is ready; asked once, without retries."""
@@ -225,7 +216,7 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
             response = await self._http.get("/readyz")
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
-        return read_status(response.status_code, response.content)
+        return protocol.read_status(response.status_code, response.content)
 
     async def close(self) -> None:
         """Close the connections."""

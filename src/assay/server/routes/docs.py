@@ -27,34 +27,16 @@ async def docs(request: Request) -> Response:
 def _page(document: dict[str, Any]) -> str:
     """The page; every text in it is escaped."""
     calls = [
-        _call(document, path, method, operation)
+        {**call, "method": method.upper(), "path": path, "examples": _examples(document, call)}
         for path, operations in document["paths"].items()
-        for method, operation in operations.items()
+        for method, call in operations.items()
     ]
     template = Environment(autoescape=True).from_string(TEMPLATE.read_text("utf-8"))
     return template.render(doc=document, calls=calls)
 
 
-def _call(
-    document: dict[str, Any], path: str, method: str, operation: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "method": method.upper(),
-        "path": path,
-        "summary": operation.get("summary", ""),
-        "description": operation.get("description", ""),
-        "parameters": operation.get("parameters", []),
-        "examples": [json.dumps(example, indent=2) for example in _examples(document, operation)],
-        "responses": {
-            status: response.get("description", "")
-            for status, response in operation["responses"].items()
-        },
-    }
-
-
-def _examples(document: dict[str, Any], operation: dict[str, Any]) -> list[Any]:
+def _examples(document: dict[str, Any], operation: dict[str, Any]) -> list[str]:
     content = operation.get("requestBody", {}).get("content", {})
     place = content.get("application/json", {}).get("schema", {}).get("$ref", "")
     schema = document["components"]["schemas"].get(place.rpartition("/")[2], {})
-    examples: list[Any] = schema.get("examples", [])
-    return examples
+    return [json.dumps(example, indent=2) for example in schema.get("examples", [])]
