@@ -115,11 +115,13 @@ CheckFunction: TypeAlias = "Callable[[CheckContext], CheckResult]"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question that the audit asks of every reward of some kinds."""
+    """One question that the audit asks of every reward of some kinds.
+
+    Its summary says in one sentence what it means.
+    """
 
     name: str
     summary: str
-    """What it means, in one sentence."""
     run: CheckFunction
     violation: Violation
     """What it reports, at its worst."""

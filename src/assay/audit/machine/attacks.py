@@ -12,6 +12,7 @@ from assay.audit.frames import BARE
 from assay.audit.isolation import MeasuredResult, call_key
 from assay.audit.machine.calls import in_words, is_paid, machine_check, of_environment, on_server
 from assay.audit.machine.hostile import hostile_texts, payloads
+from assay.audit.session import FreshProcess
 
 SLOW_S: Final = 2.0
 """A call that takes longer holds up a batch of thousands."""
@@ -109,8 +110,8 @@ def code_execution(context: CheckContext) -> CheckResult:
     ]
     with context.session.fresh_process() as process:
         process.run_calls([call for _, call in calls])
-        files = {path.rpartition("/")[2] for path in process.files()}
-        compiled = any(what == "executed" for what, _ in process.traces.seen)
+        files = {path.rpartition("/")[2] for path in process.isolated.files()}
+        compiled = _has_executed(process)
     effective = [(name, call) for name, call in calls if name in files]
     if effective:
         name, call = effective[0]
@@ -128,9 +129,13 @@ def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> Grade
     with context.session.fresh_process() as process:
         for call in calls:
             process.run_calls([call])
-            if any(what == "executed" for what, _ in process.traces.seen):
+            if _has_executed(process):
                 return call
     return None
+
+
+def _has_executed(process: FreshProcess) -> bool:
+    return any(what == "executed" for what, _ in process.isolated.traces.seen)
 
 
 def _probes(context: CheckContext) -> list[BoundProbe]:
