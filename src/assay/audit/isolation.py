@@ -210,12 +210,14 @@ class IsolatedTarget:
     ) -> list[MeasuredResult]:
         """Results of the first calls: of all of them, or up to one that ended the process."""
         self.start()
+        # Starting another process may take long before its first call.
+        slack_s = self.limits.load_s if request["place"] in ("spawn", "fork") else 5.0
         results: dict[int, MeasuredResult] = {}
         started: set[int] = set()
         try:
             self._child.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
             while True:
-                wait_s = limit if started - results.keys() else limit + self._slack(request)
+                wait_s = limit if started - results.keys() else limit + slack_s
                 frame = self._child.receive(time.monotonic() + wait_s)
                 if "end" in frame:
                     self._note(frame["seen"])
@@ -234,10 +236,6 @@ class IsolatedTarget:
         if request["place"] == "crowd":
             return [results.get(n, MeasuredResult(ended)) for n in range(len(wire_calls))]
         return [*finished, MeasuredResult(ended)]
-
-    def _slack(self, request: dict[str, Any]) -> float:
-        """Time that starting another process may take before its first call."""
-        return self.limits.load_s if request["place"] in ("spawn", "fork") else 5.0
 
     def _note(self, seen: Any) -> None:
         for what, detail in seen:

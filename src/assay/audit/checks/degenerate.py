@@ -167,8 +167,8 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
         "than it deserves"
     )
     hits = [one for one in wrong if one.result.number]
-    violation = replace(context.violation, severity=severity)
-    return context.report_hits(hits, len(rows), observed=observed, violation=violation)
+    sized = context.reporting(replace(context.violation, severity=severity))
+    return sized.report_hits(hits, len(rows), observed=observed)
 
 
 def _always(

@@ -79,7 +79,7 @@ def _length_bias(context: CheckContext) -> CheckResult:
         elif gain < -NOTICEABLE and name == "right" and context.frame.anchored:
             less.append(one)
     longer = context.report_hits(more, tried)
-    around = context.report_hits(less, tried, violation=AROUND)
+    around = context.reporting(AROUND).report_hits(less, tried)
     return CheckResult((*longer.findings, *around.findings))
 
 
@@ -224,7 +224,7 @@ def _types(context: CheckContext) -> CheckResult:
         severity="low" if result.status == "scored" else "high",
         title=f"a {result.raw_type} is returned where a number is expected",
     )
-    return context.report_hits(hits, len(results), violation=violation)
+    return context.reporting(violation).report_hits(hits, len(results))
 
 
 def _earlier_messages(context: CheckContext) -> Iterator[Probe]:

@@ -63,7 +63,7 @@ def time_bound(context: CheckContext) -> CheckResult:
     slowed = replace(context.violation, severity="medium", title="a hostile answer slows it down")
     # Those that make it hang first: the first one is shown.
     over = sorted(hung + slow, key=lambda probe: probe not in stuck)
-    return _report(context, over, observed, None if stuck else slowed)
+    return _report(context if stuck else context.reporting(slowed), over, observed)
 
 
 @skip_when(on_server, "the memory of a server cannot be seen from here")
@@ -74,8 +74,8 @@ def memory_bound(context: CheckContext) -> CheckResult:
     huge = any(_memory_mb(probe.measured) > HUGE_MB for probe in heavy)
     bound = HUGE_MB if huge else HEAVY_MB
     observed = f"more than {bound:g} MB beyond what it held before, on: {_names(heavy)}"
-    milder = replace(context.violation, severity="medium")
-    return _report(context, worst_first, observed, None if huge else milder)
+    mild = context.reporting(replace(context.violation, severity="medium"))
+    return _report(context if huge else mild, worst_first, observed)
 
 
 def hostile_answers(context: CheckContext) -> CheckResult:
@@ -87,7 +87,7 @@ def hostile_answers(context: CheckContext) -> CheckResult:
         return CheckResult()
     observed = f"{in_words(failing[0].measured.result)}; on: {_names(failing)}"
     raised = replace(context.violation, severity="medium", title="a hostile answer makes it raise")
-    return _report(context, failing, observed, None if crashed else raised)
+    return _report(context if crashed else context.reporting(raised), failing, observed)
 
 
 @skip_when(of_environment, "the world, not the text, says what is paid")
@@ -121,7 +121,7 @@ def code_execution(context: CheckContext) -> CheckResult:
     if executed is None:
         return CheckResult()
     observed = "words of the answer appear in Python code that the grader executed"
-    return context.report(executed, observed, count=1, tried=len(calls), violation=RUN_AS_PYTHON)
+    return context.reporting(RUN_AS_PYTHON).report(executed, observed, count=1, tried=len(calls))
 
 
 def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> GraderCall | None:
@@ -202,18 +202,12 @@ def _memory_mb(measured: MeasuredResult) -> float:
     return float("inf") if refused else measured.growth_mb
 
 
-def _report(
-    context: CheckContext,
-    hits: Sequence[BoundProbe],
-    observed: str,
-    violation: Violation | None = None,
-) -> CheckResult:
+def _report(context: CheckContext, hits: Sequence[BoundProbe], observed: str) -> CheckResult:
     """A finding that the first of the hostile answers shows; none if there are none."""
     if not hits:
         return CheckResult()
-    return context.report(
-        hits[0].call, observed, count=len(hits), tried=len(_probes(context)), violation=violation
-    )
+    tried = len(_probes(context))
+    return context.report(hits[0].call, observed, count=len(hits), tried=tried)
 
 
 def _names(probes: Sequence[BoundProbe]) -> str:
