@@ -38,10 +38,10 @@ from assay.rewards.outcome.maths.limits import (
     WorkBudget,
 )
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Apply,
     Big,
     Builder,
+    Expr,
     Group,
     Node,
     Number,
@@ -296,7 +296,7 @@ def _is_manageable(node: Node) -> bool:
     if cost(node) > MAX_STEPS // 16:
         return False
     try:
-        if isinstance(node, EXPRESSIONS):
+        if isinstance(node, Expr):
             rational(node, WorkBudget())
     except TooLarge:
         return False

@@ -13,7 +13,6 @@ from assay.rewards.outcome.maths.decimals import ONE, PI, ZERO, E, NotReal, near
 from assay.rewards.outcome.maths.exact import rational
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Add,
     Based,
     Big,
@@ -30,6 +29,7 @@ from assay.rewards.outcome.maths.nodes import (
     Relation,
     Symbol,
     children,
+    walk,
 )
 
 LONGEST_RANGE: Final = 120
@@ -287,23 +287,20 @@ def finite_range(node: Big) -> tuple[Expr, Expr] | None:
 
 def is_unevaluated(node: Node) -> bool:
     """Whether the tree has an integral, a limit, or a sum or product that is not added up."""
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Big):
-            ends = finite_range(current)
-            if ends is None:
-                return True
-            first, last = (rational_or_none(end, WorkBudget()) for end in ends)
-            if first is not None and last is not None and last - first > LONGEST_RANGE:
-                return True
-        pending.extend(children(current))
-    return False
+    return any(isinstance(part, Big) and not _is_added_up(part) for part in walk(node))
+
+
+def _is_added_up(node: Big) -> bool:
+    ends = finite_range(node)
+    if ends is None:
+        return False
+    first, last = (rational_or_none(end, WorkBudget()) for end in ends)
+    return first is None or last is None or last - first <= LONGEST_RANGE
 
 
 def _finite_expression(node: Node | None) -> Expr | None:
     """The node, if it is arithmetic without infinity."""
-    if not isinstance(node, EXPRESSIONS) or _INFINITY in (node, *children(node)):
+    if not isinstance(node, Expr) or _INFINITY in (node, *children(node)):
         return None
     return node
 
