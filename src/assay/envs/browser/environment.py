@@ -9,22 +9,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
 from assay.envs.browser.actions import parse_action
-from assay.envs.browser.digest import call_signature, info_digest
+from assay.envs.browser.digest import call_signature, info_digest, page_evidence
 from assay.envs.browser.isolated import ActionFailed
 from assay.envs.browser.outcomes import classify_error, detect_block
 from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost, PageOptions
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.shot import HEIGHT, WIDTH, shot_hash
-from assay.envs.browser.snapshot import (
-    PageSnapshot,
-    evidence_of,
-    facts_of,
-    render,
-    render_payload,
-    with_info,
-)
+from assay.envs.browser.snapshot import PageSnapshot, render_payload
 from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
-from assay.resources.browser import Browser, shared_browser
+from assay.resources.browser import Browser, playwright_error, shared_browser
 from assay.resources.pool import PoolLimits
 from assay.schema.action import ActionCall, BadAction
 from assay.schema.evidence import WorldEvidence
@@ -141,15 +134,13 @@ class BrowserEnvironment:
 
     async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
         """Continue the episode in this tab, with the record and the numbers of the `old` one."""
-        from playwright.async_api import Error
-
         assert self._task is not None
         search_url = str(self._task.metadata.get("search_url", self._search_url))
         options = PageOptions(self._timeout_s, search_url, self._noop_s)
         try:
             self._page = await BrowserPage.open(tab, options, old=old)
-        except Error as error:
-            raise self._died(error.message) from error
+        except playwright_error() as error:
+            raise self._died(str(error)) from error
 
     async def step(self, action: str) -> Observation:
         """Carry out one action; a bad one is an error in the observation, and nothing else."""
@@ -168,8 +159,6 @@ class BrowserEnvironment:
         return await self._act(call)
 
     async def _act(self, call: ActionCall) -> Observation:
-        from playwright.async_api import Error
-
         page = self._tab()
         problem, payload = "", ""
         target, box = await self._target(call), await self._box(call)
@@ -177,9 +166,9 @@ class BrowserEnvironment:
             payload = await page.do(call)
         except (ActionFailed, PageLost) as error:
             problem = str(error) or "the call failed"
-        except Error as error:
-            self._check_alive(error.message)
-            problem = error.message or "the call failed"
+        except playwright_error() as error:
+            self._check_alive(str(error))
+            problem = str(error) or "the call failed"
         outcome = self._outcome(call, target, problem, payload)._replace(box=box)
         message = f"error: {_line(problem)}" if problem else ""
         if payload:
@@ -224,14 +213,12 @@ class BrowserEnvironment:
 
     async def _target(self, call: ActionCall) -> ActionTarget | None:
         """The element of the call's number, or the one that a key would activate."""
-        from playwright.async_api import Error
-
         if call.name in ("click", "fill", "select"):
             return self._targets.get(call.arguments[0])
         if call.name != "press":
             return None
         focus = None
-        with suppress(ActionFailed, PageLost, Error):
+        with suppress(ActionFailed, PageLost, playwright_error()):
             focus = await self._tab().focus()
         if focus is None:
             return None
@@ -241,18 +228,14 @@ class BrowserEnvironment:
 
     async def _box(self, call: ActionCall) -> tuple[float, float, float, float] | None:
         """Where the element of the call is on the picture that the agent saw last."""
-        from playwright.async_api import Error
-
         if self._screenshots and call.name in ("click", "fill", "select"):
-            with suppress(ActionFailed, PageLost, Error):
+            with suppress(ActionFailed, PageLost, playwright_error()):
                 return await self._tab().box(call.arguments[0])
         return None
 
     async def _observe(
         self, outcome: ToolOutcome, message: str, *, requested: str | None = None
     ) -> Observation:
-        from playwright.async_api import Error
-
         try:
             snapshot = await self._snapshot()
             picture = await self._tab().screenshot() if self._screenshots else None
@@ -261,7 +244,7 @@ class BrowserEnvironment:
             if str(error) not in message:
                 message = f"{message}\nerror: {error}"
             return await self._replace_page(outcome, message)
-        except (ActionFailed, Error, TimeoutError) as error:
+        except (ActionFailed, playwright_error(), TimeoutError) as error:
             self._check_alive(str(error))
             if classify_error(str(error)) == "target_closed":
                 return await self._replace_page(outcome, message)
@@ -269,13 +252,15 @@ class BrowserEnvironment:
             return Observation(message.strip(), outcome=outcome)
         traffic = self._tab().traffic
         self._remember(snapshot)
-        facts = facts_of(snapshot, traffic, step=self._steps, shot=shot)
+        facts = snapshot.facts(traffic, step=self._steps, shot=shot)
         block = detect_block(facts, requested=requested)
-        evidence = evidence_of(snapshot, sent=traffic.sent, shot=shot)
+        evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
+        if outcome.ok and outcome.info is None:
+            outcome = outcome._replace(info=evidence.text)
         return Observation(
-            text=render(snapshot, message, block, chars=self._chars),
+            text=snapshot.render(message, block, chars=self._chars),
             evidence=evidence,
-            outcome=with_info(outcome, evidence)._replace(block=block),
+            outcome=outcome._replace(block=block),
             truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self._chars),
             facts=facts,
             screenshot=picture,
@@ -296,24 +281,19 @@ class BrowserEnvironment:
 
     async def _replace_page(self, outcome: ToolOutcome, message: str) -> Observation:
         """Continue the episode in an empty tab, and close the lost one in the background."""
-        from playwright.async_api import Error
-
         assert self._context is not None
+        assert self._browser is not None
         old = self._tab()
         try:
             await self._watch(await self._context.new_page(), old)
-        except Error as error:
-            raise self._died(error.message) from error
+        except playwright_error() as error:
+            raise self._died(str(error)) from error
         message = f"{message.strip()}\nnote: the page was closed, and an empty one opened; use goto"
-        self._close_later(old)
+        self._browser.submit(_close_quietly(old.tab.close()))
         if outcome.ok:
             outcome = outcome._replace(ok=False, error="target_closed", info=None)
-        evidence = evidence_of(None, sent=old.traffic.sent, shot=None)
+        evidence = page_evidence(sent=old.traffic.sent)
         return Observation(f"url: about:blank\n{message}", evidence=evidence, outcome=outcome)
-
-    def _close_later(self, page: BrowserPage) -> None:
-        assert self._browser is not None
-        self._browser.submit(_close_quietly(page.tab.close()))
 
     def _remember(self, snapshot: PageSnapshot) -> None:
         self._url = snapshot.url
@@ -388,10 +368,8 @@ class BrowserEnvironment:
 
 
 async def _close_quietly(closing: Coroutine[Any, Any, None]) -> None:
-    from playwright.async_api import Error
-
     # What died is closed already, and what hangs is not worth waiting for.
-    with suppress(Error, TimeoutError):
+    with suppress(playwright_error(), TimeoutError):
         async with asyncio.timeout(5.0):
             await closing
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.envs.browser.traffic import Traffic
+from assay.resources.browser import playwright_error
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Request, Response
@@ -80,10 +81,8 @@ class Loading:
             self._arrived.clear()
 
     def _is_navigation(self, request: Request) -> bool:
-        from playwright.async_api import Error
-
         # A request that belongs to no frame any more has none to ask for.
-        with suppress(Error):
+        with suppress(playwright_error()):
             return request.is_navigation_request() and request.frame == self._tab.main_frame
         return False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from assay.envs.browser.digest import net_line
@@ -34,20 +33,12 @@ class Traffic:
         self.quiet = asyncio.Event()
         """No request that this step began is unanswered."""
         self.quiet.set()
-        self._cut: set[Channel] = set()
-        self._sent: Counter[str] = Counter()
+        self.cut: set[Channel] = set()
+        """The records whose beginning was dropped."""
+        self.sent: Counter[str] = Counter()
+        """Every request that changed something since the tab was opened, counted by kind."""
         self._notes: list[str] = []
         self._open: set[Request] = set()
-
-    @property
-    def sent(self) -> Mapping[str, int]:
-        """Every request that changed something since the tab was opened, counted by kind."""
-        return self._sent
-
-    @property
-    def cut(self) -> frozenset[Channel]:
-        """The records whose beginning was dropped."""
-        return frozenset(self._cut)
 
     def begin(self, step: int) -> None:
         """Record what follows as part of `step`."""
@@ -75,16 +66,16 @@ class Traffic:
 
     def _record(self, fact: NetworkFact) -> None:
         if len(self.requests) == KEPT_REQUESTS:
-            self._cut.add("network")
+            self.cut.add("network")
         self.requests.append(fact)
         line = net_line(fact)
         if line is not None:
-            counted = line in self._sent or len(self._sent) < KEPT_LINES
-            self._sent[line if counted else "more"] += 1
+            counted = line in self.sent or len(self.sent) < KEPT_LINES
+            self.sent[line if counted else "more"] += 1
 
     def record_message(self, level: str, text: str) -> None:
         if len(self.messages) == KEPT_MESSAGES:
-            self._cut.add("console")
+            self.cut.add("console")
         self.messages.append(ConsoleFact(level, text[:500], self.step))
 
     def note(self, text: str) -> None:
