@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
 from assay.envs.browser.actions import parse_action
@@ -48,6 +49,7 @@ class ActionTarget(NamedTuple):
     """Which of the elements with this role and name on the page."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BrowserEnvironment:
     """One tab in a context of its own, in a browser that all rollouts of the process share.
 
@@ -59,39 +61,29 @@ class BrowserEnvironment:
     name = "browser"
     limits: ClassVar[PoolLimits] = PoolLimits(cap=16)
 
-    def __init__(
-        self,
-        *,
-        start_url: str = "about:blank",
-        search_url: str = "",
-        chars: int = 100_000,
-        payload_chars: int = 100_000,
-        every_text: bool = False,
-        screenshots: bool = False,
-        shot_hash: bool = False,
-        gates: Gates = "unknown",
-        selectors: Sequence[str] = (),
-        timeout_s: float = 15.0,
-        noop_s: float = NOOP_S,
-        timezone: str | None = None,
-        locale: str = "en-US",
-        headless: bool = True,
-    ) -> None:
-        if gates not in get_args(Gates):
-            raise BadParameter(f"gates is one of {', '.join(get_args(Gates))}, not {gates!r}")
-        self._start_url = start_url
-        self._search_url = search_url
-        self._chars = chars
-        self._payload_chars = payload_chars
-        self._every_text = every_text
-        self._screenshots = screenshots
-        self._shot_hash = shot_hash
-        self._gates = gates
-        self._selectors = tuple(selectors)
-        self._timeout_s = timeout_s
-        self._noop_s = noop_s
-        self._context_options: dict[str, Any] = {"locale": locale, "timezone_id": timezone}
-        self._headless = headless
+    start_url: str = "about:blank"
+    search_url: str = ""
+    chars: int = 100_000
+    payload_chars: int = 100_000
+    every_text: bool = False
+    screenshots: bool = False
+    shot_hash: bool = False
+    gates: Gates = "unknown"
+    selectors: Sequence[str] = ()
+    timeout_s: float = 15.0
+    noop_s: float = NOOP_S
+    timezone: str | None = None
+    locale: str = "en-US"
+    headless: bool = True
+
+    def __post_init__(self) -> None:
+        options = get_args(Gates)
+        if self.gates not in options:
+            raise BadParameter(f"gates is one of {', '.join(options)}, not {self.gates!r}")
+        self._context_options: dict[str, Any] = {
+            "locale": self.locale,
+            "timezone_id": self.timezone,
+        }
         self._browser: Browser | None = None
         self._context: BrowserContext | None = None
         self._launch = 0
@@ -110,14 +102,14 @@ class BrowserEnvironment:
         """
         if self._closed:
             raise DeadResource("the browser environment was closed")
-        start = str(task.metadata.get("start_url", self._start_url))
+        start = str(task.metadata.get("start_url", self.start_url))
         if start != "about:blank" and not start.startswith(("http://", "https://")):
             raise BadParameter(f"task {task.id!r}: start_url {start[:200]!r} is not http(s)")
         self._task = None
         # The old context is closed in the background.
         self._leave()
         self._dead = ""
-        self._browser = await shared_browser(headless=self._headless)
+        self._browser = await shared_browser(headless=self.headless)
         return await self._browser.run(self._begin(task, start))
 
     async def _begin(self, task: Task, start: str) -> Observation:
@@ -135,8 +127,8 @@ class BrowserEnvironment:
     async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
         """Continue the episode in this tab, with the record and the numbers of the `old` one."""
         assert self._task is not None
-        search_url = str(self._task.metadata.get("search_url", self._search_url))
-        options = PageOptions(self._timeout_s, search_url, self._noop_s)
+        search_url = str(self._task.metadata.get("search_url", self.search_url))
+        options = PageOptions(self.timeout_s, search_url, self.noop_s)
         try:
             self._page = await BrowserPage.open(tab, options, old=old)
         except playwright_error() as error:
@@ -172,7 +164,7 @@ class BrowserEnvironment:
         outcome = self._outcome(call, target, problem, payload)._replace(box=box)
         message = f"error: {_line(problem)}" if problem else ""
         if payload:
-            message = render_payload(call.arguments[0], payload, chars=self._payload_chars)
+            message = render_payload(call.arguments[0], payload, chars=self.payload_chars)
         requested = None
         if not problem and call.name in ("goto", "search"):
             words = call.arguments[0]
@@ -203,8 +195,8 @@ class BrowserEnvironment:
     def _gate(self, effect: Effect, name: str) -> Gate:
         if effect < Effect.EXTERNAL:
             return "not_required"
-        if self._gates != "required":
-            return self._gates
+        if self.gates != "required":
+            return self.gates
         assert self._task is not None
         approved = self._task.metadata.get("approved", ())
         names = [approved] if isinstance(approved, str) else list(approved)
@@ -228,7 +220,7 @@ class BrowserEnvironment:
 
     async def _box(self, call: ActionCall) -> tuple[float, float, float, float] | None:
         """Where the element of the call is on the picture that the agent saw last."""
-        if self._screenshots and call.name in ("click", "fill", "select"):
+        if self.screenshots and call.name in ("click", "fill", "select"):
             with suppress(ActionFailed, PageLost, playwright_error()):
                 return await self._tab().box(call.arguments[0])
         return None
@@ -238,7 +230,7 @@ class BrowserEnvironment:
     ) -> Observation:
         try:
             snapshot = await self._snapshot()
-            picture = await self._tab().screenshot() if self._screenshots else None
+            picture = await self._tab().screenshot() if self.screenshots else None
             shot = await self._hash_picture()
         except PageLost as error:
             if str(error) not in message:
@@ -258,10 +250,10 @@ class BrowserEnvironment:
         if outcome.ok and outcome.info is None:
             outcome = outcome._replace(info=evidence.text)
         return Observation(
-            text=snapshot.render(message, block, chars=self._chars),
+            text=snapshot.render(message, block, chars=self.chars),
             evidence=evidence,
             outcome=outcome._replace(block=block),
-            truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self._chars),
+            truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self.chars),
             facts=facts,
             screenshot=picture,
         )
@@ -269,11 +261,11 @@ class BrowserEnvironment:
     async def _snapshot(self) -> PageSnapshot:
         assert self._task is not None
         extra = self._task.metadata.get("selectors", ())
-        selectors = (*self._selectors, *(str(selector) for selector in extra))[:50]
-        return await self._tab().snapshot(every_text=self._every_text, selectors=selectors)
+        selectors = (*self.selectors, *(str(selector) for selector in extra))[:50]
+        return await self._tab().snapshot(every_text=self.every_text, selectors=selectors)
 
     async def _hash_picture(self) -> int | None:
-        if not self._shot_hash:
+        if not self.shot_hash:
             return None
         with suppress(BadRecord):
             return shot_hash(await self._tab().thumbnail(width=WIDTH, height=HEIGHT))

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
-from assay.envs.browser.loading import Loading
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
-from assay.envs.browser.traffic import Traffic
+from assay.envs.browser.traffic import Loading, Traffic
 from assay.resources.browser import playwright_error
 from assay.schema.action import ActionCall
 

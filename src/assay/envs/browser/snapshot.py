@@ -45,8 +45,8 @@ class PageSnapshot:
     def evidence(self, *, sent: Mapping[str, int], shot: int | None) -> PageEvidence:
         """Digests of the page and of the requests.
 
-        The numbers of elements are left out: they say when an element was first seen, not what it is.
-        What was typed is part of the text.
+        The numbers of elements are left out: they say when an element was first seen, not what
+        it is. What was typed is part of the text.
         """
         # Written so that the digest does not take it for a running number, which it masks.
         rest = f"\ntyped-{self.forms:x} omitted-{self.omitted.bit_length()}"

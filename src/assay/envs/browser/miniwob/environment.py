@@ -131,7 +131,7 @@ class MiniWob(BrowserEnvironment):
     async def _start(self) -> None:
         options = {"seed": self._seed, "limitMs": self._limit_ms}
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 await self._tab().tab.evaluate(_script("start.js"), options)
                 self._state = await self._read_state()
         except (playwright_error(), TimeoutError) as error:
@@ -148,7 +148,7 @@ class MiniWob(BrowserEnvironment):
     async def _update_state(self) -> MiniWobState:
         assert self._state is not None
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 return await self._read_state()
         except (playwright_error(), TimeoutError) as error:
             self._check_alive(str(error))
