@@ -25,11 +25,11 @@ from assay.schema.task import Task
 from assay.schema.usage import Usage
 from assay.viewer.links import part
 from assay.viewer.lru_cache import LruCache
+from assay.viewer.pages.records import cut_text
 from assay.viewer.pages.runs import RunsQuery, runs_page
-from assay.viewer.pages.step import Rectangle, is_on
-from assay.viewer.pictures import Size, picture_kind, picture_size
+from assay.viewer.pages.step import Rectangle, Size, is_on, picture_kind, picture_size
+from assay.viewer.rendering import brief, visible
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.text import brief, cut_text, visible
 from assay.viewer.theme import Segment, bars, overview, reward_shade, shade, signed
 from tests.viewer.ledgers import SCORER, manifest, png, write_marked
 
@@ -37,14 +37,14 @@ VENDOR = Path(__file__).parents[2] / "src" / "assay" / "viewer" / "static" / "ve
 
 
 def test_what_is_vendored_is_what_its_projects_published() -> None:
-    told = tomllib.loads((VENDOR / "VENDORED.toml").read_text("utf-8"))["file"]
-    for entry in told:
+    entries = tomllib.loads((VENDOR / "VENDORED.toml").read_text("utf-8"))["file"]
+    for entry in entries:
         data = (VENDOR / entry["file"]).read_bytes()
         assert hashlib.sha256(data).hexdigest() == entry["sha256"]
         assert entry["version"] in entry["file"]
         assert (VENDOR / entry["licence_file"]).is_file()
-    known = {name for entry in told for name in (entry["file"], entry["licence_file"])}
-    assert {path.name for path in VENDOR.iterdir()} == known | {"VENDORED.toml"}
+    files = {name for entry in entries for name in (entry["file"], entry["licence_file"])}
+    assert {path.name for path in VENDOR.iterdir()} == files | {"VENDORED.toml"}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_box_outside_of_the_picture_is_not_shown_on_it(box: Rectangle, seen: b
     assert is_on(box, Size(64, 48)) is seen
 
 
-def test_memory_is_bounded_by_weight_and_drops_the_oldest() -> None:
+def test_the_cache_is_bounded_by_weight_and_drops_the_oldest() -> None:
     cache: LruCache[str] = LruCache(10, len)
     for key, value in (("a", "xxxx"), ("b", "xxxx"), ("a", "yyyy"), ("c", "xxxx")):
         cache.put(key, value)
@@ -177,10 +177,10 @@ def test_memory_is_bounded_by_weight_and_drops_the_oldest() -> None:
 
 def test_what_two_ask_for_at_once_is_made_once() -> None:
     cache: LruCache[str] = LruCache(10)
-    made: list[str] = []
+    calls: list[str] = []
 
     def make() -> str:
-        made.append("x")
+        calls.append("x")
         return "value"
 
     with_it = [threading.Thread(target=cache.get_or_make, args=("key", make)) for _ in range(8)]
@@ -188,7 +188,7 @@ def test_what_two_ask_for_at_once_is_made_once() -> None:
         thread.start()
     for thread in with_it:
         thread.join()
-    assert made == ["x"]
+    assert calls == ["x"]
 
 
 def test_a_window_reads_the_steps_that_it_is_asked_for(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_damaged_step_is_named_by_its_line(tmp_path: Path) -> None:
         read_gists(path)
 
 
-def test_a_gist_reads_what_only_the_slower_reader_can(tmp_path: Path) -> None:
+def test_a_summary_reads_what_only_the_slower_reader_can(tmp_path: Path) -> None:
     path = tmp_path / "steps.jsonl"
     with StepsWriter(path) as steps:
         steps.write(Step(index=0, action="\ud800", reward=0.5))
@@ -225,12 +225,12 @@ def test_a_steps_file_that_grows_is_read_on_and_one_that_was_replaced_anew(
     reader = RunsReader(tmp_path)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:3]))
-    assert len(reader.gists("marked", "marked.r0.a1")) == 3
+    assert len(reader.step_summaries("marked", "marked.r0.a1")) == 3
     with path.open("ab") as stream:
         stream.write(b"".join(lines[3:]))
-    assert len(reader.gists("marked", "marked.r0.a1")) == 6
+    assert len(reader.step_summaries("marked", "marked.r0.a1")) == 6
     path.write_bytes(b"".join(lines[:2]))
-    assert len(reader.gists("marked", "marked.r0.a1")) == 2
+    assert len(reader.step_summaries("marked", "marked.r0.a1")) == 2
 
 
 def test_a_run_is_live_while_its_writer_holds_it(tmp_path: Path) -> None:
@@ -245,11 +245,11 @@ def test_a_run_is_live_while_its_writer_holds_it(tmp_path: Path) -> None:
 
 
 def finish(writer: RunWriter, task: str, reward: float, usage: Usage, repeat: int = 0) -> None:
-    made = Task(id=task)
+    record = Task(id=task)
     writer.append(
         Episode(
-            attempt=writer.new_attempt(made, repeat),
-            task=made,
+            attempt=writer.new_attempt(record, repeat),
+            task=record,
             repeat=repeat,
             scores=(Scored(reward, scorer=SCORER),),
             usage=usage,
@@ -284,16 +284,16 @@ def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path
     reader = RunsReader(tmp_path)
     # A folder in the index's place stands for a file system that takes no files.
     (tmp_path / "index.sqlite").mkdir()
-    found: list[int] = []
+    totals: list[int] = []
 
     def ask() -> None:
-        found.append(runs_page(reader, RunsQuery(), reader.runs()).total)
+        totals.append(runs_page(reader, RunsQuery(), reader.runs()).total)
 
     for _ in range(2):
         thread = threading.Thread(target=ask)
         thread.start()
         thread.join()
-    assert found == [1, 1]
+    assert totals == [1, 1]
 
 
 def test_a_run_reads_one_attempt_without_its_steps(tmp_path: Path) -> None:

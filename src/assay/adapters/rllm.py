@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, import_library
-from assay.adapters.messages import read
+from assay.adapters.binding import Binding, Reward, RewardMaker, bind, import_library
+from assay.schema.message import field_of
 from assay.schema.score import Score
 
 CORRECT = 1.0
@@ -38,47 +38,30 @@ class Evaluator:
         types = import_library("rllm.eval.types", package="rllm")
         binding = self._binding
         score = binding.score(_row(_data(task), _answer_of(episode), _messages_of(episode)))
-        value = binding.number(score)
         signals = [
             types.Signal(name=part, value=number)
             for part in binding.parts
             if (number := score.parts[part]) is not None
         ]
-        return types.EvalOutput(
-            reward=value,
-            is_correct=not score.abstained and value >= CORRECT,
-            signals=signals,
-            metadata=_metadata(score),
-        )
+        return types.EvalOutput(signals=signals, **_output(binding, score))
 
 
-def reward(
-    which: Reward,
-    /,
-    *,
-    params: Mapping[str, Any] | None = None,
-    abstained: float | None = None,
-    name: str | None = None,
-    **columns: str,
-) -> Callable[..., Any]:
+@RewardMaker
+def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
     """A function of `(task_info, action)` that returns rLLM's `RewardOutput`."""
-    binding = bind(which, params=params, columns=columns, abstained=abstained)
     return binding.function(_reward_fn, name=name)
 
 
 def _reward_fn(binding: Binding, /, task_info: Mapping[str, Any], action: str) -> Any:
     output = import_library("rllm.rewards.reward_types", package="rllm").RewardOutput
-    score = binding.score(_row(task_info, action, None))
-    value = binding.number(score)
-    correct = not score.abstained and value >= CORRECT
-    return output(reward=value, metadata=_metadata(score), is_correct=correct)
+    return output(**_output(binding, binding.score(_row(task_info, action, None))))
 
 
 def _data(task: Any) -> Mapping[str, Any]:
     if isinstance(task, Mapping):
         return task
     for field in ("data", "metadata"):
-        value = read(task, field)
+        value = field_of(task, field)
         if isinstance(value, Mapping):
             return value
     return {}
@@ -95,24 +78,29 @@ def _row(data: Mapping[str, Any], answer: str | None, messages: Any) -> dict[str
 
 def _answer_of(episode: Any) -> str | None:
     """The agent's answer: the artifact of that name, or the end of the last trajectory."""
-    artifacts = read(episode, "artifacts") or {}
+    artifacts = field_of(episode, "artifacts") or {}
     if "answer" in artifacts:
         return str(artifacts["answer"])
-    trajectories = read(episode, "trajectories") or []
-    if not trajectories:
-        return None
-    output = read(trajectories[-1], "output")
+    trajectory = _last(episode, "trajectories")
+    output = field_of(trajectory, "output")
     if output is None:
-        steps = read(trajectories[-1], "steps") or []
-        output = read(steps[-1], "output") or read(steps[-1], "model_response") if steps else None
+        step = _last(trajectory, "steps")
+        output = field_of(step, "output") or field_of(step, "model_response")
     return None if output is None else str(output)
 
 
 def _messages_of(episode: Any) -> Any:
-    trajectories = read(episode, "trajectories") or []
-    steps = (read(trajectories[-1], "steps") or []) if trajectories else []
-    return read(steps[-1], "chat_completions") if steps else None
+    return field_of(_last(_last(episode, "trajectories"), "steps"), "chat_completions")
 
 
-def _metadata(score: Score) -> dict[str, Any]:
-    return {"because": score.because, "scorer": score.scorer, "abstained": score.abstained}
+def _last(record: Any, key: str) -> Any:
+    """The last item of a list in a record; `None` where there is none."""
+    items = field_of(record, key) or []
+    return items[-1] if items else None
+
+
+def _output(binding: Binding, score: Score) -> dict[str, Any]:
+    value = binding.number(score)
+    about = {"because": score.because, "scorer": score.scorer, "abstained": score.abstained}
+    correct = not score.abstained and value >= CORRECT
+    return {"reward": value, "is_correct": correct, "metadata": about}

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from assay.errors import BadRecord
 
 
-@dataclass(frozen=True, slots=True)
-class FileLine:
+class FileLine(NamedTuple):
     """One terminated line of a file, without its line break."""
 
     number: int
@@ -88,6 +86,17 @@ def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLi
                 return
             yield FileLine(number, offset, raw[:-1])
             offset += len(raw)
+
+
+def finite_number(value: Any) -> float | None:
+    """The value as a float; `None` for a truth value, and for what is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 def _dump_plain(value: Any) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.lines import load_record, read_lines
+from assay.formats.lines import finite_number, load_record, read_lines
 from assay.ledger.migrate import upgrade
 from assay.schema.episode import Step
 
@@ -20,8 +18,7 @@ CODE_CHARS = 200
 """Of a code: many gists are in memory at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepGist:
+class StepGist(NamedTuple):
     """What an overview shows of one step, and where its line is."""
 
     offset: int
@@ -90,15 +87,9 @@ def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepGist:
     return StepGist(
         offset=offset,
         end=end,
-        score=_number(first.get("score")),
+        score=finite_number(first.get("score")),
         classification=str(first.get("classification") or "")[:CODE_CHARS],
         error=str(codes.get("error") or "")[:CODE_CHARS],
         block=str(codes.get("block") or "")[:CODE_CHARS],
-        reward=_number(record.get("reward")),
+        reward=finite_number(record.get("reward")),
     )
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
-        return None
-    return float(value)
