@@ -114,7 +114,6 @@ def _texts(body: Mapping[str, Any], key: str) -> list[str]:
 
 def _without_end(response: str, end_tokens: Sequence[str]) -> str:
     text = response.rstrip()
-    while any(text.endswith(token) for token in end_tokens):
-        token = next(token for token in end_tokens if text.endswith(token))
-        text = text[: -len(token)].rstrip()
+    while token := next((token for token in end_tokens if text.endswith(token)), ""):
+        text = text.removesuffix(token).rstrip()
     return text if len(text) < len(response.rstrip()) else response

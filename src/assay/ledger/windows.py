@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from pydantic import ValidationError
@@ -19,8 +18,7 @@ CODE_CHARS = 200
 """Of a code: many gists are in memory at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepGist:
+class StepGist(NamedTuple):
     """What an overview shows of one step, and where its line is."""
 
     offset: int

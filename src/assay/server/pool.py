@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -165,7 +166,7 @@ class _Worker:
         self._busy = True
         try:
             # Starting a process takes milliseconds, which the event loop has better use for.
-            first = await asyncio.to_thread(executor.submit, jobs.whoami)
+            first = await asyncio.to_thread(executor.submit, os.getpid)
             self.pid = await asyncio.wrap_future(first)
             preparing = executor.submit(jobs.prepare, *self._prepared)
             await asyncio.wait_for(asyncio.wrap_future(preparing), START_S)

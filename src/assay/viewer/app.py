@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,7 +218,7 @@ def _add_runs(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
         data = reader.artifact(run_id, sha256)
         # Never a type that a browser would run.
         kind = picture_kind(data) or "text/plain; charset=utf-8"
-        return _raw(data, kind, {"cache-control": KEEP})
+        return _raw(data, kind, cache=KEEP)
 
 
 def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
@@ -269,8 +269,8 @@ def _add_rewards(app: FastAPI, audits: Audits, renderer: PageRenderer) -> None:
         return renderer.page(request, "reward.html", page)
 
 
-def _raw(data: bytes, kind: str, more: Mapping[str, str] | None = None) -> Response:
-    headers = {"content-security-policy": RAW_POLICY, **(more or {})}
+def _raw(data: bytes, kind: str, *, cache: str = "no-cache") -> Response:
+    headers = {"content-security-policy": RAW_POLICY, "cache-control": cache}
     return Response(data, media_type=kind, headers=headers)
 
 

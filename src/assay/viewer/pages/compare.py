@@ -1,4 +1,4 @@
-"""Two runs: what changed, whether that can be said, and task by task where it came from."""
+"""Two runs: what changed, whether the data carries it, and task by task where it came from."""
 
 from __future__ import annotations
 
