@@ -66,9 +66,13 @@ def to_json_line(record: Mapping[str, Any]) -> bytes:
 
 def redact(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with secrets, typed text and addresses' queries taken out."""
+    return _redact_mapping(arguments, depth=1)
+
+
+def _redact_mapping(mapping: Mapping[Any, Any], *, depth: int) -> dict[str, Any]:
     return {
-        str(key)[:_TEXT_LIMIT]: _redact_value(str(key), value, depth=1)
-        for key, value in islice(arguments.items(), _ITEM_LIMIT)
+        str(key)[:_TEXT_LIMIT]: _redact_value(str(key), value, depth=depth)
+        for key, value in islice(mapping.items(), _ITEM_LIMIT)
     }
 
 
@@ -84,10 +88,7 @@ def _redact_value(key: str, value: Any, *, depth: int) -> Any:
     if depth >= _DEPTH_LIMIT:
         return "[nested]"
     if isinstance(value, Mapping):
-        return {
-            str(k)[:_TEXT_LIMIT]: _redact_value(str(k), v, depth=depth + 1)
-            for k, v in islice(value.items(), _ITEM_LIMIT)
-        }
+        return _redact_mapping(value, depth=depth + 1)
     if isinstance(value, (list, tuple)):
         return [_redact_value(key, item, depth=depth + 1) for item in value[:_ITEM_LIMIT]]
     return f"[{type(value).__name__}]"
