@@ -299,7 +299,7 @@ class _UseCounter:
             self._uses.append(use)
         use.answered = True
         use.position = self.position
-        use.failed = _failed(record) or (self._policy.json_errors and _reports_error(content))
+        use.failed = _says_failed(record) or (self._policy.json_errors and _reports_error(content))
 
     def _next_unanswered(self, handle: Hashable) -> _Use | None:
         queue = self._unanswered.get(handle)
@@ -344,7 +344,7 @@ def _fingerprint(value: object) -> Hashable:
         return id(value)
 
 
-def _failed(record: object) -> bool:
+def _says_failed(record: object) -> bool:
     """Whether the result's own record says that the tool failed."""
     if _get(record, "is_error") is True or _get(record, "status") == "error":
         return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -116,18 +117,12 @@ def _digests(page: PageEvidence | None) -> dict[str, Any] | None:
     if page is None:
         return None
     parts = {
-        "url": page.url,
-        "dom": page.dom,
-        "text": page.text,
-        "net": page.net,
-        "refs": page.refs,
+        **asdict(page),
         "n_refs": None if page.n_refs is None else min(max(page.n_refs, 0), MOST),
         "shot": None if page.shot is None else f"{page.shot & (2**64 - 1):016x}",
-        "dialog": page.dialog,
-        "schema": page.schema,
     }
     return {
         name: _short(value) if isinstance(value, str) else value
         for name, value in parts.items()
-        if value is not None
+        if value is not None and name != "kind"
     }
