@@ -38,7 +38,7 @@ def obstacles(base: Attempts, cand: Attempts) -> tuple[str, ...]:
 
 def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     """What else differs: the commit, the agent, and each key of the configuration."""
-    before, after = dict(_flat(base.config)), dict(_flat(cand.config))
+    before, after = dict(dotted_items(base.config)), dict(dotted_items(cand.config))
     rows: list[tuple[str, Any, Any]] = [
         ("agent", base.agent, cand.agent),
         ("commit", _commit(base), _commit(cand)),
@@ -157,10 +157,11 @@ def _at(config: Any, *path: str) -> Any:
     return config
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def dotted_items(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value inside nested mappings, with its keys joined by dots."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
-            yield from _flat(inner, f"{path}.{key}" if path else str(key))
+            yield from dotted_items(inner, f"{path}.{key}" if path else str(key))
     else:
         yield path, value
 
