@@ -146,17 +146,17 @@ def to_message(message: Any) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": role, "content": text_of(field_of(message, "content"))}
     calls = field_of(message, "tool_calls")
     if calls:
-        plain["tool_calls"] = [
-            tool_call(id_, name, json.dumps(arguments))
-            for id_, name, arguments in (
-                [field_of(call, key) for key in ("id", "function", "arguments")] for call in calls
-            )
-        ]
+        plain["tool_calls"] = [_to_call(call) for call in calls]
     if role == "tool":
         plain["tool_call_id"] = field_of(message, "tool_call_id")
         plain["name"] = field_of(message, "function")
         plain["is_error"] = field_of(message, "error") is not None
     return plain
+
+
+def _to_call(call: Any) -> dict[str, Any]:
+    arguments = json.dumps(field_of(call, "arguments"))
+    return tool_call(field_of(call, "id"), field_of(call, "function"), arguments)
 
 
 def _only_log(path: Path) -> Path:
