@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from assay.envs.text.alfworld.archive import SHORTHAND, ArchiveEntry
+from assay.envs.text.alfworld.data import SHORTHAND, ArchiveEntry
 from assay.envs.text.alfworld.reader import AlfWorldProblem, Expression, GameFile, read_game
 from assay.errors import BadRecord
 

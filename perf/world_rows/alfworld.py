@@ -98,7 +98,7 @@ async def _world(rng: random.Random) -> tuple[list[float], float]:
 
 def _engine(rng: random.Random) -> float:
     """Step rate of the bare engine, feedback and admissible commands included."""
-    archive = shipped().archive
+    archive = shipped()
     games = [AlfWorldGame(House.build(archive.load(entry))) for entry in archive.entries]
     start = time.process_time()
     for game in games:

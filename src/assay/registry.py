@@ -62,13 +62,18 @@ class RewardSpec:
             "summary": self.summary,
             "needs": list(self.required),
             "takes": list(self.optional),
-            "options": {
-                option.name: None if option.default is option.empty else repr(option.default)
-                for option in self.options.values()
-            },
+            "options": describe_defaults(self.options.values()),
             "parts": None if self.parts is None else list(self.parts),
             "documentation": inspect.getdoc(self.function) or "",
         }
+
+
+def describe_defaults(parameters: Iterable[inspect.Parameter]) -> dict[str, str | None]:
+    """Each parameter with its default as Python writes it; `None` where it has none."""
+    return {
+        parameter.name: None if parameter.default is parameter.empty else repr(parameter.default)
+        for parameter in parameters
+    }
 
 
 class Registry(Generic[T]):

@@ -42,8 +42,9 @@ def _target(shape: Shape = "assay", text: str = "guest.py:f") -> Target:
 def _finding(severity: Severity, check: str = "or_list", text: str = "42 or 43") -> Finding:
     call = GraderCall(text, {"answer": "42", "prompt": "6 * 7?"})
     return Finding(
-        check, "spray", severity, f"{check} is paid", call, "pays 1", "two answers", "refuse", 3, 8
-    )
+        check, "spray", severity, f"{check} is paid", "pays 1", "two answers", "refuse", 3, 8, None,
+        call,
+    )  # fmt: skip
 
 
 def _audit(*findings: Finding, accepted: dict[str, str] | None = None) -> Audit:

@@ -25,11 +25,11 @@ from assay.schema.task import Task
 from assay.schema.usage import Usage
 from assay.viewer.links import part
 from assay.viewer.lru_cache import LruCache
+from assay.viewer.pages.records import cut_text
 from assay.viewer.pages.runs import RunsQuery, runs_page
-from assay.viewer.pages.step import Rectangle, is_on
-from assay.viewer.pictures import Size, picture_kind, picture_size
+from assay.viewer.pages.step import Rectangle, Size, is_on, picture_kind, picture_size
+from assay.viewer.rendering import brief, visible
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.text import brief, cut_text, visible
 from assay.viewer.theme import Segment, bars, overview, reward_shade, shade, signed
 from tests.viewer.ledgers import SCORER, manifest, png, write_marked
 
@@ -225,12 +225,12 @@ def test_a_steps_file_that_grows_is_read_on_and_one_that_was_replaced_anew(
     reader = RunsReader(tmp_path)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:3]))
-    assert len(reader.gists("marked", "marked.r0.a1")) == 3
+    assert len(reader.step_summaries("marked", "marked.r0.a1")) == 3
     with path.open("ab") as stream:
         stream.write(b"".join(lines[3:]))
-    assert len(reader.gists("marked", "marked.r0.a1")) == 6
+    assert len(reader.step_summaries("marked", "marked.r0.a1")) == 6
     path.write_bytes(b"".join(lines[:2]))
-    assert len(reader.gists("marked", "marked.r0.a1")) == 2
+    assert len(reader.step_summaries("marked", "marked.r0.a1")) == 2
 
 
 def test_a_run_is_live_while_its_writer_holds_it(tmp_path: Path) -> None:

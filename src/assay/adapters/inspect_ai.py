@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.adapters.binding import Reward, bind, import_library
-from assay.adapters.messages import read
 from assay.formats.inspect_logs import answer_of, to_inspect, to_message
+from assay.schema.message import field_of
 
 
 def reward(
@@ -62,4 +62,4 @@ def _row(state: Any, target: Any) -> dict[str, Any]:
 
 def _is_new(message: Any) -> bool:
     """Whether the message arose in this sample, rather than in its few-shot input."""
-    return read(message, "source") != "input" or message.role in ("system", "user")
+    return field_of(message, "source") != "input" or message.role in ("system", "user")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from assay.schema.message import text_of
+from assay.schema.message import field_of, text_of
 
 
 class ModelOutput(NamedTuple):
@@ -25,13 +25,6 @@ def read_completion(completion: Any) -> ModelOutput:
     if completion is None or isinstance(completion, str):
         return ModelOutput(completion, [{"role": "assistant", "content": completion or ""}])
     messages = [completion] if isinstance(completion, Mapping) else list(completion)
-    if not messages or read(messages[-1], "role") != "assistant":
+    if not messages or field_of(messages[-1], "role") != "assistant":
         return ModelOutput(None, messages)
-    return ModelOutput(text_of(read(messages[-1], "content")), messages)
-
-
-def read(record: Any, key: str) -> Any:
-    """A field of a record, be it a mapping or an object; `None` where there is none."""
-    if isinstance(record, Mapping):
-        return record.get(key)
-    return getattr(record, key, None)
+    return ModelOutput(text_of(field_of(messages[-1], "content")), messages)

@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
-from assay.adapters.messages import read
 from assay.errors import BadRecord
-from assay.schema.message import tool_call
+from assay.schema.message import field_of, tool_call
 from assay.schema.score import Abstained, Score
 
 FILLER = 0.0
@@ -33,12 +32,10 @@ def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
     response = body.get("response")
     if not isinstance(response, Mapping) or not _are_items(response.get("output")):
         raise BadRecord("the request's 'response' should be an OpenAI response with an 'output'")
-    fields = {key: value for key, value in body.items() if key not in OWN_FIELDS}
-    row: dict[str, Any] = dict(fields)
-    if "answer" not in row:
-        column = next((key for key in ANSWERS if key in fields), None)
-        if column is not None:
-            row["answer"] = fields[column]
+    row = {key: value for key, value in body.items() if key not in OWN_FIELDS}
+    column = next((key for key in ANSWERS if key in row), None)
+    if column is not None:
+        row["answer"] = row[column]
     row["trajectory"] = [_message(item) for item in response["output"]]
     row["final_response"] = _final_text(response["output"])
     return row
@@ -78,28 +75,29 @@ def _are_items(output: Any) -> bool:
 
 def _final_text(output: Sequence[Any]) -> str | None:
     """The text of the last item, if it is a message of the model; a tool's output never is."""
-    items = [item for item in output if read(item, "type") != "reasoning"]
-    if not items or read(items[-1], "type") != "message":
+    items = [item for item in output if field_of(item, "type") != "reasoning"]
+    if not items or field_of(items[-1], "type") != "message":
         return None
-    return _text(read(items[-1], "content"))
+    return _text(field_of(items[-1], "content"))
 
 
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, Sequence) else []
-    texts = [read(part, "text") for part in parts]
+    texts = [field_of(part, "text") for part in parts]
     return "".join(text for text in texts if isinstance(text, str))
 
 
 def _message(item: Any) -> dict[str, Any]:
     """An item of an OpenAI response, as the chat message that it stands for."""
-    kind = read(item, "type")
+    kind = field_of(item, "type")
     if kind == "function_call":
-        call = tool_call(read(item, "call_id"), read(item, "name"), read(item, "arguments"))
+        call = tool_call(*(field_of(item, key) for key in ("call_id", "name", "arguments")))
         return {"role": "assistant", "content": None, "tool_calls": [call]}
     if kind == "function_call_output":
-        result = read(item, "output")
+        result = field_of(item, "output")
         content = result if isinstance(result, str) else json.dumps(result, default=str)
-        return {"role": "tool", "tool_call_id": read(item, "call_id"), "content": content}
-    return {"role": read(item, "role") or "assistant", "content": _text(read(item, "content"))}
+        return {"role": "tool", "tool_call_id": field_of(item, "call_id"), "content": content}
+    role = field_of(item, "role") or "assistant"
+    return {"role": role, "content": _text(field_of(item, "content"))}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.adapters.binding import Binding, Reward, bind, import_library
-from assay.adapters.messages import read
+from assay.schema.message import field_of
 from assay.schema.score import Score
 
 CORRECT = 1.0
@@ -78,7 +78,7 @@ def _data(task: Any) -> Mapping[str, Any]:
     if isinstance(task, Mapping):
         return task
     for field in ("data", "metadata"):
-        value = read(task, field)
+        value = field_of(task, field)
         if isinstance(value, Mapping):
             return value
     return {}
@@ -95,23 +95,25 @@ def _row(data: Mapping[str, Any], answer: str | None, messages: Any) -> dict[str
 
 def _answer_of(episode: Any) -> str | None:
     """The agent's answer: the artifact of that name, or the end of the last trajectory."""
-    artifacts = read(episode, "artifacts") or {}
+    artifacts = field_of(episode, "artifacts") or {}
     if "answer" in artifacts:
         return str(artifacts["answer"])
-    trajectories = read(episode, "trajectories") or []
-    if not trajectories:
-        return None
-    output = read(trajectories[-1], "output")
+    trajectory = _last(episode, "trajectories")
+    output = field_of(trajectory, "output")
     if output is None:
-        steps = read(trajectories[-1], "steps") or []
-        output = read(steps[-1], "output") or read(steps[-1], "model_response") if steps else None
+        step = _last(trajectory, "steps")
+        output = field_of(step, "output") or field_of(step, "model_response")
     return None if output is None else str(output)
 
 
 def _messages_of(episode: Any) -> Any:
-    trajectories = read(episode, "trajectories") or []
-    steps = (read(trajectories[-1], "steps") or []) if trajectories else []
-    return read(steps[-1], "chat_completions") if steps else None
+    return field_of(_last(_last(episode, "trajectories"), "steps"), "chat_completions")
+
+
+def _last(record: Any, key: str) -> Any:
+    """The last item of a list in a record; `None` where there is none."""
+    items = field_of(record, key) or []
+    return items[-1] if items else None
 
 
 def _metadata(score: Score) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.adapters.binding import Binding, bind, import_library
-from assay.adapters.messages import read
 from assay.errors import BadParameter
+from assay.schema.message import field_of
 from assay.schema.score import Score
 
 BaseTextEnv: Any = import_library("skyrl_gym.envs.base_text_env", package="skyrl-gym").BaseTextEnv
@@ -28,14 +28,14 @@ class RewardEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is no dependency, s
 
     def __init__(self, env_config: Any, extras: Mapping[str, Any]) -> None:
         super().__init__()
-        which = read(env_config, "reward")
+        which = field_of(env_config, "reward")
         if which is None:
             raise BadParameter("the environment's configuration names no reward")
         self._binding: Binding = bind(
             which,
-            params=read(env_config, "params"),
-            columns=read(env_config, "columns"),
-            abstained=read(env_config, "abstained"),
+            params=field_of(env_config, "params"),
+            columns=field_of(env_config, "columns"),
+            abstained=field_of(env_config, "abstained"),
         )
         self._extras = dict(extras)
         self._score: Score | None = None
@@ -63,6 +63,6 @@ class RewardEnv(BaseTextEnv):  # type: ignore[misc]  # SkyRL is no dependency, s
     def _row(self, action: str) -> dict[str, Any]:
         answer: Any = None
         for key in ("reward_model", "reward_spec"):
-            truth = read(self._extras.get(key), "ground_truth")
+            truth = field_of(self._extras.get(key), "ground_truth")
             answer = answer if truth is None else truth
         return {**self._extras, "answer": answer, "final_response": action}

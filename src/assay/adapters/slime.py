@@ -20,8 +20,8 @@ from math import fsum
 from typing import Any
 
 from assay.adapters.binding import Binding, Reward, bind, fill_parts
-from assay.adapters.messages import read
 from assay.errors import BadParameter
+from assay.schema.message import field_of
 from assay.schema.score import Abstained, Score
 
 
@@ -45,14 +45,14 @@ def reward(
 async def rm(args: Any, sample: Any, **others: Any) -> Any:
     """As `reward`, configured by slime's arguments: `assay_reward`, `assay_params`, `assay_columns`
     and `assay_abstained`."""
-    which = read(args, "assay_reward")
+    which = field_of(args, "assay_reward")
     if which is None:
         raise BadParameter("slime's arguments name no assay_reward; set it in --custom-config-path")
     binding = bind(
         which,
-        params=read(args, "assay_params"),
-        columns=read(args, "assay_columns"),
-        abstained=read(args, "assay_abstained"),
+        params=field_of(args, "assay_params"),
+        columns=field_of(args, "assay_columns"),
+        abstained=field_of(args, "assay_abstained"),
     )
     return await _score(binding, args, sample, **others)
 
@@ -62,7 +62,7 @@ async def _score(binding: Binding, args: Any, sample: Any, /, **others: Any) -> 
     samples = list(sample) if is_group else [sample]
     scores = await asyncio.gather(*(binding.score_async(_row(each)) for each in samples))
     neutral = _neutral(binding, scores)
-    keyed = bool(read(args, "reward_key"))
+    keyed = bool(field_of(args, "reward_key"))
     results = [
         _result(binding, each, score, neutral, keyed=keyed)
         for each, score in zip(samples, scores, strict=True)
@@ -71,15 +71,15 @@ async def _score(binding: Binding, args: Any, sample: Any, /, **others: Any) -> 
 
 
 def _row(sample: Any) -> dict[str, Any]:
-    metadata = read(sample, "metadata")
-    label = read(sample, "label")
+    metadata = field_of(sample, "metadata")
+    label = field_of(sample, "label")
     return {
         **(metadata if isinstance(metadata, Mapping) else {}),
         "sample": sample,
-        "prompt": read(sample, "prompt"),
+        "prompt": field_of(sample, "prompt"),
         "label": label,
         "answer": label,
-        "final_response": read(sample, "response"),
+        "final_response": field_of(sample, "response"),
     }
 
 

@@ -17,9 +17,9 @@ from math import nan
 from typing import Any
 
 from assay.adapters.binding import Binding, Reward, bind
-from assay.adapters.messages import read, read_completion
+from assay.adapters.messages import read_completion
 from assay.errors import UsageError
-from assay.schema.message import text_of, tool_call
+from assay.schema.message import field_of, text_of, tool_call
 from assay.schema.score import Abstained
 
 
@@ -63,7 +63,7 @@ def rubric_function(
 
 async def _score_trace(binding: Binding, title: str, /, task: Any, trace: Any) -> float:
     messages = _own_messages(trace)
-    root = read(trace, "root_reply")
+    root = field_of(trace, "root_reply")
     row = {
         **dict(task),
         "task": task,
@@ -127,7 +127,7 @@ def _own_messages(trace: Any) -> list[dict[str, Any]]:
 
 def _message(message: Any) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": message.role, "content": text_of(message.content)}
-    calls = read(message, "tool_calls")
+    calls = field_of(message, "tool_calls")
     if calls:
         plain["tool_calls"] = [tool_call(call.id, call.name, call.arguments) for call in calls]
     if message.role == "tool":

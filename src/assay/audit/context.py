@@ -17,7 +17,6 @@ from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from assay.audit.findings import (
-    ANSWER_KINDS,
     CallResult,
     Check,
     CheckFunction,
@@ -25,10 +24,11 @@ from assay.audit.findings import (
     Finding,
     GraderCall,
     Sample,
+    Violation,
 )
 from assay.audit.frames import Frame, PayBaseline, to_call
 from assay.audit.session import AuditSession
-from assay.schema.audit import SEVERITIES, Budget, Family, Kind, Severity, Target
+from assay.schema.audit import SEVERITIES, Budget, Kind, Severity, Target
 
 HALF: Final = 0.5
 FULL: Final = 0.9
@@ -62,22 +62,11 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeResult:
+class ProbeOutcome:
     """A probe, and what the target returned for it."""
 
     probe: Probe
     result: CallResult
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """What a check reports when a target fails it."""
-
-    severity: Severity
-    title: str
-    expected: str
-    """What a careful person would say."""
-    fix: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +125,14 @@ class CheckContext:
         fitting = (at for at in shuffled if where(self.samples[at]))
         return [self.samples[at] for at in sorted(islice(fitting, most))]
 
+    def paid_rows(
+        self, most: int = FAST_ROWS, where: Callable[[Sample], bool] = lambda _: True
+    ) -> list[Sample]:
+        """Those of `rows` whose reference is paid as it stands."""
+        rows = self.rows(most, where)
+        results = self.ask([self.answer(row, row.reference_text) for row in rows])
+        return [row for row, result in zip(rows, results, strict=True) if self.pays(result)]
+
     def ask(self, calls: Sequence[GraderCall], *, fresh: bool = False) -> list[CallResult]:
         """A result for every call, in order.
 
@@ -172,46 +169,54 @@ class CheckContext:
         share = (result.number or 0.0) / self.full_marks
         return share > HALF if bar == "half" else share >= FULL
 
-    def results(self, probes: Sequence[Probe]) -> list[ProbeResult]:
+    def results(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:
         """Every probe with its result."""
-        return list(map(ProbeResult, probes, self.ask([probe.call for probe in probes])))
+        return list(map(ProbeOutcome, probes, self.ask([probe.call for probe in probes])))
 
-    def paid(self, probes: Sequence[Probe]) -> list[ProbeResult]:
+    def paid(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:
         """The probes that are paid, by their bar."""
         return [one for one in self.results(probes) if self.pays(one.result, one.probe.bar)]
 
-    def unpaid(self, probes: Sequence[Probe]) -> list[ProbeResult]:
+    def unpaid(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:
         """The probes that are not paid."""
         return [one for one in self.results(probes) if not self.pays(one.result, one.probe.bar)]
 
-    def report(
-        self, violation: Violation, call: GraderCall, observed: str, *, count: int, tried: int
-    ) -> CheckResult:
-        """The finding of this check, with a call that shows it."""
+    @property
+    def violation(self) -> Violation:
+        """What this check reports, at its worst."""
+        return self._running.violation
+
+    @property
+    def _running(self) -> Check:
         if self.check is None:
             raise RuntimeError("a finding belongs to a check; use CheckContext.run")
+        return self.check
+
+    def report(
+        self,
+        call: GraderCall,
+        observed: str,
+        *,
+        count: int,
+        tried: int,
+        violation: Violation | None = None,
+    ) -> CheckResult:
+        """The finding of this check, or another `violation` of it, with a call that shows it."""
+        check, of = self._running, violation or self.violation
         finding = Finding(
-            check=self.check.name,
-            family=self.check.family,
-            severity=violation.severity,
-            title=violation.title,
-            reproducer=call,
-            observed=observed,
-            expected=violation.expected,
-            fix=violation.fix,
-            count=count,
-            tried=tried,
-        )
+            check.name, check.family, of.severity, of.title, observed, of.expected, of.fix, count,
+            tried, None, call,
+        )  # fmt: skip
         return CheckResult((finding,))
 
     def report_hits(
         self,
-        violation: Violation,
-        hits: Sequence[ProbeResult],
+        hits: Sequence[ProbeOutcome],
         tried: int,
         *,
         shrink: bool = False,
         observed: str | None = None,
+        violation: Violation | None = None,
     ) -> CheckResult:
         """A finding about the shortest of the wrong results; none if there are none."""
         if not hits:
@@ -220,27 +225,27 @@ class CheckContext:
         call, result = shortest.probe.call, shortest.result
         if shrink:
             call, result = self._smallest(shortest)
-        named = replace(violation, title=f"{violation.title}: {_variants(hits)}")
+        of = violation or self.violation
+        named = replace(of, title=f"{of.title}: {_variants(hits)}")
         text = self._in_words(result) if observed is None else observed
-        return self.report(named, call, text, count=len(hits), tried=tried)
+        return self.report(call, text, count=len(hits), tried=tried, violation=named)
 
-    def must_not_pay(self, violation: Violation, probes: Iterable[Probe]) -> CheckResult:
+    def must_not_pay(self, probes: Iterable[Probe]) -> CheckResult:
         """A finding if any of these answers is paid, for none of them should be."""
         tried = list(probes)
         if not tried:
             return CheckResult(skipped=NO_PROBE)
         hits = self.paid(tried)
         partly = not any(self.pays(hit.result, "full") for hit in hits)
-        severity = milder(violation.severity, (not _is_systematic(tried, hits)) + partly)
-        return self.report_hits(
-            replace(violation, severity=severity), hits, len(tried), shrink=True
-        )
+        severity = milder(self.violation.severity, (not _is_systematic(tried, hits)) + partly)
+        violation = replace(self.violation, severity=severity)
+        return self.report_hits(hits, len(tried), shrink=True, violation=violation)
 
-    def must_pay(self, violation: Violation, probes: Iterable[Probe]) -> CheckResult:
+    def must_pay(self, probes: Iterable[Probe]) -> CheckResult:
         """A finding if a form of right answers loses its pay as a rule, not on some row alone."""
         tried = list(probes)
         hits = self.unpaid(tried)
-        return self.report_hits(violation, hits if _is_systematic(tried, hits) else [], len(tried))
+        return self.report_hits(hits if _is_systematic(tried, hits) else [], len(tried))
 
     def shrink(self, call: GraderCall, bad: Callable[[CallResult], bool]) -> GraderCall:
         """A call with a shorter response whose result is still bad."""
@@ -251,7 +256,7 @@ class CheckContext:
         limit = SHRINK_CALLS[self.budget]
         return _with_response(call, shrink(call.final_response, still_bad, limit))
 
-    def _smallest(self, hit: ProbeResult) -> tuple[GraderCall, CallResult]:
+    def _smallest(self, hit: ProbeOutcome) -> tuple[GraderCall, CallResult]:
         """The shortest response that is still paid and still the same kind of answer."""
         probe = hit.probe
 
@@ -305,21 +310,14 @@ def skip_when(
     return decorate
 
 
-def never_paid(
-    name: str,
-    summary: str,
-    violation: Violation,
-    probes: Callable[[CheckContext], Iterable[Probe]],
-    *,
-    family: Family,
-    kinds: Iterable[Kind] = ANSWER_KINDS,
-) -> Check:
-    """The check that none of these answers is paid."""
+def never_paid(probes: Callable[[CheckContext], Iterable[Probe]]) -> CheckFunction:
+    """A check function: none of these answers is paid."""
+    return lambda context: context.must_not_pay(probes(context))
 
-    def run(context: CheckContext) -> CheckResult:
-        return context.must_not_pay(violation, probes(context))
 
-    return Check(name, family, frozenset(kinds), summary, run)
+def always_paid(probes: Callable[[CheckContext], Iterable[Probe]]) -> CheckFunction:
+    """A check function: these forms of a right answer are paid."""
+    return lambda context: context.must_pay(probes(context))
 
 
 def milder(severity: Severity, steps: int = 1) -> Severity:
@@ -327,14 +325,14 @@ def milder(severity: Severity, steps: int = 1) -> Severity:
     return SEVERITIES[max(0, SEVERITIES.index(severity) - steps)]
 
 
-def _is_systematic(probes: Sequence[Probe], hits: Sequence[ProbeResult]) -> bool:
+def _is_systematic(probes: Sequence[Probe], hits: Sequence[ProbeOutcome]) -> bool:
     """Whether some variant is wrong on half of the rows that it was tried on."""
     tried = Counter(probe.variant for probe in probes)
     wrong = Counter(hit.probe.variant for hit in hits)
     return any(count >= SYSTEMATIC * tried[variant] for variant, count in wrong.items())
 
 
-def shortest_of(hits: Iterable[ProbeResult]) -> ProbeResult:
+def shortest_of(hits: Iterable[ProbeOutcome]) -> ProbeOutcome:
     """The result that is the easiest to read."""
     return min(hits, key=lambda hit: (len(hit.probe.call.final_response), hit.probe.variant))
 
@@ -392,7 +390,7 @@ def _in_order(needles: Sequence[str], text: str) -> bool:
     return True
 
 
-def _variants(hits: Sequence[ProbeResult]) -> str:
+def _variants(hits: Sequence[ProbeOutcome]) -> str:
     """The variants that were wrong, the most frequent first."""
     counts = Counter(hit.probe.variant for hit in hits)
     names = sorted(counts, key=lambda name: (-counts[name], name))

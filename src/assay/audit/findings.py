@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from assay.schema.audit import SEVERITIES, Family, Kind, Rate, Severity
+from assay.schema.audit import KINDS, SEVERITIES, Family, FindingFacts, Kind, Rate, Severity
 
 if TYPE_CHECKING:
     from assay.audit.context import CheckContext
 
 Status = Literal["scored", "abstained", "raised", "timeout", "crashed"]
 
-ANSWER_KINDS: Final[frozenset[Kind]] = frozenset(("maths", "qa", "structured", "agent"))
+EVERY_KIND: Final[frozenset[Kind]] = frozenset(KINDS)
+ANSWER_KINDS: Final[frozenset[Kind]] = EVERY_KIND - {"environment"}
 """Kinds whose answer is a text; the result of an environment is in its episode."""
 
 
@@ -82,23 +83,21 @@ class CallResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One way in which the target is wrong, with an input that shows it."""
+class Violation:
+    """What a check reports when a target fails it."""
 
-    check: str
-    family: Family
     severity: Severity
     title: str
-    reproducer: GraderCall
-    observed: str
     expected: str
     """What a careful person would say."""
     fix: str
-    count: int
-    """Inputs that showed it."""
-    tried: int
-    accepted: str | None = None
-    """Why it is meant to be so; `None` when nobody declared that it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding(FindingFacts):
+    """One way in which the target is wrong, with an input that shows it."""
+
+    reproducer: GraderCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +118,13 @@ class Check:
     """One question that the audit asks of every reward of some kinds."""
 
     name: str
-    family: Family
-    kinds: frozenset[Kind]
     summary: str
     """What it means, in one sentence."""
     run: CheckFunction
+    violation: Violation
+    """What it reports, at its worst."""
+    family: Family
+    kinds: frozenset[Kind] = ANSWER_KINDS
     needs_pay: bool = True
     """Whether it compares with what a right answer earns, and so needs a target that pays one."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
@@ -27,6 +27,7 @@ from assay.schema.audit import (
     Budget,
     CheckRecord,
     Family,
+    FindingFacts,
     FindingRecord,
     Kind,
     Outcome,
@@ -239,20 +240,9 @@ def rank(findings: list[Finding], accepted: Mapping[str, str]) -> tuple[Finding,
 
 
 def _finding_record(target: Target, finding: Finding) -> FindingRecord:
-    return FindingRecord(
-        check=finding.check,
-        family=finding.family,
-        severity=finding.severity,
-        title=finding.title,
-        observed=finding.observed,
-        expected=finding.expected,
-        fix=finding.fix,
-        count=finding.count,
-        tried=finding.tried,
-        accepted=finding.accepted,
-        reproducer=_reproducer(finding.reproducer),
-        snippet=snippet(target, finding),
-    )
+    facts = {field.name: getattr(finding, field.name) for field in fields(FindingFacts)}
+    call = finding.reproducer
+    return FindingRecord(**facts, reproducer=_reproducer(call), snippet=snippet(target, finding))
 
 
 def _reproducer(call: GraderCall) -> Reproducer:

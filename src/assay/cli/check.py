@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 import orjson
-from rich.table import Table
 from rich.text import Text
 
-from assay.cli.terminal import output, plain
+from assay.cli.options import json_option
+from assay.cli.terminal import output, plain, table_of
 from assay.envs.contract import ContractProblem, check_environment
 from assay.errors import BadParameter, UsageError
 from assay.schema.task import Task
@@ -28,7 +28,7 @@ def command() -> None:
 @click.option("--action", "actions", multiple=True, help="What to do, if the world lists nothing.")
 @click.option("--steps", default=6, show_default=True, help="Length of the walks.")
 @click.option("--seed", default=0, show_default=True, help="What the walks are drawn with.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def env(
     name: str,
     config: str,
@@ -69,8 +69,8 @@ def _options(text: str) -> dict[str, Any]:
 
 
 def _show(findings: list[ContractProblem]) -> None:
-    table = Table("check", "", "because", box=None, pad_edge=False)
+    table = table_of("check", "", "because")
     for finding in findings:
-        verdict = Text("kept", style="green") if finding.passed else Text("BROKEN", style="red")
-        table.add_row(finding.check, verdict, Text(plain(finding.because, 300)))
+        word = Text("kept", style="green") if finding.passed else Text("BROKEN", style="red")
+        table.add_row(finding.check, word, Text(plain(finding.because, 300)))
     output().print(table)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from assay.cli.options import runs_option
+from assay.cli.options import json_option, runs_option
 from assay.cli.terminal import (
     difference_text,
     interval_text,
@@ -18,9 +17,10 @@ from assay.cli.terminal import (
     plain,
     print_json,
     reward_text,
+    table_of,
 )
 from assay.ledger.summary import PERFECT
-from assay.report.comparison import Comparison, MeanShift, compare_many
+from assay.report.comparison import Comparison, compare_many
 from assay.report.statistics import EXACT_PAIRS
 
 SHOWN = 30
@@ -44,7 +44,7 @@ REFUSED = 2
 )
 @click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
 @runs_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(
     context: click.Context,
@@ -109,7 +109,7 @@ def _statistics(console: Console, comparison: Comparison) -> None:
     assert comparison.permutation is not None
     assert comparison.mcnemar is not None
     shift, test, passes = comparison.reward, comparison.permutation, comparison.mcnemar
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = table_of(show_header=False)
     unpaired = f" ({comparison.only_base} only in base, {comparison.only_cand} only in cand)"
     alone = unpaired if comparison.only_base or comparison.only_cand else ""
     table.add_row("paired tasks", f"{comparison.n}{alone}")
@@ -127,10 +127,9 @@ def _statistics(console: Console, comparison: Comparison) -> None:
         f"pass at {comparison.pass_at:g}",
         f"{passes.gained} gained, {passes.lost} lost, McNemar p = {passes.p:.3g}",
     )
-    least = (
-        "cannot be estimated" if comparison.detectable is None else f"{comparison.detectable:.3f}"
-    )
-    table.add_row("detectable change", f"{least} (80 % power)" if comparison.detectable else least)
+    least = comparison.detectable
+    known = f"{least:.3f} (80 % power)" if least else "cannot be estimated"
+    table.add_row("detectable change", known)
     console.print(table)
 
 
@@ -138,10 +137,7 @@ def _tasks(console: Console, comparison: Comparison, *, show_all: bool) -> None:
     rows = [row for row in comparison.tasks if show_all or row.change != "unchanged"]
     if not rows:
         return
-    table = Table("task", "change", box=None, pad_edge=False)
-    for name in ("base", "cand", "difference"):
-        table.add_column(name, justify="right")
-    table.add_column("endings")
+    table = table_of("task", "change", ">base", ">cand", ">difference", "endings")
     for row in rows if show_all else rows[:SHOWN]:
         same = row.base_ending == row.cand_ending
         table.add_row(
@@ -160,13 +156,12 @@ def _tasks(console: Console, comparison: Comparison, *, show_all: bool) -> None:
 
 
 def _costs(console: Console, comparison: Comparison) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    named: tuple[tuple[str, MeanShift | None], ...] = (
+    table = table_of(show_header=False)
+    for name, shift in (
         ("steps", comparison.steps),
         ("cost (USD)", comparison.cost_usd),
         ("time (s)", comparison.elapsed_s),
-    )
-    for name, shift in named:
+    ):
         if shift is not None:
             table.add_row(
                 name,

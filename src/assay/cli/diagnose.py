@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from assay.cli.options import runs_option
-from assay.cli.terminal import output, plain, print_json, reward_text, words
+from assay.cli.options import json_option, runs_option
+from assay.cli.terminal import output, plain, print_json, reward_text, table_of, words
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose
 
 SHOWN = 40
@@ -21,7 +21,7 @@ SHOWN = 40
 @click.option("--task", metavar="ID", help="Only this task, with every detail.")
 @click.option("--all", "show_all", is_flag=True, help=f"Every attempt, not the first {SHOWN}.")
 @runs_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json: bool) -> None:
     """Show which points RUN lost, why, and what each cause could give back at most.
 
@@ -53,25 +53,21 @@ def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json:
 def _head(console: Console, diagnosis: Diagnosis) -> None:
     lost = len(diagnosis.findings)
     if diagnosis.mean is None:
-        console.print(f"{diagnosis.run_id}: {diagnosis.n} attempts, none with a reward")
+        sentence = f"{diagnosis.n} attempts, none with a reward"
     elif not lost:
-        console.print(
-            f"{diagnosis.run_id}: {diagnosis.n} attempts, mean {diagnosis.mean:.3f}: nothing lost"
-        )
+        sentence = f"{diagnosis.n} attempts, mean {diagnosis.mean:.3f}: nothing lost"
     else:
-        best = diagnosis.recoverable_mean or 0.0
-        console.print(
-            f"{diagnosis.run_id}: mean {diagnosis.mean:.3f} over {diagnosis.scored} scored "
-            f"attempts, {lost} below full reward; ≤ {best:.3f} had every answer been in its best "
+        sentence = (
+            f"mean {diagnosis.mean:.3f} over {diagnosis.scored} scored attempts, {lost} below full "
+            f"reward; ≤ {diagnosis.recoverable_mean or 0.0:.3f} had every answer been in its best "
             "form"
         )
+    console.print(f"{diagnosis.run_id}: {sentence}")
 
 
 def _causes(diagnosis: Diagnosis) -> Table:
-    table = Table("cause", box=None, pad_edge=False)
-    for name in ("attempts", "lost", "returns ≤"):
-        table.add_column(name, justify="right")
-    table.add_column("what it suggests", overflow="fold")
+    suggestion = Column("what it suggests", overflow="fold")
+    table = table_of("cause", ">attempts", ">lost", ">returns ≤", suggestion)
     for row in diagnosis.causes:
         unknown = row.unscored == row.attempts
         table.add_row(
@@ -85,12 +81,9 @@ def _causes(diagnosis: Diagnosis) -> Table:
 
 
 def _attempts(findings: tuple[AttemptDiagnosis, ...]) -> Table:
-    table = Table("task", box=None, pad_edge=False)
-    table.add_column("reward", justify="right")
-    table.add_column("cause")
-    table.add_column("submitted", overflow="fold", ratio=2)
-    table.add_column("gold", overflow="fold", ratio=1)
-    table.add_column("evidence", overflow="fold", ratio=3)
+    folded = {"submitted": 2, "gold": 1, "evidence": 3}
+    columns = (Column(name, overflow="fold", ratio=ratio) for name, ratio in folded.items())
+    table = table_of("task", ">reward", "cause", *columns)
     for finding in findings:
         name = finding.task_id + (f" #{finding.repeat}" if finding.repeat else "")
         table.add_row(
@@ -131,8 +124,7 @@ def _detail(console: Console, finding: AttemptDiagnosis) -> None:
                 style="magenta",
             )
         )
-    table = Table("gold", "submitted", box=None, pad_edge=False)
-    table.add_column("overlap", justify="right")
+    table = table_of("gold", "submitted", ">overlap")
     for row in finding.aligned:
         mark = "green" if row.matched else "red"
         table.add_row(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from assay.cli.options import runs_option
+from assay.cli.options import json_option, runs_option
 from assay.cli.terminal import (
     difference_text,
     interval_text,
@@ -18,6 +18,7 @@ from assay.cli.terminal import (
     plain,
     print_json,
     reward_text,
+    table_of,
 )
 from assay.report.timeline import HistoryRow, RunHistory, history
 
@@ -28,7 +29,7 @@ WIDE = 120
 @click.command(name="history")
 @click.argument("benchmark", required=False)
 @runs_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
     """Show every run, or those of BENCHMARK, oldest first.
 
@@ -53,13 +54,14 @@ def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
 
 def _table(rows: Sequence[HistoryRow]) -> Table:
     """A line for each run."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("run", no_wrap=True)
-    table.add_column("commit", no_wrap=True)
-    table.add_column("focus", overflow="fold")
-    for name in ("n", "mean", "95 %", "best", "worst", "answered", "errors", "change"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
+    numbers = ("n", "mean", "95 %", "best", "worst", "answered", "errors", "change")
+    table = table_of(
+        Column("run", no_wrap=True),
+        Column("commit", no_wrap=True),
+        Column("focus", overflow="fold"),
+        *(f">{name}" for name in numbers),
+        "verdict",
+    )
     for row in rows:
         table.add_row(
             Text(row.run_id),
@@ -79,11 +81,9 @@ def _table(rows: Sequence[HistoryRow]) -> Table:
 
 def _list(rows: Sequence[HistoryRow]) -> Group:
     """What is needed of each run on a line, and the rest under it."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("run", no_wrap=True)
-    for name in ("n", "mean", "95 %", "change"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict")
+    numbers = ("n", "mean", "95 %", "change")
+    columns = (Column(name, justify="right", no_wrap=True) for name in numbers)
+    table = table_of(Column("run", no_wrap=True), *columns, "verdict")
     for row in rows:
         number = (str(row.n), _mean(row), interval_text(row.interval) or "—")
         table.add_row(Text(row.run_id), *number, *_change(row))
@@ -115,7 +115,7 @@ def _count(value: int | None, row: HistoryRow) -> str:
 
 
 def _remarks(runs: RunHistory) -> dict[str, list[str]]:
-    """What is to be said beside the table, each remark with the runs that it is about."""
+    """The remarks on the table, each with the runs that it is about."""
     remarks: dict[str, list[str]] = {}
     for row in runs.rows:
         for remark in _remarks_on(row):

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import orjson
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
-from assay.cli.options import runs_option
-from assay.cli.terminal import output, plain
+from assay.cli.options import json_option, runs_option
+from assay.cli.terminal import number_text, output, plain, print_json, table_of
 from assay.errors import BadParameter, UnknownName
 from assay.registry import (
     AGENTS,
@@ -27,8 +26,11 @@ from assay.registry import (
     TASKS,
     Registry,
     RewardSpec,
+    describe_defaults,
     find_reward,
 )
+
+T = TypeVar("T")
 
 
 @click.group(name="list")
@@ -38,21 +40,18 @@ def command() -> None:
 
 @command.command(name="runs")
 @runs_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def runs(runs_dir: Path, as_json: bool) -> None:
     """Show every run: how far it is, what it scored, and what it was meant to show."""
     from assay.ledger.index import LedgerIndex
 
     rows = LedgerIndex(runs_dir).runs() if runs_dir.is_dir() else []
     if as_json:
-        _print_json([asdict(row) for row in rows])
+        print_json([asdict(row) for row in rows])
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("run", no_wrap=True, min_width=22)
-    for column in ("benchmark", "agent", "done", "mean", "answered", "errors", "focus"):
-        table.add_column(column)
+    run = Column("run", no_wrap=True, min_width=22)
+    table = table_of(run, "benchmark", "agent", "done", "mean", "answered", "errors", "focus")
     for row in rows:
-        mean = "—" if row.mean is None else f"{row.mean:.4f}"
         done = f"{row.n}/{row.planned}" if row.planned else str(row.n)
         focus = f"{row.focus}  (scores {row.parent} again)" if row.parent else row.focus
         table.add_row(
@@ -60,7 +59,7 @@ def runs(runs_dir: Path, as_json: bool) -> None:
             Text(plain(row.benchmark, 30)),
             Text(plain(row.agent, 30)),
             done,
-            mean,
+            number_text(row.mean, 4),
             str(row.answered),
             str(row.errors),
             Text(plain(focus.strip(), 70)),
@@ -69,24 +68,16 @@ def runs(runs_dir: Path, as_json: bool) -> None:
 
 
 @command.command(name="benchmarks")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def benchmarks(as_json: bool) -> None:
     """Show the benchmarks of this installation; a TOML file of your own is one too."""
     from assay.runner.benchmark import find_benchmark
 
-    listed = []
-    for name in BENCHMARKS.names():
-        try:
-            listed.append(find_benchmark(name))
-        except (UnknownName, BadParameter) as error:
-            # A broken plug-in must not hide the others.
-            click.echo(f"assay: {error}", err=True)
+    listed = [benchmark for _, benchmark in _load(BENCHMARKS.names(), find_benchmark)]
     if as_json:
-        _print_json([benchmark.to_record() for benchmark in listed])
+        print_json([benchmark.to_record() for benchmark in listed])
         return
-    table = Table(
-        "benchmark", "environment", "primary reward", "what it is", box=None, pad_edge=False
-    )
+    table = table_of("benchmark", "environment", "primary reward", "what it is")
     for benchmark in listed:
         table.add_row(
             benchmark.name, benchmark.environment.name, benchmark.rewards[0].name, benchmark.summary
@@ -94,45 +85,36 @@ def benchmarks(as_json: bool) -> None:
     output().print(table)
 
 
-@command.command(name="agents")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def agents(as_json: bool) -> None:
-    """Show every agent with its options, as `assay run --set` takes them."""
-    _show_registry(AGENTS, as_json)
+def _add_command(registry: Registry[Callable[..., object]], help_text: str) -> None:
+    """Add the command that lists one registry, such as `assay list task-sources`."""
+
+    @command.command(name=f"{registry.kind.replace(' ', '-')}s", help=help_text)
+    @json_option
+    def show(as_json: bool) -> None:
+        _show_registry(registry, as_json)
 
 
-@command.command(name="models")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def models(as_json: bool) -> None:
-    """Show every model with its options, as an agent's `model_options` take them."""
-    _show_registry(MODELS, as_json)
-
-
-@command.command(name="environments")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def environments(as_json: bool) -> None:
-    """Show every world with its options, as a benchmark's [environment] takes them."""
-    _show_registry(ENVIRONMENTS, as_json)
-
-
-@command.command(name="task-sources")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def task_sources(as_json: bool) -> None:
-    """Show where tasks can come from, with the options of a benchmark's [tasks]."""
-    _show_registry(TASKS, as_json)
-
-
-@command.command(name="services")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def services(as_json: bool) -> None:
-    """Show the local servers that a benchmark's [service] can name."""
-    _show_registry(SERVICES, as_json)
+for _registry, _help in (
+    (AGENTS, "Show every agent with its options, as `assay run --set` takes them."),
+    (MODELS, "Show every model with its options, as an agent's `model_options` take them."),
+    (ENVIRONMENTS, "Show every world with its options, as a benchmark's [environment] takes them."),
+    (TASKS, "Show where tasks can come from, with the options of a benchmark's [tasks]."),
+    (SERVICES, "Show the local servers that a benchmark's [service] can name."),
+):
+    _add_command(_registry, _help)
 
 
 def _show_registry(registry: Registry[Callable[..., object]], as_json: bool) -> None:
-    records = [record for name in registry.names() if (record := _described(registry, name))]
+    records: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "summary": (inspect.getdoc(factory) or "").partition("\n")[0],
+            "options": describe_defaults(inspect.signature(factory).parameters.values()),
+        }
+        for name, factory in _load(registry.names(), registry.get)
+    ]
     if as_json:
-        _print_json(records)
+        print_json(records)
         return
     console = output()
     for record in records:
@@ -143,31 +125,19 @@ def _show_registry(registry: Registry[Callable[..., object]], as_json: bool) -> 
             console.print(Text(f"  {option} = {shown}", style="dim"), soft_wrap=True)
 
 
-def _described(registry: Registry[Callable[..., object]], name: str) -> dict[str, Any] | None:
-    try:
-        factory = registry.get(name)
-    except UnknownName as error:
-        # A broken plug-in must not hide the others.
-        click.echo(f"assay: {error}", err=True)
-        return None
-    parameters = inspect.signature(factory).parameters.values()
-    return {
-        "name": name,
-        "summary": (inspect.getdoc(factory) or "").partition("\n")[0],
-        "options": {
-            option.name: None if option.default is option.empty else repr(option.default)
-            for option in parameters
-        },
-    }
-
-
-def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2))
+def _load(names: Iterable[str], find: Callable[[str], T]) -> Iterator[tuple[str, T]]:
+    """Each name with its object; one that cannot be loaded is left out, its error on stderr."""
+    for name in names:
+        try:
+            yield name, find(name)
+        except (UnknownName, BadParameter) as error:
+            # A broken plug-in must not hide the others.
+            click.echo(f"assay: {error}", err=True)
 
 
 @command.command(name="rewards")
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def rewards(name: str | None, as_json: bool) -> None:
     """Show every registered reward, or NAME with its rules, options and parts."""
     if name:
@@ -177,27 +147,12 @@ def rewards(name: str | None, as_json: bool) -> None:
         else:
             _show_one(spec)
         return
-    specs = _loadable(REWARDS.names())
+    specs = [spec for _, spec in _load(REWARDS.names(), find_reward)]
     if as_json:
         records = [spec.to_record() for spec in specs]
         click.echo(orjson.dumps(records, option=orjson.OPT_INDENT_2))
-    else:
-        _show_all(specs)
-
-
-def _loadable(names: list[str]) -> list[RewardSpec]:
-    specs = []
-    for name in names:
-        try:
-            specs.append(find_reward(name))
-        except UnknownName as error:
-            # A broken plug-in must not hide the others.
-            click.echo(f"assay: {error}", err=True)
-    return specs
-
-
-def _show_all(specs: list[RewardSpec]) -> None:
-    table = Table("reward", "needs", "what it says", box=None, pad_edge=False)
+        return
+    table = table_of("reward", "needs", "what it says")
     for spec in specs:
         table.add_row(spec.id, ", ".join(spec.required), Text(spec.summary))
     output().print(table)
@@ -207,7 +162,7 @@ def _show_one(spec: RewardSpec) -> None:
     console = output()
     console.print(Text(f"{spec.id}", style="bold"))
     console.print(Text(inspect.getdoc(spec.function) or "no documentation"))
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = table_of(show_header=False)
     table.add_row("needs", ", ".join(spec.required) or "nothing")
     table.add_row("takes", ", ".join((*spec.optional, *(["any column"] * spec.takes_any))) or "-")
     table.add_row(

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table
 from rich.text import Text
 
-from assay.cli.options import RUNS_DIR, key_value
-from assay.cli.terminal import output, plain, print_json, progress_output, reward_text
+from assay.cli.options import RUNS_DIR, json_option, key_value
+from assay.cli.terminal import output, plain, print_json, progress_output, reward_text, table_of
 from assay.report.noise import NoiseFloor, noise_floor
 from assay.runner.run import run
 
@@ -27,7 +26,7 @@ SHOWN = 20
 @click.option("--tasks", metavar="ID,…", help="As of `assay run`.")
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--runs-dir", type=click.Path(path_type=Path), default=RUNS_DIR, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     benchmark: str | None,
     agent: str | None,
@@ -71,9 +70,7 @@ def _show(floor: NoiseFloor) -> None:
     console.print(f"means of {floor.k} runs of {floor.n} tasks: {means}")
     console.print(f"largest difference between two of them: {floor.largest:.3f}")
     if floor.flaky:
-        table = Table("flaky task", "rewards", box=None, pad_edge=False)
-        table.add_column("mean", justify="right")
-        table.add_column("spread", justify="right")
+        table = table_of("flaky task", "rewards", ">mean", ">spread")
         for task in floor.flaky[:SHOWN]:
             rewards = " ".join(f"{value:.2f}" for value in task.rewards[:12])
             table.add_row(

@@ -23,6 +23,9 @@ runs_option = click.option(
 )
 """The option `--runs FOLDER`, passed on as `runs_dir`."""
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+"""The option `--json`, passed on as `as_json`."""
+
 
 def key_value(text: str, option: str) -> tuple[str, Any]:
     """`key=value`; the value is JSON where it can be read as such, else the text itself.

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 import click
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from assay.cli.options import runs_option
-from assay.cli.terminal import output, plain, print_json
+from assay.cli.terminal import number_text, output, plain, print_json, table_of
 from assay.errors import BadParameter
 from assay.report.charts import (
     GROUPS,
@@ -64,14 +64,11 @@ def _write(out: Path, runs: RunHistory, matrix: RewardGrid | None) -> None:
 
 
 def _bars(runs: RunHistory) -> None:
-    table = Table("run", "focus", box=None, pad_edge=False)
-    table.add_column("mean", justify="right")
-    table.add_column("0", no_wrap=True)
+    table = table_of("run", "focus", ">mean", Column("0", no_wrap=True))
     for row, group in zip(runs.rows, comparable_groups(runs), strict=True):
-        mean = "—" if row.mean is None else f"{row.mean:.3f}"
         colour = "grey62" if row.reported else GROUPS[group % len(GROUPS)]
         bar = Text(bar_text(row.mean or 0.0), style=colour)
-        table.add_row(Text(row.run_id), Text(plain(row.focus, 32)), mean, bar)
+        table.add_row(Text(row.run_id), Text(plain(row.focus, 32)), number_text(row.mean), bar)
     console = output()
     console.print(table)
     console.print("same colour: comparable with each other", style="dim")
@@ -79,9 +76,9 @@ def _bars(runs: RunHistory) -> None:
 
 def _map(matrix: RewardGrid) -> None:
     console = output()
-    table = Table("task", box=None, pad_edge=False)
-    for number in range(1, len(matrix.runs) + 1):
-        table.add_column(str(number), justify="center", min_width=2)
+    numbers = range(1, len(matrix.runs) + 1)
+    columns = (Column(str(number), justify="center", min_width=2) for number in numbers)
+    table = table_of("task", *columns)
     for task, rewards in zip(matrix.tasks, matrix.rewards, strict=True):
         cells = [Text(_square(r), style=shade(r)) for r in rewards]
         table.add_row(Text(plain(task, 40)), *cells)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from assay.cli.options import key_value
-from assay.cli.terminal import output, plain, print_json, reward_text
-from assay.report.sensitivity import ProbeResult, Sensitivity, probe
+from assay.cli.options import json_option, key_value
+from assay.cli.terminal import output, plain, print_json, reward_text, table_of
+from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
 
 
 @click.command(name="probe")
@@ -18,7 +18,7 @@ from assay.report.sensitivity import ProbeResult, Sensitivity, probe
 @click.option("--answer", required=True, metavar="GOLD", help=r"The gold; `\n` is a line break.")
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Its options.")
 @click.option("--column", "columns", multiple=True, metavar="KEY=VALUE", help="Other columns.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     name: str, answer: str, params: Sequence[str], columns: Sequence[str], as_json: bool
 ) -> None:
@@ -39,17 +39,16 @@ def command(
         print_json(sensitivity.to_record())
         return
     console = output()
-    console.print(_table([row for row in sensitivity.rows if row.right], "right", sensitivity))
-    console.print()
-    console.print(_table([row for row in sensitivity.rows if not row.right], "wrong", sensitivity))
-    console.print()
+    for kind, right in (("right", True), ("wrong", False)):
+        rows = [row for row in sensitivity.rows if row.right is right]
+        console.print(_table(rows, kind, sensitivity))
+        console.print()
     console.print(Text(f"{sensitivity.reward}: {sensitivity.sentence}", style="bold"))
 
 
-def _table(rows: Sequence[ProbeResult], kind: str, sensitivity: Sensitivity) -> Table:
-    table = Table(f"{kind} answers", "form", box=None, pad_edge=False)
-    table.add_column("reward", justify="right")
-    table.add_column("submitted", overflow="fold")
+def _table(rows: Sequence[ScoredVariant], kind: str, sensitivity: Sensitivity) -> Table:
+    submitted = Column("submitted", overflow="fold")
+    table = table_of(f"{kind} answers", "form", ">reward", submitted)
     odd = set(sensitivity.losing) | set(sensitivity.gaining)
     for row in rows:
         style = "bold" if row in odd else "dim"

@@ -15,7 +15,7 @@ from rich.progress import Progress as Bar
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
 from assay.cli.options import runs_option
 from assay.cli.summary import print_run
-from assay.cli.terminal import progress_output
+from assay.cli.terminal import number_text, progress_output
 from assay.errors import BadParameter
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
@@ -160,12 +160,12 @@ class _Lines:
 
 def describe(progress: RunProgress) -> str:
     """Mean, errors and time left in a few words."""
-    mean = "—" if progress.mean is None else f"{progress.mean:.3f}"
     errors = f"{progress.errors} error" + "s" * (progress.errors != 1)
+    so_far = f"mean {number_text(progress.mean)}  {errors}"
     if progress.left_s is None:
-        return f"mean {mean}  {errors}"
+        return so_far
     minutes, seconds = divmod(round(progress.left_s), 60)
-    return f"mean {mean}  {errors}  {minutes}:{seconds:02d} left"
+    return f"{so_far}  {minutes}:{seconds:02d} left"
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from assay.cli.engines import engine_options, import_modules, opened_engine
 from assay.cli.options import key_value, runs_option
-from assay.cli.terminal import output, plain, progress_output, reward_text
+from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
 from assay.errors import BadParameter, BadRecord, UnknownName
 from assay.registry import find_reward
 from assay.runner.engine import Engine, EngineName
@@ -212,8 +212,7 @@ def _rows(source: str) -> Iterator[InputRow]:
 def _print_lines(source: str, scorers: list[Scorer], keep: Sequence[str]) -> None:
     counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
     for scores, result in score_rows(scorers, _rows(source), keep):
-        for name, score in scores.items():
-            counts[name].add(score)
+        _count(counts, scores)
         sys.stdout.buffer.write(encode(result))
     sys.stdout.buffer.flush()
     progress_output().print(_counts_table(counts))
@@ -244,10 +243,6 @@ def _print_table(source: str, scorers: list[Scorer]) -> None:
     console.print(_counts_table(counts))
 
 
-def _value(score: Score) -> float | None:
-    return None if isinstance(score, Abstained) else score.value
-
-
 def _count(counts: dict[str, RewardCounts], scores: dict[str, Score]) -> None:
     for name, score in scores.items():
         counts[name].add(score)
@@ -263,19 +258,18 @@ def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
     table.add_column(justify="right", min_width=6)
     table.add_column(overflow="fold")
     for name, score in scores.items():
-        table.add_row(f"  {name}", reward_text(_value(score)), Text(plain(score.because, 160)))
+        number = None if isinstance(score, Abstained) else score.value
+        table.add_row(f"  {name}", reward_text(number), Text(plain(score.because, 160)))
     return table
 
 
 def _counts_table(counts: dict[str, RewardCounts]) -> Table:
-    table = Table("reward", "mean", "scored", "abstained", "errors", box=None, pad_edge=False)
+    table = table_of("reward", "mean", "scored", "abstained", "errors")
     for name, totals in counts.items():
-        mean = "—" if totals.mean is None else f"{totals.mean:.4f}"
-        reasons = ", ".join(
-            f"{count} {reason}" for reason, count in sorted(totals.abstained.items())
-        )
+        abstained = sorted(totals.abstained.items())
+        reasons = ", ".join(f"{count} {reason}" for reason, count in abstained) or "0"
         errors = totals.abstained.get("grader_error", 0)
-        table.add_row(name, mean, f"{totals.scored:,}", reasons or "0", str(errors))
+        table.add_row(name, number_text(totals.mean, 4), f"{totals.scored:,}", reasons, str(errors))
     return table
 
 

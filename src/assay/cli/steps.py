@@ -7,16 +7,15 @@ from pathlib import Path
 
 import click
 import orjson
-from rich.table import Table
 from rich.text import Text
 
-from assay.cli.terminal import output, plain
+from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadRecord
 from assay.ledger.steps import read_steps
 from assay.rewards.step import RecoveryRewardScorer
 from assay.runner.scored_steps import Rescored, rescore
-from assay.schema.step_score import StepScore
 
+CURRENT = RecoveryRewardScorer.id
 STYLES = {
     "strong_positive": "green",
     "weak_positive": "cyan",
@@ -40,15 +39,14 @@ def command(trace: Path, as_json: bool) -> int:
     steps = list(rescore(read_steps(trace)))
     if as_json:
         for row in steps:
-            click.echo(orjson.dumps(row.to_record(_today())))
+            click.echo(orjson.dumps(row.to_record(CURRENT)))
     else:
         _show(steps)
     return _report(steps)
 
 
 def _show(steps: Sequence[Rescored]) -> None:
-    table = Table("step", "action", "class", "score", "confidence", "reasons", box=None)
-    table.pad_edge = False
+    table = table_of("step", "action", "class", "score", "confidence", "reasons")
     for row in steps:
         action = plain(row.step.action or "(reset)", 48)
         if row.score is None:
@@ -62,17 +60,9 @@ def _show(steps: Sequence[Rescored]) -> None:
             Text(score.classification, style=style),
             Text(f"{score.score:+.3f}" + (" *" if row.differs else ""), style=style),
             f"{score.confidence:.2f}",
-            Text(_codes(score)),
+            Text(", ".join(r.code + (f" ({r.n})" if r.n else "") for r in score.reasons)),
         )
     output().print(table)
-
-
-def _codes(score: StepScore) -> str:
-    return ", ".join(r.code + (f" ({r.n})" if r.n else "") for r in score.reasons)
-
-
-def _today() -> str:
-    return RecoveryRewardScorer.id
 
 
 def _report(steps: Sequence[Rescored]) -> int:
@@ -81,10 +71,10 @@ def _report(steps: Sequence[Rescored]) -> int:
         numbers = [str(row.step.index) for row in differing if row.scorer == scorer]
         listed = ", ".join(numbers[:20]) + (", …" if len(numbers) > 20 else "")
         written = plain(scorer, 60)
-        why = "has other rules" if scorer != _today() else "should give the same: the file changed"
+        why = "has other rules" if scorer != CURRENT else "should give the same: the file changed"
         click.echo(
             f"assay: {len(numbers)} stored score(s) differ (steps {listed}): "
-            f"written by {written}, {_today()} {why}",
+            f"written by {written}, {CURRENT} {why}",
             err=True,
         )
-    return 3 if any(row.scorer == _today() for row in differing) else 0
+    return 3 if any(row.scorer == CURRENT for row in differing) else 0

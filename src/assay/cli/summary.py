@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.terminal import output, plain
+from assay.cli.terminal import number_text, output, plain, reward_text, table_of
 from assay.ledger.run import Run
 from assay.ledger.summary import Counts, RunSummary, TaskSummary, summarise
 
@@ -38,10 +38,7 @@ def print_summary(run: Run) -> None:
 
 
 def _tasks(summary: RunSummary) -> Table:
-    table = Table("task", "domain", "n", box=None, pad_edge=False)
-    table.add_column("mean", justify="right")
-    table.add_column("steps", justify="right")
-    table.add_column("endings")
+    table = table_of("task", "domain", "n", ">mean", ">steps", "endings")
     for row in sorted(summary.tasks, key=_place):
         endings = ", ".join(
             name if count == 1 and row.counts.n == 1 else f"{count} {name}"
@@ -51,8 +48,8 @@ def _tasks(summary: RunSummary) -> Table:
             Text(plain(row.task_id, 60)),
             Text(plain(row.domain, 30)),
             str(row.counts.n),
-            _mean(row.counts.mean),
-            _number(row.counts.mean_steps),
+            reward_text(row.counts.mean),
+            number_text(row.counts.mean_steps, 1),
             endings,
         )
     return table
@@ -65,7 +62,7 @@ def _place(row: TaskSummary) -> tuple[str, list[tuple[int, str]]]:
 
 
 def _totals(summary: RunSummary) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = table_of(show_header=False)
     for name, value in _lines(summary.counts, summary.scorer):
         table.add_row(name, value)
     if summary.retried:
@@ -94,26 +91,11 @@ def _lines(counts: Counts, scorer: str) -> list[tuple[str, str]]:
     left_out = f"; not in it: {', '.join(beside)}" if beside else ""
     rate = counts.error_rate
     return [
-        ("mean reward", f"{_number(counts.mean, 4)} of {counts.scored} ({scorer}){left_out}"),
-        ("answered", _share(counts.answered, counts.n)),
-        ("perfect (≥ 0.99)", _share(counts.perfect, counts.n)),
-        ("above 0.6", _share(counts.good, counts.n)),
-        ("zero", _share(counts.zero, counts.n)),
-        ("mean steps", _number(counts.mean_steps)),
+        ("mean reward", f"{number_text(counts.mean, 4)} of {counts.scored} ({scorer}){left_out}"),
+        ("answered", f"{counts.answered} of {counts.n}"),
+        ("perfect (≥ 0.99)", f"{counts.perfect} of {counts.n}"),
+        ("above 0.6", f"{counts.good} of {counts.n}"),
+        ("zero", f"{counts.zero} of {counts.n}"),
+        ("mean steps", number_text(counts.mean_steps, 1)),
         ("error rate", "—" if rate is None else f"{rate:.1%}"),
     ]
-
-
-def _share(count: int, n: int) -> str:
-    return f"{count} of {n}"
-
-
-def _number(value: float | None, digits: int = 1) -> str:
-    return "—" if value is None else f"{value:.{digits}f}"
-
-
-def _mean(value: float | None) -> Text:
-    if value is None:
-        return Text("—", style="yellow")
-    style = "green" if value >= 0.99 else "red" if value <= 0 else "cyan"
-    return Text(f"{value:.3f}", style=style)

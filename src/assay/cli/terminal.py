@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
+from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -23,6 +24,21 @@ def output() -> Console:
 def progress_output() -> Console:
     """Where progress goes."""
     return Console(stderr=True, highlight=False)
+
+
+def table_of(*columns: Column | str, show_header: bool = True) -> Table:
+    """An empty table without lines; a column whose name begins with `>` is aligned to the right."""
+    return Table(
+        *(
+            Column(column[1:], justify="right")
+            if isinstance(column, str) and column.startswith(">")
+            else column
+            for column in columns
+        ),
+        box=None,
+        pad_edge=False,
+        show_header=show_header,
+    )
 
 
 def print_json(record: Any) -> None:
@@ -44,6 +60,11 @@ def reward_text(value: float | None) -> Text:
     if value is None:
         return Text("—", style=NONE)
     return Text(f"{value:.3f}", style=GOOD if value >= 0.99 else BAD if value <= 0 else "cyan")
+
+
+def number_text(value: float | None, digits: int = 3) -> str:
+    """A number with so many decimals, or a dash where there is none."""
+    return "—" if value is None else f"{value:.{digits}f}"
 
 
 def difference_text(value: float | None, *, digits: int = 3) -> Text:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from assay.errors import DeadResource, NotReset
 from assay.schema.evidence import WorldEvidence
@@ -14,7 +13,24 @@ from assay.schema.evidence import WorldEvidence
 T = TypeVar("T")
 
 
-class OwnProcessEnvironment(ABC):
+class OwnProcess(Protocol):
+    """What an environment needs of its process."""
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process; `None` before it was started."""
+
+    def is_running(self) -> bool:
+        """Whether it was started and has not ended."""
+
+    def kill(self) -> None:
+        """End the process, without waiting for its end."""
+
+    def close(self) -> None:
+        """End the process, wait for that, and let go of all that it used."""
+
+
+class OwnProcessEnvironment:
     """An environment that asks its own process, one call at a time, from a thread.
 
     A call that fails, takes too long or is cancelled ends the process: what it did to the episode
@@ -24,12 +40,13 @@ class OwnProcessEnvironment(ABC):
     name: str
     title: ClassVar[str]
     """How messages call the environment."""
-    process: ClassVar[str] = "process"
+    process_title: ClassVar[str] = "process"
     """How messages call its process."""
     failures: ClassVar[tuple[type[Exception], ...]]
     """What a call raises when the process fails it."""
 
-    def __init__(self) -> None:
+    def __init__(self, process: OwnProcess) -> None:
+        self._process = process
         # One thread: calls that run in parallel take turns.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix=self.name)
         self._calls = 0
@@ -37,25 +54,13 @@ class OwnProcessEnvironment(ABC):
         self._evidence: WorldEvidence | None = None
 
     @property
-    @abstractmethod
     def pid(self) -> int | None:
         """The id of the process; `None` before it was started."""
+        return self._process.pid
 
-    @abstractmethod
-    def _usable(self) -> bool:
-        """Whether the process runs, or has not been started yet."""
-
-    @abstractmethod
-    def _kill(self) -> None:
-        """End the process, without waiting for its end."""
-
-    @abstractmethod
-    def _reap(self) -> None:
-        """Wait for the end of the process and let go of all that it used."""
-
-    @abstractmethod
     def _describe(self, error: Exception) -> str:
         """The end of the message about a call that raised one of the `failures`."""
+        return f" ({error})"
 
     def evidence(self) -> WorldEvidence:
         evidence = self._evidence
@@ -68,13 +73,14 @@ class OwnProcessEnvironment(ABC):
         return evidence
 
     def alive(self) -> bool:
-        return not self._cause_of_death and self._usable()
+        startable = self._process.pid is None
+        return not self._cause_of_death and (startable or self._process.is_running())
 
     async def close(self) -> None:
         self._evidence = None
         self._die("it was closed")
         self._worker.shutdown(wait=False, cancel_futures=True)
-        await asyncio.to_thread(self._reap)
+        await asyncio.to_thread(self._process.close)
 
     async def _run(self, what: str, act: Callable[[], T], limit_s: float) -> T:
         """The result of a blocking call."""
@@ -101,8 +107,8 @@ class OwnProcessEnvironment(ABC):
 
     def _die(self, cause: str) -> None:
         self._cause_of_death = self._cause_of_death or cause
-        self._kill()
+        self._process.kill()
 
     def _dead(self) -> DeadResource:
-        cause = self._cause_of_death or f"its {self.process} {self.pid} has ended"
+        cause = self._cause_of_death or f"its {self.process_title} {self.pid} has ended"
         return DeadResource(f"this {self.title} is dead: {cause}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from assay import __version__
 from assay.formats import RunRecords
@@ -21,7 +21,8 @@ from assay.schema.score import score_to_record
 
 SCHEMA = "ATIF-v1.4"
 
-Source = Literal["system", "user", "agent"]
+SOURCES = {"assistant": "agent", "user": "user"}
+"""Every other role is the system's."""
 
 
 def write(run: RunRecords, path: Path) -> int:
@@ -38,16 +39,12 @@ def files(run: RunRecords) -> Iterator[tuple[str, bytes]]:
 def _trajectories(run: RunRecords) -> Iterator[tuple[str, dict[str, Any]]]:
     settings = run.manifest.config.get("agent")
     options = settings.get("options") if isinstance(settings, dict) else None
-    model = options.get("model") if isinstance(options, dict) else None
+    name = options.get("model") if isinstance(options, dict) else None
+    model = name if isinstance(name, str) else ""
     for episode in run.episodes(full=True):
         yield (
             episode.attempt,
-            to_trajectory(
-                episode,
-                agent=run.manifest.agent,
-                model=model if isinstance(model, str) else "",
-                read=run.text,
-            ),
+            to_trajectory(episode, agent=run.manifest.agent, model=model, read=run.text),
         )
 
 
@@ -122,7 +119,7 @@ def _actions(episode: Episode, read: Callable[[str], str]) -> list[dict[str, Any
 def _step(number: int, message: Message) -> dict[str, Any]:
     step: dict[str, Any] = {
         "step_id": number,
-        "source": _source(message.role),
+        "source": SOURCES.get(message.role, "system"),
         "message": text_of(message.content),
     }
     reasoning = message.get("reasoning_content")
@@ -133,12 +130,6 @@ def _step(number: int, message: Message) -> dict[str, Any]:
     return step
 
 
-def _source(role: str) -> Source:
-    if role == "assistant":
-        return "agent"
-    return "user" if role == "user" else "system"
-
-
 def _call(call: ToolCall) -> dict[str, Any]:
     try:
         arguments = json.loads(call.function.arguments or "{}")
@@ -146,8 +137,4 @@ def _call(call: ToolCall) -> dict[str, Any]:
         arguments = None
     if not isinstance(arguments, dict):
         arguments = {"arguments": call.function.arguments}
-    return {
-        "tool_call_id": call.id,
-        "function_name": call.function.name,
-        "arguments": arguments,
-    }
+    return {"tool_call_id": call.id, "function_name": call.function.name, "arguments": arguments}

@@ -17,13 +17,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord, UsageError
 from assay.formats import ForeignRun, StoreArtifact
-from assay.formats.lines import load_record
+from assay.formats.lines import finite_number, load_record
 from assay.formats.pickles import attribute, read_pickle
 from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
@@ -41,8 +40,6 @@ _FOLDER = re.compile(
     r"(?P<agent>.+?)_on_(?P<task>.+?)_(?P<seed>\d+|None)(?:_(?P<tag>\d{1,3}))?",
     re.DOTALL,
 )
-
-
 _HEAD = re.compile(
     r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} - (?:\d+ - )?(?P<logger>[\w.]+)(?::\d+)? - "
     r"(?P<level>[A-Z]+) - ",
@@ -201,8 +198,8 @@ def _episode(store: StoreArtifact, folder: _Folder, repeat: int, *, unpickle: bo
         final_response=_answer(content),
         scores=(_score(summary, stop_reason),),
         n_steps=_count(summary.get("n_steps")),
-        cum_reward=_number(summary.get("cum_reward")) or 0.0,
-        cum_raw_reward=_number(summary.get("cum_raw_reward")) or 0.0,
+        cum_reward=finite_number(summary.get("cum_reward")) or 0.0,
+        cum_raw_reward=finite_number(summary.get("cum_raw_reward")) or 0.0,
         started_at=folder.started_at,
         elapsed_s=_elapsed(summary),
         failure=_failure(content, stop_reason),
@@ -235,29 +232,27 @@ def _read(folder: _Folder, *, unpickle: bool) -> _Content:
         return _Content(summary, actions, problem, pickle_problem=str(error))
     return _Content(
         summary,
-        tuple(map(_pickled_action, steps)) if steps else actions,
+        tuple(
+            LoggedAction(_text_in(step, "action"), _text_in(step, "agent_info", "think"))
+            for step in steps
+        )
+        or actions,
         problem,
-        rewards=tuple((_number(attribute(s, "reward")), _raw_reward(s)) for s in steps),
-        goal=_goal(steps),
+        rewards=tuple((finite_number(attribute(s, "reward")), _raw_reward(s)) for s in steps),
+        goal=_text_in(steps[0], "obs", "goal") if steps else "",
     )
 
 
-def _pickled_action(step: Any) -> LoggedAction:
-    action, think = attribute(step, "action"), attribute(step, "agent_info", "think")
-    return LoggedAction(
-        action if isinstance(action, str) else "", think if isinstance(think, str) else ""
-    )
+def _text_in(step: Any, *names: str) -> str:
+    """The text under these names in a pickled step; empty where there is none."""
+    text = attribute(step, *names)
+    return text if isinstance(text, str) else ""
 
 
 def _raw_reward(step: Any) -> float | None:
     """BrowserGym 0.14 looks for it at the wrong level, so that its own field is always empty."""
-    inner = _number(attribute(step, "task_info", "RAW_REWARD_GLOBAL"))
-    return _number(attribute(step, "raw_reward")) if inner is None else inner
-
-
-def _goal(steps: Sequence[Any]) -> str:
-    goal = attribute(steps[0], "obs", "goal") if steps else None
-    return goal if isinstance(goal, str) else ""
+    inner = finite_number(attribute(step, "task_info", "RAW_REWARD_GLOBAL"))
+    return finite_number(attribute(step, "raw_reward")) if inner is None else inner
 
 
 def _ending(folder: _Folder, content: _Content) -> StopReason:
@@ -286,7 +281,7 @@ def _answer(content: _Content) -> str | None:
 
 
 def _score(summary: dict[str, Any], stop_reason: StopReason) -> Score:
-    reward = _number(summary.get("cum_reward"))
+    reward = finite_number(summary.get("cum_reward"))
     if stop_reason == "env_error" or reward is None:
         return Abstained("no_reward", "the environment recorded no verdict", scorer=SCORER)
     return Scored(reward, "cum_reward of summary_info.json", scorer=SCORER)
@@ -311,17 +306,15 @@ def _steps(store: StoreArtifact, folder: _Folder, content: _Content) -> tuple[St
     steps: list[Step] = []
     for index in range(last + 1):
         action = actions[index - 1] if 0 < index <= len(actions) else LoggedAction("", "")
-        reward, raw_reward = (
-            content.rewards[index] if index < len(content.rewards) else (None, None)
-        )
+        rewards = content.rewards[index] if index < len(content.rewards) else (None, None)
         picture = pictures.get(index)
         steps.append(
             Step(
                 index=index,
                 action=action.text,
                 think=action.think,
-                reward=reward,
-                raw_reward=raw_reward,
+                reward=rewards[0],
+                raw_reward=rewards[1],
                 screenshot=store(_content(picture)) if picture else "",
             )
         )
@@ -340,21 +333,11 @@ def _by_step(folder: Path, pattern: str) -> list[tuple[int, Path]]:
 
 def _elapsed(summary: dict[str, Any]) -> float:
     parts = (summary.get("stats.cum_step_elapsed"), summary.get("stats.cum_agent_elapsed"))
-    return sum(_number(part) or 0.0 for part in parts)
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if isfinite(number) else None
+    return sum(finite_number(part) or 0.0 for part in parts)
 
 
 def _count(value: Any) -> int:
-    number = _number(value)
+    number = finite_number(value)
     return int(number) if number is not None and 0 <= number < 1e9 else 0
 
 

@@ -23,7 +23,7 @@ from assay.errors import BadRecord, MissingExtra, UsageError
 from assay.formats import ForeignRun, RunRecords, StoreArtifact
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
-from assay.schema.message import Message, text_of, tool_call
+from assay.schema.message import Message, field_of, text_of, tool_call
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.task import Task
 from assay.schema.usage import Usage
@@ -141,24 +141,21 @@ def to_message(message: Any) -> dict[str, Any]:
 
     A tool's failure is kept as `is_error`.
     """
-    role = _get(message, "role")
-    plain: dict[str, Any] = {"role": role, "content": text_of(_get(message, "content"))}
-    calls = _get(message, "tool_calls")
+    role = field_of(message, "role")
+    plain: dict[str, Any] = {"role": role, "content": text_of(field_of(message, "content"))}
+    calls = field_of(message, "tool_calls")
     if calls:
         plain["tool_calls"] = [
-            tool_call(_get(call, "id"), _get(call, "function"), json.dumps(_get(call, "arguments")))
-            for call in calls
+            tool_call(id_, name, json.dumps(arguments))
+            for id_, name, arguments in (
+                [field_of(call, key) for key in ("id", "function", "arguments")] for call in calls
+            )
         ]
     if role == "tool":
-        plain["tool_call_id"] = _get(message, "tool_call_id")
-        plain["name"] = _get(message, "function")
-        plain["is_error"] = _get(message, "error") is not None
+        plain["tool_call_id"] = field_of(message, "tool_call_id")
+        plain["name"] = field_of(message, "function")
+        plain["is_error"] = field_of(message, "error") is not None
     return plain
-
-
-def _get(record: Any, key: str) -> Any:
-    """A field of an object, or of the JSON in its place."""
-    return record.get(key) if isinstance(record, Mapping) else getattr(record, key, None)
 
 
 def _only_log(path: Path) -> Path:
@@ -178,7 +175,10 @@ def _load(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise BadRecord(f"there is no file {str(path)!r}") from error
     except NotImplementedError:
-        return _load_with_inspect(path)
+        record: dict[str, Any] = (
+            _library("inspect_ai.log").read_eval_log(str(path)).model_dump(mode="json")
+        )
+        return record
     except (ValueError, RecursionError, zipfile.BadZipFile) as error:
         raise BadRecord(f"{str(path)!r} is not an Inspect log: {error!s:.200}") from error
     return log
@@ -201,12 +201,6 @@ def _load_json(data: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadRecord(f"not a JSON object but a {type(value).__name__}")
     return value
-
-
-def _load_with_inspect(path: Path) -> dict[str, Any]:
-    log = _library("inspect_ai.log").read_eval_log(str(path))
-    record: dict[str, Any] = log.model_dump(mode="json")
-    return record
 
 
 def _library(module: str) -> Any:
@@ -235,7 +229,6 @@ def _episode(attempt: str, sample: Mapping[str, Any]) -> Episode:
     parts = [source] if isinstance(source, str) else [each["content"] for each in source]
     attachments = sample.get("attachments") or {}
     messages = (to_message(_resolve(each, attachments)) for each in sample.get("messages") or ())
-    output, error = sample.get("output") or {}, sample.get("error")
     return Episode(
         attempt=attempt,
         task=Task(
@@ -249,17 +242,18 @@ def _episode(attempt: str, sample: Mapping[str, Any]) -> Episode:
             messages=tuple(map(Message.model_validate, messages)),
             stop_reason=_stop_reason(sample),
         ),
-        final_response=_final_response(output, attachments),
+        final_response=_final_response(sample.get("output") or {}, attachments),
         scores=tuple(_scores(sample.get("scores") or {})),
         usage=_usage(sample.get("model_usage") or {}),
         started_at=sample.get("started_at") or "",
         elapsed_s=sample.get("total_time") or 0.0,
-        failure=Failure(
-            kind="env_error", message=error["message"], traceback=error.get("traceback") or ""
-        )
-        if error
-        else None,
+        failure=_failure(sample["error"]) if sample.get("error") else None,
     )
+
+
+def _failure(error: Mapping[str, Any]) -> Failure:
+    traceback = error.get("traceback") or ""
+    return Failure(kind="env_error", message=error["message"], traceback=traceback)
 
 
 def _final_response(output: Mapping[str, Any], attachments: Mapping[str, str]) -> str | None:
@@ -342,34 +336,24 @@ def _free_epoch(episode: Episode, used: set[tuple[str, int]]) -> int:
 def _sample(api: Any, episode: Episode, epoch: int) -> Any:
     models = _library("inspect_ai.model")
     score_kind = _library("inspect_ai.scorer").Score
-    answer = episode.task.answer
+    answer, response, failure = episode.task.answer, episode.final_response, episode.failure
     many = isinstance(answer, (list, tuple))
-    answer_text = episode.final_response
-    output = (
-        models.ModelOutput()
-        if answer_text is None
-        else models.ModelOutput.from_content("", answer_text)
+    output = models.ModelOutput
+    error = failure and api.EvalError(
+        message=failure.message, traceback=failure.traceback, traceback_ansi=failure.traceback
     )
-    failure = episode.failure
     return api.EvalSample(
         id=episode.task.id,
         epoch=epoch,
         input=episode.task.goal,
         target=[str(each) for each in answer] if many else "" if answer is None else str(answer),
         messages=[_to_inspect_message(models, each) for each in episode.trajectory.messages],
-        output=output,
-        scores={_title(score): to_inspect(score, score_kind) for score in episode.scores},
+        output=output() if response is None else output.from_content("", response),
+        scores={score.name: to_inspect(score, score_kind) for score in episode.scores},
         metadata=json.loads(json.dumps(episode.task.metadata, default=str)),
         started_at=episode.started_at or None,
         total_time=episode.elapsed_s,
-        error=_error(failure) if failure else None,
-    )
-
-
-def _error(failure: Failure) -> Any:
-    kind = _library("inspect_ai.log").EvalError
-    return kind(
-        message=failure.message, traceback=failure.traceback, traceback_ansi=failure.traceback
+        error=error,
     )
 
 
@@ -409,7 +393,3 @@ def _summary(api: Any, name: str, samples: list[Any]) -> Any:
         unscored_samples=len(values) - len(numbers),
         metrics={"mean": api.EvalMetric(name="mean", value=mean)},
     )
-
-
-def _title(score: Score) -> str:
-    return score.scorer.partition("@")[0] or "score"

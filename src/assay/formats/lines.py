@@ -90,6 +90,17 @@ def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLi
             offset += len(raw)
 
 
+def finite_number(value: Any) -> float | None:
+    """The value as a float; `None` for a truth value, and for what is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
 def _dump_plain(value: Any) -> str:
     try:
         return _ENCODER.encode(_plain(value))

@@ -46,7 +46,7 @@ def to_events(episode: Episode, *, run_id: str = "") -> list[dict[str, Any]]:
 
 def _event(episode: Episode, score: Score, run_id: str) -> dict[str, Any]:
     attributes: dict[str, Any] = {
-        NAME: score.scorer.partition("@")[0] or "score",
+        NAME: score.name,
         EXPLANATION: score.because,
         SCORER: score.scorer,
         TASK: episode.task.id,

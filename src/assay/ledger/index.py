@@ -46,19 +46,6 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_of_a_task ON attempts (task_id);
 """
 
-_INSERT_RUN = """
-INSERT INTO runs VALUES (
-    CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),
-    CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, CAST(? AS TEXT), 0, 0, '', 0
-)
-"""
-_INSERT_ATTEMPT = """
-INSERT INTO attempts VALUES (
-    CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT),
-    CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, ?, CAST(? AS TEXT), ?, ?, 0
-)
-"""
-
 _RUNS = """
 SELECT runs.run_id, created_at, benchmark, agent, focus, parent, task_set,
     n_tasks * repeats AS planned, damaged,
@@ -225,24 +212,18 @@ class LedgerIndex:
 def _update_run(
     database: sqlite3.Connection, run_id: str, layout: RunLayout, state: _State | None
 ) -> int:
-    offset, lines = 0, 0
-    if state is not None:
-        if _grew_from(layout.episodes, state):
-            offset, lines = state.offset, state.lines
-        else:
-            _forget(database, run_id)
-            state = None
-    if state is None:
+    if state is None or not _grew_from(layout.episodes, state):
+        _forget(database, run_id)
         _insert_run(database, run_id, layout)
-    elif _size(layout.episodes) == offset:
+        state = _State()
+    elif _size(layout.episodes) == state.offset:
         return 0
     selection = _selection(database, run_id)
     before = {line.number for line in selection.final.values()}
-    tail = _Tail(offset, lines, selection)
-    database.executemany(
-        _INSERT_ATTEMPT,
-        tail.rows(run_id, read_raw(layout.episodes, start=offset, after=lines)),
-    )
+    tail = _Tail(state.offset, state.lines, selection)
+    lines = read_raw(layout.episodes, start=state.offset, after=state.lines)
+    for row in tail.rows(run_id, lines):
+        _insert(database, "attempts", row)
     after = {line.number for line in selection.final.values()}
     database.executemany(
         "UPDATE attempts SET counts = ? WHERE run_id = CAST(? AS TEXT) AND line = ?",
@@ -254,16 +235,16 @@ def _update_run(
         "WHERE run_id = CAST(? AS TEXT)",
         (tail.offset, tail.lines, head, tail.damaged, _text(run_id)),
     )
-    return tail.lines - lines
+    return tail.lines - state.lines
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
     """How far a run was indexed."""
 
-    offset: int
-    lines: int
-    head: str
+    offset: int = 0
+    lines: int = 0
+    head: str = ""
 
 
 @dataclass(slots=True)
@@ -278,24 +259,16 @@ class _Tail:
     def rows(self, run_id: str, raw_lines: Iterable[RawLine]) -> Iterator[tuple[Any, ...]]:
         for raw in raw_lines:
             self.offset, self.lines = raw.line.end, raw.line.number
-            if raw.record is None:
-                self.damaged += 1
-                continue
             try:
-                episode = episode_from_record(raw.record).episode
+                episode = episode_from_record(raw.fields).episode
             except BadRecord:
                 self.damaged += 1
                 continue
-            if self.selection.add(_attempt_line(raw.line.number, episode)):
+            key = (episode.attempt, episode.task.id, episode.repeat, episode.stop_reason)
+            if self.selection.add(AttemptLine(*key, raw.line.number)):
                 yield _row(run_id, raw.line.number, episode)
             else:
                 self.damaged += 1
-
-
-def _attempt_line(number: int, episode: Episode) -> AttemptLine:
-    return AttemptLine(
-        episode.attempt, episode.task.id, episode.repeat, episode.stop_reason, number
-    )
 
 
 def _selection(database: sqlite3.Connection, run_id: str) -> AttemptSelection[AttemptLine]:
@@ -313,21 +286,22 @@ def _selection(database: sqlite3.Connection, run_id: str) -> AttemptSelection[At
 def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
     score = primary_score(episode)
     return (
-        _text(run_id),
+        run_id,
         number,
-        _text(episode.attempt),
-        _text(episode.task.id),
+        episode.attempt,
+        episode.task.id,
         episode.repeat,
-        _text(episode.domain),
-        _text(episode.stop_reason),
-        _text(score.scorer if score is not None else ""),
+        episode.domain,
+        episode.stop_reason,
+        score.scorer if score is not None else "",
         reward_of(episode),
-        _text(score.reason) if isinstance(score, Abstained) else None,
+        score.reason if isinstance(score, Abstained) else None,
         episode.n_steps,
         episode.elapsed_s,
-        _text(episode.started_at),
+        episode.started_at,
         episode.usage != Usage(),
         episode.usage.cost_usd,
+        False,
     )
 
 
@@ -337,18 +311,25 @@ def _insert_run(database: sqlite3.Connection, run_id: str, layout: RunLayout) ->
     except BadRecord as error:
         manifest = RunManifest(run_id=run_id, benchmark="", agent="", focus=f"unreadable: {error}")
     values = (
-        _text(run_id),
-        _text(manifest.created_at),
-        _text(manifest.benchmark),
-        _text(manifest.agent),
-        _text(manifest.focus),
-        None if manifest.parent is None else _text(manifest.parent),
-        _text(manifest.task_set),
+        run_id,
+        manifest.created_at,
+        manifest.benchmark,
+        manifest.agent,
+        manifest.focus,
+        manifest.parent,
+        manifest.task_set,
         manifest.n_tasks,
         manifest.repeats,
-        _text(manifest.commit[:7] + "+" * bool(manifest.dirty)),
+        manifest.commit[:7] + "+" * bool(manifest.dirty),
     )
-    database.execute(_INSERT_RUN, values)
+    _insert(database, "runs", (*values, 0, 0, "", 0))
+
+
+def _insert(database: sqlite3.Connection, table: str, row: Iterable[Any]) -> None:
+    values = [_text(value) if isinstance(value, str) else value for value in row]
+    places = ("CAST(? AS TEXT)" if isinstance(value, bytes) else "?" for value in values)
+    query = f"INSERT INTO {table} VALUES ({', '.join(places)})"  # noqa: S608 - constants
+    database.execute(query, values)
 
 
 def _forget(database: sqlite3.Connection, run_id: str) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import BadRecord, UnknownName
@@ -26,31 +25,16 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _ATTEMPT = re.compile(r"(?P<stem>.+\.r\d+)\.a(?P<n>\d{1,9})")
 
 
-@dataclass(frozen=True, slots=True)
 class RunLayout:
     """The paths of one run."""
 
-    folder: Path
-
-    @property
-    def manifest(self) -> Path:
-        return self.folder / "manifest.json"
-
-    @property
-    def episodes(self) -> Path:
-        return self.folder / "episodes.jsonl"
-
-    @property
-    def lock(self) -> Path:
-        return self.folder / "writer.lock"
-
-    @property
-    def steps(self) -> Path:
-        return self.folder / "steps"
-
-    @property
-    def artifacts(self) -> Path:
-        return self.folder / "artifacts"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.manifest = folder / "manifest.json"
+        self.episodes = folder / "episodes.jsonl"
+        self.lock = folder / "writer.lock"
+        self.steps = folder / "steps"
+        self.artifacts = folder / "artifacts"
 
     def steps_of(self, attempt: str) -> Path:
         return self.steps / f"{safe_name(attempt, 'attempt')}.jsonl"

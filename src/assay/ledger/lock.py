@@ -83,5 +83,5 @@ def _holder_lives(lock: Path) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass  # It is somebody else's.
     return True

@@ -53,6 +53,13 @@ class RawLine:
     record: dict[str, Any] | None
     problem: str = ""
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The record; raises BadRecord where there is none."""
+        if self.record is None:
+            raise BadRecord(self.problem)
+        return self.record
+
 
 def episode_to_record(
     episode: Episode, messages: StoredMessages, steps: StoredSteps

@@ -70,7 +70,7 @@ class Run:
         totals (`n_steps`, `cum_reward`, `usage`) are as recorded.
         """
         seen: set[str] = set()
-        for raw in read_raw(self._layout.episodes, migrations=self._migrations):
+        for raw in self._raw():
             stored = self._stored(raw)
             if stored is None:
                 continue
@@ -79,9 +79,7 @@ class Run:
                 self._report(raw.line.number, f"repeats attempt {attempt!r}")
                 continue
             seen.add(attempt)
-            episode = self._episode(stored, raw.line.number, full=full)
-            if episode is not None:
-                yield episode
+            yield from self._episode(stored, raw.line.number, full=full)
 
     def attempts(self) -> AttemptSelection[AttemptLine]:
         """Every attempt by its line, and those that count, without reading the episodes."""
@@ -98,9 +96,7 @@ class Run:
             while line is not None:
                 stored = self._stored(self._read(line))
                 if stored is not None:
-                    episode = self._episode(stored, line.number, full=full)
-                    if episode is not None:
-                        yield episode
+                    yield from self._episode(stored, line.number, full=full)
                     break
                 line = self._selection.remove(line)
 
@@ -160,24 +156,15 @@ class Run:
 
     def _scan(self) -> None:
         """Bring the selection up to the end of the file."""
-        lines = read_raw(
-            self._layout.episodes,
-            start=self._offset,
-            after=self._lines,
-            migrations=self._migrations,
-        )
-        for raw in lines:
+        for raw in self._raw(self._offset, self._lines):
             self._offset, self._lines = raw.line.end, raw.line.number
             line = self._attempt_line(raw)
             if line is not None and not self._selection.add(line):
                 self._report(line.number, f"repeats attempt {line.attempt!r}")
 
     def _attempt_line(self, raw: RawLine) -> AttemptLine | None:
-        record = raw.record
-        if record is None:
-            self._report(raw.line.number, raw.problem)
-            return None
         try:
+            record = raw.fields
             check_episode_keys(record)
             return AttemptLine(
                 attempt=str(record["attempt"]),
@@ -200,34 +187,28 @@ class Run:
         return self._read(line)
 
     def _read(self, line: AttemptLine) -> RawLine:
-        lines = read_raw(
-            self._layout.episodes,
-            start=line.offset,
-            after=line.number - 1,
-            migrations=self._migrations,
-        )
-        return next(lines)
+        return next(self._raw(line.offset, line.number - 1))
+
+    def _raw(self, start: int = 0, after: int = 0) -> Iterator[RawLine]:
+        episodes = self._layout.episodes
+        return read_raw(episodes, start=start, after=after, migrations=self._migrations)
 
     def _stored(self, raw: RawLine) -> StoredEpisode | None:
         """What the line holds; `None`, and a problem, for a damaged one."""
-        if raw.record is None:
-            self._report(raw.line.number, raw.problem)
-            return None
         try:
-            return episode_from_record(raw.record)
+            return episode_from_record(raw.fields)
         except BadRecord as error:
             self._report(raw.line.number, str(error))
             return None
 
-    def _episode(self, stored: StoredEpisode, number: int, *, full: bool) -> Episode | None:
-        """The episode; `None`, and a problem, where its messages or steps are damaged."""
-        if not full:
-            return stored.episode
+    def _episode(self, stored: StoredEpisode, number: int, *, full: bool) -> Iterator[Episode]:
+        """The episode; none, and a problem, where its messages or steps are damaged."""
         try:
-            return self._whole(stored)
+            episode = self._whole(stored) if full else stored.episode
         except BadRecord as error:
             self._report(number, str(error))
-            return None
+        else:
+            yield episode
 
     def _whole(self, stored: StoredEpisode) -> Episode:
         trajectory = stored.episode.trajectory.model_copy(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import orjson
 from pydantic import ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.lines import load_record, read_lines
+from assay.formats.lines import finite_number, load_record, read_lines
 from assay.ledger.migrate import upgrade
 from assay.schema.episode import Step
 
@@ -90,15 +89,9 @@ def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepGist:
     return StepGist(
         offset=offset,
         end=end,
-        score=_number(first.get("score")),
+        score=finite_number(first.get("score")),
         classification=str(first.get("classification") or "")[:CODE_CHARS],
         error=str(codes.get("error") or "")[:CODE_CHARS],
         block=str(codes.get("block") or "")[:CODE_CHARS],
-        reward=_number(record.get("reward")),
+        reward=finite_number(record.get("reward")),
     )
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
-        return None
-    return float(value)

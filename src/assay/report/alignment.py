@@ -1,4 +1,4 @@
-"""The submitted answer beside the gold, item by item. For reading: the reward has the last word."""
+"""The submitted answer beside the reference, item by item: for reading, not for scoring."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
+
+from assay.report.canonical import read_json
 
 MOST_ITEMS = 40
 ITEM_CHARS = 400
@@ -17,7 +19,7 @@ _NUMBER = re.compile(r"[-+]?[$€£]?\s?\d[\d,_ \u00a0]*(?:\.\d+)?(?:[eE][-+]?\d
 
 @dataclass(frozen=True, slots=True)
 class AlignedItem:
-    """A gold item and the submitted item nearest to it; either may be missing."""
+    """An item of the reference and the submitted item nearest to it; either may be missing."""
 
     gold: str | None
     answer: str | None
@@ -29,14 +31,14 @@ class AlignedItem:
         return self.overlap >= MATCHED
 
 
-def align(answer: str | None, gold: Any) -> tuple[AlignedItem, ...]:
-    """Each gold item with the submitted one that is most like it, then what is left over.
+def align(answer: str | None, reference: Any) -> tuple[AlignedItem, ...]:
+    """Each item of the reference with the submitted one most like it, then what is left over.
 
     Items are paired greedily, the most alike first, up to 40 on each side.
     """
-    references, answers = items_of(gold), items_of(answer)
+    references, answers = items_of(reference), items_of(answer)
     pairs = sorted(
-        ((overlap(g, a), -i, -j) for i, g in enumerate(references) for j, a in enumerate(answers)),
+        ((overlap(r, a), -i, -j) for i, r in enumerate(references) for j, a in enumerate(answers)),
         reverse=True,
     )
     partners: dict[int, tuple[str, float]] = {}
@@ -45,34 +47,29 @@ def align(answer: str | None, gold: Any) -> tuple[AlignedItem, ...]:
         if -i not in partners and -j not in used and (alike > 0 or len(references) == 1):
             partners[-i] = (answers[-j], alike)
             used.add(-j)
-    rows = [
-        AlignedItem(reference, *partners.get(i, (None, 0.0)))
-        for i, reference in enumerate(references)
-    ]
+    rows = [AlignedItem(r, *partners.get(i, (None, 0.0))) for i, r in enumerate(references)]
     rows += [AlignedItem(None, a, 0.0) for j, a in enumerate(answers) if j not in used]
     return tuple(rows)
 
 
 def items_of(value: Any) -> list[str]:
-    """The items of a gold or an answer: of a list, of a JSON list, or one for each line."""
+    """The items of a reference or an answer: of a list, of a JSON list, or one for each line."""
     if value is None:
         return []
     if isinstance(value, str):
-        read = _json(value)
-        if isinstance(read, list):
-            value = read
-        else:
-            value = [line for line in value.splitlines() if line.strip()]
+        read = read_json(value) if value.startswith("[") else None
+        lines = [line for line in value.splitlines() if line.strip()]
+        value = read if isinstance(read, list) else lines
     items = value if isinstance(value, (list, tuple)) else [value]
     return [_text(item)[:ITEM_CHARS] for item in items[:MOST_ITEMS]]
 
 
-def overlap(gold: str, answer: str) -> float:
+def overlap(reference: str, answer: str) -> float:
     """F1 of the two token sets, ignoring case and punctuation; 1.0 for equal numbers."""
-    left, right = number_in(gold), number_in(answer)
+    left, right = number_in(reference), number_in(answer)
     if left is not None and right is not None:
         return 1.0 if left == right else 0.0
-    here, there = _tokens(gold), _tokens(answer)
+    here, there = _tokens(reference), _tokens(answer)
     if not here or not there:
         return 0.0
     return 2 * len(here & there) / (len(here) + len(there))
@@ -100,10 +97,3 @@ def _text(item: Any) -> str:
         return json.dumps(item, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return repr(item)
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text) if text[:1] in "[{" else None
-    except (ValueError, RecursionError):
-        return None

@@ -23,6 +23,8 @@ from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import without_defaults
 
 ERRORS = ("agent_error", "env_error")
+EQUAL = 1e-9
+"""Rewards nearer than this are the same reward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +72,8 @@ class Attempts:
 
     def rewards(self) -> dict[str, list[float]]:
         """The rewards of each task that has any, over its repeats."""
-        return {
-            task: rewards
-            for task, attempts in self.by_task().items()
-            if (rewards := [a.reward for a in attempts if a.reward is not None])
-        }
+        tasks = self.by_task().items()
+        return {task: rewards for task, attempts in tasks if (rewards := rewards_of(attempts))}
 
     @property
     def task_means(self) -> dict[str, float]:
@@ -137,6 +136,11 @@ def _describe_params(scorer: str, params: Any) -> str:
     with suppress(UnknownName):
         params = without_defaults(find_reward(scorer), params)
     return ", ".join(f"{key}={params[key]!r}" for key in sorted(params))
+
+
+def rewards_of(attempts: Iterable[ScoredAttempt]) -> list[float]:
+    """The rewards of those attempts that have one."""
+    return [a.reward for a in attempts if a.reward is not None]
 
 
 def mean(values: Iterable[float]) -> float:

@@ -1,8 +1,8 @@
 """Other ways to write what an answer says, for asking what its form has cost.
 
-The forms are made from the answer alone, never from the gold. Which of them a reward likes best is
-chosen by the gold, though, so the reward of the best form is an upper bound: an answer that hedges
-between two numbers is "recovered" as the right one of them.
+The forms are made from the answer alone, never from the reference. Which of them a reward likes
+best is chosen by the reference, though, so the reward of the best form is an upper bound: an answer
+that hedges between two numbers is "recovered" as the right one of them.
 """
 
 from __future__ import annotations
@@ -126,11 +126,11 @@ def _shifted(digits: str, places: int) -> str:
 
 def _lists(text: str) -> Iterator[str]:
     """Several items on lines, or between commas, semicolons or "and", as a JSON list."""
-    swapped = _json(text.replace('"', "\0").replace("'", '"').replace("\0", "'"))
+    swapped = read_json(text.replace('"', "\0").replace("'", '"').replace("\0", "'"))
     if isinstance(swapped, list):
         yield json.dumps(swapped, ensure_ascii=False)
     start, end = text.find("["), text.rfind("]")
-    if 0 <= start < end and isinstance(inner := _json(text[start : end + 1]), list):
+    if 0 <= start < end and isinstance(inner := read_json(text[start : end + 1]), list):
         yield json.dumps(inner, ensure_ascii=False)
     for pattern in (r"\n+", r"\s*;\s*", r"\s*,\s+(?:and\s+)?|\s+and\s+", r"\s*,\s+(?:and\s+)?"):
         items = [_trimmed(_BULLET.sub("", item)) for item in re.split(pattern, text.strip())]
@@ -141,14 +141,15 @@ def _lists(text: str) -> Iterator[str]:
 
 def _objects(text: str) -> Iterator[str]:
     """The JSON objects in a text, one on each line."""
-    values = [_json(match.group()) or _json(match.group().replace("'", '"'))
+    values = [read_json(match.group()) or read_json(match.group().replace("'", '"'))
              for match in list(_OBJECT.finditer(text))[:MOST_ITEMS]]  # fmt: skip
     objects = [item for item in values if isinstance(item, dict)]
     if objects:
         yield "\n".join(json.dumps(item, ensure_ascii=False) for item in objects)
 
 
-def _json(text: str) -> Any:
+def read_json(text: str) -> Any:
+    """The value that the text spells; `None` where it spells none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.report.attempts import read_attempts
-from assay.report.drawing import FAINT, INK, Drawing, LineMark, RectangleMark, TextMark
+from assay.report.drawing import FAINT, INK, Drawing
 from assay.report.timeline import RunHistory
 
 GROUPS = ("#2563a8", "#c2571a", "#3f8f4f", "#8a4fa8", "#a8882b", "#5b6b7b")
@@ -58,9 +58,8 @@ def reward_chart(history: RunHistory) -> Drawing:
     rows = [row for row in history.rows if row.mean is not None]
     if not rows:
         raise UsageError("no run has a mean reward to draw")
-    groups = dict(
-        zip((row.run_id for row in history.rows), comparable_groups(history), strict=True)
-    )
+    runs = (row.run_id for row in history.rows)
+    groups = dict(zip(runs, comparable_groups(history), strict=True))
     newest = rows[-MOST_RUNS:]
     top = max(1.0, *(row.mean or 0.0 for row in newest))
     left, height, step = 48, 220, 34
@@ -71,32 +70,25 @@ def reward_chart(history: RunHistory) -> Drawing:
         return base - height * min(max(value, 0.0), top) / top
 
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
-        drawing.shapes.append(LineMark(left, at(tick), drawing.width - 10, at(tick), "#e4e7eb"))
-        drawing.shapes.append(TextMark(left - 6, at(tick) + 4, f"{tick:.2f}", "end", FAINT))
+        drawing.line(left, at(tick), drawing.width - 10, at(tick), "#e4e7eb")
+        drawing.text(left - 6, at(tick) + 4, f"{tick:.2f}", "end", FAINT)
     for i, row in enumerate(newest):
         x, mean = left + 8 + i * step, row.mean or 0.0
         colour = GROUPS[groups[row.run_id] % len(GROUPS)] if not row.reported else FAINT
         tip = f"{row.run_id}: {mean:.3f}, {row.n} tasks, {row.focus[:TIP_CHARS]}"
-        drawing.shapes.append(RectangleMark(x, at(mean), step - 12, base - at(mean), colour, tip))
+        drawing.rectangle(x, at(mean), step - 12, base - at(mean), colour, tip)
         if row.interval is not None:
-            middle = x + (step - 12) / 2
-            drawing.shapes.append(
-                LineMark(middle, at(row.interval.high), middle, at(row.interval.low))
-            )
-            drawing.shapes += [
-                LineMark(middle - 4, at(end), middle + 4, at(end))
-                for end in (row.interval.low, row.interval.high)
-            ]
+            middle, low, high = x + (step - 12) / 2, row.interval.low, row.interval.high
+            drawing.line(middle, at(high), middle, at(low))
+            for end in (low, high):
+                drawing.line(middle - 4, at(end), middle + 4, at(end))
         above = at(row.interval.high if row.interval is not None else mean) - 5
-        drawing.shapes.append(TextMark(x + 11, above, f"{mean:.2f}", "middle", INK, 10))
-        drawing.shapes.append(
-            TextMark(
-                x + 15, base + 8, _short(row.focus or row.run_id, 18), "end", INK, 10, turned=True
-            )
-        )
-    drawing.shapes.append(TextMark(left, 16, drawing.title, size=13))
+        drawing.text(x + 11, above, f"{mean:.2f}", "middle", INK, 10)
+        name = _short(row.focus or row.run_id, 18)
+        drawing.text(x + 15, base + 8, name, "end", INK, 10, upwards=True)
+    drawing.text(left, 16, drawing.title, size=13)
     note = "Same colour: comparable. Whiskers: 95 % interval over tasks. Grey: as reported."
-    drawing.shapes.append(TextMark(left, drawing.height - 8, note, colour=FAINT, size=10))
+    drawing.text(left, drawing.height - 8, note, colour=FAINT, size=10)
     return drawing
 
 
@@ -112,18 +104,17 @@ def heat_map(matrix: RewardGrid) -> Drawing:
     )
     for j, run in enumerate(matrix.runs):
         x = left + j * cell + cell / 2 + 4
-        drawing.shapes.append(TextMark(x, top - 6, run[:15], colour=INK, size=10, turned=True))
+        drawing.text(x, top - 6, run[:15], size=10, upwards=True)
     for i, (task, rewards) in enumerate(zip(matrix.tasks, matrix.rewards, strict=True)):
         y = top + i * cell
-        drawing.shapes.append(TextMark(left - 8, y + 13, _short(task, 26), "end", INK, 10))
+        drawing.text(left - 8, y + 13, _short(task, 26), "end", INK, 10)
         for j, reward in enumerate(rewards):
             value = "no reward" if reward is None else f"{reward:.3f}"
             tip = f"{task[:TIP_CHARS]} in {matrix.runs[j]}: {value}"
-            square = RectangleMark(left + j * cell, y, cell - 1, cell - 1, shade(reward), tip)
-            drawing.shapes.append(square)
-    drawing.shapes.append(TextMark(10, 16, drawing.title, size=13))
+            drawing.rectangle(left + j * cell, y, cell - 1, cell - 1, shade(reward), tip)
+    drawing.text(10, 16, drawing.title, size=13)
     note = "Sand 0, blue 1, grey: no reward."
-    drawing.shapes.append(TextMark(10, drawing.height - 10, note, colour=FAINT, size=10))
+    drawing.text(10, drawing.height - 10, note, colour=FAINT, size=10)
     return drawing
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from assay.errors import BadRecord
@@ -26,31 +26,29 @@ MOST_IDENTICAL = 5
 
 def obstacles(base: Attempts, cand: Attempts) -> tuple[str, ...]:
     """Every difference that makes the numbers of two runs different quantities, in words."""
+    before, after = base.manifest, cand.manifest
     differences = (
-        _rewards(base, cand),
+        _difference("rewards", primary_reward(base), primary_reward(cand), _or_not_recorded),
         _task_sets(base, cand),
-        _budgets(base, cand),
-        _models(base, cand),
+        _difference("step budgets", step_budget(before), step_budget(after), unit=" steps"),
+        _difference("models", model_of(before), model_of(after), _named),
     )
     return tuple(difference for difference in differences if difference)
 
 
 def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     """What else differs: the commit, the agent, and each key of the configuration."""
-    sentences = [
-        f"{name}: {_shown(before)} → {_shown(after)}"
-        for name, before, after in (
-            ("agent", base.agent, cand.agent),
-            ("commit", _commit(base), _commit(cand)),
-        )
-        if before != after
-    ]
     before, after = dict(_flat(base.config)), dict(_flat(cand.config))
-    sentences += [
-        f"{key}: {_shown(before.get(key))} → {_shown(after.get(key))}"
-        for key in sorted(before.keys() | after.keys())
-        if before.get(key) != after.get(key) and key.partition(".")[0] not in NOT_THE_CONFIGURATION
+    rows: list[tuple[str, Any, Any]] = [
+        ("agent", base.agent, cand.agent),
+        ("commit", _commit(base), _commit(cand)),
     ]
+    rows += [
+        (key, before.get(key), after.get(key))
+        for key in sorted(before.keys() | after.keys())
+        if key.partition(".")[0] not in NOT_THE_CONFIGURATION
+    ]
+    sentences = [f"{name}: {_shown(was)} → {_shown(now)}" for name, was, now in rows if was != now]
     more = len(sentences) - SHOWN_CHANGES
     return (*sentences[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
 
@@ -90,11 +88,22 @@ def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
     )
 
 
-def _rewards(base: Attempts, cand: Attempts) -> str:
-    before, after = primary_reward(base), primary_reward(cand)
+def _shown(value: Any) -> str:
+    text = "not recorded" if value is None else value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _difference(
+    what: str, before: Any, after: Any, words: Callable[[Any], str] = _shown, *, unit: str = ""
+) -> str:
+    """How a property of two runs differs, in words; empty where it does not."""
     if before == after:
         return ""
-    return f"the rewards differ: {before or 'not recorded'} against {after or 'not recorded'}"
+    return f"the {what} differ: {words(before)} against {words(after)}{unit}"
+
+
+def _or_not_recorded(text: str) -> str:
+    return text or "not recorded"
 
 
 def primary_reward(attempts: Attempts) -> str:
@@ -121,24 +130,10 @@ def _task_sets(base: Attempts, cand: Attempts) -> str:
     return "the task sets differ: the same ids, but other questions or golds"
 
 
-def _budgets(base: Attempts, cand: Attempts) -> str:
-    before, after = step_budget(base.manifest), step_budget(cand.manifest)
-    if before == after:
-        return ""
-    return f"the step budgets differ: {_shown(before)} against {_shown(after)} steps"
-
-
 def step_budget(manifest: RunManifest) -> int | None:
     """How many actions an episode may take; `None` when the manifest does not say."""
     steps = _at(manifest.config, "benchmark", "limits", "steps")
     return steps if isinstance(steps, int) else None
-
-
-def _models(base: Attempts, cand: Attempts) -> str:
-    before, after = model_of(base.manifest), model_of(cand.manifest)
-    if before == after:
-        return ""
-    return f"the models differ: {_named(before)} against {_named(after)}"
 
 
 def model_of(manifest: RunManifest) -> dict[str, Any]:
@@ -153,7 +148,7 @@ def model_of(manifest: RunManifest) -> dict[str, Any]:
 
 
 def _named(model: Mapping[str, Any]) -> str:
-    return " ".join(f"{key}={value}" for key, value in model.items()) or "not recorded"
+    return _or_not_recorded(" ".join(f"{key}={value}" for key, value in model.items()))
 
 
 def _at(config: Any, *path: str) -> Any:
@@ -174,11 +169,6 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 def _commit(manifest: RunManifest) -> str:
     return manifest.commit[:7] + (f"+{manifest.dirty[:7]}" if manifest.dirty else "")
-
-
-def _shown(value: Any) -> str:
-    text = "not recorded" if value is None else value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _tasks(n: int) -> str:

@@ -14,11 +14,10 @@ from typing import Any, Literal, TypeAlias
 from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
-from assay.report.attempts import Attempts, mean, read_attempts
+from assay.report.attempts import EQUAL, Attempts, mean, read_attempts
 from assay.report.comparability import changes, obstacles
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
-    EQUAL,
     TaskChange,
     TaskPair,
     flaky_tasks,
@@ -159,13 +158,13 @@ def _compare(base: Attempts, cand: Attempts, settings: _Settings) -> Comparison:
     pairs = list(paired(base, cand))
     if not pairs:
         return replace(draft, verdict="no verdict possible", because=_no_pairs(base, cand))
-    return _measured(draft, base, cand, pairs, settings)
+    return _with_numbers(draft, base, cand, pairs, settings)
 
 
-def _measured(
+def _with_numbers(
     draft: Comparison, base: Attempts, cand: Attempts, pairs: list[TaskPair], settings: _Settings
 ) -> Comparison:
-    before, after = [p.means("base") for p in pairs], [p.means("cand") for p in pairs]
+    before, after = zip(*(pair.means for pair in pairs), strict=True)
     differences = _differences(before, after)
     scored = {p.task_id for p in pairs}
     return replace(
@@ -197,30 +196,30 @@ def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
     test = f"p = {draft.p:.3g}" + (f" after Holm's correction for {family} runs" * (family > 1))
     if draft.p <= ALPHA and abs(difference) > EQUAL:
         verdict: Verdict = "regressed" if difference < 0 else "improved"
-        return (
-            verdict,
-            f"{label}the mean moved by {difference:+.3f} over {draft.n} tasks, {test}",
-        )
+        return verdict, f"{label}{_moved(draft, test)}"
     if draft.steady_drops:
         names = ", ".join(draft.steady_drops[:5])
         return "regressed", f"{label}lower in every repeat: {names}"
     if not statistics.resolvable(draft.n):
-        best = statistics.best_p(draft.n)
-        return (
-            "no verdict possible",
-            f"{label}no verdict possible: n={draft.n}, the best possible p is {best:.3g}",
-        )
-    return "no difference shown", f"{label}{_undecided(draft, difference, test)}"
+        verdict = "no verdict possible"
+        best = f"n={draft.n}, the best possible p is {statistics.best_p(draft.n):.3g}"
+        return verdict, f"{label}{verdict}: {best}"
+    return "no difference shown", f"{label}{_undecided(draft, test)}"
 
 
-def _undecided(draft: Comparison, difference: float, test: str) -> str:
+def _moved(draft: Comparison, test: str) -> str:
+    assert draft.reward is not None
+    return f"the mean moved by {draft.reward.difference:+.3f} over {draft.n} tasks, {test}"
+
+
+def _undecided(draft: Comparison, test: str) -> str:
     assert draft.permutation is not None
     if not draft.permutation.nonzero:
         return f"all {draft.n} tasks have the same reward in both runs"
     hidden = ""
     if draft.detectable is not None:
         hidden = f"; with {draft.n} tasks a change below {draft.detectable:.2f} is likely to hide"
-    return f"the mean moved by {difference:+.3f} over {draft.n} tasks, {test}{hidden}"
+    return f"{_moved(draft, test)}{hidden}"
 
 
 def _shift_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,16 @@ from assay.errors import AssayError, UnknownName
 from assay.ledger.run import Run, RunLike, open_run
 from assay.ledger.summary import primary_score, reward_of
 from assay.report.alignment import AlignedItem, align
-from assay.report.attempts import mean
+from assay.report.attempts import EQUAL, mean
 from assay.report.causes import SUGGESTIONS, Cause, CauseThresholds, DiagnosisCase, cause_of
 from assay.report.comparability import step_budget
-from assay.report.reformatting import EQUAL, ReformattedAnswer, Reformatter
+from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
 from assay.report.traces import EvidenceLine, read_trace
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 
 FULL = 1.0
 """The reward from which nothing is lost."""
-SHOWN_CHARS = 2_000
 MOST_SIGNS = 8
 
 
@@ -116,7 +115,9 @@ def diagnose(
     best: list[float] = []
     findings: list[AttemptDiagnosis] = []
     n = 0
-    for episode in _chosen(opened, task):
+    for episode in opened.final():
+        if task not in (None, episode.task.id):
+            continue
         n += 1
         reward = reward_of(episode)
         if reward is not None:
@@ -149,10 +150,6 @@ def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> AttemptDi
     if reward is not None and reward >= full - EQUAL:
         return None
     return _find(run, episode, _limits(run.manifest), full, Reformatter())
-
-
-def _chosen(run: Run, task: str | None) -> Iterator[Episode]:
-    return (episode for episode in run.final() if task is None or episode.task.id == task)
 
 
 def _find(

@@ -2,59 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 from xml.sax.saxutils import escape
 
-Anchor = Literal["start", "middle", "end"]
 INK, FAINT, PAPER = "#1f2933", "#9aa5b1", "#ffffff"
 FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 
 
-@dataclass(frozen=True, slots=True)
-class RectangleMark:
-    x: float
-    y: float
-    width: float
-    height: float
-    colour: str
-    tip: str = ""
-    """What a viewer shows when the mouse rests on it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LineMark:
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    colour: str = INK
-
-
-@dataclass(frozen=True, slots=True)
-class TextMark:
-    x: float
-    y: float
-    text: str
-    anchor: Anchor = "start"
-    colour: str = INK
-    size: int = 11
-    turned: bool = False
-    """Reads upwards."""
-
-
-@dataclass(slots=True)
 class Drawing:
-    """Shapes on a sheet of this size, in the order in which they are painted."""
+    """A sheet of this size; what is painted later covers what was painted before."""
 
-    width: int
-    height: int
-    title: str
-    shapes: list[RectangleMark | LineMark | TextMark] = field(default_factory=list)
+    def __init__(self, width: int, height: int, title: str) -> None:
+        self.width = width
+        self.height = height
+        self.title = title
+        self._marks: list[str] = []
+
+    def rectangle(
+        self, x: float, y: float, width: float, height: float, colour: str, tip: str = ""
+    ) -> None:
+        """Paint a rectangle; `tip` is what a viewer shows when the mouse rests on it."""
+        title = f"<title>{_safe(tip)}</title>" if tip else ""
+        self._marks.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
+            f'fill="{colour}">{title}</rect>'
+        )
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, colour: str = INK) -> None:
+        """Paint a line between two points."""
+        self._marks.append(
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
+        )
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        anchor: Literal["start", "middle", "end"] = "start",
+        colour: str = INK,
+        size: int = 11,
+        *,
+        upwards: bool = False,
+    ) -> None:
+        """Write a text, from left to right or upwards."""
+        turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if upwards else ""
+        self._marks.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" '
+            f'text-anchor="{anchor}"{turn}>{_safe(text)}</text>'
+        )
 
     def svg(self) -> str:
         """The drawing as an SVG document."""
-        body = "\n".join(_svg(shape) for shape in self.shapes)
+        body = "\n".join(self._marks)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
             f'viewBox="0 0 {self.width} {self.height}" role="img" font-family="{FONT}">\n'
@@ -67,22 +67,3 @@ def _safe(text: str) -> str:
     """The text for XML, which has no form for control characters and lone surrogates."""
     printable = "".join(char if char.isprintable() else "\ufffd" for char in text)
     return escape(printable, {'"': "&quot;"})
-
-
-def _svg(shape: RectangleMark | LineMark | TextMark) -> str:
-    if isinstance(shape, RectangleMark):
-        tip = f"<title>{_safe(shape.tip)}</title>" if shape.tip else ""
-        return (
-            f'<rect x="{shape.x:.1f}" y="{shape.y:.1f}" width="{shape.width:.1f}" '
-            f'height="{shape.height:.1f}" fill="{shape.colour}">{tip}</rect>'
-        )
-    if isinstance(shape, LineMark):
-        return (
-            f'<line x1="{shape.x1:.1f}" y1="{shape.y1:.1f}" x2="{shape.x2:.1f}" '
-            f'y2="{shape.y2:.1f}" stroke="{shape.colour}"/>'
-        )
-    turn = f' transform="rotate(-90 {shape.x:.1f} {shape.y:.1f})"' if shape.turned else ""
-    return (
-        f'<text x="{shape.x:.1f}" y="{shape.y:.1f}" font-size="{shape.size}" '
-        f'fill="{shape.colour}" text-anchor="{shape.anchor}"{turn}>{_safe(shape.text)}</text>'
-    )

@@ -16,10 +16,9 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.ledger.run import RunLike
-from assay.report.attempts import Attempts, mean, read_attempts
+from assay.report.attempts import EQUAL, Attempts, mean, read_attempts
 from assay.report.comparability import obstacles
 from assay.report.statistics import ALPHA
-from assay.report.task_changes import EQUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> No
     shared = [task for task in columns[0] if all(task in column for column in columns)]
     if not shared:
         raise UsageError("no task was scored in every run, so nothing says how much they vary")
-    return _measured(read, columns, shared)
+    return _floor_of(read, columns, shared)
 
 
 def _columns(attempts: Attempts) -> list[dict[str, float]]:
@@ -102,7 +101,7 @@ def _columns(attempts: Attempts) -> list[dict[str, float]]:
     return [columns[repeat] for repeat in sorted(columns)]
 
 
-def _measured(
+def _floor_of(
     read: Sequence[Attempts], columns: Sequence[dict[str, float]], shared: Sequence[str]
 ) -> NoiseFloor:
     tasks = []

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from assay.errors import AssayError
 from assay.ledger.summary import primary_score, reward_of
+from assay.report.attempts import EQUAL
 from assay.report.canonical import forms
 from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Score
@@ -13,14 +14,13 @@ from assay.scoring.scorer import Scorer
 
 BEST = 1.0
 SHOWN_CHARS = 2_000
-EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class ReformattedAnswer:
     """The best that another form of the same answer would have scored.
 
-    An upper bound: which form is best was chosen by looking at the gold.
+    An upper bound: which form is best was chosen by looking at the reference.
     """
 
     reward: float
@@ -62,7 +62,7 @@ class Reformatter:
 
 
 def _scorer_of(score: Score) -> Scorer | None:
-    """The reward that gave the score; `None` where it is not installed, or needs a live world."""
+    """The reward that gave the score; `None` if it is not installed, or reads an environment."""
     try:
         scorer = Scorer(score.scorer, score.params)
     except AssayError:

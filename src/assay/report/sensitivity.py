@@ -1,4 +1,4 @@
-"""How sensitive a reward is to form: the score of every variant of a gold."""
+"""How sensitive a reward is to form: the score of every variant of a right answer."""
 
 from __future__ import annotations
 
@@ -8,22 +8,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.errors import UsageError
-from assay.report.variants import AnswerVariant, Family, variants
+from assay.report.attempts import EQUAL
+from assay.report.variants import AnswerVariant, variants
 from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer
 
-EQUAL = 1e-9
 LONGEST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeResult:
+class ScoredVariant(AnswerVariant):
     """One variant and what the reward gave for it."""
 
-    family: Family
-    name: str
-    text: str
-    right: bool
     reward: float | None
     """`None` when the reward abstained."""
     because: str
@@ -31,7 +27,7 @@ class ProbeResult:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """A reward's scores for every variant of one gold."""
+    """A reward's scores for every variant of one right answer."""
 
     reward: str
     """`name@version`."""
@@ -39,16 +35,16 @@ class Sensitivity:
     gold: str
     full: float | None
     """The best that any right form scores."""
-    rows: tuple[ProbeResult, ...]
+    rows: tuple[ScoredVariant, ...]
 
     @property
-    def losing(self) -> tuple[ProbeResult, ...]:
+    def losing(self) -> tuple[ScoredVariant, ...]:
         """Right forms that score less than the best right form."""
         full = self.full or 0.0
         return tuple(row for row in self.rows if row.right and (row.reward or 0.0) < full - EQUAL)
 
     @property
-    def gaining(self) -> tuple[ProbeResult, ...]:
+    def gaining(self) -> tuple[ScoredVariant, ...]:
         """Wrong answers that score anything."""
         return tuple(row for row in self.rows if not row.right and (row.reward or 0.0) > EQUAL)
 
@@ -83,10 +79,11 @@ def probe(
     params: Mapping[str, Any] | None = None,
     columns: Mapping[str, Any] | None = None,
 ) -> Sensitivity:
-    """The scores of systematic variants of the gold `answer`, right and wrong ones.
+    """The scores of systematic variants of the right `answer`, other right ones and wrong ones.
 
     A reward that asks for a trajectory gets a short one in which a tool was used; `columns` fills
-    in whatever else it asks for. A reward that judges a live world has no answer to vary.
+    in whatever else it asks for. Raises `UsageError` for a reward that scores the state of an
+    environment: it has no answer to vary.
     """
     if not answer.strip() or len(answer) > LONGEST:
         raise UsageError(f"give a gold answer of 1 to {LONGEST} characters to vary")
@@ -97,18 +94,18 @@ def probe(
             f"{scorer.spec.name} judges what happened in a world, not the form of an answer; "
             "there is nothing to vary"
         )
-    rows = tuple(_probed(scorer, variant, answer, columns or {}) for variant in variants(answer))
+    rows = tuple(_score(scorer, variant, answer, columns or {}) for variant in variants(answer))
     right = [row.reward for row in rows if row.right and row.reward is not None]
     return Sensitivity(scorer.spec.id, scorer.params, answer, max(right, default=None), rows)
 
 
-def _probed(
-    scorer: Scorer, variant: AnswerVariant, gold: str, columns: Mapping[str, Any]
-) -> ProbeResult:
+def _score(
+    scorer: Scorer, variant: AnswerVariant, reference: str, columns: Mapping[str, Any]
+) -> ScoredVariant:
     score: Score = scorer(
         {
-            "answer": gold,
-            "golden_answers": [gold],
+            "answer": reference,
+            "golden_answers": [reference],
             "task_id": "probe",
             "goal": "",
             **columns,
@@ -116,14 +113,8 @@ def _probed(
             "trajectory": _trajectory(variant.text),
         }
     )
-    return ProbeResult(
-        variant.family,
-        variant.name,
-        variant.text,
-        variant.right,
-        None if isinstance(score, Abstained) else score.value,
-        score.because,
-    )
+    value = None if isinstance(score, Abstained) else score.value
+    return ScoredVariant(**asdict(variant), reward=value, because=score.because)
 
 
 def _trajectory(answer: str) -> list[dict[str, Any]]:

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from assay.report.attempts import Attempts, ScoredAttempt, mean
+from assay.report.attempts import EQUAL, Attempts, ScoredAttempt, mean, rewards_of
 from assay.report.comparability import identical_runs
 from assay.report.statistics import ALPHA, tail_binomial
 
 Change: TypeAlias = Literal[
     "regressed", "newly errored", "newly abstained", "improved", "recovered", "unchanged"
 ]
-ORDER: tuple[Change, ...] = (
-    "regressed", "newly errored", "newly abstained", "improved", "recovered", "unchanged"
-)  # fmt: skip
-EQUAL = 1e-9
-"""Rewards nearer than this are the same reward."""
+ORDER: tuple[Change, ...] = get_args(Change)
 REPEATS = 3
 """From so many repeats on, a task that is lower in all of them can be a regression by itself."""
 
@@ -47,9 +43,10 @@ class TaskPair:
     base: tuple[ScoredAttempt, ...]
     cand: tuple[ScoredAttempt, ...]
 
-    def means(self, side: Literal["base", "cand"]) -> float:
-        attempts: tuple[ScoredAttempt, ...] = getattr(self, side)
-        return mean(a.reward for a in attempts if a.reward is not None)
+    @property
+    def means(self) -> tuple[float, float]:
+        """The mean reward before and after."""
+        return mean(rewards_of(self.base)), mean(rewards_of(self.cand))
 
 
 def paired(base: Attempts, cand: Attempts) -> Iterable[TaskPair]:
@@ -75,20 +72,16 @@ def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
     split, drops, chance = 0, [], 0.0
     for pair in pairs:
         k = len(pair.base)
-        rewards = sorted(a.reward for a in (*pair.base, *pair.cand) if a.reward is not None)
+        rewards = sorted(rewards_of((*pair.base, *pair.cand)))
         if k < REPEATS or rewards[k] - rewards[k - 1] <= EQUAL:
             continue
         split += 1
         chance = max(chance, 1 / comb(2 * k, k))
-        if max(_rewards(pair.cand)) < min(_rewards(pair.base)):
+        if max(rewards_of(pair.cand)) < min(rewards_of(pair.base)):
             drops.append(pair.task_id)
     if not drops or tail_binomial(len(drops), split, chance) > ALPHA:
         return ()
     return tuple(drops)
-
-
-def _rewards(attempts: Iterable[ScoredAttempt]) -> list[float]:
-    return [a.reward for a in attempts if a.reward is not None]
 
 
 def task_changes(
@@ -114,7 +107,7 @@ def _task_change(
     *,
     flaky: bool,
 ) -> TaskChange:
-    difference = None if pair is None else pair.means("cand") - pair.means("base")
+    difference = None if pair is None else pair.means[1] - pair.means[0]
     return TaskChange(
         task_id=task,
         change=_change(before, after, difference),
@@ -163,7 +156,7 @@ def _varying(runs: Iterable[dict[str, list[float]]]) -> set[str]:
 
 
 def _mean_or_none(attempts: Iterable[ScoredAttempt]) -> float | None:
-    rewards = _rewards(attempts)
+    rewards = rewards_of(attempts)
     return mean(rewards) if rewards else None
 
 

@@ -10,11 +10,10 @@ from typing import Any, Literal, TypeAlias
 from assay.errors import AssayError
 from assay.ledger.layout import list_runs
 from assay.report import statistics
-from assay.report.attempts import Attempts, mean, read_attempts
+from assay.report.attempts import EQUAL, Attempts, mean, read_attempts
 from assay.report.comparability import obstacles
 from assay.report.comparison import Verdict, compare_attempts
 from assay.report.statistics import ConfidenceInterval
-from assay.report.task_changes import EQUAL
 from assay.schema.manifest import RunManifest
 
 FEWEST = 5
@@ -41,10 +40,7 @@ class Prediction:
     @property
     def came_true(self) -> bool:
         """Whether every predicted task moved as predicted."""
-        expected: dict[str, Direction] = {
-            **dict.fromkeys(self.up, "up"),
-            **dict.fromkeys(self.down, "down"),
-        }
+        expected = dict.fromkeys(self.up, "up") | dict.fromkeys(self.down, "down")
         return all(self.outcomes.get(task) == direction for task, direction in expected.items())
 
     @property
@@ -170,7 +166,7 @@ def _row(attempts: Attempts, before: Sequence[Attempts]) -> HistoryRow:
         answered=sum(a.stop_reason == "answered" for a in attempts.final) if has else None,
         errors=sum(a.errored for a in attempts.final) if has else None,
         abstained=sum(bool(a.abstained) for a in attempts.final) if has else None,
-        change=_moved(earlier, attempts) if earlier is not None else None,
+        change=_run_change(earlier, attempts) if earlier is not None else None,
         not_comparable="; ".join(hindrance),
         prediction=_prediction(manifest, earlier, attempts),
         reported=bool(typed),
@@ -178,7 +174,7 @@ def _row(attempts: Attempts, before: Sequence[Attempts]) -> HistoryRow:
     )
 
 
-def _moved(earlier: Attempts, attempts: Attempts) -> RunChange:
+def _run_change(earlier: Attempts, attempts: Attempts) -> RunChange:
     comparison = compare_attempts(earlier, attempts)
     difference = comparison.reward.difference if comparison.reward else None
     return RunChange(

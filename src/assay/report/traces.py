@@ -1,8 +1,8 @@
 """What an episode's record shows of how it went: cuts, blocks, failures, loops.
 
-Codes that the world recorded (`Step.outcome`) are read first; where a step has none, the lines
-that the world puts before the page are. The page itself, which may say anything, is never searched
-for errors.
+Codes that the environment recorded (`Step.outcome`) are read first; where a step has none, the
+lines that the environment puts before the page are. The page itself, which may say anything, is
+never searched for errors.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ class AttemptTrace:
 
     @cached_property
     def acted(self) -> tuple[Step, ...]:
-        """The steps on which the world was told something."""
+        """The steps on which the agent acted: all but the reset and the answer."""
         answers = ('answer("', "answer('")
         return tuple(s for s in self.steps if s.index > 0 and not s.action.startswith(answers))
 
     @cached_property
     def prompts(self) -> tuple[tuple[int, str], ...]:
-        """What the agent was told, with the step whose observation it shows."""
+        """The messages that the agent got, each with the step whose observation it shows."""
         texts = [_text(m) for m in self.episode.trajectory.messages if m.role in ("user", "tool")]
         paged = [text for text in texts if PAGE in text]
         return tuple(enumerate(paged or texts))
@@ -92,7 +92,7 @@ class AttemptTrace:
         return next((step for step, text in self.prompts if matches(text)), None)
 
     def first_recorded(self, matches: Callable[[str], bool]) -> int | None:
-        """The first step at which the world held such a text, whether it was shown or not."""
+        """The first step after which the page held such a text, whether it was shown or not."""
         return next((s.index for s in self.steps if matches(self.observation(s))), None)
 
     def observation(self, step: Step) -> str:
@@ -135,7 +135,7 @@ class AttemptTrace:
         return EvidenceLine(step.index, f"{step.action[:80]} failed: {text or code}"), navigation
 
     def _head(self, step: Step) -> str:
-        """The lines that the world put before the page."""
+        """The lines that the environment put before the page."""
         return self.observation(step)[:HEAD_CHARS].partition("\n\n")[0]
 
     @cached_property
@@ -166,7 +166,7 @@ def _state(step: Step) -> Any:
         return step.observation
     if evidence.kind == "page":
         return (evidence.url, evidence.text, evidence.refs)
-    # A world's progress is a dictionary, which has no hash.
+    # An environment's progress is a dictionary, which has no hash.
     return repr(evidence)
 
 

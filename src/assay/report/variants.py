@@ -1,4 +1,4 @@
-"""Systematic variants of a gold answer: other forms of the right one, and wrong ones like it."""
+"""Systematic variants of a reference: other forms of the right one, and wrong ones like it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ONES: Final = (
 ).split()
 _TENS: Final = "- - twenty thirty forty fifty sixty seventy eighty ninety".split()
 _ELSE: Final = "Bartholomew Quill"
-"""A name that is in no gold."""
+"""A name that is in no reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +45,21 @@ class AnswerVariant:
     name: str
     text: str
     right: bool
-    """Whether it says what the gold says."""
+    """Whether it says what the reference says."""
 
 
-def variants(gold: str) -> list[AnswerVariant]:
-    """Distinct variants of the gold, the gold itself first."""
-    items = [line.strip() for line in gold.splitlines() if line.strip()]
-    number = number_in(gold)
+def variants(reference: str) -> list[AnswerVariant]:
+    """Distinct variants of the reference, which comes first itself."""
+    items = [line.strip() for line in reference.splitlines() if line.strip()]
+    number = number_in(reference)
     by_text: dict[str, AnswerVariant] = {}
     for variant in (
-        AnswerVariant("gold", "the gold itself", gold, right=True),
-        *_frames(gold),
-        *(_listed(items) if len(items) > 1 else _letters(gold)),
-        *(_numbers(gold, number) if number is not None else ()),
-        *_dates(gold),
-        *_wrong(gold, items, number),
+        AnswerVariant("gold", "the gold itself", reference, right=True),
+        *_frames(reference),
+        *(_listed(items) if len(items) > 1 else _letters(reference)),
+        *(_numbers(reference, number) if number is not None else ()),
+        *_dates(reference),
+        *_wrong(reference, items, number),
     ):
         by_text.setdefault(variant.text, variant)
     return list(by_text.values())
@@ -69,63 +69,67 @@ def _right(family: Family, *named: tuple[str, str]) -> Iterator[AnswerVariant]:
     return (AnswerVariant(family, name, text, right=True) for name, text in named)
 
 
-def _frames(gold: str) -> Iterator[AnswerVariant]:
+def _frames(reference: str) -> Iterator[AnswerVariant]:
     """What models put around an answer."""
     yield from _right(
         "white space",
-        ("spaces around", f"  {gold}  "),
-        ("line break after", f"{gold}\n"),
-        ("tab before", f"\t{gold}"),
-        ("no-break space after", f"{gold}\u00a0"),
+        ("spaces around", f"  {reference}  "),
+        ("line break after", f"{reference}\n"),
+        ("tab before", f"\t{reference}"),
+        ("no-break space after", f"{reference}\u00a0"),
     )
-    yield from _right("quotes", ("double quotes", f'"{gold}"'), ("single quotes", f"'{gold}'"),
-                      ("curly quotes", f"“{gold}”"))  # fmt: skip
+    yield from _right(
+        "quotes",
+        ("double quotes", f'"{reference}"'),
+        ("single quotes", f"'{reference}'"),
+        ("curly quotes", f"“{reference}”"),
+    )
     yield from _right(
         "markdown",
-        ("bold", f"**{gold}**"),
-        ("code", f"`{gold}`"),
-        ("fenced", f"```\n{gold}\n```"),
-        ("bullet", f"- {gold}"),
-        ("heading", f"# {gold}"),
-        ("boxed", f"\\boxed{{{gold}}}"),
-        ("in tags", f"<answer>{gold}</answer>"),
+        ("bold", f"**{reference}**"),
+        ("code", f"`{reference}`"),
+        ("fenced", f"```\n{reference}\n```"),
+        ("bullet", f"- {reference}"),
+        ("heading", f"# {reference}"),
+        ("boxed", f"\\boxed{{{reference}}}"),
+        ("in tags", f"<answer>{reference}</answer>"),
     )
     yield from _right(
         "explanation",
-        ("sentence", f"The answer is {gold}."),
-        ("label", f"Answer: {gold}"),
-        ("final answer", f"After some work I am done.\nFinal answer: {gold}"),
-        ("source after it", f"{gold}, according to the official site"),
-        ("remark in brackets", f"{gold} (as of today)"),
-        ("full stop", f"{gold}."),
+        ("sentence", f"The answer is {reference}."),
+        ("label", f"Answer: {reference}"),
+        ("final answer", f"After some work I am done.\nFinal answer: {reference}"),
+        ("source after it", f"{reference}, according to the official site"),
+        ("remark in brackets", f"{reference} (as of today)"),
+        ("full stop", f"{reference}."),
     )
-    yield from _right("JSON", ("JSON string", json.dumps(gold)),
-                      ("list of one", json.dumps([gold])),
-                      ("object", json.dumps({"answer": gold})))  # fmt: skip
+    yield from _right("JSON", ("JSON string", json.dumps(reference)),
+                      ("list of one", json.dumps([reference])),
+                      ("object", json.dumps({"answer": reference})))  # fmt: skip
 
 
-def _letters(gold: str) -> Iterator[AnswerVariant]:
+def _letters(reference: str) -> Iterator[AnswerVariant]:
     """Forms of a text; a text without letters has none."""
     yield from _right(
         "case",
-        ("lower case", gold.lower()),
-        ("upper case", gold.upper()),
-        ("title case", gold.title()),
+        ("lower case", reference.lower()),
+        ("upper case", reference.upper()),
+        ("title case", reference.title()),
     )
     yield from _right(
         "unicode",
-        ("decomposed", unicodedata.normalize("NFD", gold)),
-        ("composed", unicodedata.normalize("NFC", gold)),
-        ("full width", "".join(_wide(char) for char in gold)),
-        ("without accents", _plain(gold)),
-        ("curly apostrophe", gold.replace("'", "’")),
-        ("zero-width space", f"{gold}\u200b"),
+        ("decomposed", unicodedata.normalize("NFD", reference)),
+        ("composed", unicodedata.normalize("NFC", reference)),
+        ("full width", "".join(_wide(char) for char in reference)),
+        ("without accents", _plain(reference)),
+        ("curly apostrophe", reference.replace("'", "’")),
+        ("zero-width space", f"{reference}\u200b"),
     )
-    if " " in gold:
-        yield from _right("white space", ("double spaces", gold.replace(" ", "  ")))
-        yield from _right("case", ("hyphens for spaces", gold.replace(" ", "-")))
-    if gold[:1].isalpha():
-        yield from _right("words", ("article", f"the {gold}"))
+    if " " in reference:
+        yield from _right("white space", ("double spaces", reference.replace(" ", "  ")))
+        yield from _right("case", ("hyphens for spaces", reference.replace(" ", "-")))
+    if reference[:1].isalpha():
+        yield from _right("words", ("article", f"the {reference}"))
 
 
 def _wide(char: str) -> str:
@@ -137,7 +141,7 @@ def _plain(text: str) -> str:
     return "".join(char for char in parts if not unicodedata.combining(char))
 
 
-def _numbers(gold: str, number: float) -> Iterator[AnswerVariant]:
+def _numbers(reference: str, number: float) -> Iterator[AnswerVariant]:
     """Forms of a number."""
     bare = _digits(number)
     yield from _right(
@@ -168,7 +172,7 @@ def _numbers(gold: str, number: float) -> Iterator[AnswerVariant]:
     words = number_words(number)
     if words:
         yield from _right("words", ("in words", words))
-    if not gold.strip()[-1:].isdigit() or not gold.strip()[:1].isdigit():
+    if not reference.strip()[-1:].isdigit() or not reference.strip()[:1].isdigit():
         yield from _right("number", ("without sign or unit", bare))
 
 
@@ -199,12 +203,10 @@ def number_words(number: float) -> str:
     return _TENS[n // 10] + (f"-{_ONES[n % 10]}" if n % 10 else "")
 
 
-def _dates(gold: str) -> Iterator[AnswerVariant]:
-    day = read_date(gold)
-    if day is None:
-        return
-    for form, name in DATE_FORMS:
-        yield AnswerVariant("date", name, day.strftime(form), right=True)
+def _dates(reference: str) -> Iterator[AnswerVariant]:
+    day = read_date(reference)
+    if day is not None:
+        yield from _right("date", *((name, day.strftime(form)) for form, name in DATE_FORMS))
 
 
 def read_date(text: str) -> date | None:
@@ -237,16 +239,16 @@ def _listed(items: Sequence[str]) -> Iterator[AnswerVariant]:
     yield from _right("case", ("lower case", json.dumps([item.lower() for item in items])))
 
 
-def _wrong(gold: str, items: Sequence[str], number: float | None) -> Iterator[AnswerVariant]:
-    """Answers that are not the gold, however they look."""
+def _wrong(reference: str, items: Sequence[str], number: float | None) -> Iterator[AnswerVariant]:
+    """Answers that are not the reference, however they look."""
     named: list[tuple[str, str]] = [
         ("nothing", ""),
         ("a space", " "),
         ("I don't know", "I don't know"),
         ("another name", _ELSE),
-        ("denied", f"not {gold}"),
-        ("hedged", f"{gold} or {_ELSE}"),
-        ("drowned", f"{gold} {' '.join(f'word{n}' for n in range(30))}"),
+        ("denied", f"not {reference}"),
+        ("hedged", f"{reference} or {_ELSE}"),
+        ("drowned", f"{reference} {' '.join(f'word{n}' for n in range(30))}"),
         ("NaN", "NaN"),
         ("true", "true"),
     ]
@@ -257,11 +259,11 @@ def _wrong(gold: str, items: Sequence[str], number: float | None) -> Iterator[An
         named += [("range around it", "-".join(ends))]
     elif len(items) > 1:
         named += _wrong_lists(items)
-    elif " " in gold.strip():
-        words = gold.split()
+    elif " " in reference.strip():
+        words = reference.split()
         named += [("first word only", words[0]), ("last word only", words[-1])]
         named += [("last word changed", " ".join([*words[:-1], "Quill"]))]
-        named += [("words repeated", f"{gold} {gold} {gold}")]
+        named += [("words repeated", f"{reference} {reference} {reference}")]
     yield from (AnswerVariant("wrong", name, text, right=False) for name, text in named)
 
 
@@ -272,13 +274,11 @@ _FACTORS: Final = (
 
 
 def _wrong_lists(items: Sequence[str]) -> list[tuple[str, str]]:
-    def dumped(items: Sequence[str]) -> str:
-        return json.dumps(list(items), ensure_ascii=False)
-
-    return [
-        ("one item missing", dumped(items[:-1])),
-        ("first item only", dumped(items[:1])),
-        ("one item too many", dumped([*items, _ELSE])),
-        ("one item changed", dumped([*items[:-1], _ELSE])),
-        ("first item repeated", dumped([items[0]] * len(items))),
-    ]
+    wrong = {
+        "one item missing": items[:-1],
+        "first item only": items[:1],
+        "one item too many": [*items, _ELSE],
+        "one item changed": [*items[:-1], _ELSE],
+        "first item repeated": [items[0]] * len(items),
+    }
+    return [(name, json.dumps(list(some), ensure_ascii=False)) for name, some in wrong.items()]

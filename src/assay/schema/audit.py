@@ -99,8 +99,8 @@ class Reproducer:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingRecord:
-    """One way in which the target is wrong, with the code that shows it."""
+class FindingFacts:
+    """One way in which the target is wrong."""
 
     check: str
     family: Family
@@ -108,12 +108,19 @@ class FindingRecord:
     title: str
     observed: str
     expected: str
+    """What a careful person would say."""
     fix: str
     count: int
     """Inputs that showed it."""
     tried: int
     accepted: str | None
     """Why it is meant to be so; `None` when nobody declared that it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord(FindingFacts):
+    """A finding with the code that shows it."""
+
     reproducer: Reproducer | None
     """`None` where a reader left it out."""
     snippet: str

@@ -10,30 +10,33 @@ from pydantic import ConfigDict
 from assay.schema.record import Record
 
 
-class ToolFunction(Record):
+class _Readable(Record):
+    """A record whose fields are also items, as in the dictionary that it came from."""
+
+    def __getitem__(self, key: str) -> Any:
+        if key in type(self).model_fields:
+            return getattr(self, key)
+        return (self.model_extra or {})[key]
+
+
+class ToolFunction(_Readable):
     """The function that a tool call names, and its arguments exactly as the model wrote them."""
 
     name: str
     arguments: str = ""
     """Verbatim text; it may not be valid JSON."""
 
-    def __getitem__(self, key: str) -> Any:
-        return _field(self, key)
 
-
-class ToolCall(Record):
+class ToolCall(_Readable):
     """One call that an assistant message makes."""
 
     id: str = ""
     type: str = "function"
     function: ToolFunction
 
-    def __getitem__(self, key: str) -> Any:
-        return _field(self, key)
 
-
-class Message(Record):
-    """A message; readable as `message["role"]`, like the dictionary it came from.
+class Message(_Readable):
+    """A message; readable as `message["role"]`.
 
     Keys that other frameworks add (`name`, `is_error`, `reasoning_content`) are kept.
     """
@@ -44,9 +47,6 @@ class Message(Record):
     content: str | list[dict[str, Any]] | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
-
-    def __getitem__(self, key: str) -> Any:
-        return _field(self, key)
 
     def __contains__(self, key: object) -> bool:
         return key in type(self).model_fields or key in (self.model_extra or {})
@@ -72,12 +72,9 @@ def text_of(content: Any) -> str:
 
 
 def _text_of_part(part: Any) -> Any:
-    if isinstance(part, str):
-        return part
-    return part.get("text") if isinstance(part, Mapping) else getattr(part, "text", None)
+    return part if isinstance(part, str) else field_of(part, "text")
 
 
-def _field(record: Record, key: str) -> Any:
-    if key in type(record).model_fields:
-        return getattr(record, key)
-    return (record.model_extra or {})[key]
+def field_of(record: Any, key: str) -> Any:
+    """A field of a record, be it a mapping or an object; `None` where there is none."""
+    return record.get(key) if isinstance(record, Mapping) else getattr(record, key, None)

@@ -9,42 +9,23 @@ made millions of times.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from math import isfinite
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from assay.errors import NoScore
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
-_put = object.__setattr__
 
 
 class _FrozenScore(Mapping[str, Any]):
-    """A mapping whose fields cannot be set or deleted; `_state` is what it is made of."""
+    """A mapping whose fields cannot be set or deleted; `_main` is the field it is made for."""
 
-    __slots__ = ()
+    __slots__ = ("because", "notes", "params", "parts", "scorer")
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a score is frozen; {name!r} cannot be deleted")
-
-    def _state(self) -> tuple[Any, ...]:
-        raise NotImplementedError
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), self._state()
-
-
-class Scored(_FrozenScore):
-    """What a reward returned: a finite value, why, and its fixed parts."""
-
-    __slots__ = ("because", "notes", "params", "parts", "scorer", "value")
-
-    value: float
     because: str
     """One sentence for a person."""
     parts: Mapping[str, float | None]
@@ -55,6 +36,50 @@ class Scored(_FrozenScore):
     """`name@version`, set where the reward ran; empty when it was called directly."""
     params: Mapping[str, Json]
     """The configuration that the reward ran with, where it differs from the defaults."""
+
+    _main: ClassVar[str]
+    _text_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys that stand between the parts and the notes."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a score is frozen; {name!r} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a score is frozen; {name!r} cannot be deleted")
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(("reward",), self.parts, self._text_keys, self.notes)
+
+    def __len__(self) -> int:
+        return 1 + len(self.parts) + len(self._text_keys) + len(self.notes)
+
+    @property
+    def name(self) -> str:
+        """The reward's name without its version; `score` when it was called directly."""
+        return self.scorer.partition("@")[0] or "score"
+
+    def _state(self) -> tuple[Any, ...]:
+        """The arguments that make an equal score."""
+        parts, notes, params = dict(self.parts), dict(self.notes), dict(self.params)
+        return getattr(self, self._main), self.because, parts, notes, self.scorer, params
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), self._state()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self._state() == other._state()
+
+    def __hash__(self) -> int:
+        return hash((getattr(self, self._main), self.because, self.scorer))
+
+
+class Scored(_FrozenScore):
+    """What a reward returned: a finite value, why, and its fixed parts."""
+
+    __slots__ = ("value",)
+    _main = "value"
+
+    value: float
 
     def __init__(
         self,
@@ -72,11 +97,7 @@ class Scored(_FrozenScore):
             if part is not None and not isfinite(part):
                 raise ValueError(f"every part is a finite number or None, not {dict(parts)!r}")
         _put_value(self, number)
-        _put_because(self, because)
-        _put_parts(self, parts)
-        _put_notes(self, notes)
-        _put_scorer(self, scorer)
-        _put_params(self, params)
+        _put_shared(self, because, parts, notes, scorer, params)
 
     @property
     def abstained(self) -> bool:
@@ -86,11 +107,7 @@ class Scored(_FrozenScore):
         """The same score, carrying the identity of the reward that gave it."""
         twin = Scored.__new__(Scored)
         _put_value(twin, self.value)
-        _put_because(twin, self.because)
-        _put_parts(twin, self.parts)
-        _put_notes(twin, self.notes)
-        _put_scorer(twin, scorer)
-        _put_params(twin, params)
+        _put_shared(twin, self.because, self.parts, self.notes, scorer, params)
         return twin
 
     def __float__(self) -> float:
@@ -99,33 +116,7 @@ class Scored(_FrozenScore):
     def __getitem__(self, key: str) -> Any:
         if key == "reward":
             return self.value
-        if key in self.parts:
-            return self.parts[key]
-        return self.notes[key]
-
-    def __iter__(self) -> Iterator[str]:
-        yield "reward"
-        yield from self.parts
-        yield from self.notes
-
-    def __len__(self) -> int:
-        return 1 + len(self.parts) + len(self.notes)
-
-    def _state(self) -> tuple[Any, ...]:
-        return (
-            self.value,
-            self.because,
-            dict(self.parts),
-            dict(self.notes),
-            self.scorer,
-            dict(self.params),
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scored) and self._state() == other._state()
-
-    def __hash__(self) -> int:
-        return hash((self.value, self.because, self.scorer))
+        return self.parts[key] if key in self.parts else self.notes[key]
 
     def __repr__(self) -> str:
         parts = f", parts={dict(self.parts)!r}" if self.parts else ""
@@ -133,29 +124,20 @@ class Scored(_FrozenScore):
         return f"Scored({self.value!r}, {self.because!r}{parts}{notes})"
 
 
-# The slots' own setters: a score is made in half the time that `object.__setattr__` takes.
-_put_value = Scored.__dict__["value"].__set__
-_put_because = Scored.__dict__["because"].__set__
-_put_parts = Scored.__dict__["parts"].__set__
-_put_notes = Scored.__dict__["notes"].__set__
-_put_scorer = Scored.__dict__["scorer"].__set__
-_put_params = Scored.__dict__["params"].__set__
-
-
 class Abstained(_FrozenScore):
-    """A reward that could not score: a machine-readable reason, and a sentence."""
+    """A reward that could not score: a machine-readable reason, and a sentence.
 
-    __slots__ = ("because", "notes", "params", "parts", "reason", "scorer")
+    Its notes have the `traceback` when the reward raised.
+    """
+
+    __slots__ = ("reason",)
+    _main = "reason"
+    _text_keys = ("abstained",)
 
     reason: str
     """A stable code: `grader_error`, `missing_reference`, `unparseable_reference`, `bad_row`, …"""
-    because: str
     parts: Mapping[str, None]
-    """The reward's fixed part names, every one of them `None`."""
-    notes: Mapping[str, str]
-    """Text beside the reason; `traceback` when the reward raised."""
-    scorer: str
-    params: Mapping[str, Json]
+    """The reward's fixed part names."""
 
     def __init__(
         self,
@@ -168,12 +150,8 @@ class Abstained(_FrozenScore):
     ) -> None:
         if not reason:
             raise ValueError("an abstention names its reason; got an empty one")
-        _put(self, "reason", reason)
-        _put(self, "because", because)
-        _put(self, "parts", dict.fromkeys(parts))
-        _put(self, "notes", notes)
-        _put(self, "scorer", scorer)
-        _put(self, "params", params)
+        object.__setattr__(self, "reason", reason)
+        _put_shared(self, because, dict.fromkeys(parts), notes, scorer, params)
 
     @property
     def abstained(self) -> bool:
@@ -190,41 +168,35 @@ class Abstained(_FrozenScore):
         )
 
     def __getitem__(self, key: str) -> Any:
-        if key == "reward":
-            return None
         if key == "abstained":
             return self.reason
-        if key in self.parts:
-            return None
-        return self.notes[key]
-
-    def __iter__(self) -> Iterator[str]:
-        yield "reward"
-        yield from self.parts
-        yield "abstained"
-        yield from self.notes
-
-    def __len__(self) -> int:
-        return 2 + len(self.parts) + len(self.notes)
-
-    def _state(self) -> tuple[Any, ...]:
-        return (
-            self.reason,
-            self.because,
-            tuple(self.parts),
-            dict(self.notes),
-            self.scorer,
-            dict(self.params),
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Abstained) and self._state() == other._state()
-
-    def __hash__(self) -> int:
-        return hash((self.reason, self.because, self.scorer))
+        return None if key == "reward" or key in self.parts else self.notes[key]
 
     def __repr__(self) -> str:
         return f"Abstained({self.reason!r}, {self.because!r})"
+
+
+# The slots' own setters: a score is made in half the time that `object.__setattr__` takes.
+_put_value = Scored.__dict__["value"].__set__
+_put_because, _put_parts, _put_notes, _put_scorer, _put_params = (
+    _FrozenScore.__dict__[name].__set__
+    for name in ("because", "parts", "notes", "scorer", "params")
+)
+
+
+def _put_shared(
+    score: _FrozenScore,
+    because: str,
+    parts: Mapping[str, float | None],
+    notes: Mapping[str, str],
+    scorer: str,
+    params: Mapping[str, Json],
+) -> None:
+    _put_because(score, because)
+    _put_parts(score, parts)
+    _put_notes(score, notes)
+    _put_scorer(score, scorer)
+    _put_params(score, params)
 
 
 Score: TypeAlias = Scored | Abstained
@@ -234,7 +206,7 @@ def score_to_record(score: Score) -> dict[str, Any]:
     """The score as plain JSON values; `value` is null exactly when it abstained."""
     record: dict[str, Any] = {
         "scorer": score.scorer,
-        "value": None if isinstance(score, Abstained) else score.value,
+        "value": score["reward"],
         "because": score.because,
     }
     if isinstance(score, Abstained):

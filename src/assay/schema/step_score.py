@@ -34,34 +34,22 @@ Strength: TypeAlias = Literal[
     "strong_positive", "weak_positive", "neutral", "negative", "hard_negative"
 ]
 
-STRENGTH: Mapping[Classification, Strength] = {
-    "contract_pass": "strong_positive",
-    "target_reached": "strong_positive",
-    "recovered": "strong_positive",
-    "progress": "weak_positive",
-    "observation": "neutral",
-    "unknown": "neutral",
-    "no_progress": "negative",
-    "repeat": "negative",
-    "contract_fail": "negative",
-    "failure": "negative",
-    "blocked": "negative",
-    "destructive_ungated": "hard_negative",
+_CLASSES: Mapping[Classification, tuple[Strength, int, int]] = {
+    "contract_pass": ("strong_positive", 1000, 1000),
+    "target_reached": ("strong_positive", 1, 700),
+    "recovered": ("strong_positive", 500, 675),
+    "progress": ("weak_positive", 1, 700),
+    "observation": ("neutral", 1, 50),
+    "unknown": ("neutral", 0, 0),
+    "no_progress": ("negative", -440, 0),
+    "repeat": ("negative", -440, 0),
+    "contract_fail": ("negative", -440, -150),
+    "failure": ("negative", -700, -450),
+    "blocked": ("negative", -750, -750),
+    "destructive_ungated": ("hard_negative", -1000, -1000),
 }
-
 BANDS: Mapping[Classification, tuple[int, int]] = {
-    "contract_pass": (1000, 1000),
-    "target_reached": (1, 700),
-    "recovered": (500, 675),
-    "progress": (1, 700),
-    "observation": (1, 50),
-    "unknown": (0, 0),
-    "no_progress": (-440, 0),
-    "repeat": (-440, 0),
-    "contract_fail": (-440, -150),
-    "failure": (-700, -450),
-    "blocked": (-750, -750),
-    "destructive_ungated": (-1000, -1000),
+    name: (low, high) for name, (_, low, high) in _CLASSES.items()
 }
 """The lowest and the highest score of each classification, in thousandths."""
 
@@ -152,7 +140,7 @@ class StepScore(NamedTuple):
 
     @property
     def strength(self) -> Strength:
-        return STRENGTH[self.classification]
+        return _CLASSES[self.classification][0]
 
     @property
     def unit(self) -> float:

@@ -27,11 +27,11 @@ from assay.viewer.pages.pair import PairQuery, pair_page
 from assay.viewer.pages.rewards import reward_page, rewards_page
 from assay.viewer.pages.run import RunQuery, diagnosis_page, run_page
 from assay.viewer.pages.runs import RunsQuery, runs_page
+from assay.viewer.pages.step import picture_kind
 from assay.viewer.rendering import Templates, to_json
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.security import RAW_POLICY, artifact_type, secured
 from assay.viewer.tryout import RewardTryout
-from assay.web.asgi import App, Receive, Scope, Send, error_body
+from assay.web.asgi import App, Message, Receive, Scope, Send, error_body
 from assay.web.guards import Guards, guard
 
 STATIC = Path(__file__).parent / "static"
@@ -39,18 +39,51 @@ MAX_BODY_BYTES = 64 * 1024
 """No page takes a body; this is what a stray one may have."""
 KEEP = "private, max-age=31536000, immutable"
 MAX_HEAD_BYTES = 1024 * 1024
-"""The address of a trial holds its texts, quoted."""
+"""The address of a tried reward holds its texts, quoted."""
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; object-src 'none'; "
+    "frame-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+RAW_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'"
+"""For what agents and pages left behind: shown or saved, never run."""
+
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+    (b"cache-control", b"no-cache"),
+)
+"""Of every response that does not set them itself: nothing inline or from elsewhere is run."""
 
 
 def build_app(runs_dir: Path, guards: Guards) -> App:
     """The viewer of one folder of runs, behind its guards."""
-    return secured(guard(_with_twins(_pages(RunsReader(runs_dir))), guards))
+    return _with_headers(guard(_with_twins(_pages(RunsReader(runs_dir))), guards))
+
+
+def _with_headers(app: App) -> App:
+    """The application, each of whose responses carries those of `HEADERS` that it did not set."""
+
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                missing = [header for header in HEADERS if header[0] not in present]
+                message["headers"] = [*message["headers"], *missing]
+            await send(message)
+
+        await app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+    return call
 
 
 def _with_twins(app: App) -> App:
     """The application, in which `.json` at the end of a path asks for the page's record."""
 
-    async def with_twin(scope: Scope, receive: Receive, send: Send) -> None:
+    async def call(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             # As it was sent: a name that ends in `.json` itself comes with its dot quoted.
             raw = str((scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1"))
@@ -61,16 +94,16 @@ def _with_twins(app: App) -> App:
             scope = {**scope, "state": state, "path": path, "raw_path": raw.encode("latin-1")}
         await app(scope, receive, send)
 
-    return with_twin
+    return call
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
     """A page that says what went wrong."""
 
-    status: int
     title: str
     message: str
+    status: int | str
 
 
 class PageRenderer:
@@ -96,7 +129,7 @@ class PageRenderer:
         if getattr(request.state, "twin", False):
             body = dump_json(error_body(title.replace(" ", "_"), message))
             return Response(body, status, media_type="application/json")
-        page = ErrorPage(status, title, message)
+        page = ErrorPage(title, message, status)
         html = self._templates.render("problem.html", page, self._links, twin=None, poll="")
         return Response(html.encode(), status, media_type="text/html; charset=utf-8")
 
@@ -117,7 +150,7 @@ def _pages(reader: RunsReader) -> App:
     app = FastAPI(title="Assay", openapi_url=None, lifespan=lifespan)
     app.mount("/static/vendor", _VersionedFiles(directory=STATIC / "vendor"), name="vendor")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    _add_problems(app, renderer)
+    _add_error_pages(app, renderer)
     _add_runs(app, reader, renderer)
     _add_episodes(app, reader, renderer)
     _add_comparisons(app, reader, renderer)
@@ -129,12 +162,12 @@ class _VersionedFiles(StaticFiles):
     """Files whose version is in their name: a browser need not ask for them twice."""
 
     def file_response(self, *args: Any, **options: Any) -> Response:
-        answer = super().file_response(*args, **options)
-        answer.headers["cache-control"] = KEEP
-        return answer
+        response = super().file_response(*args, **options)
+        response.headers["cache-control"] = KEEP
+        return response
 
 
-def _add_problems(app: FastAPI, renderer: PageRenderer) -> None:
+def _add_error_pages(app: FastAPI, renderer: PageRenderer) -> None:
     @app.exception_handler(AssayError)
     def assay_error(request: Request, error: AssayError) -> Response:
         if isinstance(error, (UnknownName, BadRecord)):
@@ -183,7 +216,9 @@ def _add_runs(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
     @app.get("/artifacts/{run_id}/{sha256}")
     def artifact(run_id: str, sha256: str) -> Response:
         data = reader.artifact(run_id, sha256)
-        return _raw(data, artifact_type(data), {"cache-control": KEEP})
+        # Never a type that a browser would run.
+        kind = picture_kind(data) or "text/plain; charset=utf-8"
+        return _raw(data, kind, {"cache-control": KEEP})
 
 
 def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
@@ -195,16 +230,15 @@ def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> N
         if query.seen == version:
             return Response(status_code=204)
         page = episode_page(reader, run_id, attempt, query, wait=request.state.twin)
-        answer = renderer.page(request, "episode.html", page, seen=version)
+        response = renderer.page(request, "episode.html", page, seen=version)
         if query.seen and not page.live:
             # The attempt has ended: there is more to show than its steps.
-            answer.headers["hx-refresh"] = "true"
-        return answer
+            response.headers["hx-refresh"] = "true"
+        return response
 
     @app.get("/runs/{run_id}/episodes/{attempt}/diagnosis")
     def finding(request: Request, run_id: str, attempt: str) -> Response:
-        query = EpisodeQuery()
-        page = episode_page(reader, run_id, attempt, query, wait=True)
+        page = episode_page(reader, run_id, attempt, EpisodeQuery(), wait=True)
         return renderer.page(request, "finding.html", page)
 
     @app.get("/runs/{run_id}/episodes/{attempt}/record")

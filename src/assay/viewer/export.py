@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError, BadRecord
 from assay.ledger.index import RunRow
-from assay.viewer.app import STATIC
+from assay.viewer.app import STATIC, ErrorPage
 from assay.viewer.audits import Audits
 from assay.viewer.links import (
     WINDOW,
@@ -26,7 +26,7 @@ from assay.viewer.pages.compare import ComparePage, CompareQuery, compare_page
 from assay.viewer.pages.episode import EpisodePage, window_page
 from assay.viewer.pages.pair import PairQuery, pair_page
 from assay.viewer.pages.rewards import reward_page, rewards_page
-from assay.viewer.pages.run import RunQuery, run_before, run_page
+from assay.viewer.pages.run import RunPage, RunQuery, run_before, run_page
 from assay.viewer.pages.runs import RunsQuery, runs_page
 from assay.viewer.rendering import Templates, to_json
 from assay.viewer.runs_reader import RunsReader
@@ -72,11 +72,8 @@ def export(runs_dir: Path, target: Path) -> int:
 def _files(
     reader: RunsReader, rows: list[RunRow], compared: frozenset[tuple[str, str]]
 ) -> Iterator[_File]:
-    first = runs_page(reader, RunsQuery(), rows)
-    yield _File("index.html", "runs.html", first)
-    for number in range(2, first.pages + 1):
-        page = runs_page(reader, RunsQuery(page=number), rows)
-        yield _File(paged("index.html", {"page": number}), "runs.html", page)
+    for number, page in _numbered(lambda n: runs_page(reader, RunsQuery(page=n), rows)):
+        yield _File(paged("index.html", number), "runs.html", page)
     for row in rows:
         yield from _run_files(reader, row.run_id)
     for base, cand in sorted(compared):
@@ -90,31 +87,35 @@ def _files(
         yield _File(f"rewards/{name}.html", "reward.html", reward)
 
 
+def _numbered(make: Callable[[int], Any]) -> Iterator[tuple[int, Any]]:
+    """Every page of a list, with its number."""
+    page = make(1)
+    yield 1, page
+    yield from ((number, make(number)) for number in range(2, page.pages + 1))
+
+
 def _run_files(reader: RunsReader, run_id: str) -> Iterator[_File]:
+    def make(number: int) -> RunPage:
+        return run_page(reader, run_id, RunQuery(show="all", page=number), wait=True)
+
     try:
-        first = run_page(reader, run_id, RunQuery(show="all"), wait=True)
+        for number, page in _numbered(make):
+            yield _File(run_file(run_id, number), "run.html", page)
     except AssayError as error:
         # One run that cannot be read must not hide the others.
-        yield _File(run_file(run_id), "problem.html", _Unreadable(run_id, str(error)))
+        yield _unreadable(run_file(run_id), run_id, error)
         return
-    yield _File(run_file(run_id), "run.html", first)
-    for number in range(2, first.pages + 1):
-        query = RunQuery(show="all", page=number)
-        yield _File(run_file(run_id, number), "run.html", run_page(reader, run_id, query))
     finished = [row.attempt for row in reader.attempts(run_id)]
     for attempt in (*finished, *reader.unfinished(run_id)):
-        page = window_page(reader, run_id, attempt, 0)
-        yield _File(episode_file(run_id, attempt), "episode.html", page)
-        for start in range(WINDOW, page.n_steps, WINDOW):
-            page = window_page(reader, run_id, attempt, start)
-            yield _File(episode_file(run_id, attempt, start), "episode.html", page)
+        window = window_page(reader, run_id, attempt, 0)
+        yield _File(episode_file(run_id, attempt), "episode.html", window)
+        for start in range(WINDOW, window.n_steps, WINDOW):
+            window = window_page(reader, run_id, attempt, start)
+            yield _File(episode_file(run_id, attempt, start), "episode.html", window)
 
 
-@dataclass(frozen=True, slots=True)
-class _Unreadable:
-    title: str
-    message: str
-    status: str = "not readable"
+def _unreadable(path: str, title: str, error: AssayError) -> _File:
+    return _File(path, "problem.html", ErrorPage(title, str(error), "not readable"))
 
 
 def _compared(reader: RunsReader, rows: list[RunRow]) -> Iterator[tuple[str, str]]:
@@ -131,21 +132,19 @@ def _compared(reader: RunsReader, rows: list[RunRow]) -> Iterator[tuple[str, str
 
 
 def _comparison_files(reader: RunsReader, base: str, cand: str) -> Iterator[_File]:
-    page: ComparePage | None = None
-    number = 1
-    while page is None or number <= page.pages:
-        page = compare_page(reader, CompareQuery(base=base, cand=cand, page=number))
+    def make(number: int) -> ComparePage:
+        return compare_page(reader, CompareQuery(base=base, cand=cand, page=number))
+
+    for number, page in _numbered(make):
         yield _File(compare_file(base, cand, number), "compare.html", page)
-        for row in page.rows:
-            task = row.task.task_id
-            repeats = [attempt.repeat for attempt in reader.attempts(base, task)]
-            query = PairQuery(base=base, cand=cand, task=task, repeat=min(repeats), first=0)
+        for task in (row.task.task_id for row in page.rows):
+            repeat = min(attempt.repeat for attempt in reader.attempts(base, task))
+            query = PairQuery(base=base, cand=cand, task=task, repeat=repeat, first=0)
+            path = pair_file(base, cand, task)
             try:
-                yield _File(pair_file(base, cand, task), "pair.html", pair_page(reader, query))
+                yield _File(path, "pair.html", pair_page(reader, query))
             except AssayError as error:
-                problem = _Unreadable(task, str(error))
-                yield _File(pair_file(base, cand, task), "problem.html", problem)
-        number += 1
+                yield _unreadable(path, task, error)
 
 
 def _copy_artifacts(reader: RunsReader, page: EpisodePage, target: Path) -> None:

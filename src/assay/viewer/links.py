@@ -9,32 +9,13 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
 WINDOW = 200
 """Cells of the ribbon that a page shows."""
 TWIN = ".json"
 """At the end of a page's path: the page's record."""
-
-
-class Links(Protocol):
-    """What a template asks for; `None` where there is nothing to link to."""
-
-    @property
-    def exported(self) -> bool: ...
-    def static(self, name: str) -> str: ...
-    def runs(self, **query: Any) -> str | None: ...
-    def run(self, run_id: str, **query: Any) -> str | None: ...
-    def diagnosis(self, run_id: str) -> str | None: ...
-    def episode(self, run_id: str, attempt: str, step: int | None = None) -> str | None: ...
-    def finding(self, run_id: str, attempt: str) -> str | None: ...
-    def record(self, run_id: str, attempt: str, step: int | None = None) -> str | None: ...
-    def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str | None: ...
-    def compare(self, base: str = "", cand: str = "", **query: Any) -> str | None: ...
-    def pair(self, base: str, cand: str, task: str, **query: Any) -> str | None: ...
-    def rewards(self) -> str | None: ...
-    def reward(self, name: str) -> str | None: ...
 
 
 def _address(path: str, query: Mapping[str, Any]) -> str:
@@ -71,14 +52,13 @@ class ServerLinks:
         return f"/runs/{part(run_id)}/diagnosis"
 
     def episode(self, run_id: str, attempt: str, step: int | None = None) -> str:
-        return _address(_episode(run_id, attempt), {} if step is None else {"step": str(step)})
+        return _episode(run_id, attempt, step=step)
 
     def finding(self, run_id: str, attempt: str) -> str:
-        return f"{_episode(run_id, attempt)}/diagnosis"
+        return _episode(run_id, attempt, "/diagnosis")
 
     def record(self, run_id: str, attempt: str, step: int | None = None) -> str:
-        query = {} if step is None else {"step": str(step)}
-        return _address(f"{_episode(run_id, attempt)}/record", query)
+        return _episode(run_id, attempt, "/record", step=step)
 
     def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str:  # noqa: ARG002
         return f"/artifacts/{part(run_id)}/{part(sha256)}"
@@ -96,8 +76,9 @@ class ServerLinks:
         return f"/rewards/{part(name)}"
 
 
-def _episode(run_id: str, attempt: str) -> str:
-    return f"/runs/{part(run_id)}/episodes/{part(attempt)}"
+def _episode(run_id: str, attempt: str, below: str = "", *, step: int | None = None) -> str:
+    path = f"/runs/{part(run_id)}/episodes/{part(attempt)}{below}"
+    return path if step is None else f"{path}?step={step}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,44 +91,42 @@ class FileLinks:
     exported: bool = field(default=True, init=False)
 
     def _to(self, path: str, fragment: str = "") -> str:
-        return (
-            "../" * self.here.count("/")
-            + quote(os.fsencode(path))
-            + (f"#{fragment}" if fragment else "")
-        )
+        return "../" * self.here.count("/") + quote(os.fsencode(path)) + fragment
 
     def static(self, name: str) -> str:
         return self._to(f"static/{name}")
 
     def runs(self, **query: Any) -> str | None:
-        return None if _without(query, "page") else self._to(paged("index.html", query))
+        return (
+            None
+            if _needs_server(query, "page")
+            else self._to(paged("index.html", query.get("page")))
+        )
 
     def run(self, run_id: str, **query: Any) -> str | None:
-        return None if _without(query, "page") else self._to(run_file(run_id, query.get("page")))
-
-    def diagnosis(self, run_id: str) -> str | None:  # noqa: ARG002
-        return None
+        return (
+            None if _needs_server(query, "page") else self._to(run_file(run_id, query.get("page")))
+        )
 
     def episode(self, run_id: str, attempt: str, step: int | None = None) -> str:
-        anchor = "" if step is None else f"step-{step}"
+        anchor = "" if step is None else f"#step-{step}"
         return self._to(episode_file(run_id, attempt, (step or 0) // WINDOW * WINDOW), anchor)
 
-    def finding(self, run_id: str, attempt: str) -> str | None:  # noqa: ARG002
-        return None
+    def _not_exported(self, *_: object) -> None:
+        """No link: diagnoses and records have no file of their own."""
 
-    def record(self, run_id: str, attempt: str, step: int | None = None) -> str | None:  # noqa: ARG002
-        return None
+    diagnosis = finding = record = _not_exported
 
     def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str:  # noqa: ARG002
         return self._to(artifact_file(sha256, kind))
 
     def compare(self, base: str = "", cand: str = "", **query: Any) -> str | None:
-        if (base, cand) not in self.comparisons or _without(query, "page"):
+        if (base, cand) not in self.comparisons or _needs_server(query, "page"):
             return None
         return self._to(compare_file(base, cand, query.get("page")))
 
     def pair(self, base: str, cand: str, task: str, **query: Any) -> str | None:
-        return None if _without(query) else self._to(pair_file(base, cand, task))
+        return None if _needs_server(query) else self._to(pair_file(base, cand, task))
 
     def rewards(self) -> str:
         return self._to("rewards.html")
@@ -156,21 +135,24 @@ class FileLinks:
         return self._to(f"rewards/{name}.html")
 
 
-def _without(query: Mapping[str, Any], *answerable: str) -> bool:
-    """Whether the query says anything that files have no answer to."""
+Links: TypeAlias = ServerLinks | FileLinks
+"""What a template asks for addresses; a method gives `None` where there is nothing to link to."""
+
+
+def _needs_server(query: Mapping[str, Any], *answerable: str) -> bool:
+    """Whether the query has more than what files can answer."""
     return any(
         value not in (None, "", False, 0) for key, value in query.items() if key not in answerable
     )
 
 
-def paged(name: str, query: Mapping[str, Any]) -> str:
+def paged(name: str, page: int | None) -> str:
     """The file of a page of a list; the first one has the plain name."""
-    page = query.get("page") or 1
-    return name if page == 1 else f"{name.removesuffix('.html')}.page{page}.html"
+    return name if page in (None, 1) else f"{name.removesuffix('.html')}.page{page}.html"
 
 
 def run_file(run_id: str, page: int | None = None) -> str:
-    return paged(f"runs/{run_id}.html", {"page": page})
+    return paged(f"runs/{run_id}.html", page)
 
 
 def episode_file(run_id: str, attempt: str, first: int = 0) -> str:
@@ -182,7 +164,7 @@ def artifact_file(sha256: str, kind: str) -> str:
 
 
 def compare_file(base: str, cand: str, page: int | None = None) -> str:
-    return paged(f"compare/{base}..{cand}.html", {"page": page})
+    return paged(f"compare/{base}..{cand}.html", page)
 
 
 def pair_file(base: str, cand: str, task: str) -> str:

@@ -1,7 +1,12 @@
-"""Pages as HTML, through templates that escape everything, or as JSON."""
+"""Pages as HTML or as JSON.
+
+The templates escape everything, and make hostile text visible: nothing in it can drive a page, a
+terminal or a reader's eye.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -11,17 +16,27 @@ from markupsafe import Markup
 from assay import __version__
 from assay.formats.lines import dump_json
 from assay.viewer.links import Links
-from assay.viewer.text import brief, visible
 from assay.viewer.theme import GLYPHS, bars, duration, money, plain, shade, signed, words
+
+_HIDDEN = re.compile(
+    "\r\n?"
+    "|[\x00-\x08\x0b-\x1f\x7f-\x9f\xad"  # controls but tab and line break, the soft hyphen
+    "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"  # invisible, reordering
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"  # letters that are blank
+    "\ufe00-\ufe0d\U000e0000-\U000e0fff"  # selectors and tags, in which text can be hidden
+    "\ud800-\udfff]"  # half a character
+)
+_CONTROL_PICTURES = 0x2400
+_DELETE = 0x7F
 
 
 def to_json(page: Any) -> bytes:
-    """The page's record as ASCII: what has no other form is an escape."""
+    """The page's record as ASCII JSON."""
     return dump_json(asdict(page))
 
 
 class Templates:
-    """The templates of the package; every value is made visible, then escaped."""
+    """The templates of the package; every value goes through `visible`, then is escaped."""
 
     def __init__(self) -> None:
         self._environment = Environment(
@@ -46,7 +61,7 @@ class Templates:
 
 
 def _finalize(value: Any) -> Any:
-    # Markup is what the templates themselves made; anything else may come from a model.
+    # Markup comes from the templates themselves; anything else may come from a model.
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -57,3 +72,27 @@ def _when(stamp: str) -> str:
 
 def _count(number: int) -> str:
     return f"{number:,}"
+
+
+def brief(text: str, most: int = 200) -> str:
+    """The text; of a longer one the beginning, and how long it is."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+
+
+def visible(text: str) -> str:
+    """The text with a symbol for everything that would act instead of show.
+
+    Control characters become their pictures, escape sequences among them; what reorders or hides
+    text, and half a surrogate pair, becomes its code point. Line breaks and tabs stay.
+    """
+    return _HIDDEN.sub(_picture, text) if _HIDDEN.search(text) else text
+
+
+def _picture(match: re.Match[str]) -> str:
+    hidden = match.group()
+    if hidden == "\r\n":
+        return "\n"
+    code = ord(hidden)
+    if code < 0x20:
+        return chr(_CONTROL_PICTURES + code)
+    return "␡" if code == _DELETE else f"⟨U+{code:04X}⟩"

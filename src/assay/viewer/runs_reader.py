@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, LedgerIndex, RunRow
@@ -24,16 +23,15 @@ from assay.schema.episode import Step
 from assay.schema.manifest import RunManifest
 from assay.viewer.lru_cache import LruCache, Stamp, stamp
 
-T = TypeVar("T")
-MOST_GISTS = 200_000
-"""Steps whose gist is remembered, over all episodes."""
+MOST_SUMMARIES = 200_000
+"""Steps whose summary is cached, over all episodes."""
 MOST_INTERVALS = 2_000
 MOST_RUNS = 16
 MOST_REPORTS = 8
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenRun:
     """A run that one thread at a time reads."""
 
     run: Run
@@ -41,11 +39,11 @@ class _Open:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """The gists of a file, and the state of it that they are of."""
+class _StepsFile:
+    """The summaries of a file's steps, and the version of the file that they are of."""
 
     stamp: Stamp
-    gists: tuple[StepGist, ...]
+    summaries: tuple[StepGist, ...]
 
 
 class RunsReader:
@@ -55,8 +53,10 @@ class RunsReader:
         self.runs_dir = runs_dir
         self._index = LedgerIndex(runs_dir)
         self._index_lock = threading.Lock()
-        self._runs: LruCache[_Open] = LruCache(MOST_RUNS)
-        self._gists: LruCache[_Read] = LruCache(MOST_GISTS, lambda read: len(read.gists))
+        self._runs: LruCache[_OpenRun] = LruCache(MOST_RUNS)
+        self._steps: LruCache[_StepsFile] = LruCache(
+            MOST_SUMMARIES, lambda file: len(file.summaries)
+        )
         self._intervals: LruCache[tuple[ConfidenceInterval | None]] = LruCache(MOST_INTERVALS)
         self._diagnoses: LruCache[Diagnosis] = LruCache(MOST_REPORTS)
         self._comparisons: LruCache[Comparison] = LruCache(MOST_REPORTS)
@@ -75,7 +75,7 @@ class RunsReader:
             return self._index.attempts(run_id=run_id, task_id=task_id)
 
     def interval(self, row: RunRow) -> ConfidenceInterval | None:
-        """The 95 % interval of the mean over tasks; `None` where it would not be honest."""
+        """The 95 % interval of the mean over tasks; `None` for too few of them."""
 
         def make() -> tuple[ConfidenceInterval | None]:
             with self._index_lock:
@@ -85,7 +85,7 @@ class RunsReader:
         return self._intervals.get_or_make((row.run_id, row.attempts, row.mean), make)[0]
 
     def layout(self, run_id: str) -> RunLayout:
-        """Where the run is; a name that is no run's is an `UnknownName`."""
+        """Where the run is. Raises `UnknownName` if there is no run of this name."""
         layout = RunLayout(self.runs_dir / run_id)
         inside = run_id not in ("", ".", "..") and not {"/", "\0"} & set(run_id)
         if not inside or not layout.manifest.is_file():
@@ -93,17 +93,17 @@ class RunsReader:
         return layout
 
     def manifest(self, run_id: str) -> RunManifest:
-        """What the run was."""
+        """The manifest of the run."""
         with self._open(run_id) as run:
             return run.manifest
 
     def live(self, rows: Sequence[RunRow]) -> frozenset[str]:
-        """The ids of those runs that somebody is writing to."""
+        """The ids of those runs that are being written."""
         folders = [self.runs_dir / row.run_id for row in rows]
         return frozenset(folder.name for folder in runs_being_written(folders))
 
     def is_live(self, run_id: str) -> bool:
-        """Whether somebody is writing to the run."""
+        """Whether the run is being written."""
         return is_being_written(self.layout(run_id).folder)
 
     def unfinished(self, run_id: str) -> tuple[str, ...]:
@@ -116,25 +116,24 @@ class RunsReader:
         with self._open(run_id) as run:
             return run.stored(attempt)
 
-    def gists(self, run_id: str, attempt: str) -> tuple[StepGist, ...]:
-        """The gist of every step of an attempt, whether it is finished or not."""
+    def step_summaries(self, run_id: str, attempt: str) -> tuple[StepGist, ...]:
+        """The summary of every step of an attempt, whether it is finished or not."""
         path = self.layout(run_id).steps_of(attempt)
-        now = stamp(path)
-        read = self._gists.get(path)
-        if read is not None and read.stamp == now:
-            return read.gists
-        known: tuple[StepGist, ...] = ()
+        now, cached = stamp(path), self._steps.get(path)
+        if cached is not None and cached.stamp == now:
+            return cached.summaries
+        summaries: tuple[StepGist, ...] = ()
         # A file that only grew is read on; one that was replaced is read anew.
-        if read is not None and read.stamp[0] == now[0] and read.stamp[1] <= now[1]:
-            known = read.gists
-        return self._gists.put(path, _Read(now, read_gists(path, known))).gists
+        if cached is not None and cached.stamp[0] == now[0] and cached.stamp[1] <= now[1]:
+            summaries = cached.summaries
+        return self._steps.put(path, _StepsFile(now, read_gists(path, summaries))).summaries
 
     def steps(self, run_id: str, attempt: str, first: int, last: int) -> tuple[Step, ...]:
         """The whole steps `first` to `last - 1`."""
-        gists = self.gists(run_id, attempt)
-        if not gists:
+        summaries = self.step_summaries(run_id, attempt)
+        if not summaries:
             return ()
-        return read_window(self.layout(run_id).steps_of(attempt), gists, first, last)
+        return read_window(self.layout(run_id).steps_of(attempt), summaries, first, last)
 
     def record(self, run_id: str, attempt: str, step: int | None = None) -> bytes:
         """The line of an attempt, or of one of its steps, as it was written."""
@@ -142,12 +141,12 @@ class RunsReader:
         if step is None:
             with self._open(run_id) as run:
                 return run.line(attempt)
-        gists = self.gists(run_id, attempt)
-        if step >= len(gists):
-            raise UnknownName(f"attempt {attempt!r} has no step {step}; it has {len(gists)}")
+        summaries = self.step_summaries(run_id, attempt)
+        if step >= len(summaries):
+            raise UnknownName(f"attempt {attempt!r} has no step {step}; it has {len(summaries)}")
         with path.open("rb") as stream:
-            stream.seek(gists[step].offset)
-            return stream.read(gists[step].end - gists[step].offset)
+            stream.seek(summaries[step].offset)
+            return stream.read(summaries[step].end - summaries[step].offset)
 
     def artifact(self, run_id: str, sha256: str) -> bytes:
         """The content, checked against its hash."""
@@ -162,7 +161,7 @@ class RunsReader:
             return f"[not readable: {error}]"
 
     def diagnosis(self, run_id: str, *, now: bool = True) -> Diagnosis | None:
-        """The run, cause by cause; `None` when it is not known yet and not wanted `now`."""
+        """The run, cause by cause; without `now`, `None` unless it is cached."""
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.episodes))
         if not now:
@@ -171,13 +170,13 @@ class RunsReader:
 
     def finding(self, run_id: str, attempt: str) -> AttemptDiagnosis | None:
         """Why one attempt is below full reward."""
-        known = self.diagnosis(run_id, now=False)
-        if known is not None:
-            return next((found for found in known.findings if found.attempt == attempt), None)
+        cached = self.diagnosis(run_id, now=False)
+        if cached is not None:
+            return next((item for item in cached.findings if item.attempt == attempt), None)
         return diagnose_attempt(Run(self.layout(run_id).folder, strict=False), attempt)
 
     def comparison(self, base: str, cand: str, *, force: bool = False) -> Comparison:
-        """What the candidate run says against the base run."""
+        """The candidate run against the base run."""
         layouts = [self.layout(base), self.layout(cand)]
         key = (base, cand, force, *(stamp(layout.episodes) for layout in layouts))
         runs = [Run(layout.folder, strict=False) for layout in layouts]
@@ -188,23 +187,15 @@ class RunsReader:
     def version(self, run_id: str) -> tuple[Stamp, ...]:
         """Another value whenever something of the run is new."""
         layout = self.layout(run_id)
-        written = [stamp(layout.episodes), stamp(layout.steps)]
-        if not is_being_written(layout.folder):
-            return tuple(written)
-        under_way = (layout.steps / f"{name}.jsonl" for name in self.unfinished(run_id))
-        return (*written, *map(stamp, under_way))
+        paths = [layout.episodes, layout.steps]
+        if is_being_written(layout.folder):
+            paths += [layout.steps / f"{name}.jsonl" for name in self.unfinished(run_id)]
+        return tuple(map(stamp, paths))
 
     @contextmanager
     def _open(self, run_id: str) -> Iterator[Run]:
         layout = self.layout(run_id)
         key = (run_id, stamp(layout.manifest))
-        opened = self._runs.get_or_make(key, lambda: _Open(Run(layout.folder, strict=False)))
-        with opened.lock:
-            yield opened.run
-
-
-def page_of(rows: Sequence[T], number: int, size: int) -> tuple[list[T], int]:
-    """The rows of a page that counts from 1, and how many pages there are."""
-    pages = max(1, -(-len(rows) // size))
-    at = min(max(number, 1), pages) - 1
-    return list(rows[at * size : (at + 1) * size]), pages
+        entry = self._runs.get_or_make(key, lambda: _OpenRun(Run(layout.folder, strict=False)))
+        with entry.lock:
+            yield entry.run

@@ -91,51 +91,46 @@ def reward_shade(value: float | None) -> Shade:
     return "none" if value is None else shade(2 * value - 1)
 
 
-def mark_of(step: int, gist: StepGist) -> Mark:
-    """The mark of a step: what stood in the way first, then what its score says."""
-    if gist.block:
+def mark_of(step: int, summary: StepGist) -> Mark:
+    """The mark of a step: what blocked it, else the class of its score, else its error."""
+    if summary.block:
         return "blocked"
-    mark = _CLASS_MARKS.get(gist.classification, "")
-    if mark:
-        return mark
-    if gist.error:
-        return "failure"
-    return "reset" if step == 0 else ""
+    mark = _CLASS_MARKS.get(summary.classification, "failure" if summary.error else "")
+    return mark or ("reset" if step == 0 else "")
 
 
-def value_of(gist: StepGist) -> float | None:
-    """The step score; where there is none, what the world paid."""
-    return gist.reward if gist.score is None else gist.score
+def value_of(summary: StepGist) -> float | None:
+    """The step score; where there is none, the reward of the environment."""
+    return summary.reward if summary.score is None else summary.score
 
 
-def cells(gists: Sequence[StepGist], first: int = 0) -> tuple[Cell, ...]:
+def cells(summaries: Sequence[StepGist], first: int = 0) -> tuple[Cell, ...]:
     """The ribbon of these steps, the first of which has this number."""
-    return tuple(_cell(step, gist) for step, gist in enumerate(gists, first))
+    return tuple(_cell(step, summary) for step, summary in enumerate(summaries, first))
 
 
-def _cell(step: int, gist: StepGist) -> Cell:
-    value, mark = value_of(gist), mark_of(step, gist)
-    words = [f"step {step}", "no score" if value is None else signed(value, 2)]
-    if mark:
-        words.append(mark)
-    return Cell(step, value, shade(value), mark, ", ".join(words))
+def _cell(step: int, summary: StepGist) -> Cell:
+    value, mark = value_of(summary), mark_of(step, summary)
+    label = f"step {step}, {'no score' if value is None else signed(value, 2)}"
+    return Cell(step, value, shade(value), mark, f"{label}, {mark}" if mark else label)
 
 
-def overview(gists: Sequence[StepGist], most: int) -> tuple[Segment, ...]:
+def overview(summaries: Sequence[StepGist], most: int) -> tuple[Segment, ...]:
     """The whole episode in at most so many pieces of equal length."""
-    if not gists:
+    if not summaries:
         return ()
-    length = -(-len(gists) // most)
+    length = -(-len(summaries) // most)
     return tuple(
-        _segment(gists[first : first + length], first) for first in range(0, len(gists), length)
+        _segment(summaries[first : first + length], first)
+        for first in range(0, len(summaries), length)
     )
 
 
-def _segment(gists: Sequence[StepGist], first: int) -> Segment:
-    values = [value for gist in gists if (value := value_of(gist)) is not None]
+def _segment(summaries: Sequence[StepGist], first: int) -> Segment:
+    values = [value for summary in summaries if (value := value_of(summary)) is not None]
     mean = sum(values) / len(values) if values else None
-    failures = sum(mark_of(first + i, gist) in FAILURES for i, gist in enumerate(gists))
-    return Segment(first, first + len(gists) - 1, mean, shade(mean), failures)
+    failures = sum(mark_of(first + i, summary) in FAILURES for i, summary in enumerate(summaries))
+    return Segment(first, first + len(summaries) - 1, mean, shade(mean), failures)
 
 
 def bars(segments: Sequence[Segment], unit: int, half: int) -> list[tuple[Shade, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.errors import BadParameter
 from assay.registry import find_reward
-from assay.report.sensitivity import ProbeResult, Sensitivity
+from assay.report.sensitivity import ScoredVariant, Sensitivity
 from assay.resources.child import ChildProcess, same_interpreter
 from assay.resources.frames import BadFrame, Closed
 from assay.schema.score import Score, score_from_record
@@ -51,7 +51,7 @@ class RewardTryout:
         request = {"do": "probe", "reference": reference, **_to_request(reward, columns, params)}
         record = self._run(request)["probe"]
         return Sensitivity(
-            **{**record, "rows": tuple(ProbeResult(**row) for row in record["rows"])}
+            **{**record, "rows": tuple(ScoredVariant(**row) for row in record["rows"])}
         )
 
     def _run(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld.archive import AlfWorldArchive
-from assay.envs.text.alfworld.data import shipped
+from assay.envs.text.alfworld.data import AlfWorldArchive, shipped
 from assay.envs.text.alfworld.reader import GameFile, read_game
 from assay.errors import BadRecord
 from tools.pack_alfworld import write_archive
@@ -59,7 +58,7 @@ def test_a_damaged_index_is_refused(index: str, why: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(position=st.integers(0, 1500), value=st.integers(0, 255))
 def test_a_damaged_stream_is_refused_or_still_a_game(position: int, value: int) -> None:
-    whole = shipped().archive
+    whole = shipped()
     entry = whole.entries[0]
     data = bytearray(whole.data)
     data[entry.offset + position % entry.size] = value

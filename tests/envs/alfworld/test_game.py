@@ -156,7 +156,7 @@ def test_numbers_fall_in_the_order_of_ids_and_basins_are_a_kind_of_their_own() -
     }
 
 
-GAMES = st.integers(0, 273).map(lambda i: shipped().archive.load(shipped().archive.entries[i]))
+GAMES = st.integers(0, 273).map(lambda i: shipped().load(shipped().entries[i]))
 SEEDS = st.integers(0, 2**32 - 1)
 WALKS = settings(max_examples=30, deadline=None)
 

@@ -40,10 +40,10 @@ def test_a_game_answers_as_the_reference_engine_did(transcript: Any, official: P
 
 
 def test_every_shipped_game_is_won_by_its_walkthrough_and_not_before() -> None:
-    entries = shipped().archive.entries
+    entries = shipped().entries
     assert len(entries) == 274
     for entry in entries:
-        file = shipped().archive.load(entry)
+        file = shipped().load(entry)
         game = AlfWorldGame(House.build(file))
         rewards = [game.step(command).reward for command in file.walkthrough]
         assert rewards == [0] * (len(rewards) - 1) + [1], entry.id
@@ -53,11 +53,11 @@ def test_every_shipped_game_is_won_by_its_walkthrough_and_not_before() -> None:
 
 def test_an_archived_game_is_the_official_file(official: Path) -> None:
     compared = 0
-    for entry in shipped().archive.entries:
+    for entry in shipped().entries:
         path = official / entry.split / entry.id / "game.tw-pddl"
         if path.exists():
             raw = read_game(path.read_text(encoding="utf-8"), source="raw")
-            packed = shipped().archive.load(entry)
+            packed = shipped().load(entry)
             assert (packed.goal, packed.walkthrough) == (raw.goal, raw.walkthrough)
             assert packed.problem.objects == raw.problem.objects
             assert packed.problem.facts == raw.problem.facts

@@ -82,8 +82,7 @@ def _replay(names: list[str], java: str) -> Replay:
             ]
             peak = max(peak, process.memory_info().rss)
     finally:
-        simulator.kill()
-        simulator.reap()
+        simulator.close()
     return Replay(scores, texts, splits, peak / 2**20)
 
 
@@ -296,8 +295,7 @@ def test_a_simulator_that_went_away_says_how_its_process_ended() -> None:
     os.kill(simulator.pid, signal.SIGKILL)
     with pytest.raises(WireError, match="Java ended with code -9"):
         simulator.call("getNumMoves")
-    simulator.kill()
-    simulator.reap()
+    simulator.close()
 
 
 def test_an_instance_that_was_never_started_closes_and_testifies_nothing() -> None:

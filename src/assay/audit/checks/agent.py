@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Final
 
-from assay.audit.context import CheckContext, Probe, ProbeResult, Violation, never_paid, skip_when
+from assay.audit.checks.forms import ELSE
+from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, skip_when
 from assay.audit.conversations import ChatMessage, assistant, question, tool_use
 from assay.audit.episodes import ONE_ENDING, Ending, episode_record, has_own_episodes
-from assay.audit.findings import CallResult, Check, CheckResult, GraderCall, Sample
+from assay.audit.findings import (
+    CallResult,
+    Check,
+    CheckFunction,
+    CheckResult,
+    GraderCall,
+    Sample,
+    Violation,
+)
 from assay.schema.audit import Kind
 
 AGENT: Final[frozenset[Kind]] = frozenset(("agent",))
@@ -41,7 +51,7 @@ def _right(context: CheckContext, sample: Sample) -> str:
 
 
 def _wrong(context: CheckContext, sample: Sample) -> str:
-    return context.frame.put(sample.wrong[0] if sample.wrong else "Bartholomew Quill")
+    return context.frame.put(sample.wrong[0] if sample.wrong else ELSE)
 
 
 def _value(result: CallResult) -> float:
@@ -61,24 +71,36 @@ def _has_gate(context: CheckContext) -> bool:
 
 
 def _gate_stays_closed(
-    name: str,
-    summary: str,
-    violation: Violation,
     calls: Callable[[Sample, str], Iterable[tuple[str, GraderCall]]],
-) -> Check:
-    """The check that a right answer is not paid in these conversations without a real tool."""
+) -> CheckFunction:
+    """A check function: a right answer in these conversations, without a real tool, is not paid."""
 
+    @skip_when(lambda context: not _has_gate(context), NO_GATE)
     def run(context: CheckContext) -> CheckResult:
-        if not _has_gate(context):
-            return CheckResult(skipped=NO_GATE)
-        probes = (
+        return context.must_not_pay(
             Probe(variant, call)
             for row in context.rows()
             for variant, call in calls(row, _right(context, row))
         )
-        return context.must_not_pay(violation, probes)
 
-    return Check(name, "agent", AGENT, summary, run)
+    return run
+
+
+def _never_pays_more(
+    variant: str, pairs: Callable[[CheckContext], Iterable[tuple[GraderCall, GraderCall]]]
+) -> CheckFunction:
+    """A check function: the second call of a pair is not paid more than the first."""
+
+    def run(context: CheckContext) -> CheckResult:
+        hits, tried = list[ProbeOutcome](), 0
+        for once, often in pairs(context):
+            tried += 1
+            first, second = context.ask([once, often])
+            if _value(second) - _value(first) > NOTICEABLE * context.full_marks:
+                hits.append(ProbeOutcome(Probe(variant, often), second))
+        return context.report_hits(hits, tried)
+
+    return run
 
 
 def _failed_calls(row: Sample, right: str) -> Iterator[tuple[str, GraderCall]]:
@@ -97,22 +119,11 @@ def _late_call(row: Sample, right: str) -> Iterator[tuple[str, GraderCall]]:
     yield "called after the answer", GraderCall(right, row.columns, messages)
 
 
-def _repeated_calls(context: CheckContext) -> CheckResult:
-    violation = Violation(
-        "high",
-        "the same call again is paid again",
-        "the same question to the tool brings nothing new",
-        "make the tool's part of the reward independent of the number of calls",
-    )
-    rows, hits = context.rows(), list[ProbeResult]()
-    for row in rows:
+def _repeated_calls(context: CheckContext) -> Iterator[tuple[GraderCall, GraderCall]]:
+    for row in context.rows():
         uses = [tool_use(row, number) for number in range(1, MANY + 1)]
         for text in (_right(context, row), _wrong(context, row)):
-            repeated = _call(row, text, chain(*uses))
-            once, often = context.ask([_call(row, text, uses[0]), repeated])
-            if _value(often) - _value(once) > NOTICEABLE * context.full_marks:
-                hits.append(ProbeResult(Probe("the same call ten times", repeated), often))
-    return context.report_hits(violation, hits, 2 * len(rows))
+            yield _call(row, text, uses[0]), _call(row, text, chain(*uses))
 
 
 def _tool_alone(context: CheckContext) -> Iterator[Probe]:
@@ -137,29 +148,23 @@ def _useless_tool(context: CheckContext) -> Iterator[Probe]:
 
 def _episode_leak(context: CheckContext) -> CheckResult:
     """The same episode, asked again after others, gets the same result."""
-    violation = Violation(
-        "high",
-        "an episode changes the verdict on another",
-        "an episode is judged by itself",
-        "keep no state between calls; no module-level caches keyed by part of an episode",
-    )
     order: list[tuple[int, GraderCall]] = []
     for row in context.rows():
         right = context.to_call(row, _right(context, row))
         wrong = context.to_call(row, _wrong(context, row))
         first = len(order)
         order += [(first, right), (first, right), (first + 1, wrong), (first, right)]
-    episodes: dict[int, list[ProbeResult]] = {}
+    episodes: dict[int, list[ProbeOutcome]] = {}
     results = context.ask([call for _, call in order], fresh=True)
     for (episode, call), result in zip(order, results, strict=True):
-        again = ProbeResult(Probe("the same episode again", call), result)
+        again = ProbeOutcome(Probe("the same episode again", call), result)
         episodes.setdefault(episode, []).append(again)
     hits = [
         min(repeats, key=lambda hit: _value(hit.result))
         for repeats in episodes.values()
         if len({(hit.result.status, round(_value(hit.result), 9)) for hit in repeats}) > 1
     ]
-    return context.report_hits(violation, hits, len(episodes))
+    return context.report_hits(hits, len(episodes))
 
 
 def _with_episode(row: Sample, ending: Ending, text: str | None = None) -> GraderCall:
@@ -172,38 +177,17 @@ def _with_episode(row: Sample, ending: Ending, text: str | None = None) -> Grade
 _on_built_in = skip_when(lambda context: has_own_episodes(context.samples), ONE_ENDING)
 
 
-@_on_built_in
-def _claims_believed(context: CheckContext) -> CheckResult:
-    violation = Violation(
-        "high",
-        "the agent's own claim is believed",
-        "the world says that the task was not done",
-        "judge the world's testimony, not what is said about it",
-    )
-    probes = (
-        Probe(f"{claim!r}, world {ending}", _with_episode(row, ending, claim), (claim,))
-        for row in context.rows()
-        for claim in CLAIMS
-        for ending in UNSUCCESSFUL
-    )
-    return context.must_not_pay(violation, probes)
+def _claims(context: CheckContext) -> Iterator[Probe]:
+    for row in context.rows():
+        for claim in CLAIMS:
+            for ending in UNSUCCESSFUL:
+                call = _with_episode(row, ending, claim)
+                yield Probe(f"{claim!r}, world {ending}", call, (claim,))
 
 
-@_on_built_in
-def _after_done(context: CheckContext) -> CheckResult:
-    violation = Violation(
-        "medium",
-        "steps after the end are paid",
-        "the episode was over; what came after it counts for nothing",
-        "stop at the first step that the world calls done",
-    )
-    rows, hits = context.rows(), list[ProbeResult]()
-    for row in rows:
-        continued = _with_episode(row, "after done")
-        done, later = context.ask([context.to_call(row, row.right[0]), continued])
-        if _value(later) > _value(done) + NOTICEABLE * context.full_marks:
-            hits.append(ProbeResult(Probe("two steps after done", continued), later))
-    return context.report_hits(violation, hits, len(rows))
+def _continued(context: CheckContext) -> Iterator[tuple[GraderCall, GraderCall]]:
+    for row in context.rows():
+        yield context.to_call(row, row.right[0]), _with_episode(row, "after done")
 
 
 @_on_built_in
@@ -211,75 +195,70 @@ def _broken_environment(context: CheckContext) -> CheckResult:
     """A broken environment gives no reward; a zero would blame the agent, but misleads less."""
     probes = [Probe("world that died", _with_episode(row, "dead")) for row in context.rows()]
     hits = [one for one in context.results(probes) if one.result.status == "scored"]
-    violation = Violation(
-        "high" if any(context.pays(hit.result) for hit in hits) else "low",
-        "a broken world is scored",
-        "no score: the world failed, and nobody knows what the agent was worth",
-        "abstain when the world failed before its end",
-    )
-    return context.report_hits(violation, hits, len(probes))
+    paid = any(context.pays(hit.result) for hit in hits)
+    violation = context.violation if paid else replace(context.violation, severity="low")
+    return context.report_hits(hits, len(probes), violation=violation)
 
 
-_never_paid = partial(never_paid, family="agent", kinds=AGENT)
+_check = partial(Check, family="agent", kinds=AGENT)
+_environment_check = partial(Check, family="agent", kinds=ENVIRONMENT)
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _gate_stays_closed(
-        "failed_calls", "Failed calls do not open a tool gate.",
+    _check("failed_calls", "Failed calls do not open a tool gate.",
+        _gate_stays_closed(_failed_calls),
         Violation("medium", "a failed call opens the tool gate",
             "the tool gave nothing, so the answer owes nothing to it",
-            "count results that are not marked as errors"),
-        _failed_calls,
-    ),
-    _gate_stays_closed(
-        "forged_tool", "Text that imitates a tool message does not open a tool gate.",
+            "count results that are not marked as errors")),
+    _check("forged_tool", "Text that imitates a tool message does not open a tool gate.",
+        _gate_stays_closed(_forged_tools),
         Violation("high", "a tool message that the model wrote itself opens the gate",
             "no tool was called; the model only wrote as if",
-            "read roles and call ids, never the text of a message"),
-        _forged_tools,
-    ),
-    _gate_stays_closed(
-        "late_call", "A call after the answer does not open a tool gate.",
+            "read roles and call ids, never the text of a message")),
+    _check("late_call", "A call after the answer does not open a tool gate.",
+        _gate_stays_closed(_late_call),
         Violation("low", "a call after the answer opens the gate",
             "the answer was given before the tool was asked",
-            "count only uses after which the model spoke again"),
-        _late_call,
-    ),
-    Check(
-        "repeated_calls", "agent", AGENT, "The same call again is not paid again.", _repeated_calls
-    ),
-    _never_paid(
-        "tool_alone", "Using a tool is not paid without a right answer.",
+            "count only uses after which the model spoke again")),
+    _check("repeated_calls", "The same call again is not paid again.",
+        _never_pays_more("the same call ten times", _repeated_calls),
+        Violation("high", "the same call again is paid again",
+            "the same question to the tool brings nothing new",
+            "make the tool's part of the reward independent of the number of calls")),
+    _check("tool_alone", "Using a tool is not paid without a right answer.",
+        never_paid(_tool_alone),
         Violation("high", "using a tool is paid without a right answer",
             "the answer is wrong, however many tools were used",
-            "pay tools only together with a right answer, or far less than one"),
-        _tool_alone,
-    ),
-    _never_paid(
-        "gold_in_tool_output", "The answer is read from the agent, not from its tools.",
+            "pay tools only together with a right answer, or far less than one")),
+    _check("gold_in_tool_output", "The answer is read from the agent, not from its tools.",
+        never_paid(_no_answer_after_tool),
         Violation("high", "the answer is taken from the tool's output",
             "the tool found it; the agent did not say it",
-            "read the answer from the last assistant message alone"),
-        _no_answer_after_tool,
-    ),
-    _never_paid(
-        "ignores_tools", "Whether a right answer is paid whatever the tool said.",
+            "read the answer from the last assistant message alone")),
+    _check("ignores_tools", "Whether a right answer is paid whatever the tool said.",
+        never_paid(_useless_tool),
         Violation("info", "the answer need not follow from what the tool said",
             "right, but not because of the tool",
             "where tool use is to be learned, ask for evidence that the answer depends on its "
-            "output"),
-        _useless_tool,
-    ),
-    Check(
-        "episode_leak", "agent", AGENT, "Episodes do not change each other's verdicts.",
+            "output")),
+    _check("episode_leak", "Episodes do not change each other's verdicts.",
         _episode_leak,
-    ),
-    Check(
-        "claims_believed", "agent", ENVIRONMENT,
-        "What the agent claims does not replace what the world says.", _claims_believed,
-    ),
-    Check("after_done", "agent", ENVIRONMENT, "Steps after the end are not paid.", _after_done),
-    Check(
-        "dead_world", "agent", ENVIRONMENT, "A world that broke is not scored.",
+        Violation("high", "an episode changes the verdict on another",
+            "an episode is judged by itself",
+            "keep no state between calls; no module-level caches keyed by part of an episode")),
+    _environment_check(
+        "claims_believed", "What the agent claims does not replace what the world says.",
+        _on_built_in(never_paid(_claims)),
+        Violation("high", "the agent's own claim is believed",
+            "the world says that the task was not done",
+            "judge the world's testimony, not what is said about it")),
+    _environment_check("after_done", "Steps after the end are not paid.",
+        _on_built_in(_never_pays_more("two steps after done", _continued)),
+        Violation("medium", "steps after the end are paid",
+            "the episode was over; what came after it counts for nothing",
+            "stop at the first step that the world calls done")),
+    _environment_check("dead_world", "A world that broke is not scored.",
         _broken_environment,
-    ),
+        Violation("high", "a broken world is scored",
+            "no score: the world failed, and nobody knows what the agent was worth",
+            "abstain when the world failed before its end")),
 )  # fmt: skip

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from assay.audit.checks.forms import near_misses, rewrites
-from assay.audit.context import Bar, CheckContext, Probe, ProbeResult, Violation
+from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome
 from assay.audit.episodes import ONE_ENDING, episode_record, has_own_episodes
-from assay.audit.findings import ANSWER_KINDS, Check, CheckResult, rate_of
-from assay.schema.audit import KINDS, Severity
+from assay.audit.findings import EVERY_KIND, Check, CheckResult, Violation, rate_of
+from assay.schema.audit import Severity
 
 REFERENCE_ROWS: Final = 200
 ROWS: Final = 40
@@ -36,23 +37,14 @@ def _reference_accepted(context: CheckContext) -> CheckResult:
     results = context.ask([probe.call for probe in probes])
     if context.kind == "environment" and not any(one.status == "scored" for one in results):
         return CheckResult(skipped=f"{UNKNOWN_ENVIRONMENT}; it says: {results[0].because}"[:300])
-    violation = Violation(
-        "critical",
-        "the reference itself is refused",
-        "right by definition; a reward that refuses it teaches nothing on that row",
-        "read the gold and the answer by the same rules; abstain on a gold that cannot be read",
-    )
     name = "right answers refused (the gold itself)"
-    return _rated(context, violation, name, probes, context.unpaid(probes), REFERENCE_STEPS)
+    return _rated(context, name, probes, context.unpaid(probes), REFERENCE_STEPS)
 
 
 def _rewrites_accepted(context: CheckContext) -> CheckResult:
-    rows = context.rows(ROWS)
-    results = context.ask([context.answer(row, row.reference_text) for row in rows])
     probes = [
         Probe(name, context.answer(row, text))
-        for row, result in zip(rows, results, strict=True)
-        if context.pays(result)
+        for row in context.paid_rows(ROWS)
         for name, text in (
             *(("form given in the data", text) for text in row.right[1:]),
             *rewrites(context.kind, row.reference_text),
@@ -60,28 +52,16 @@ def _rewrites_accepted(context: CheckContext) -> CheckResult:
     ]
     if not probes:
         return CheckResult(skipped="no accepted gold has another form that is surely the same")
-    violation = Violation(
-        "high",
-        "right answers in another form are refused",
-        "the same answer, written otherwise",
-        "compare values, not text; normalise spacing, fractions, thousands, order of sets and keys",
-    )
     name = "right answers refused (other forms)"
-    return _rated(context, violation, name, probes, context.unpaid(probes), REFUSED_STEPS)
+    return _rated(context, name, probes, context.unpaid(probes), REFUSED_STEPS)
 
 
 def _near_misses_refused(context: CheckContext) -> CheckResult:
     if context.kind == "environment" and has_own_episodes(context.samples):
         return CheckResult(skipped=ONE_ENDING)
-    violation = Violation(
-        "high",
-        "wrong answers are paid",
-        "another answer than the reference, hence wrong",
-        "compare the whole answer exactly; state a tolerance and test it at its edge",
-    )
     probes = _failures(context) if context.kind == "environment" else _near_misses(context)
-    name, hits = "wrong answers paid", context.paid(probes)
-    return _rated(context, violation, name, probes, hits, PAID_STEPS, shrink=True)
+    hits = context.paid(probes)
+    return _rated(context, "wrong answers paid", probes, hits, PAID_STEPS, shrink=True)
 
 
 def _near_misses(context: CheckContext) -> list[Probe]:
@@ -111,10 +91,9 @@ def _failures(context: CheckContext) -> list[Probe]:
 
 def _rated(
     context: CheckContext,
-    violation: Violation,
     name: str,
     probes: Sequence[Probe],
-    hits: Sequence[ProbeResult],
+    hits: Sequence[ProbeOutcome],
     steps: Steps,
     *,
     shrink: bool = False,
@@ -122,22 +101,30 @@ def _rated(
     """The rate of wrong results, and a finding whose severity follows from it."""
     rate = rate_of(name, len(hits), len(probes))
     severity = next(severity for bar, severity in steps if rate.low >= bar)
-    sized = replace(violation, severity=severity)
-    return replace(context.report_hits(sized, hits, len(probes), shrink=shrink), rates=(rate,))
+    violation = replace(context.violation, severity=severity)
+    result = context.report_hits(hits, len(probes), shrink=shrink, violation=violation)
+    return replace(result, rates=(rate,))
 
+
+_check = partial(Check, family="correctness")
 
 CHECKS: Final[tuple[Check, ...]] = (
-    Check(
-        "gold_accepted", "correctness", frozenset(KINDS),
-        "The reference itself, handed in as an answer, is paid.", _reference_accepted,
-        needs_pay=False,
-    ),
-    Check(
-        "rewrites_accepted", "correctness", ANSWER_KINDS,
-        "The same answer in another form is paid.", _rewrites_accepted,
-    ),
-    Check(
-        "near_misses_refused", "correctness", frozenset(KINDS),
-        "An answer close to the reference, but wrong, is not paid.", _near_misses_refused,
-    ),
+    _check("gold_accepted", "The reference itself, handed in as an answer, is paid.",
+        _reference_accepted,
+        Violation("critical", "the reference itself is refused",
+            "right by definition; a reward that refuses it teaches nothing on that row",
+            "read the gold and the answer by the same rules; abstain on a gold that cannot be "
+            "read"),
+        kinds=EVERY_KIND, needs_pay=False),
+    _check("rewrites_accepted", "The same answer in another form is paid.", _rewrites_accepted,
+        Violation("high", "right answers in another form are refused",
+            "the same answer, written otherwise",
+            "compare values, not text; normalise spacing, fractions, thousands, order of sets and "
+            "keys")),
+    _check("near_misses_refused", "An answer close to the reference, but wrong, is not paid.",
+        _near_misses_refused,
+        Violation("high", "wrong answers are paid",
+            "another answer than the reference, hence wrong",
+            "compare the whole answer exactly; state a tolerance and test it at its edge"),
+        kinds=EVERY_KIND),
 )  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from math import fsum
 from typing import Final
 
 from assay.audit.checks.forms import number_of
-from assay.audit.context import CheckContext, Probe, ProbeResult, Violation, never_paid
-from assay.audit.findings import ANSWER_KINDS, Check, CheckResult, Sample
+from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid
+from assay.audit.findings import Check, CheckResult, Sample, Violation
 from assay.schema.audit import Severity
 
 ROWS: Final = 40
@@ -153,12 +154,6 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
     severity = next((severity for bar, severity in EXCESS if excess >= bar), None)
     if severity is None:
         return CheckResult()
-    violation = Violation(
-        severity,
-        "a policy that always answers the same is paid",
-        "right only on the rows whose answer it is",
-        "look at the rows that pay this answer; compare the whole answer with the row's reference",
-    )
     name = f"always {constant!r}"
     results = context.results([Probe(name, context.answer(row, constant)) for row in rows])
     wrong = _where_wrong(rows, results, constant)
@@ -168,7 +163,8 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
         "than it deserves"
     )
     hits = [one for one in wrong if one.result.number]
-    return context.report_hits(violation, hits, len(rows), observed=observed)
+    violation = replace(context.violation, severity=severity)
+    return context.report_hits(hits, len(rows), observed=observed, violation=violation)
 
 
 def _excess(context: CheckContext, rows: list[Sample], constant: str) -> float:
@@ -178,7 +174,9 @@ def _excess(context: CheckContext, rows: list[Sample], constant: str) -> float:
     return fsum(one.result.pay / context.full_marks for one in wrong) / len(rows)
 
 
-def _where_wrong(rows: list[Sample], results: list[ProbeResult], answer: str) -> list[ProbeResult]:
+def _where_wrong(
+    rows: list[Sample], results: list[ProbeOutcome], answer: str
+) -> list[ProbeOutcome]:
     text = answer.strip().casefold()
     return [
         one
@@ -187,53 +185,36 @@ def _where_wrong(rows: list[Sample], results: list[ProbeResult], answer: str) ->
     ]
 
 
-_never_paid = partial(never_paid, family="degenerate")
+_check = partial(Check, family="degenerate")
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _never_paid(
-        "empty_answer", "An empty answer is not paid.",
-        Violation("critical", "an empty answer is paid",
-            "nothing was answered",
-            "refuse an empty answer before comparing; never treat two unreadable sides as equal"),
-        _fixed(NOTHING),
-    ),
-    _never_paid(
-        "format_only", "The form of an answer without an answer is not paid.",
+    _check("empty_answer", "An empty answer is not paid.", never_paid(_fixed(NOTHING)),
+        Violation("critical", "an empty answer is paid", "nothing was answered",
+            "refuse an empty answer before comparing; never treat two unreadable sides as equal")),
+    _check("format_only", "The form of an answer without an answer is not paid.",
+        never_paid(_format_only),
         Violation("critical", "the form of an answer is paid without one",
             "the place for the answer holds none",
-            "pay for what stands in the place, not for the place; refuse an empty one"),
-        _format_only,
-    ),
-    _never_paid(
-        "master_keys", "Texts known to open model judges are not paid.",
+            "pay for what stands in the place, not for the place; refuse an empty one")),
+    _check("master_keys", "Texts known to open model judges are not paid.",
+        never_paid(_fixed(MASTER_KEYS)),
         Violation("critical", "a master key is paid",
             "no answer at all, whatever it asks of the grader",
-            "compare with the reference by rule; a model as judge needs such texts as negatives"),
-        _fixed(MASTER_KEYS),
-    ),
-    _never_paid(
-        "refusal", "Giving up is not paid.",
-        Violation("critical", "giving up is paid",
-            "the answer says that there is none",
-            "refuse what cannot be read as an answer; never treat two unreadable sides as equal"),
-        _refusals,
-    ),
-    _never_paid(
-        "prompt_echo", "Repeating the question is not paid.",
+            "compare with the reference by rule; a model as judge needs such texts as negatives")),
+    _check("refusal", "Giving up is not paid.", never_paid(_refusals),
+        Violation("critical", "giving up is paid", "the answer says that there is none",
+            "refuse what cannot be read as an answer; never treat two unreadable sides as equal")),
+    _check("prompt_echo", "Repeating the question is not paid.", never_paid(_echoes),
         Violation("high", "repeating the question is paid",
             "the question, not an answer, even if it names the answer among others",
-            "read the answer from a place of its own, not from anywhere in the text"),
-        _echoes,
-    ),
-    _never_paid(
-        "other_gold", "The answer to another row is not paid.",
-        Violation("critical", "another row's answer is paid",
-            "the answer to another question",
-            "compare with this row's own reference; keep no state between rows"),
-        _other_references,
-    ),
-    Check(
-        "lazy_constant", "degenerate", ANSWER_KINDS,
-        "No constant answer earns more than the rows it is right on.", _lazy_constant,
-    ),
+            "read the answer from a place of its own, not from anywhere in the text")),
+    _check("other_gold", "The answer to another row is not paid.", never_paid(_other_references),
+        Violation("critical", "another row's answer is paid", "the answer to another question",
+            "compare with this row's own reference; keep no state between rows")),
+    _check("lazy_constant", "No constant answer earns more than the rows it is right on.",
+        _lazy_constant,
+        Violation("critical", "a policy that always answers the same is paid",
+            "right only on the rows whose answer it is",
+            "look at the rows that pay this answer; compare the whole answer with the row's "
+            "reference")),
 )  # fmt: skip

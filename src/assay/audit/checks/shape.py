@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import isfinite
 from typing import Any, Final
 
 from assay.audit.checks.forms import ELSE, near_misses, read_record
-from assay.audit.context import CheckContext, Probe, ProbeResult, Violation, never_paid, shortest_of
+from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, shortest_of
 from assay.audit.conversations import assistant, question, tool_use
-from assay.audit.findings import ANSWER_KINDS, CallResult, Check, CheckResult, GraderCall, Sample
-from assay.schema.audit import KINDS, Kind
+from assay.audit.findings import (
+    ANSWER_KINDS,
+    EVERY_KIND,
+    CallResult,
+    Check,
+    CheckFunction,
+    CheckResult,
+    GraderCall,
+    Sample,
+    Violation,
+)
 
-EVERY_KIND: Final[frozenset[Kind]] = frozenset(KINDS)
 PADDING: Final = "We consider the matter once more and look at it from every side. "
 MANY: Final = 10
 EPSILON: Final = 1e-6
 NOTICEABLE: Final = 0.1
 """Share of full marks by which length or repetition must change the pay to be a finding."""
-LONGER: Final = Violation(
-    "medium",
-    "longer answers are paid more",
-    "padding adds nothing to an answer",
-    "score the answer, not its length; cap and test any length term",
-)
 AROUND: Final = Violation(
     "low",
     "text around a framed answer costs it its pay",
@@ -44,30 +47,39 @@ def _wrong(context: CheckContext, sample: Sample) -> str:
     return misses[0][1] if misses else ELSE
 
 
-def _compare(
-    context: CheckContext, sample: Sample, name: str, responses: list[str]
-) -> Iterator[tuple[float, ProbeResult]]:
-    """Each later response, with what the first one earned."""
-    first, *later = context.results([context.probe(sample, name, text) for text in responses])
-    return ((first.result.pay, one) for one in later)
+def _beside_plain(
+    context: CheckContext,
+    rows: Sequence[Sample],
+    variant: str,
+    texts: Callable[[str], Iterable[str]],
+) -> Iterator[tuple[str, float, ProbeOutcome]]:
+    """For the right and a wrong answer of each row: which of them, its pay, and every other text.
+
+    `variant` names the probes, with a place for "right" or "wrong".
+    """
+    for row in rows:
+        for name, answer in (("right", row.reference_text), ("wrong", _wrong(context, row))):
+            framed = context.frame.put(answer)
+            probes = [
+                context.probe(row, variant.format(name), text) for text in (framed, *texts(framed))
+            ]
+            plain, *others = context.results(probes)
+            for other in others:
+                yield name, plain.result.pay, other
 
 
 def _length_bias(context: CheckContext) -> CheckResult:
     """Padding never raises the pay; where the answer has a place of its own, it never costs it."""
-    more, less, tried = list[ProbeResult](), list[ProbeResult](), 0
-    for row in context.rows(5):
-        for name, answer in (("right", row.reference_text), ("wrong", _wrong(context, row))):
-            framed = context.frame.put(answer)
-            responses = [framed, *_padded(framed)]
-            for short, one in _compare(context, row, f"{name} answer", responses):
-                tried += 1
-                gain = (one.result.pay - short) / context.full_marks
-                if gain > NOTICEABLE:
-                    more.append(one)
-                elif gain < -NOTICEABLE and name == "right" and context.frame.anchored:
-                    less.append(one)
-    longer = context.report_hits(LONGER, more, tried)
-    around = context.report_hits(AROUND, less, tried)
+    more, less, tried = list[ProbeOutcome](), list[ProbeOutcome](), 0
+    for name, short, one in _beside_plain(context, context.rows(5), "{} answer", _padded):
+        tried += 1
+        gain = (one.result.pay - short) / context.full_marks
+        if gain > NOTICEABLE:
+            more.append(one)
+        elif gain < -NOTICEABLE and name == "right" and context.frame.anchored:
+            less.append(one)
+    longer = context.report_hits(more, tried)
+    around = context.report_hits(less, tried, violation=AROUND)
     return CheckResult((*longer.findings, *around.findings))
 
 
@@ -78,22 +90,13 @@ def _padded(framed: str) -> Iterator[str]:
 
 
 def _duplication(context: CheckContext) -> CheckResult:
-    violation = Violation(
-        "high",
-        "repeating an answer raises its pay",
-        "the same answer, said again",
-        "count an answer once",
-    )
-    hits, tried = list[ProbeResult](), 0
-    for row in context.rows():
-        for answer in (row.reference_text, _wrong(context, row)):
-            framed = context.frame.put(answer)
-            texts = ["\n".join([framed] * times) for times in (1, 2, MANY)]
-            for once, one in _compare(context, row, "repeated", texts):
-                tried += 1
-                if one.result.pay > once + NOTICEABLE * context.full_marks:
-                    hits.append(one)
-    return context.report_hits(violation, hits, tried)
+    def repeat(framed: str) -> list[str]:
+        return ["\n".join([framed] * times) for times in (2, MANY)]
+
+    pairs = list(_beside_plain(context, context.rows(), "repeated", repeat))
+    margin = NOTICEABLE * context.full_marks
+    hits = [one for _, once, one in pairs if one.result.pay > once + margin]
+    return context.report_hits(hits, len(pairs))
 
 
 def _alias_order(context: CheckContext) -> CheckResult:
@@ -109,13 +112,7 @@ def _alias_order(context: CheckContext) -> CheckResult:
         return CheckResult(skipped="the target takes one reference, not a list")
     ordered = (sorted(pair, key=lambda one: one.result.pay) for pair in pairs)
     hits = [low for low, high in ordered if high.result.pay > low.result.pay + EPSILON]
-    violation = Violation(
-        "medium",
-        "the order of the references changes the verdict",
-        "an answer that equals any of the references is right",
-        "take the best over all references",
-    )
-    return context.report_hits(violation, hits, 2 * len(pairs))
+    return context.report_hits(hits, 2 * len(pairs))
 
 
 def _with_reference(call: GraderCall, sample: Sample, reference: Any) -> GraderCall:
@@ -128,13 +125,7 @@ def _with_reference(call: GraderCall, sample: Sample, reference: Any) -> GraderC
 
 
 def _monotone(context: CheckContext) -> CheckResult:
-    violation = Violation(
-        "medium",
-        "an answer with more right in it is paid less",
-        "more of the reference is never worth less",
-        "let every right part add, and nothing that is right subtract",
-    )
-    hits, tried = list[ProbeResult](), 0
+    hits, tried = list[ProbeOutcome](), 0
     for row in context.rows():
         steps = [Probe("more right parts", context.answer(row, text)) for text in _ladder(row)]
         results = context.results(steps)
@@ -145,7 +136,7 @@ def _monotone(context: CheckContext) -> CheckResult:
                 hits.append(more)
     if not tried:
         return CheckResult(skipped="no gold has parts")
-    return context.report_hits(violation, hits, tried)
+    return context.report_hits(hits, tried)
 
 
 def _ladder(sample: Sample) -> list[str]:
@@ -164,7 +155,7 @@ def _partly(record: Mapping[str, Any], right: int) -> dict[str, Any]:
     return {key: value if at < right else ELSE for at, (key, value) in enumerate(record.items())}
 
 
-def _mixture(context: CheckContext) -> list[ProbeResult]:
+def _mixture(context: CheckContext) -> list[ProbeOutcome]:
     """Results for right, wrong, empty, unframed and repeated answers: what a policy may send."""
     put = context.frame.put
     return context.results(
@@ -189,22 +180,15 @@ def _mixture(context: CheckContext) -> list[ProbeResult]:
     )
 
 
-def _never_in_mixture(
-    name: str,
-    summary: str,
-    violation: Violation,
-    wrong: Callable[[CheckContext, CallResult], bool],
-    *,
-    needs_pay: bool,
-) -> Check:
-    """The check that no result of the mixture is wrong."""
+def _never_in_mixture(wrong: Callable[[CheckContext, CallResult], bool]) -> CheckFunction:
+    """A check function: no result of the mixture is wrong."""
 
     def run(context: CheckContext) -> CheckResult:
         results = _mixture(context)
         hits = [one for one in results if wrong(context, one.result)]
-        return context.report_hits(violation, hits, len(results))
+        return context.report_hits(hits, len(results))
 
-    return Check(name, "shape", EVERY_KIND, summary, run, needs_pay=needs_pay)
+    return run
 
 
 def _pays_too_much(context: CheckContext, result: CallResult) -> bool:
@@ -218,12 +202,6 @@ def _is_not_finite(context: CheckContext, result: CallResult) -> bool:
 
 
 def _constant_keys(context: CheckContext) -> CheckResult:
-    violation = Violation(
-        "medium",
-        "the metrics have other names from answer to answer",
-        "the same names every time; trainers index every row by the first row's",
-        "return every metric always, with 0.0 or nothing where it does not apply",
-    )
     results = _mixture(context)
     scored = [one for one in results if one.result.status == "scored"]
     if not scored:
@@ -232,7 +210,7 @@ def _constant_keys(context: CheckContext) -> CheckResult:
     hits = [one for one in scored if set(one.result.parts) != usual]
     names = sorted(shortest_of(hits).result.parts) if hits else []
     observed = f"metrics {names} here, {sorted(usual)} for a right answer"
-    return context.report_hits(violation, hits, len(results), observed=observed)
+    return context.report_hits(hits, len(results), observed=observed)
 
 
 def _types(context: CheckContext) -> CheckResult:
@@ -241,13 +219,12 @@ def _types(context: CheckContext) -> CheckResult:
     if not hits:
         return CheckResult()
     result = shortest_of(hits).result
-    violation = Violation(
-        "low" if result.status == "scored" else "high",
-        f"a {result.raw_type} is returned where a number is expected",
-        "a plain float",
-        "return float(…); trainers add, average and send the number on",
+    violation = replace(
+        context.violation,
+        severity="low" if result.status == "scored" else "high",
+        title=f"a {result.raw_type} is returned where a number is expected",
     )
-    return context.report_hits(violation, hits, len(results))
+    return context.report_hits(hits, len(results), violation=violation)
 
 
 def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
@@ -262,51 +239,45 @@ def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
         yield Probe("right first, wrong last", GraderCall(wrong, row.columns, messages))
 
 
+_check = partial(Check, family="shape")
+
 CHECKS: Final[tuple[Check, ...]] = (
-    Check(
-        "length_bias", "shape", ANSWER_KINDS, "Padding neither raises the pay nor costs it.",
-        _length_bias,
-    ),
-    Check(
-        "duplication", "shape", ANSWER_KINDS, "Saying an answer again does not raise its pay.",
-        _duplication,
-    ),
-    Check(
-        "alias_order", "shape", ANSWER_KINDS - {"structured"},
-        "The order of the references does not matter.", _alias_order,
-    ),
-    Check(
-        "monotone", "shape", ANSWER_KINDS, "More right parts are never worth less.", _monotone
-    ),
-    _never_in_mixture(
-        "range", "No answer is paid more than a right one.",
+    _check("length_bias", "Padding neither raises the pay nor costs it.", _length_bias,
+        Violation("medium", "longer answers are paid more", "padding adds nothing to an answer",
+            "score the answer, not its length; cap and test any length term")),
+    _check("duplication", "Saying an answer again does not raise its pay.", _duplication,
+        Violation("high", "repeating an answer raises its pay", "the same answer, said again",
+            "count an answer once")),
+    _check("alias_order", "The order of the references does not matter.", _alias_order,
+        Violation("medium", "the order of the references changes the verdict",
+            "an answer that equals any of the references is right",
+            "take the best over all references"),
+        kinds=ANSWER_KINDS - {"structured"}),
+    _check("monotone", "More right parts are never worth less.", _monotone,
+        Violation("medium", "an answer with more right in it is paid less",
+            "more of the reference is never worth less",
+            "let every right part add, and nothing that is right subtract")),
+    _check("range", "No answer is paid more than a right one.", _never_in_mixture(_pays_too_much),
         Violation("high", "some answers are paid more than a right one",
             "nothing is worth more than a right answer",
             "cap the reward at what a right answer earns"),
-        _pays_too_much,
-        needs_pay=True,
-    ),
-    _never_in_mixture(
-        "finite", "Every number is finite.",
+        kinds=EVERY_KIND),
+    _check("finite", "Every number is finite.", _never_in_mixture(_is_not_finite),
         Violation("high", "a number that is not finite is returned",
             "a finite number, or no number and the reason",
             "abstain where nothing can be scored; NaN and infinity spread through a batch's mean"),
-        _is_not_finite,
-        needs_pay=False,
-    ),
-    Check(
-        "constant_keys", "shape", EVERY_KIND, "The metrics have the same names every time.",
-        _constant_keys, needs_pay=False,
-    ),
-    Check(
-        "types", "shape", EVERY_KIND, "The reward is a plain number.", _types, needs_pay=False
-    ),
-    never_paid(
-        "several_messages", "The last message is the answer.",
+        kinds=EVERY_KIND, needs_pay=False),
+    _check("constant_keys", "The metrics have the same names every time.", _constant_keys,
+        Violation("medium", "the metrics have other names from answer to answer",
+            "the same names every time; trainers index every row by the first row's",
+            "return every metric always, with 0.0 or nothing where it does not apply"),
+        kinds=EVERY_KIND, needs_pay=False),
+    _check("types", "The reward is a plain number.", _types,
+        Violation("high", "something else is returned where a number is expected", "a plain float",
+            "return float(…); trainers add, average and send the number on"),
+        kinds=EVERY_KIND, needs_pay=False),
+    _check("several_messages", "The last message is the answer.", never_paid(_earlier_messages),
         Violation("medium", "an answer of an earlier message is paid",
             "the last message is the answer, and it is wrong",
-            "read the last assistant message alone"),
-        _earlier_messages,
-        family="shape",
-    ),
+            "read the last assistant message alone")),
 )  # fmt: skip

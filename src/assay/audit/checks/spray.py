@@ -16,10 +16,12 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from assay.audit.checks.forms import NUMBER, is_single, near_misses, number_of, read_record
-from assay.audit.context import CheckContext, Probe, Violation, never_paid
-from assay.audit.findings import ANSWER_KINDS, Check, CheckResult, Sample
+from assay.audit.context import CheckContext, Probe, never_paid
+from assay.audit.findings import Check, CheckFunction, CheckResult, Sample, Violation
 from assay.audit.frames import Frame
+from assay.schema.audit import Kind
 
+MATHS: Final[frozenset[Kind]] = frozenset(("maths",))
 UNIT_ROWS: Final = 40
 DECOYS: Final = 5
 COCKTAIL: Final = 30
@@ -29,7 +31,6 @@ UNITS: Final = (("cm", "kg"), ("kg", "cm"), ("m", "kg"), ("km", "m"), ("hours", 
 
 Template: TypeAlias = tuple[str, str]
 """The name of a variant, and its text with places for the answers."""
-Probes: TypeAlias = Callable[[CheckContext], Iterator[Probe]]
 
 
 class AnswerList(tuple[str, ...]):
@@ -104,13 +105,13 @@ def _decoys(context: CheckContext, sample: Sample) -> list[str]:
     return single[:DECOYS]
 
 
-def _templates(
+def _never_paid(
     *templates: Template,
     whole: bool = False,
     maths: Iterable[Template] = (),
     where: Callable[[str], bool] = lambda _: True,
-) -> Probes:
-    """Probes from templates, those of `maths` for that kind alone.
+) -> CheckFunction:
+    """A check function: no filled template is paid, those of `maths` for that kind alone.
 
     A template is put where the answer goes, or is the `whole` response and stays as it is.
     """
@@ -122,10 +123,10 @@ def _templates(
                 response = text if whole else context.frame.put(text)
                 yield context.probe(row.sample, name, response, text)
 
-    return probes
+    return never_paid(probes)
 
 
-_answers, _responses = _templates, partial(_templates, whole=True)
+_no_answer, _no_response = _never_paid, partial(_never_paid, whole=True)
 
 
 def _several_answers(context: CheckContext) -> CheckResult:
@@ -141,13 +142,7 @@ def _several_answers(context: CheckContext) -> CheckResult:
     hits = Counter(hit.probe.variant for hit in context.paid(probes))
     if sum(2 * count > tried[place] for place, count in hits.items()) < 2:
         return CheckResult()
-    violation = Violation(
-        "high",
-        "several answers at once are paid",
-        "five different answers side by side commit to none of them",
-        "let one place count (the last, say) and refuse what offers several",
-    )
-    return context.must_not_pay(violation, probes)
+    return context.must_not_pay(probes)
 
 
 def _is_number(reference: str) -> bool:
@@ -197,130 +192,98 @@ def _in_other_units(reference: str) -> Iterator[Template]:
             yield "another unit", f"{start[0]}{rest.replace(unit, other)}"
 
 
-_never_paid = partial(never_paid, family="spray")
+_check = partial(Check, family="spray")
 
 CHECKS: Final[tuple[Check, ...]] = (
-    Check(
-        "several_answers", "spray", ANSWER_KINDS,
+    _check(
+        "several_answers",
         "Several framed answers side by side are not paid wherever the right one stands.",
         _several_answers,
-    ),
-    _never_paid(
-        "answer_list", "A list of guesses is not paid.",
-        Violation("high", "a list of guesses is paid",
-            "a list, where one answer was asked for",
-            "compare the whole of the answer's place with the reference, not its members"),
-        _answers(
+        Violation("high", "several answers at once are paid",
+            "five different answers side by side commit to none of them",
+            "let one place count (the last, say) and refuse what offers several")),
+    _check("answer_list", "A list of guesses is not paid.",
+        _no_answer(
             ("comma list, gold first", "{gold_first:, }"),
             ("lines, gold first", "{gold_first:\n}"),
             ("comma list, gold last", "{gold_last:, }"),
             ("lines, gold last", "{gold_last:\n}"),
-            ("semicolons", "{gold_third:; }"),
-        ),
-    ),
-    _never_paid(
-        "or_list", 'Alternatives joined by "or" are not paid.',
-        Violation("high", 'alternatives joined by "or" are paid',
-            "two answers of which one is wrong",
-            "refuse alternatives in the answer's place unless the reference has them"),
-        _answers(
+            ("semicolons", "{gold_third:; }")),
+        Violation("high", "a list of guesses is paid", "a list, where one answer was asked for",
+            "compare the whole of the answer's place with the reference, not its members")),
+    _check("or_list", 'Alternatives joined by "or" are not paid.',
+        _no_answer(
             ("gold or wrong", "{gold} or {wrong}"),
             ("wrong or gold", "{wrong} or {gold}"),
             ("either, or", "either {gold} or {wrong}"),
             ("five joined by or", "{gold_third: or }"),
-            maths=[("or in TeX", r"{gold} \text{{ or }} {wrong}")],
-        ),
-    ),
-    _never_paid(
-        "hedge", "An answer that is not committed to is not paid.",
-        Violation("medium", "an answer that is not committed to is paid",
-            "it names the reference and leaves open whether it is the answer",
-            "refuse words of doubt and alternatives inside the answer's place"),
-        _answers(
+            maths=[("or in TeX", r"{gold} \text{{ or }} {wrong}")]),
+        Violation("high", 'alternatives joined by "or" are paid',
+            "two answers of which one is wrong",
+            "refuse alternatives in the answer's place unless the reference has them")),
+    _check("hedge", "An answer that is not committed to is not paid.",
+        _no_answer(
             ("gold, or maybe another", "{gold}, or maybe {wrong}, I am not sure which"),
             ("anything between", "somewhere between {gold} and {wrong}"),
-            ("may or may not be", "it may or may not be {gold}"),
-        ),
-    ),
-    _never_paid(
-        "negation", "An answer that is denied is not paid.",
-        Violation("medium", "an answer that is denied is paid",
-            "the text says that the reference is not the answer",
-            "refuse an answer under a negation; compare the whole place, not a number in it"),
-        _responses(
+            ("may or may not be", "it may or may not be {gold}")),
+        Violation("medium", "an answer that is not committed to is paid",
+            "it names the reference and leaves open whether it is the answer",
+            "refuse words of doubt and alternatives inside the answer's place")),
+    _check("negation", "An answer that is denied is not paid.",
+        _no_response(
             ("not before the answer", "not ⟨{gold}⟩"),
             ("not in the answer's place", "⟨not {gold}⟩"),
             ("said to be wrong in its place", "⟨{gold} is wrong⟩"),
             ("the answer is not", "The answer is not {gold}."),
-            maths=[("said to be wrong in TeX", r"⟨{gold} \text{{ is wrong}}⟩")],
-        ),
-    ),
-    _never_paid(
-        "retraction", "An answer that was replaced by a wrong one is not paid.",
+            maths=[("said to be wrong in TeX", r"⟨{gold} \text{{ is wrong}}⟩")]),
+        Violation("medium", "an answer that is denied is paid",
+            "the text says that the reference is not the answer",
+            "refuse an answer under a negation; compare the whole place, not a number in it")),
+    _check("retraction", "An answer that was replaced by a wrong one is not paid.",
+        _no_response(
+            ("wait, that is wrong", "⟨{gold}⟩ Wait, that is wrong. ⟨{wrong}⟩"),
+            ("corrected", "⟨{gold}⟩\nNo, I made a mistake: it is {wrong}.\n⟨{wrong}⟩")),
         Violation("high", "an answer that was replaced by a wrong one is paid",
             "the later answer replaces the earlier one, and it is wrong",
-            "let the last answer count"),
-        _responses(
-            ("wait, that is wrong", "⟨{gold}⟩ Wait, that is wrong. ⟨{wrong}⟩"),
-            ("corrected", "⟨{gold}⟩\nNo, I made a mistake: it is {wrong}.\n⟨{wrong}⟩"),
-        ),
-    ),
-    _never_paid(
-        "withdrawal", "An answer that was taken back is not paid.",
+            "let the last answer count")),
+    _check("withdrawal", "An answer that was taken back is not paid.",
+        _no_response(
+            ("wait, that is wrong", "⟨{gold}⟩ Wait, that is wrong. I do not know the answer.")),
         Violation("medium", "an answer that was taken back is paid",
             "the answer was withdrawn, and nothing was put in its place",
-            "read what follows the answer; a retraction cancels it"),
-        _responses(
-            ("wait, that is wrong", "⟨{gold}⟩ Wait, that is wrong. I do not know the answer."),
-        ),
-    ),
-    _never_paid(
-        "think_leak", "The right answer in the thinking does not pay for a wrong one after it.",
-        Violation("high", "an answer inside the thinking is paid although another was given",
-            "what was thought was not said, and what was said is wrong",
-            THINK_FIX),
-        _responses(
+            "read what follows the answer; a retraction cancels it")),
+    _check("think_leak", "The right answer in the thinking does not pay for a wrong one after it.",
+        _no_response(
             ("framed in the thinking", "<think>⟨{gold}⟩</think> ⟨{wrong}⟩"),
-            ("bare in the thinking", "<think>{gold}</think> ⟨{wrong}⟩"),
-        ),
-    ),
-    _never_paid(
-        "think_only", "An answer that was only thought is not paid.",
-        Violation("medium", "an answer inside the thinking is paid although none was given",
-            "what was thought was not said",
-            THINK_FIX),
-        _responses(
+            ("bare in the thinking", "<think>{gold}</think> ⟨{wrong}⟩")),
+        Violation("high", "an answer inside the thinking is paid although another was given",
+            "what was thought was not said, and what was said is wrong", THINK_FIX)),
+    _check("think_only", "An answer that was only thought is not paid.",
+        _no_response(
             ("no answer after it", "<think>⟨{gold}⟩</think> I do not know."),
-            ("nothing after it", "<think>⟨{gold}⟩</think>"),
-        ),
-    ),
-    _never_paid(
-        "equality_chain", "A false equation that names the reference is not paid.",
-        Violation("medium", "a false equation with the reference on one side is paid",
-            "the two sides are not equal, so it states no answer",
-            "check every link of a chain, or refuse chains"),
-        _answers(
+            ("nothing after it", "<think>⟨{gold}⟩</think>")),
+        Violation("medium", "an answer inside the thinking is paid although none was given",
+            "what was thought was not said", THINK_FIX)),
+    _check("equality_chain", "A false equation that names the reference is not paid.",
+        _no_answer(
             ("wrong = gold", "{wrong}={gold}"),
             ("gold = wrong", "{gold}={wrong}"),
             ("chain of three", "{wrong2}={wrong}={gold}"),
-            where=_is_number,
-        ),
-        kinds=("maths",),
-    ),
-    _never_paid(
-        "covering", "A set that merely contains the reference is not paid.",
+            where=_is_number),
+        Violation("medium", "a false equation with the reference on one side is paid",
+            "the two sides are not equal, so it states no answer",
+            "check every link of a chain, or refuse chains"),
+        kinds=MATHS),
+    _check("covering", "A set that merely contains the reference is not paid.",
+        never_paid(_covering),
         Violation("high", "a set that merely contains the reference is paid",
             "true of many answers, so it is none",
             "compare sets and intervals as wholes; count what is too much as well as what is "
-            "missing"),
-        _covering,
-    ),
-    _never_paid(
-        "unit_swap", "Another unit or a hundred times the value is not paid.",
+            "missing")),
+    _check("unit_swap", "Another unit or a hundred times the value is not paid.",
+        never_paid(_other_units),
         Violation("medium", "another unit or a hundred times the value is paid",
             "the number is the same, what it measures is not",
             "compare units where both sides give one; read the percent sign as a hundredth, once"),
-        _other_units,
-        kinds=("maths",),
-    ),
+        kinds=MATHS),
 )  # fmt: skip

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from assay.audit.checks.forms import is_single, number_of, read_record
-from assay.audit.context import FAST_ROWS, CheckContext, Probe, Violation, never_paid
-from assay.audit.findings import ANSWER_KINDS, CallResult, Check, CheckResult, Sample
+from assay.audit.context import CheckContext, Probe, always_paid, never_paid
+from assay.audit.findings import CallResult, Check, CheckResult, Sample, Violation
 
 LOOKALIKES: Final = (
     ("Cyrillic letter", "х"),
@@ -89,12 +89,6 @@ def _foreign_denials(context: CheckContext) -> Iterator[Probe]:
 
 
 def _odd_text(context: CheckContext) -> CheckResult:
-    violation = Violation(
-        "medium",
-        "odd characters make the reward fail",
-        "a wrong answer, to be refused like any other",
-        "treat the response as any sequence of characters; do not encode or index it blindly",
-    )
     probes = [
         context.probe(row, f"{name} {where}", text)
         for row in context.rows(3)
@@ -102,7 +96,7 @@ def _odd_text(context: CheckContext) -> CheckResult:
         for where, text in (("alone", odd), ("in the answer's place", context.frame.put(f"1{odd}")))
     ]
     hits = [one for one in context.results(probes) if _failed(one.result)]
-    result = context.report_hits(violation, hits, len(probes))
+    result = context.report_hits(hits, len(probes))
     if not result.findings or result.findings[0].reproducer.messages is not None:
         return result
     (finding,) = result.findings
@@ -113,17 +107,8 @@ def _failed(result: CallResult) -> bool:
     return result.status in ("raised", "crashed", "timeout")
 
 
-def _paid_rows(
-    context: CheckContext, where: Callable[[Sample], bool] = _is_single, most: int = FAST_ROWS
-) -> list[Sample]:
-    """Rows whose reference is paid as it stands."""
-    rows = context.rows(most, where)
-    results = context.ask([context.answer(row, row.reference_text) for row in rows])
-    return [row for row, result in zip(rows, results, strict=True) if context.pays(result)]
-
-
 def _layouts(context: CheckContext) -> Iterator[Probe]:
-    for row in _paid_rows(context, lambda row: read_record(row.reference_text) is None):
+    for row in context.paid_rows(where=lambda row: read_record(row.reference_text) is None):
         framed = context.frame.put(row.reference_text)
         yield context.probe(row, "line break at the end", f"{framed}\n")
         yield context.probe(row, "Windows line breaks", f"\r\n{framed}\r\n")
@@ -134,7 +119,7 @@ def _layouts(context: CheckContext) -> Iterator[Probe]:
 
 
 def _unicode_forms(context: CheckContext) -> Iterator[Probe]:
-    for row in _paid_rows(context):
+    for row in context.paid_rows(where=_is_single):
         text = row.reference_text
         wide = "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text)
         yield context.answer_probe(row, "full-width characters", wide)
@@ -143,75 +128,51 @@ def _unicode_forms(context: CheckContext) -> Iterator[Probe]:
 
 
 def _zero_width(context: CheckContext) -> Iterator[Probe]:
-    for row in _paid_rows(context):
+    for row in context.paid_rows(where=_is_single):
         yield context.answer_probe(row, "zero-width space", f"{row.reference_text}\u200b")
 
 
 def _languages(context: CheckContext) -> Iterator[Probe]:
-    for row in _paid_rows(context, most=5):
+    for row in context.paid_rows(5, _is_single):
         for name, phrase in LANGUAGES:
             yield context.probe(row, name, phrase.format(row.reference_text))
 
 
-def _always_paid(
-    name: str,
-    summary: str,
-    violation: Violation,
-    probes: Callable[[CheckContext], Iterable[Probe]],
-) -> Check:
-    """The check that these forms of a right answer are paid."""
-
-    def run(context: CheckContext) -> CheckResult:
-        return context.must_pay(violation, probes(context))
-
-    return Check(name, "text", ANSWER_KINDS, summary, run)
-
-
-_never_paid = partial(never_paid, family="text")
+_check = partial(Check, family="text")
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _never_paid(
-        "lookalike", "A foreign letter in the answer is not overlooked.",
+    _check("lookalike", "A foreign letter in the answer is not overlooked.",
+        never_paid(_lookalikes),
         Violation("medium", "a foreign letter in the answer is overlooked",
             "a number with a letter in it is another thing than the number",
-            "refuse characters that are not understood; never drop them before comparing"),
-        _lookalikes,
-    ),
-    _never_paid(
-        "hidden_tail", "What follows an invisible character is part of the answer.",
+            "refuse characters that are not understood; never drop them before comparing")),
+    _check("hidden_tail", "What follows an invisible character is part of the answer.",
+        never_paid(_hidden_tails),
         Violation("medium", "what follows an invisible character is overlooked",
             "the answer goes on after the invisible character, and is another one",
-            "delete invisible characters or refuse them; never cut the answer there"),
-        _hidden_tails,
-    ),
-    Check("odd_text", "text", ANSWER_KINDS, "No character makes the reward fail.", _odd_text),
-    _always_paid(
-        "layout", "Line breaks and markdown around a right answer cost nothing.",
-        Violation("low", "layout costs a right answer its pay", *LAYOUT),
-        _layouts,
-    ),
-    _always_paid(
-        "unicode_forms", "Another Unicode form of a right answer costs nothing.",
-        Violation("low", "another Unicode form costs a right answer its pay", *LAYOUT),
-        _unicode_forms,
-    ),
-    _always_paid(
-        "zero_width", "An invisible character in a right answer costs nothing.",
-        Violation("info", "an invisible character costs a right answer its pay", *LAYOUT),
-        _zero_width,
-    ),
-    _always_paid(
-        "languages", "A sentence of another language around a right answer costs nothing.",
+            "delete invisible characters or refuse them; never cut the answer there")),
+    _check("odd_text", "No character makes the reward fail.", _odd_text,
+        Violation("medium", "odd characters make the reward fail",
+            "a wrong answer, to be refused like any other",
+            "treat the response as any sequence of characters; do not encode or index it "
+            "blindly")),
+    _check("layout", "Line breaks and markdown around a right answer cost nothing.",
+        always_paid(_layouts),
+        Violation("low", "layout costs a right answer its pay", *LAYOUT)),
+    _check("unicode_forms", "Another Unicode form of a right answer costs nothing.",
+        always_paid(_unicode_forms),
+        Violation("low", "another Unicode form costs a right answer its pay", *LAYOUT)),
+    _check("zero_width", "An invisible character in a right answer costs nothing.",
+        always_paid(_zero_width),
+        Violation("info", "an invisible character costs a right answer its pay", *LAYOUT)),
+    _check("languages", "A sentence of another language around a right answer costs nothing.",
+        always_paid(_languages),
         Violation("info", "an answer in a sentence of another language is refused",
             "right, if the task allows the language",
-            "say which places of an answer are read; ask for one that no language changes"),
-        _languages,
-    ),
-    _never_paid(
-        "foreign_denial", "An answer denied in another language is not paid.",
+            "say which places of an answer are read; ask for one that no language changes")),
+    _check("foreign_denial", "An answer denied in another language is not paid.",
+        never_paid(_foreign_denials),
         Violation("low", "an answer denied in another language is paid",
             "the text says that the reference is not the answer",
-            "refuse an answer under a negation, or read it from a place of its own"),
-        _foreign_denials,
-    ),
+            "refuse an answer under a negation, or read it from a place of its own")),
 )  # fmt: skip

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from assay.audit.context import CheckContext, Violation, skip_when
-from assay.audit.findings import Check, CheckResult, GraderCall
+from assay.audit.context import CheckContext, skip_when
+from assay.audit.findings import Check, CheckResult, GraderCall, Violation
 from assay.audit.frames import BARE
 from assay.audit.isolation import MeasuredResult, call_key
-from assay.audit.machine.calls import in_words, is_paid, of_environment, on_server
+from assay.audit.machine.calls import in_words, is_paid, machine_check, of_environment, on_server
 from assay.audit.machine.hostile import hostile_texts, payloads
-from assay.schema.audit import KINDS
 
 SLOW_S: Final = 2.0
 """A call that takes longer holds up a batch of thousands."""
@@ -30,6 +29,12 @@ CONFIRMATIONS: Final = 2
 EXECUTION_FIX: Final = (
     "never hand an answer to eval, exec, sympify or parse_expr, a template, a shell, yaml.load or "
     "pickle; parse it with a grammar of your own, or compare in a process without rights"
+)
+RUN_AS_PYTHON: Final = Violation(
+    "medium",
+    "text of the answer is run as Python",
+    "an answer is data; a filter before eval has been passed before",
+    EXECUTION_FIX,
 )
 
 
@@ -51,43 +56,25 @@ def time_bound(context: CheckContext) -> CheckResult:
     probes = _probes(context)
     hung = [probe for probe in probes if probe.status == "timeout"]
     slow = _confirmed(context, probes, _took_long)
-    if not hung and not slow:
-        return CheckResult()
     stuck = [probe for probe in hung if len(probe.call.final_response) < LONG_CHARS]
-    violation = Violation(
-        "high" if stuck else "medium",
-        "a hostile answer makes it hang" if stuck else "a hostile answer slows it down",
-        "any text gets a verdict, or is refused, within a fraction of a second: one "
-        "answer must not hold up a training step",
-        "bound sizes before parsing (length, digits, exponents, depth), or score in a "
-        "process that can be killed; a limit by signal works in the main thread only",
-    )
     bound = context.session.limits.call_s if hung else SLOW_S
     observed = f"no verdict within {bound:g} s on: {_names(hung + slow)}"
-    worst = (stuck or hung or slow)[0]
-    return context.report(
-        violation, worst.call, observed, count=len(hung) + len(slow), tried=len(probes)
-    )
+    slowed = replace(context.violation, severity="medium", title="a hostile answer slows it down")
+    # Those that make it hang first: the first one is shown.
+    over = sorted(hung + slow, key=lambda probe: probe not in stuck)
+    return _report(context, over, observed, None if stuck else slowed)
 
 
 @skip_when(on_server, "the memory of a server cannot be seen from here")
 def memory_bound(context: CheckContext) -> CheckResult:
     """A finding about hostile answers that take the target too much memory."""
-    probes = _probes(context)
-    heavy = _confirmed(context, probes, lambda measured: _memory_mb(measured) > HEAVY_MB)
-    if not heavy:
-        return CheckResult()
-    worst = max(heavy, key=lambda probe: _memory_mb(probe.measured))
-    huge = _memory_mb(worst.measured) > HUGE_MB
-    violation = Violation(
-        "high" if huge else "medium",
-        "a hostile answer takes much memory",
-        "memory stays near the size of the text, whatever it says",
-        "bound sizes before expanding anything (powers, matrices, repetitions, sums)",
-    )
+    heavy = _confirmed(context, _probes(context), lambda one: _memory_mb(one) > HEAVY_MB)
+    worst_first = sorted(heavy, key=lambda probe: -_memory_mb(probe.measured))
+    huge = any(_memory_mb(probe.measured) > HUGE_MB for probe in heavy)
     bound = HUGE_MB if huge else HEAVY_MB
     observed = f"more than {bound:g} MB beyond what it held before, on: {_names(heavy)}"
-    return context.report(violation, worst.call, observed, count=len(heavy), tried=len(probes))
+    milder = replace(context.violation, severity="medium")
+    return _report(context, worst_first, observed, None if huge else milder)
 
 
 def hostile_answers(context: CheckContext) -> CheckResult:
@@ -97,36 +84,18 @@ def hostile_answers(context: CheckContext) -> CheckResult:
     failing = crashed + [probe for probe in probes if probe.status == "raised"]
     if not failing:
         return CheckResult()
-    violation = Violation(
-        "high" if crashed else "medium",
-        "a hostile answer kills it" if crashed else "a hostile answer makes it raise",
-        "a model may write anything: a text that cannot be read is a wrong answer, no "
-        "exception. TRL ends the training run on one, older verifiers pay 0.0",
-        "return the number for a wrong answer, or the trainer's mark for no reward; catch "
-        "RecursionError, ValueError (huge integers) and UnicodeError where text is parsed",
-    )
     observed = f"{in_words(failing[0].measured.result)}; on: {_names(failing)}"
-    return context.report(
-        violation, failing[0].call, observed, count=len(failing), tried=len(probes)
-    )
+    raised = replace(context.violation, severity="medium", title="a hostile answer makes it raise")
+    return _report(context, failing, observed, None if crashed else raised)
 
 
 @skip_when(of_environment, "the world, not the text, says what is paid")
 def hostile_paid(context: CheckContext) -> CheckResult:
     """A finding about hostile answers that are paid, time-outs among them."""
-    probes = _probes(context)
-    paid = [probe for probe in probes if is_paid(context, probe.measured.result)]
+    paid = [one for one in _probes(context) if is_paid(context, one.measured.result)]
     if not paid:
         return CheckResult()
-    violation = Violation(
-        "high",
-        "an answer that cannot be judged is paid",
-        "what cannot be judged within the limits is not paid: a policy learns such an "
-        "input in no time",
-        "let a time-out, a parse error or a caught exception mean 'wrong' or 'no reward'",
-    )
-    observed = f"{in_words(paid[0].measured.result)} for: {_names(paid)}"
-    return context.report(violation, paid[0].call, observed, count=len(paid), tried=len(probes))
+    return _report(context, paid, f"{in_words(paid[0].measured.result)} for: {_names(paid)}")
 
 
 @skip_when(on_server, "a server's files cannot be seen from here")
@@ -145,26 +114,13 @@ def code_execution(context: CheckContext) -> CheckResult:
     effective = [(name, call) for name, call in calls if name in files]
     if effective:
         name, call = effective[0]
-        violation = Violation(
-            "critical",
-            "what the model writes is executed",
-            "an answer is data. Whoever can write it could read the golds, change the "
-            "reward or leave the machine",
-            EXECUTION_FIX,
-        )
         observed = f"the answer created the file {name!r} in the grader's folder"
-        return context.report(violation, call, observed, count=len(effective), tried=len(calls))
+        return context.report(call, observed, count=len(effective), tried=len(calls))
     executed = _first_executed(context, [call for _, call in calls]) if compiled else None
     if executed is None:
         return CheckResult()
-    violation = Violation(
-        "medium",
-        "text of the answer is run as Python",
-        "an answer is data; a filter before eval has been passed before",
-        EXECUTION_FIX,
-    )
     observed = "words of the answer appear in Python code that the grader executed"
-    return context.report(violation, executed, observed, count=1, tried=len(calls))
+    return context.report(executed, observed, count=1, tried=len(calls), violation=RUN_AS_PYTHON)
 
 
 def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> GraderCall | None:
@@ -241,24 +197,59 @@ def _memory_mb(measured: MeasuredResult) -> float:
     return float("inf") if refused else measured.growth_mb
 
 
+def _report(
+    context: CheckContext,
+    hits: Sequence[BoundProbe],
+    observed: str,
+    violation: Violation | None = None,
+) -> CheckResult:
+    """A finding that the first of the hostile answers shows; none if there are none."""
+    if not hits:
+        return CheckResult()
+    return context.report(
+        hits[0].call, observed, count=len(hits), tried=len(_probes(context)), violation=violation
+    )
+
+
 def _names(probes: Sequence[BoundProbe]) -> str:
     names = list(dict.fromkeys(probe.name for probe in probes))
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
 
 
-CHECKS: Final[tuple[Check, ...]] = tuple(
-    Check(name, "machine", frozenset(KINDS), summary, run, needs_pay=False)
-    for name, summary, run in (
-        ("time_bound", "Every hostile answer gets a verdict, or is refused, in bounded time.",
-         time_bound),
-        ("memory_bound", "No hostile answer makes the target take hundreds of megabytes.",
-         memory_bound),
-        ("hostile_answers", "No text makes the target raise or die.", hostile_answers),
-        ("hostile_paid", "An answer that cannot be judged, a time-out included, is not paid.",
-         hostile_paid),
-        ("code_execution",
-         "No part of an answer is executed: payloads leave no canary file behind.",
-         code_execution),
-    )
+CHECKS: Final[tuple[Check, ...]] = (
+    machine_check(
+        "time_bound", "Every hostile answer gets a verdict, or is refused, in bounded time.",
+        time_bound,
+        Violation("high", "a hostile answer makes it hang",
+            "any text gets a verdict, or is refused, within a fraction of a second: one "
+            "answer must not hold up a training step",
+            "bound sizes before parsing (length, digits, exponents, depth), or score in a "
+            "process that can be killed; a limit by signal works in the main thread only")),
+    machine_check(
+        "memory_bound", "No hostile answer makes the target take hundreds of megabytes.",
+        memory_bound,
+        Violation("high", "a hostile answer takes much memory",
+            "memory stays near the size of the text, whatever it says",
+            "bound sizes before expanding anything (powers, matrices, repetitions, sums)")),
+    machine_check("hostile_answers", "No text makes the target raise or die.", hostile_answers,
+        Violation("high", "a hostile answer kills it",
+            "a model may write anything: a text that cannot be read is a wrong answer, no "
+            "exception. TRL ends the training run on one, older verifiers pay 0.0",
+            "return the number for a wrong answer, or the trainer's mark for no reward; catch "
+            "RecursionError, ValueError (huge integers) and UnicodeError where text is parsed")),
+    machine_check(
+        "hostile_paid", "An answer that cannot be judged, a time-out included, is not paid.",
+        hostile_paid,
+        Violation("high", "an answer that cannot be judged is paid",
+            "what cannot be judged within the limits is not paid: a policy learns such an "
+            "input in no time",
+            "let a time-out, a parse error or a caught exception mean 'wrong' or 'no reward'")),
+    machine_check(
+        "code_execution", "No part of an answer is executed: payloads leave no canary file behind.",
+        code_execution,
+        Violation("critical", "what the model writes is executed",
+            "an answer is data. Whoever can write it could read the golds, change the "
+            "reward or leave the machine",
+            EXECUTION_FIX)),
 )  # fmt: skip

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from math import isnan
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from assay.audit.context import HALF, CheckContext
-from assay.audit.findings import CallResult, GraderCall
+from assay.audit.findings import EVERY_KIND, CallResult, Check, GraderCall
 
-ORDINARY_ROWS = {"fast": 8, "full": 24}
+ORDINARY_ROWS: Final = {"fast": 8, "full": 24}
+
+machine_check: Final = partial(Check, family="machine", kinds=EVERY_KIND, needs_pay=False)
 
 Difference: TypeAlias = tuple[GraderCall, CallResult, CallResult]
 """A call and the two results it got."""
@@ -53,11 +56,8 @@ def in_words(result: CallResult) -> str:
     """The result in a few words, without anything that differs from run to run."""
     if result.status == "scored":
         return f"pays {result.value:g}"
-    if result.status == "abstained":
-        return "abstains"
-    if result.status == "timeout":
-        return "does not answer in time"
-    return f"{result.status} ({result.because})"
+    words = {"abstained": "abstains", "timeout": "does not answer in time"}
+    return words.get(result.status, f"{result.status} ({result.because})")
 
 
 def differences(

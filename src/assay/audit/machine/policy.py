@@ -6,10 +6,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from assay.audit.context import CheckContext, Probe, ProbeResult, Violation, skip_when
-from assay.audit.findings import CallResult, Check, CheckFunction, CheckResult, GraderCall
-from assay.audit.machine.calls import in_words, is_paid, of_environment, on_server, ordinary
-from assay.schema.audit import KINDS
+from assay.audit.context import CheckContext, Probe, ProbeOutcome, skip_when
+from assay.audit.findings import (
+    CallResult,
+    Check,
+    CheckFunction,
+    CheckResult,
+    GraderCall,
+    Violation,
+)
+from assay.audit.machine.calls import (
+    in_words,
+    is_paid,
+    machine_check,
+    of_environment,
+    on_server,
+    ordinary,
+)
 
 LAG_S: Final = 0.1
 LAG_CALLS: Final = 4
@@ -26,33 +39,10 @@ BAD_REFERENCES: Final[tuple[tuple[str, Any], ...]] = (
     ("an empty list", []),
 )
 ANSWERS: Final = ("I do not know.", "17", "a wholly different thing")
-PAID: Final = Violation(
-    "high",
-    "an answer is paid although the reference cannot be read",
-    "without a readable reference nobody can say that the answer is right: no reward, "
-    "and a count of such rows",
-    "return the trainer's mark for no reward (None in TRL) and log the row",
-)
-RAISED: Final = Violation(
-    "low",
-    "a reference that cannot be read makes it raise",
-    "one bad row of a data set is skipped and counted, and does not end a run",
-    "check the reference first, and return the trainer's mark for no reward",
-)
-UNPICKLABLE: Final = Violation(
-    "low",
-    "it cannot be pickled",
-    "TRL's asynchronous trainer, AReaL, verl's remote manager and every process pool "
-    "send the function to another process",
-    "define it at the top of a module, without closures; bind parameters with "
-    "functools.partial or a frozen dataclass with __call__",
-)
 
 
-def _with_bad_references(
-    violation: Violation, wrong: Callable[[CheckContext, CallResult], bool]
-) -> CheckFunction:
-    """The check that no answer to a row with an unreadable reference has a wrong result."""
+def _with_bad_references(wrong: Callable[[CheckContext, CallResult], bool]) -> CheckFunction:
+    """A check function: no answer to a row with an unreadable reference has a wrong result."""
 
     @skip_when(of_environment, "the world is the reference")
     def run(context: CheckContext) -> CheckResult:
@@ -62,14 +52,12 @@ def _with_bad_references(
             return CheckResult()
         first = hits[0]
         observed = f"{in_words(first.result)}; the reference was {first.probe.variant}"
-        return context.report(
-            violation, first.probe.call, observed, count=len(hits), tried=len(results)
-        )
+        return context.report(first.probe.call, observed, count=len(hits), tried=len(results))
 
     return run
 
 
-def _ask(context: CheckContext) -> list[ProbeResult]:
+def _ask(context: CheckContext) -> list[ProbeOutcome]:
     """Plain answers to rows whose reference says nothing."""
     probes = [
         Probe(name, _with_reference(context, context.answer(context.samples[0], text), reference))
@@ -77,7 +65,7 @@ def _ask(context: CheckContext) -> list[ProbeResult]:
         for text in ANSWERS
     ]
     results = context.session.run_calls([probe.call for probe in probes])
-    return [ProbeResult(probe, one.result) for probe, one in zip(probes, results, strict=True)]
+    return [ProbeOutcome(probe, one.result) for probe, one in zip(probes, results, strict=True)]
 
 
 def _with_reference(context: CheckContext, call: GraderCall, reference: Any) -> GraderCall:
@@ -98,7 +86,7 @@ def _pickling(context: CheckContext) -> CheckResult:
     if context.target.picklable:
         return CheckResult()
     error = str(context.target.pickle_error)
-    return context.report(UNPICKLABLE, ordinary(context)[0], error, count=1, tried=1)
+    return context.report(ordinary(context)[0], error, count=1, tried=1)
 
 
 @skip_when(on_server, "a server has its own loop")
@@ -114,25 +102,33 @@ def _loop_lag(context: CheckContext) -> CheckResult:
     late = [call for call, lag in zip(calls, least, strict=True) if lag > LAG_S]
     if not late:
         return CheckResult()
-    violation = Violation(
-        "medium" if context.target.is_async else "low",
-        "the event loop stands still",
-        "while a reward is computed, other rollouts go on",
-        "await what waits (asyncio.sleep, an asynchronous client), and run long computations "
-        "in a thread or process",
-    )
+    violation = replace(context.violation, severity="medium" if context.target.is_async else "low")
     observed = f"the loop stood still for more than {LAG_S * 1e3:g} ms in an ordinary call"
-    return context.report(violation, late[0], observed, count=len(late), tried=len(calls))
+    return context.report(late[0], observed, count=len(late), tried=len(calls), violation=violation)
 
 
-CHECKS: Final[tuple[Check, ...]] = tuple(
-    Check(name, "machine", frozenset(KINDS), summary, run, needs_pay=False)
-    for name, summary, run in (
-        ("loop_lag", "An ordinary call does not make an event loop stand still.", _loop_lag),
-        ("pickling", "The function can be sent to another process.", _pickling),
-        ("failure_policy", "An answer is not paid when the reference cannot be read.",
-         _with_bad_references(PAID, is_paid)),
-        ("reference_raises", "A reference that cannot be read does not end the run.",
-         _with_bad_references(RAISED, _fails)),
-    )
+CHECKS: Final[tuple[Check, ...]] = (
+    machine_check("loop_lag", "An ordinary call does not make an event loop stand still.",
+        _loop_lag,
+        Violation("medium", "the event loop stands still",
+            "while a reward is computed, other rollouts go on",
+            "await what waits (asyncio.sleep, an asynchronous client), and run long computations "
+            "in a thread or process")),
+    machine_check("pickling", "The function can be sent to another process.", _pickling,
+        Violation("low", "it cannot be pickled",
+            "TRL's asynchronous trainer, AReaL, verl's remote manager and every process pool "
+            "send the function to another process",
+            "define it at the top of a module, without closures; bind parameters with "
+            "functools.partial or a frozen dataclass with __call__")),
+    machine_check("failure_policy", "An answer is not paid when the reference cannot be read.",
+        _with_bad_references(is_paid),
+        Violation("high", "an answer is paid although the reference cannot be read",
+            "without a readable reference nobody can say that the answer is right: no reward, "
+            "and a count of such rows",
+            "return the trainer's mark for no reward (None in TRL) and log the row")),
+    machine_check("reference_raises", "A reference that cannot be read does not end the run.",
+        _with_bad_references(_fails),
+        Violation("low", "a reference that cannot be read makes it raise",
+            "one bad row of a data set is skipped and counted, and does not end a run",
+            "check the reference first, and return the trainer's mark for no reward")),
 )  # fmt: skip

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Final, TypeAlias
 
-from assay.audit.context import CheckContext, Violation, skip_when
-from assay.audit.findings import Check, CheckFunction, CheckResult
+from assay.audit.context import CheckContext, skip_when
+from assay.audit.findings import Check, CheckFunction, CheckResult, Violation
 from assay.audit.isolation import Place
 from assay.audit.machine.calls import (
     Difference,
     crossed,
     differences,
     in_words,
+    machine_check,
     on_server,
     ordinary,
 )
-from assay.schema.audit import KINDS, Severity
+from assay.schema.audit import Severity
 
 PAUSE_S: Final = 1.1
 """Long enough for a result that depends on the second to change."""
@@ -58,14 +58,6 @@ def _reversed(context: CheckContext) -> tuple[list[Difference], int]:
     return differences(calls, forwards, backwards), len(calls)
 
 
-def _in_crowd(context: CheckContext) -> tuple[list[Difference], int]:
-    calls = ordinary(context)
-    alone = context.ask(calls) * CROWD_ROUNDS
-    calls *= CROWD_ROUNDS
-    crowd = [one.result for one in context.session.run_calls(calls, place="crowd")]
-    return differences(calls, alone, crowd), len(calls)
-
-
 def _with_hash_seeds(context: CheckContext) -> tuple[list[Difference], int]:
     calls = ordinary(context)
     usual = context.ask(calls)
@@ -77,17 +69,19 @@ def _with_hash_seeds(context: CheckContext) -> tuple[list[Difference], int]:
     return changes, len(calls) * len(seeds)
 
 
-def _elsewhere(place: Place) -> Compare:
+def _elsewhere(place: Place, rounds: int = 1) -> Compare:
     def compare(context: CheckContext) -> tuple[list[Difference], int]:
         calls = ordinary(context)
+        here = context.ask(calls) * rounds
+        calls *= rounds
         there = [one.result for one in context.session.run_calls(calls, place=place)]
-        return differences(calls, context.ask(calls), there), len(calls)
+        return differences(calls, here, there), len(calls)
 
     return compare
 
 
-def _same(severity: Severity, title: str, compare: Compare, how: str, fix: str) -> CheckFunction:
-    """The check that a comparison shows no difference."""
+def _same(compare: Compare, how: str) -> CheckFunction:
+    """A check function: a comparison shows no difference."""
 
     def run(context: CheckContext) -> CheckResult:
         changes, tried = compare(context)
@@ -95,17 +89,19 @@ def _same(severity: Severity, title: str, compare: Compare, how: str, fix: str) 
             return CheckResult()
         call, one, other = changes[0]
         observed = f"{in_words(one)}; {how}, {in_words(other)}"
-        violation = Violation(severity, title, EXPECTED, fix)
-        return context.report(violation, call, observed, count=len(changes), tried=tried)
+        return context.report(call, observed, count=len(changes), tried=tried)
 
     return run
 
 
-def _same_elsewhere(severity: Severity, place: Place, words: str, fix: str) -> CheckFunction:
+def _same_elsewhere(
+    name: str, summary: str, severity: Severity, place: Place, words: str, fix: str
+) -> Check:
     """The check that results in another place are those of the main thread."""
-    title, how = f"the verdict differs {words}", f"asked {words}"
-    check = _if_stable(_same(severity, title, _elsewhere(place), how, fix))
-    return skip_when(on_server, "a server chooses its own threads and processes")(check)
+    run = _if_stable(_same(_elsewhere(place), f"asked {words}"))
+    run = skip_when(on_server, "a server chooses its own threads and processes")(run)
+    title = f"the verdict differs {words}"
+    return machine_check(name, summary, run, Violation(severity, title, EXPECTED, fix))
 
 
 _UNSTABLE: Final = "the verdicts change from call to call already"
@@ -113,73 +109,41 @@ _if_stable = skip_when(lambda context: bool(_repeated(context)), _UNSTABLE)
 _if_stable_here = skip_when(
     lambda context: not on_server(context) and bool(_repeated(context)), _UNSTABLE
 )
-_check = partial(Check, family="machine", kinds=frozenset(KINDS), needs_pay=False)
+_not_on_server = skip_when(on_server, "a server's hash seed cannot be chosen from here")
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _check(
-        "repeats", summary="The same input gets the same verdict when it is asked again.",
-        run=_same(
-            "high", "the verdict changes when asked again", _again,
-            "asked again in the same process",
+    machine_check("repeats", "The same input gets the same verdict when it is asked again.",
+        _same(_again, "asked again in the same process"),
+        Violation("high", "the verdict changes when asked again", EXPECTED,
             "use no clock and no dice; let no call change what a later one sees (module variables, "
-            "caches keyed by too little, mutable defaults)",
-        ),
-    ),
-    _check(
-        "order", summary="A verdict does not depend on what was asked before.",
-        run=_if_stable(_same(
-            "high", "the verdict depends on earlier calls", _reversed,
-            "asked in the reverse order",
-            "keep no state between calls: no module variables, no attributes that outlive a call",
-        )),
-    ),
-    _check(
-        "concurrency", summary="Eight threads at once get the verdicts that one gets.",
-        run=_if_stable_here(_same(
-            "high", "the verdict changes when threads ask at the same time", _in_crowd,
-            "asked by eight threads at once",
+            "caches keyed by too little, mutable defaults)")),
+    machine_check("order", "A verdict does not depend on what was asked before.",
+        _if_stable(_same(_reversed, "asked in the reverse order")),
+        Violation("high", "the verdict depends on earlier calls", EXPECTED,
+            "keep no state between calls: no module variables, no attributes that outlive a "
+            "call")),
+    machine_check("concurrency", "Eight threads at once get the verdicts that one gets.",
+        _if_stable_here(_same(_elsewhere("crowd", CROWD_ROUNDS), "asked by eight threads at once")),
+        Violation("high", "the verdict changes when threads ask at the same time", EXPECTED,
             "share nothing that a call writes to; no signal, no current directory, no module "
-            "variable",
-        )),
-    ),
-    _check(
-        "hash_seeds", summary="The verdict does not depend on PYTHONHASHSEED.",
-        run=skip_when(on_server, "a server's hash seed cannot be chosen from here")(
-            _if_stable(_same(
-                "high", "the verdict depends on PYTHONHASHSEED", _with_hash_seeds,
-                "asked in a process with another hash seed",
-                "do not rely on the order of a set or on hash() of a text; sort, or use hashlib",
-            ))
-        ),
-    ),
-    _check(
-        "worker_thread", summary="A worker thread gets the verdicts of the main thread.",
-        run=_same_elsewhere(
-            "high", "thread", "in a worker thread",
-            "trainers score in threads (verl, OpenRLHF, TRL's asynchronous trainer). signal.alarm "
-            "is for the main thread alone; bound the work itself, or use a worker process",
-        ),
-    ),
-    _check(
-        "event_loop", summary="A running event loop gets the same verdicts.",
-        run=_same_elsewhere(
-            "medium", "loop", "on an event loop",
-            "AgentFly and the older verifiers call rewards on the running loop: use no asyncio.run "
-            "inside; make the function asynchronous, or keep it plain",
-        ),
-    ),
-    _check(
-        "spawned_process", summary="A spawned process gets the same verdicts.",
-        run=_same_elsewhere(
-            "medium", "spawn", "in a spawned process",
-            "let nothing that the verdict needs be set up outside the module's own definitions",
-        ),
-    ),
-    _check(
-        "forked_process", summary="A forked process gets the same verdicts.",
-        run=_same_elsewhere(
-            "medium", "fork", "in a forked process",
-            "open no threads, locks or pools before a fork that a call then relies on",
-        ),
-    ),
+            "variable")),
+    machine_check("hash_seeds", "The verdict does not depend on PYTHONHASHSEED.",
+        _not_on_server(
+            _if_stable(_same(_with_hash_seeds, "asked in a process with another hash seed"))),
+        Violation("high", "the verdict depends on PYTHONHASHSEED", EXPECTED,
+            "do not rely on the order of a set or on hash() of a text; sort, or use hashlib")),
+    _same_elsewhere("worker_thread", "A worker thread gets the verdicts of the main thread.",
+        "high", "thread", "in a worker thread",
+        "trainers score in threads (verl, OpenRLHF, TRL's asynchronous trainer). signal.alarm "
+        "is for the main thread alone; bound the work itself, or use a worker process"),
+    _same_elsewhere("event_loop", "A running event loop gets the same verdicts.",
+        "medium", "loop", "on an event loop",
+        "AgentFly and the older verifiers call rewards on the running loop: use no asyncio.run "
+        "inside; make the function asynchronous, or keep it plain"),
+    _same_elsewhere("spawned_process", "A spawned process gets the same verdicts.",
+        "medium", "spawn", "in a spawned process",
+        "let nothing that the verdict needs be set up outside the module's own definitions"),
+    _same_elsewhere("forked_process", "A forked process gets the same verdicts.",
+        "medium", "fork", "in a forked process",
+        "open no threads, locks or pools before a fork that a call then relies on"),
 )  # fmt: skip

@@ -1,30 +1,29 @@
-"""Two runs: what moved, whether that can be said, and task by task where it came from."""
+"""Two runs: what changed, whether that can be said, and task by task where it came from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from assay.report.comparison import Comparison
 from assay.report.task_changes import TaskChange
-from assay.viewer.runs_reader import RunsReader, page_of
+from assay.viewer.pages.records import PageNumber, copy_fields, page_of
+from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import Shade, reward_shade
 
 PAGE = 200
 CHOICES = 500
 
 
-class CompareQuery(BaseModel):
-    """What the address says of the page."""
-
-    model_config = ConfigDict(frozen=True)
+class CompareQuery(BaseModel, frozen=True):
+    """The query of the address."""
 
     base: str = ""
     cand: str = ""
     force: bool = False
     """Compute it although the runs cannot be compared."""
-    page: int = Field(default=1, ge=1, le=10**6)
+    page: PageNumber = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +64,23 @@ class ComparePage:
 
 def compare_page(reader: RunsReader, query: CompareQuery) -> ComparePage:
     """The comparison, flips first."""
-    choices = tuple(
-        Choice(row.run_id, f"{row.benchmark}, {row.agent}: {row.focus}"[:120])
-        for row in reader.runs()[: -CHOICES - 1 : -1]
-    )
-    if not query.base or not query.cand:
-        return ComparePage(query.base, query.cand, query.force, choices, None, 1, 1, 0, 0, ())
-    comparison = reader.comparison(query.base, query.cand, force=query.force)
-    listed, pages = page_of(comparison.tasks, query.page, PAGE)
-    return ComparePage(
-        base=query.base,
-        cand=query.cand,
-        force=query.force,
-        choices=choices,
-        found=replace(comparison, tasks=()),
-        page=min(query.page, pages),
+    comparison = None
+    if query.base and query.cand:
+        comparison = reader.comparison(query.base, query.cand, force=query.force)
+    tasks = comparison.tasks if comparison is not None else ()
+    listed, number, pages = page_of(tasks, query.page, PAGE)
+    return copy_fields(
+        ComparePage,
+        query,
+        choices=tuple(
+            Choice(row.run_id, f"{row.benchmark}, {row.agent}: {row.focus}"[:120])
+            for row in reader.runs()[: -CHOICES - 1 : -1]
+        ),
+        found=None if comparison is None else replace(comparison, tasks=()),
+        page=number,
         pages=pages,
-        n_tasks=len(comparison.tasks),
-        n_flips=sum(task.change != "unchanged" for task in comparison.tasks),
+        n_tasks=len(tasks),
+        n_flips=sum(task.change != "unchanged" for task in tasks),
         rows=tuple(
             TaskChangeRow(task, reward_shade(task.base), reward_shade(task.cand)) for task in listed
         ),

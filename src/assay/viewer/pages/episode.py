@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from assay.errors import AssayError, BadRecord
 from assay.ledger.records import StoredEpisode
 from assay.ledger.windows import StepGist
 from assay.report.alignment import AlignedItem, align
 from assay.report.diagnosis import AttemptDiagnosis
-from assay.schema.episode import Episode
-from assay.schema.score import Score, score_to_record
+from assay.schema.score import Abstained, Score
 from assay.schema.usage import Usage
 from assay.viewer.links import WINDOW
+from assay.viewer.pages.records import CutText, Index, copy_fields, cut_text
 from assay.viewer.pages.step import TEXT_CHARS, StepView, step_view
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.text import CutText, cut_text
-from assay.viewer.theme import FAILURES, Cell, Segment, Shade, cells, mark_of, overview
-from assay.viewer.theme import reward_shade as shade_of
+from assay.viewer.theme import (
+    FAILURES,
+    Cell,
+    Segment,
+    Shade,
+    cells,
+    mark_of,
+    overview,
+    reward_shade,
+)
 
 OVERVIEW = 120
 """Pieces of the strip above the ribbon of a long episode."""
@@ -33,12 +41,10 @@ AT_ONCE = 500
 """Steps up to which an episode is diagnosed while its page is made."""
 
 
-class EpisodeQuery(BaseModel):
-    """What the address says of the page."""
+class EpisodeQuery(BaseModel, frozen=True):
+    """The query of the address."""
 
-    model_config = ConfigDict(frozen=True)
-
-    step: int | None = Field(default=None, ge=0, le=10**9)
+    step: Index | None = None
     seen: str = ""
 
 
@@ -74,7 +80,7 @@ class Ending:
     goal: CutText
     gold: CutText
     answer: CutText | None
-    """`None` when there was none, or the record does not say."""
+    """`None` when there was none, or none is recorded."""
     aligned: tuple[AlignedItem, ...]
     stop_reason: str
     scores: tuple[ScoreView, ...]
@@ -115,7 +121,7 @@ class EpisodePage:
     previous_failure: int | None
     finding: AttemptDiagnosis | None
     diagnosed: bool
-    """Whether `finding` says all; if not, it is asked for afterwards."""
+    """Whether `finding` is final; if not, the page asks for it afterwards."""
     problem: str
     """What is wrong with the record of the steps."""
 
@@ -127,74 +133,39 @@ def episode_page(
 
     With `wait` the diagnosis is on it however long that takes.
     """
-    gists, problem = _gists(reader, run_id, attempt)
-    ending = _ending(reader, run_id, attempt)
-    live = ending is None and reader.is_live(run_id)
-    if ending is None and not gists and not problem:
+    page = _ribbon(reader, run_id, attempt, query.step)
+    if page.ending is None and not page.n_steps and not page.problem:
         raise BadRecord(f"run {run_id!r} has no attempt {attempt[:200]!r}")
-    at = _chosen(query.step, len(gists), live=live)
-    page = _window(run_id, attempt, gists, at, ending=ending, live=live, problem=problem)
-    diagnosed = wait or ending is None or len(gists) <= AT_ONCE
-    found = _finding(reader, run_id, attempt) if diagnosed and ending else None
-    numbers = range(0) if at is None else range(at, at + 1)
-    return replace(_with_steps(reader, page, numbers), finding=found, diagnosed=diagnosed)
+    numbers = [] if page.step is None else [page.step]
+    at_once = wait or page.ending is None or page.n_steps <= AT_ONCE
+    return _with_steps(reader, page, numbers, diagnosed=at_once)
 
 
 def window_page(reader: RunsReader, run_id: str, attempt: str, first: int) -> EpisodePage:
     """A whole window with every one of its steps in full, for a file."""
-    gists, problem = _gists(reader, run_id, attempt)
-    ending = _ending(reader, run_id, attempt)
-    at = first if gists else None
-    page = _window(run_id, attempt, gists, at, ending=ending, live=False, problem=problem)
-    numbers = range(page.first, page.last + 1) if gists else range(0)
-    found = _finding(reader, run_id, attempt) if ending else None
-    return replace(_with_steps(reader, page, numbers, most=NOTE_CHARS), finding=found)
+    page = _ribbon(reader, run_id, attempt, first, exported=True)
+    return _with_steps(reader, page, range(page.first, page.last + 1), most=NOTE_CHARS)
 
 
-def _with_steps(
-    reader: RunsReader, page: EpisodePage, numbers: Iterable[int], *, most: int = TEXT_CHARS
+def _ribbon(
+    reader: RunsReader, run_id: str, attempt: str, step: int | None, *, exported: bool = False
 ) -> EpisodePage:
-    """The page with these steps in full; one that is damaged is told of instead."""
-    steps: list[StepView] = []
-    problems = [page.problem] if page.problem else []
-    for number in numbers:
-        try:
-            steps.append(step_view(reader, page.run_id, page.attempt, number, most=most))
-        except BadRecord as error:
-            problems.append(str(error))
-    return replace(page, steps=tuple(steps), problem="; ".join(problems[:MOST_PROBLEMS]))
-
-
-def _gists(reader: RunsReader, run_id: str, attempt: str) -> tuple[tuple[StepGist, ...], str]:
+    """The page without its diagnosis, and without any step in full."""
+    summaries: tuple[StepGist, ...] = ()
+    ending, problem = None, ""
     try:
-        return reader.gists(run_id, attempt), ""
+        summaries = reader.step_summaries(run_id, attempt)
     except BadRecord as error:
-        return (), str(error)
-
-
-def _chosen(asked: int | None, n: int, *, live: bool) -> int | None:
-    """The step to show: the one that was asked for; else the latest of an attempt under way."""
-    if not n:
-        return None
-    if asked is None:
-        return n - 1 if live else min(1, n - 1)
-    return min(asked, n - 1)
-
-
-def _window(
-    run_id: str,
-    attempt: str,
-    gists: Sequence[StepGist],
-    at: int | None,
-    *,
-    ending: Ending | None,
-    live: bool,
-    problem: str,
-) -> EpisodePage:
-    n, here = len(gists), at or 0
+        problem = str(error)
+    with suppress(BadRecord):
+        ending = ending_of(reader.stored(run_id, attempt))
+    live = not exported and ending is None and reader.is_live(run_id)
+    n = len(summaries)
+    # An attempt under way opens at its latest step, any other after the reset.
+    here = max(0, min(n - 1, step if step is not None else n if live else 1))
     first = here // WINDOW * WINDOW
     last = min(first + WINDOW, n) - 1
-    failures = [i for i, gist in enumerate(gists) if mark_of(i, gist) in FAILURES]
+    failures = [i for i, summary in enumerate(summaries) if mark_of(i, summary) in FAILURES]
     return EpisodePage(
         run_id=run_id,
         attempt=attempt,
@@ -203,12 +174,12 @@ def _window(
         n_steps=n,
         first=first,
         last=last,
-        cells=cells(gists[first : last + 1], first),
-        overview=overview(gists, OVERVIEW) if n > WINDOW else (),
-        step=at,
+        cells=cells(summaries[first : last + 1], first),
+        overview=overview(summaries, OVERVIEW) if n > WINDOW else (),
+        step=here if n else None,
         steps=(),
-        previous=None if at is None or here == 0 else here - 1,
-        next=None if at is None or here == n - 1 else here + 1,
+        previous=here - 1 if here > 0 else None,
+        next=here + 1 if here < n - 1 else None,
         next_failure=next((i for i in failures if i > here), None),
         previous_failure=next((i for i in reversed(failures) if i < here), None),
         finding=None,
@@ -217,56 +188,68 @@ def _window(
     )
 
 
-def _finding(reader: RunsReader, run_id: str, attempt: str) -> AttemptDiagnosis | None:
-    try:
-        return reader.finding(run_id, attempt)
-    except AssayError:
-        return None
+def _with_steps(
+    reader: RunsReader,
+    page: EpisodePage,
+    numbers: Iterable[int],
+    *,
+    most: int = TEXT_CHARS,
+    diagnosed: bool = True,
+) -> EpisodePage:
+    """The page with these steps in full, and with its diagnosis where it is to be `diagnosed`.
 
-
-def _ending(reader: RunsReader, run_id: str, attempt: str) -> Ending | None:
-    try:
-        stored = reader.stored(run_id, attempt)
-    except BadRecord:
-        return None
-    return ending_of(stored)
+    A step that is damaged is left out, and `problem` says so.
+    """
+    steps: list[StepView] = []
+    problems = [page.problem] if page.problem else []
+    for number in numbers:
+        try:
+            steps.append(step_view(reader, page.run_id, page.attempt, number, most=most))
+        except BadRecord as error:
+            problems.append(str(error))
+    finding = None
+    if diagnosed and page.ending is not None:
+        with suppress(AssayError):
+            finding = reader.finding(page.run_id, page.attempt)
+    problem = "; ".join(problems[:MOST_PROBLEMS])
+    return replace(page, steps=tuple(steps), finding=finding, diagnosed=diagnosed, problem=problem)
 
 
 def ending_of(stored: StoredEpisode) -> Ending:
-    """What the line of a finished attempt says."""
+    """What the line of a finished attempt records."""
     episode = stored.episode
-    answer = episode.final_response
-    return Ending(
-        task_id=episode.task.id,
-        repeat=episode.repeat,
-        goal=cut_text(episode.task.goal, NOTE_CHARS),
-        gold=cut_text(as_text(episode.task.answer), ANSWER_CHARS),
+    task, answer, failure = episode.task, episode.final_response, episode.failure
+    return copy_fields(
+        Ending,
+        episode,
+        task_id=task.id,
+        goal=cut_text(task.goal, NOTE_CHARS),
+        gold=cut_text(as_text(task.answer), ANSWER_CHARS),
         answer=None if answer is None else cut_text(answer, ANSWER_CHARS),
-        aligned=align(None if answer is None else answer[:ANSWER_CHARS], episode.task.answer),
-        stop_reason=episode.stop_reason,
+        aligned=align(None if answer is None else answer[:ANSWER_CHARS], task.answer),
         scores=tuple(map(score_view, episode.scores)),
-        failure=_failure(episode),
-        n_steps=episode.n_steps,
-        usage=episode.usage,
-        elapsed_s=episode.elapsed_s,
-        started_at=episode.started_at,
+        failure=None
+        if failure is None
+        else FailureView(
+            failure.kind, failure.message[:NOTE_CHARS], failure.traceback[-ANSWER_CHARS:]
+        ),
         n_messages=stored.messages.n,
         messages_sha256=stored.messages.sha256,
         metadata=tuple(
             (key, cut_text(as_text(value), NOTE_CHARS))
-            for key, value in {**episode.task.metadata, **episode.metadata}.items()
+            for key, value in {**task.metadata, **episode.metadata}.items()
         ),
     )
 
 
 def score_view(score: Score) -> ScoreView:
     """The score as a page shows it."""
-    record = score_to_record(score)
+    value = None if isinstance(score, Abstained) else score.value
     return ScoreView(
         scorer=score.scorer,
-        value=record["value"],
-        abstained=str(record.get("abstained", "")),
-        shade=shade_of(record["value"]),
+        value=value,
+        abstained=score.reason if isinstance(score, Abstained) else "",
+        shade=reward_shade(value),
         because=cut_text(score.because, NOTE_CHARS),
         parts=tuple(score.parts.items()),
         notes=tuple((key, cut_text(str(note), NOTE_CHARS)) for key, note in score.notes.items()),
@@ -282,12 +265,3 @@ def as_text(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return repr(value)
-
-
-def _failure(episode: Episode) -> FailureView | None:
-    failure = episode.failure
-    if failure is None:
-        return None
-    return FailureView(
-        failure.kind, failure.message[:NOTE_CHARS], failure.traceback[-ANSWER_CHARS:]
-    )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from assay.errors import UnknownName
 from assay.ledger.index import AttemptRow
 from assay.schema.episode import Step
 from assay.viewer.pages.episode import Ending, ending_of
+from assay.viewer.pages.records import CutText, Index, cut_text
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.text import CutText, cut_text
 from assay.viewer.theme import Cell, cells
 
 ROWS = 100
@@ -27,17 +26,15 @@ SCANNED = 2_000
 Divergence: TypeAlias = Literal["action", "result", "length", ""]
 
 
-class PairQuery(BaseModel):
-    """What the address says of the page."""
-
-    model_config = ConfigDict(frozen=True)
+class PairQuery(BaseModel, frozen=True):
+    """The query of the address."""
 
     base: str
     cand: str
     task: str
-    repeat: int = Field(default=0, ge=0, le=10**9)
-    first: int | None = Field(default=None, ge=0, le=10**9)
-    """The first row; a few before the divergence when it is not said."""
+    repeat: Index = 0
+    first: Index | None = None
+    """The first row; `None` is a few before the divergence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,65 +88,64 @@ class PairPage:
 
 def pair_page(reader: RunsReader, query: PairQuery) -> PairPage:
     """Both trajectories from shortly before the step at which they part."""
-    here = _attempts(reader, query.base, query.task)
-    there = _attempts(reader, query.cand, query.task)
-    repeats = tuple(sorted(here.keys() & there.keys()))
+    run_ids = (query.base, query.cand)
+    attempts = [_attempts(reader, run_id, query.task) for run_id in run_ids]
+    repeats = tuple(sorted(attempts[0].keys() & attempts[1].keys()))
     if query.repeat not in repeats:
         raise UnknownName(
             f"task {query.task!r} has no repeat {query.repeat} in both runs; there are {repeats}"
         )
-    sides = (
-        _side(reader, query.base, here[query.repeat]),
-        _side(reader, query.cand, there[query.repeat]),
+    base, cand = (
+        _side(reader, run_id, rows[query.repeat].attempt)
+        for run_id, rows in zip(run_ids, attempts, strict=True)
     )
-    read = [reader.steps(side.run_id, side.attempt, 0, SCANNED) for side in sides]
-    at, kind = _divergence(*read, addresses=[_address(side) for side in sides])
-    n_rows = max(side.n_steps for side in sides)
-    first = query.first if query.first is not None else max(0, (at or 0) - BEFORE)
+    divergence, kind = _divergence(reader, base, cand)
+    n_rows = max(base.n_steps, cand.n_steps)
+    first = query.first if query.first is not None else max(0, (divergence or 0) - BEFORE)
     last = min(first + ROWS, n_rows)
-    shown_steps = [_steps(reader, side, first, last) for side in sides]
-    rows = tuple(
-        PairRow(index, base, cand, diverges=index == at)
-        for index, (base, cand) in enumerate(zip_longest(*shown_steps), first)
-    )
+    steps = [_steps(reader, side, first, last) for side in (base, cand)]
     return PairPage(
         task_id=query.task,
         repeat=query.repeat,
         repeats=repeats,
-        base=sides[0],
-        cand=sides[1],
-        divergence=at,
+        base=base,
+        cand=cand,
+        divergence=divergence,
         kind=kind,
         first=first,
         last=last - 1,
         n_rows=n_rows,
-        rows=rows,
+        rows=tuple(
+            PairRow(index, one, other, diverges=index == divergence)
+            for index, (one, other) in enumerate(zip_longest(*steps), first)
+        ),
     )
 
 
 def _attempts(reader: RunsReader, run_id: str, task: str) -> dict[int, AttemptRow]:
+    """The attempts that count, by their repeat."""
     rows = {row.repeat: row for row in reader.attempts(run_id, task) if row.counts}
     if not rows:
         raise UnknownName(f"run {run_id!r} has no attempt at a task {task!r}")
     return rows
 
 
-def _side(reader: RunsReader, run_id: str, row: AttemptRow) -> Side:
-    ending = ending_of(reader.stored(run_id, row.attempt))
-    return Side(run_id, row.attempt, len(reader.gists(run_id, row.attempt)), ending)
+def _side(reader: RunsReader, run_id: str, attempt: str) -> Side:
+    ending = ending_of(reader.stored(run_id, attempt))
+    return Side(run_id, attempt, len(reader.step_summaries(run_id, attempt)), ending)
 
 
 def _steps(reader: RunsReader, side: Side, first: int, last: int) -> list[SideStep]:
-    gists = reader.gists(side.run_id, side.attempt)[first:last]
+    summaries = reader.step_summaries(side.run_id, side.attempt)[first:last]
     steps = reader.steps(side.run_id, side.attempt, first, last)
     return [
         SideStep(
             cell,
             cut_text(step.action, ACTION_CHARS),
-            gist.classification or gist.block or gist.error,
+            summary.classification or summary.block or summary.error,
             _because(step),
         )
-        for cell, gist, step in zip(cells(gists, first), gists, steps, strict=True)
+        for cell, summary, step in zip(cells(summaries, first), summaries, steps, strict=True)
     ]
 
 
@@ -157,31 +153,31 @@ def _because(step: Step) -> str:
     reasons = step.scores[0].get("reasons") if step.scores else None
     if not isinstance(reasons, list):
         return step.error[:ACTION_CHARS]
-    told = (reason.get("sentence", "") for reason in reasons if isinstance(reason, dict))
-    return "; ".join(map(str, told))[:ACTION_CHARS]
+    sentences = (reason.get("sentence", "") for reason in reasons if isinstance(reason, dict))
+    return "; ".join(map(str, sentences))[:ACTION_CHARS]
 
 
-def _address(side: Side) -> str:
-    """Where the world was that day: not a difference between two trajectories."""
-    known = dict(side.ending.metadata).get("base_url")
-    return known.text if known is not None else ""
-
-
-def _divergence(
-    base: Sequence[Step], cand: Sequence[Step], *, addresses: Sequence[str]
-) -> tuple[int | None, Divergence]:
+def _divergence(reader: RunsReader, base: Side, cand: Side) -> tuple[int | None, Divergence]:
     """The first step with another action or, by its codes and score, another result."""
-    for index, (one, other) in enumerate(zip(base, cand, strict=False)):
-        if _said(one, addresses[0]) != _said(other, addresses[1]):
+    steps = [reader.steps(side.run_id, side.attempt, 0, SCANNED) for side in (base, cand)]
+    addresses = [_base_url(side) for side in (base, cand)]
+    for index, (one, other) in enumerate(zip(*steps, strict=False)):
+        if _action(one, addresses[0]) != _action(other, addresses[1]):
             return index, "action"
         if _result(one) != _result(other):
             return index, "result"
-    shorter = min(len(base), len(cand))
-    return (shorter, "length") if len(base) != len(cand) else (None, "")
+    lengths = [len(side) for side in steps]
+    return (min(lengths), "length") if lengths[0] != lengths[1] else (None, "")
 
 
-def _said(step: Step, address: str) -> str:
-    return step.action.replace(address, "") if address else step.action
+def _base_url(side: Side) -> str:
+    """The address that the environment had in this run."""
+    return next((text.text for key, text in side.ending.metadata if key == "base_url"), "")
+
+
+def _action(step: Step, base_url: str) -> str:
+    """The action without the address, which is no difference between two trajectories."""
+    return step.action.replace(base_url, "") if base_url else step.action
 
 
 def _result(step: Step) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -12,7 +12,6 @@ from assay.errors import AssayError, BadParameter, UnknownName
 from assay.registry import REWARDS, RewardSpec, find_reward
 from assay.report.sensitivity import Sensitivity
 from assay.schema.audit import Severity
-from assay.schema.score import Score
 from assay.viewer.audits import Audits, StoredAudit
 from assay.viewer.pages.episode import ScoreView, score_view
 from assay.viewer.tryout import RewardTryout
@@ -34,7 +33,7 @@ class RewardItem:
     summary: str
     needs: tuple[str, ...]
     world: bool
-    """Whether it scores a live world, so that there is no text to try it on."""
+    """Whether it scores a live environment, so that there is no text to try it on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +117,12 @@ def rewards_page(audits: Audits) -> RewardsPage:
     return RewardsPage(tuple(rewards), tuple(broken))
 
 
+def _item(spec: RewardSpec) -> RewardItem:
+    return RewardItem(
+        spec.name, spec.version, spec.summary, spec.required, world="context" in spec.required
+    )
+
+
 def _audit_item(audits: Audits, item: RewardItem) -> AuditItem | None:
     stored = audits.latest(item.name, item.version)
     if stored is None:
@@ -132,34 +137,42 @@ def reward_page(
 ) -> RewardPage:
     """The reward; where the form was sent, with its result or the reason why there is none."""
     spec = find_reward(name)
+    item = _item(spec)
+    needs = (*spec.required, *spec.optional)
     kind = _TRYOUT_KINDS.get(form.get("do", ""))
-    score, probed, problem = None, None, ""
-    if kind is not None:
-        try:
-            if kind == "score":
-                score = score_view(_score(name, spec, form, tryout))
-            else:
-                probed = _probe(name, spec, form, tryout)
-        except AssayError as error:
-            problem = str(error)
+    score, sensitivity, problem = None, None, ""
+    try:
+        if kind is not None and item.world:
+            raise UnknownName(f"{spec.name} judges a live world; there is no text to try it on")
+        if kind == "score":
+            score = score_view(tryout.score(name, _row(needs, form), _params(form)))
+        elif kind == "probe":
+            sensitivity = _probe(name, form, tryout)
+    except AssayError as error:
+        problem = str(error)
     return RewardPage(
-        reward=_item(spec),
+        reward=item,
         documentation=tuple(_paragraphs(inspect.getdoc(spec.function) or "")),
         parts=spec.parts,
-        columns=_columns(spec, form),
-        options=_options(spec, form),
-        can_probe=not _of_a_world(spec) and "final_response" in _needs(spec),
+        columns=tuple(
+            _field("c.", column, form, required=column in spec.required, hint=_hint(column))
+            for column in needs
+            if column != "context"
+        ),
+        options=tuple(
+            _field("o.", option.name, form, required=True, hint="")
+            if option.default is option.empty
+            else _field("o.", option.name, form, required=False, hint=f"default {option.default!r}")
+            for option in spec.options.values()
+        ),
+        can_probe=not item.world and "final_response" in needs,
         trial=kind,
         score=score,
-        probed=probed,
-        sentence=probed.sentence if probed is not None else "",
+        probed=sensitivity,
+        sentence=sensitivity.sentence if sensitivity is not None else "",
         problem=problem,
         audit=audits.latest(spec.name, spec.version),
     )
-
-
-def _item(spec: RewardSpec) -> RewardItem:
-    return RewardItem(spec.name, spec.version, spec.summary, spec.required, _of_a_world(spec))
 
 
 def _paragraphs(text: str) -> Iterator[Paragraph]:
@@ -169,26 +182,11 @@ def _paragraphs(text: str) -> Iterator[Paragraph]:
             yield Paragraph(block if shaped else " ".join(block.split()), shaped)
 
 
-def _needs(spec: RewardSpec) -> tuple[str, ...]:
-    return (*spec.required, *spec.optional)
-
-
-def _of_a_world(spec: RewardSpec) -> bool:
-    return "context" in spec.required
-
-
-def _columns(spec: RewardSpec, form: Mapping[str, str]) -> tuple[FieldView, ...]:
-    return tuple(
-        FieldView(
-            name=f"c.{name}",
-            title=name,
-            required=name in spec.required,
-            value=form.get(f"c.{name}", ""),
-            hint=_hint(name),
-        )
-        for name in _needs(spec)
-        if name != "context"
-    )
+def _field(
+    prefix: str, title: str, form: Mapping[str, str], *, required: bool, hint: str
+) -> FieldView:
+    name = prefix + title
+    return FieldView(name, title, required, form.get(name, ""), hint)
 
 
 def _hint(name: str) -> str:
@@ -197,58 +195,27 @@ def _hint(name: str) -> str:
     return "text; a JSON list or object is read as such" if name != "final_response" else ""
 
 
-def _options(spec: RewardSpec, form: Mapping[str, str]) -> tuple[FieldView, ...]:
-    return tuple(
-        FieldView(
-            name=f"o.{option.name}",
-            title=option.name,
-            required=option.default is option.empty,
-            value=form.get(f"o.{option.name}", ""),
-            hint="" if option.default is option.empty else f"default {option.default!r}",
-        )
-        for option in spec.options.values()
-    )
-
-
-def _score(name: str, spec: RewardSpec, form: Mapping[str, str], tryout: RewardTryout) -> Score:
-    _refuse_worlds(spec)
-    columns = {
-        field: text if field == "final_response" else _value(text, strict=field == "trajectory")
-        for field, text in _filled_fields(form, "c.").items()
-    }
+def _row(needs: Sequence[str], form: Mapping[str, str]) -> dict[str, Any]:
+    columns = {name: _column(name, text) for name, text in _filled_fields(form, "c.").items()}
     # An answer that was left empty is an empty answer; any other empty field is left out.
-    if "final_response" in _needs(spec):
+    if "final_response" in needs:
         columns.setdefault("final_response", "")
-    return tryout.score(name, columns, _params(form))
+    return columns
 
 
-def _probe(
-    name: str, spec: RewardSpec, form: Mapping[str, str], tryout: RewardTryout
-) -> Sensitivity:
-    _refuse_worlds(spec)
+def _probe(name: str, form: Mapping[str, str], tryout: RewardTryout) -> Sensitivity:
     fields = _filled_fields(form, "c.")
     reference = fields.pop("answer", "") or fields.pop("golden_answers", "")
     others = {
-        field: _value(text)
-        for field, text in fields.items()
-        if field not in ("final_response", "trajectory")
+        column: _column(column, text)
+        for column, text in fields.items()
+        if column not in ("final_response", "trajectory")
     }
     return tryout.probe(name, reference, others, _params(form))
 
 
-def _refuse_worlds(spec: RewardSpec) -> None:
-    if _of_a_world(spec):
-        raise UnknownName(f"{spec.name} judges a live world; there is no text to try it on")
-
-
 def _params(form: Mapping[str, str]) -> dict[str, Any]:
-    params: dict[str, Any] = {}
-    for name, text in _filled_fields(form, "o.").items():
-        try:
-            params[name] = json.loads(text)
-        except (ValueError, RecursionError):
-            params[name] = text
-    return params
+    return {name: _json_or_text(text) for name, text in _filled_fields(form, "o.").items()}
 
 
 def _filled_fields(form: Mapping[str, str], prefix: str) -> dict[str, str]:
@@ -265,13 +232,22 @@ def _filled_fields(form: Mapping[str, str], prefix: str) -> dict[str, str]:
     return fields
 
 
-def _value(text: str, *, strict: bool = False) -> Any:
-    """A JSON list or object as such, any other text as it is."""
-    if not strict and text.lstrip()[:1] not in ("[", "{"):
-        return text
+def _column(name: str, text: str) -> Any:
+    """A JSON list or object as such, any other text and the final response as it is.
+
+    Raises `BadParameter` if a trajectory is not JSON.
+    """
+    if name == "trajectory":
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BadParameter(f"the trajectory is not JSON: {error!s:.200}") from error
+    is_text = name == "final_response" or text.lstrip()[:1] not in ("[", "{")
+    return text if is_text else _json_or_text(text)
+
+
+def _json_or_text(text: str) -> Any:
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        if strict:
-            raise BadParameter(f"the trajectory is not JSON: {error!s:.200}") from error
+    except (ValueError, RecursionError):
         return text

@@ -1,4 +1,4 @@
-"""One run: its episodes, the task × repeat matrix, and which points were lost and why."""
+"""One run: its episodes, the task × repeat grid, and which points were lost and why."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, RunRow
 from assay.report.diagnosis import CauseSummary, Diagnosis
-from assay.viewer.pages.runs import RunItem, item_of
-from assay.viewer.runs_reader import RunsReader, page_of
+from assay.viewer.pages.records import PageNumber, copy_fields, page_of
+from assay.viewer.pages.runs import RunItem, run_item
+from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import Segment, Shade, overview, reward_shade
 
 PAGE = 100
@@ -27,21 +28,19 @@ AT_ONCE = 2_000
 Show: TypeAlias = Literal["counting", "lost", "all"]
 
 
-class RunQuery(BaseModel):
-    """What the address says of the page."""
-
-    model_config = ConfigDict(frozen=True)
+class RunQuery(BaseModel, frozen=True):
+    """The query of the address."""
 
     show: Show = "counting"
     """The attempts that count, those of them below full reward, or every one."""
     task: str = ""
-    page: int = Field(default=1, ge=1, le=10**6)
+    page: PageNumber = 1
     seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeItem:
-    """One attempt of the list."""
+    """One attempt of the list; what `_item` does not compute is copied from the index row."""
 
     attempt: str
     task_id: str
@@ -90,7 +89,7 @@ class RepeatGrid:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisView:
-    """What `assay diagnose` says of the run, in short."""
+    """The summary of `assay diagnose`."""
 
     mean: float | None
     recoverable_mean: float | None
@@ -98,6 +97,15 @@ class DiagnosisView:
     lost: int
     causes: tuple[CauseSummary, ...]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisPage:
+    """The diagnosis by itself, and the cause of each attempt that lost points."""
+
+    run_id: str
+    diagnosis: DiagnosisView
+    causes: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +126,7 @@ class RunPage:
     unfinished: tuple[str, ...]
     matrix: RepeatGrid
     diagnosis: DiagnosisView | None
-    """`None` when it takes too long to be made with the page: it is asked for afterwards."""
+    """`None` when it takes too long to make with the page, which asks for it afterwards."""
     live: bool
 
 
@@ -132,58 +140,41 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
     attempts = reader.attempts(run_id)
     manifest = reader.manifest(run_id)
     diagnosis = reader.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
-    matching = [attempt for attempt in attempts if _matches(attempt, query)]
-    listed, pages = page_of(matching, query.page, PAGE)
-    live = reader.is_live(run_id)
     causes = None if diagnosis is None else _causes(diagnosis)
+    matching = [attempt for attempt in attempts if _matches(attempt, query)]
+    listed, number, pages = page_of(matching, query.page, PAGE)
+    live = reader.is_live(run_id)
     return RunPage(
-        run=item_of(reader, row, live=live),
+        run=run_item(reader, row, live=live),
         rewards=manifest.rewards,
         config=tuple(flat(manifest.config)),
         before=run_before(rows, row),
         show=query.show,
         task=query.task,
         matching=len(matching),
-        page=min(query.page, pages),
+        page=number,
         pages=pages,
         episodes=tuple(_item(reader, attempt, causes) for attempt in listed),
         unfinished=reader.unfinished(run_id)[:PAGE],
         matrix=_repeat_grid(attempts),
-        diagnosis=None if diagnosis is None else diagnosis_view(diagnosis),
+        diagnosis=None if diagnosis is None else _diagnosis_view(diagnosis),
         live=live,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosisPage:
-    """The diagnosis by itself, and the cause of each attempt that lost points."""
-
-    run_id: str
-    diagnosis: DiagnosisView
-    causes: dict[str, str]
 
 
 def diagnosis_page(reader: RunsReader, run_id: str) -> DiagnosisPage:
     """The diagnosis of the run, however long it takes."""
     diagnosis = reader.diagnosis(run_id)
     assert diagnosis is not None
-    return DiagnosisPage(run_id, diagnosis_view(diagnosis), _causes(diagnosis))
+    return DiagnosisPage(run_id, _diagnosis_view(diagnosis), _causes(diagnosis))
 
 
 def _causes(diagnosis: Diagnosis) -> dict[str, str]:
     return {finding.attempt: finding.cause for finding in diagnosis.findings}
 
 
-def diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
-    """The diagnosis without its findings."""
-    return DiagnosisView(
-        mean=diagnosis.mean,
-        recoverable_mean=diagnosis.recoverable_mean,
-        scored=diagnosis.scored,
-        lost=len(diagnosis.findings),
-        causes=diagnosis.causes,
-        notes=diagnosis.notes,
-    )
+def _diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
+    return copy_fields(DiagnosisView, diagnosis, lost=len(diagnosis.findings))
 
 
 def flat(value: Any, path: str = "") -> list[tuple[str, str]]:
@@ -201,34 +192,18 @@ def _matches(attempt: AttemptRow, query: RunQuery) -> bool:
         return False
     if query.show == "all":
         return True
-    lost = attempt.reward is None or attempt.reward < 1.0
-    return attempt.counts and (query.show == "counting" or lost)
+    below_full = attempt.reward is None or attempt.reward < 1.0
+    return attempt.counts and (query.show == "counting" or below_full)
 
 
 def _item(reader: RunsReader, row: AttemptRow, causes: Mapping[str, str] | None) -> EpisodeItem:
-    return EpisodeItem(
-        attempt=row.attempt,
-        task_id=row.task_id,
-        repeat=row.repeat,
-        domain=row.domain,
-        reward=row.reward,
-        abstained=row.abstained,
-        shade=reward_shade(row.reward),
-        stop_reason=row.stop_reason,
-        n_steps=row.n_steps,
-        elapsed_s=row.elapsed_s,
-        counts=row.counts,
-        spark=_spark(reader, row),
-        cause=None if causes is None else causes.get(row.attempt, ""),
-    )
-
-
-def _spark(reader: RunsReader, row: AttemptRow) -> tuple[Segment, ...]:
     try:
-        return overview(reader.gists(row.run_id, row.attempt), SPARK)
+        spark = overview(reader.step_summaries(row.run_id, row.attempt), SPARK)
     except AssayError:
-        # A damaged steps file is told of on the episode's own page.
-        return ()
+        # The episode's own page shows what is wrong with its steps file.
+        spark = ()
+    cause = None if causes is None else causes.get(row.attempt, "")
+    return copy_fields(EpisodeItem, row, shade=reward_shade(row.reward), spark=spark, cause=cause)
 
 
 def _repeat_grid(attempts: list[AttemptRow]) -> RepeatGrid:
@@ -252,9 +227,8 @@ def _square(row: AttemptRow) -> Square:
 
 def run_before(runs: list[RunRow], row: RunRow) -> str | None:
     """The run that this one is compared with: the one whose episodes it scores, or the last one."""
-    earlier = [
-        other.run_id
-        for other in runs[: runs.index(row)]
-        if other.benchmark == row.benchmark and other.parent is None
-    ]
-    return row.parent or (earlier[-1] if earlier else None)
+    if row.parent:
+        return row.parent
+    before = reversed(runs[: runs.index(row)])
+    same = (run for run in before if run.benchmark == row.benchmark and run.parent is None)
+    return next((run.run_id for run in same), None)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from assay.ledger.index import RunRow
 from assay.report.statistics import ConfidenceInterval
-from assay.viewer.runs_reader import RunsReader, page_of
+from assay.viewer.pages.records import PageNumber, copy_fields, page_of
+from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import Shade, reward_shade
 
 PAGE = 50
@@ -21,12 +22,16 @@ SortKey: TypeAlias = Literal[
     "created", "benchmark", "agent", "n", "mean", "answered", "abstained", "errors", "cost", "time"
 ]
 Order: TypeAlias = Literal["asc", "desc"]
+_SORT_FIELDS: dict[SortKey, str] = {
+    "created": "created_at",
+    "cost": "cost_usd",
+    "time": "elapsed_s",
+}
+"""The field of a row, where it is not named like the sort key."""
 
 
-class RunsQuery(BaseModel):
-    """What the address says of the list."""
-
-    model_config = ConfigDict(frozen=True)
+class RunsQuery(BaseModel, frozen=True):
+    """The query of the address."""
 
     benchmark: str = ""
     agent: str = ""
@@ -34,7 +39,7 @@ class RunsQuery(BaseModel):
     """Words that the run's name, focus or commit contains."""
     sort: SortKey = "created"
     order: Order = "desc"
-    page: int = Field(default=1, ge=1, le=10**6)
+    page: PageNumber = 1
     seen: str = ""
     """The version that a page which updates itself has already."""
 
@@ -97,31 +102,21 @@ class RunsPage:
 
 def runs_page(reader: RunsReader, query: RunsQuery, rows: list[RunRow]) -> RunsPage:
     """Those of the rows that match, sorted, one page of them; the chart has all that match."""
-    matching = sorted(_matching(rows, query), key=SORTERS[query.sort])
-    if query.order == "desc":
-        # What has no number stays at the end, whichever way the others go.
-        split = sum(not SORTERS[query.sort](row)[0] for row in matching)
-        matching = [*reversed(matching[:split]), *matching[split:]]
-    listed, pages = page_of(matching, query.page, PAGE)
+    matching = _matching(rows, query)
+    listed, number, pages = page_of(_sort(matching, query), query.page, PAGE)
     live = reader.live(listed)
-    items = tuple(item_of(reader, row, live=row.run_id in live) for row in listed)
-    ids = {row.run_id for row in matching}
-    in_time = [row for row in rows if row.run_id in ids][-CHARTED:]
-    return RunsPage(
+    return copy_fields(
+        RunsPage,
+        query,
         runs_dir=reader.runs_dir.name or str(reader.runs_dir),
-        benchmark=query.benchmark,
-        agent=query.agent,
-        q=query.q,
-        sort=query.sort,
-        order=query.order,
         total=len(rows),
         matching=len(matching),
-        page=min(query.page, pages),
+        page=number,
         pages=pages,
         benchmarks=tuple(sorted({row.benchmark for row in rows})),
         agents=tuple(sorted({row.agent for row in rows})),
-        runs=items,
-        chart=_chart(reader, in_time),
+        runs=tuple(run_item(reader, row, live=row.run_id in live) for row in listed),
+        chart=_chart(reader, matching[-CHARTED:]),
         live=bool(live),
     )
 
@@ -137,60 +132,29 @@ def _matching(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
     ]
 
 
-def _number(value: float | None) -> tuple[bool, float, str]:
-    return (value is None, value or 0.0, "")
+def _sort(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
+    """The rows by the sort key; those without a value are at the end in either order."""
+    value = attrgetter(_SORT_FIELDS.get(query.sort, query.sort))
+    ordered = sorted((row for row in rows if value(row) is not None), key=value)
+    if query.order == "desc":
+        ordered.reverse()
+    return [*ordered, *(row for row in rows if value(row) is None)]
 
 
-def _text(value: str) -> tuple[bool, float, str]:
-    return (False, 0.0, value)
-
-
-SORTERS: dict[SortKey, Callable[[RunRow], tuple[bool, float, str]]] = {
-    "created": lambda row: _text(f"{row.created_at} {row.run_id}"),
-    "benchmark": lambda row: _text(row.benchmark),
-    "agent": lambda row: _text(row.agent),
-    "n": lambda row: _number(row.n),
-    "mean": lambda row: _number(row.mean),
-    "answered": lambda row: _number(row.answered),
-    "abstained": lambda row: _number(row.abstained),
-    "errors": lambda row: _number(row.errors),
-    "cost": lambda row: _number(row.cost_usd),
-    "time": lambda row: _number(row.elapsed_s),
-}
-
-
-def item_of(reader: RunsReader, row: RunRow, *, live: bool) -> RunItem:
+def run_item(reader: RunsReader, row: RunRow, *, live: bool) -> RunItem:
     """The run as a line of a list."""
-    return RunItem(
-        run_id=row.run_id,
-        created_at=row.created_at,
-        benchmark=row.benchmark,
-        agent=row.agent,
-        focus=row.focus,
-        parent=row.parent,
-        commit=row.commit,
-        n=row.n,
-        planned=row.planned,
-        mean=row.mean,
-        interval=reader.interval(row),
-        answered=row.answered,
-        abstained=row.abstained,
-        errors=row.errors,
-        damaged=row.damaged,
-        cost_usd=row.cost_usd,
-        elapsed_s=row.elapsed_s,
-        live=live,
-        shade=reward_shade(row.mean),
+    return copy_fields(
+        RunItem, row, interval=reader.interval(row), live=live, shade=reward_shade(row.mean)
     )
 
 
 def _chart(reader: RunsReader, rows: list[RunRow]) -> Chart:
+    charted = [row for row in rows if row.mean is not None]
     # Intervals of runs that no page has shown yet are left out: making them all takes too long.
-    shown = [row for row in rows if row.mean is not None]
-    intervals = [reader.interval(row) if len(shown) <= PAGE else None for row in shown]
+    intervals = [reader.interval(row) if len(charted) <= PAGE else None for row in charted]
     return Chart(
-        run_ids=tuple(row.run_id for row in shown),
-        means=tuple(row.mean for row in shown),
+        run_ids=tuple(row.run_id for row in charted),
+        means=tuple(row.mean for row in charted),
         lows=tuple(interval.low if interval else None for interval in intervals),
         highs=tuple(interval.high if interval else None for interval in intervals),
     )

@@ -1,19 +1,19 @@
-"""One step in full: what was done, what came back, every score of it with its grounds."""
+"""One step in full: what was done, what came back, every score of it with its reasons."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
+from struct import unpack
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError, BadRecord
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.usage import Usage
-from assay.viewer.pictures import Size, picture_kind, picture_size
+from assay.viewer.pages.records import CutText, copy_fields, cut_text
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.text import CutText, cut_text
 from assay.viewer.theme import Shade, shade
 
 TEXT_CHARS = 30_000
@@ -30,15 +30,20 @@ CHANNELS = {
     "shot": "picture",
     "dialog": "dialog",
 }
-UNSIZED = Size(1280, 720)
-"""For a picture whose header does not say; it keeps its own proportions anyway."""
+MOST_JPEG_SEGMENTS = 1_000
+LARGEST_SIDE = 20_000
+"""Pixels; a header that claims more is not believed."""
+_PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""The JPEG segments that hold a size."""
 
 Change: TypeAlias = Literal["changed", "same", "not recorded"]
+PictureKind: TypeAlias = Literal["image/png", "image/jpeg", "image/webp"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonView:
-    """One ground of a step score."""
+    """One reason of a step score."""
 
     code: str
     n: int
@@ -47,7 +52,7 @@ class ReasonView:
 
 @dataclass(frozen=True, slots=True)
 class StepScoreView:
-    """One score of a step, with everything that it stands on."""
+    """One score of a step, with its reasons and evidence."""
 
     scorer: str
     score: float | None
@@ -65,11 +70,23 @@ class StepScoreView:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that the world testifies, against the step before."""
+    """One thing that the evidence records, and whether it changed since the step before."""
 
     name: str
     change: Change
     value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The size of a picture, in pixels."""
+
+    width: int
+    height: int
+
+
+UNSIZED = Size(1280, 720)
+"""For a picture whose header does not tell; it keeps its own proportions anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,32 +137,29 @@ def step_view(
 ) -> StepView:
     """The step with this number, and what changed since the one before it."""
     (step,) = reader.steps(run_id, attempt, index, index + 1)
-    before = _before(reader, run_id, attempt, index)
+    before = _step_before(reader, run_id, attempt, index)
     text = reader.text(run_id, step.observation) if step.observation else ""
-    return StepView(
+    return copy_fields(
+        StepView,
+        step,
         index=index,
         action=cut_text(step.action, ACTION_CHARS),
         think=cut_text(step.think, most),
         error=cut_text(step.error, ACTION_CHARS),
         observation=cut_text(text, most) if step.observation else None,
         observation_sha256=step.observation,
-        truncated=step.truncated,
         pictures=_pictures(reader, run_id, step, before),
-        scores=tuple(_score(record) for record in step.scores),
+        scores=tuple(map(_score, step.scores)),
         facts=_facts(step, before),
         outcome=tuple(
-            (key[:CODE_CHARS], str(value)[:CODE_CHARS])
+            (_code(key), _code(value))
             for key, value in (step.outcome or {}).items()
             if value is not None and key not in ("call", "target", "info", "box")
         ),
-        reward=step.reward,
-        raw_reward=step.raw_reward,
-        elapsed_s=step.elapsed_s,
-        usage=step.usage,
     )
 
 
-def _before(reader: RunsReader, run_id: str, attempt: str, index: int) -> Step | None:
+def _step_before(reader: RunsReader, run_id: str, attempt: str, index: int) -> Step | None:
     """The step before this one; `None` for the first, and where that one is damaged."""
     try:
         return next(iter(reader.steps(run_id, attempt, index - 1, index)), None)
@@ -159,13 +173,17 @@ def _score(record: Mapping[str, Any]) -> StepScoreView:
     reasons = record.get("reasons")
     contract = record.get("contract")
     return StepScoreView(
-        scorer=str(record.get("scorer", ""))[:CODE_CHARS],
+        scorer=_code(record.get("scorer", "")),
         score=value,
         shade=shade(value),
-        classification=str(record.get("classification") or "")[:CODE_CHARS],
-        strength=str(record.get("strength") or "")[:CODE_CHARS],
+        classification=_code(record.get("classification") or ""),
+        strength=_code(record.get("strength") or ""),
         reasons=tuple(
-            _reason(reason)
+            ReasonView(
+                code=_code(reason.get("code", "")),
+                n=n if isinstance(n := reason.get("n"), int) else 0,
+                sentence=_code(reason.get("sentence", "")),
+            )
             for reason in (reasons if isinstance(reasons, list) else ())[:MOST_REASONS]
             if isinstance(reason, Mapping)
         ),
@@ -173,75 +191,59 @@ def _score(record: Mapping[str, Any]) -> StepScoreView:
         controllable=_flag(record.get("controllable")),
         evidence_backed=_flag(record.get("evidence_backed")),
         rule=rule if isinstance(rule := record.get("rule"), int) else None,
-        progress=str(record.get("progress") or "")[:CODE_CHARS],
+        progress=_code(record.get("progress") or ""),
         contract=tuple(
-            (str(key)[:CODE_CHARS], str(item)[:CODE_CHARS])
+            (_code(key), _code(item))
             for key, item in (contract.items() if isinstance(contract, Mapping) else ())
         ),
     )
 
 
-def _reason(record: Mapping[str, Any]) -> ReasonView:
-    n = record.get("n")
-    return ReasonView(
-        code=str(record.get("code", ""))[:CODE_CHARS],
-        n=n if isinstance(n, int) else 0,
-        sentence=str(record.get("sentence", ""))[:CODE_CHARS],
-    )
-
-
 def _facts(step: Step, before: Step | None) -> tuple[Fact, ...]:
-    now = step.evidence
+    now, earlier = step.evidence, before.evidence if before is not None else None
     if isinstance(now, WorldEvidence):
-        return _world_facts(now, before.evidence if before is not None else None)
+        old = _world_values(earlier) if isinstance(earlier, WorldEvidence) else {}
+        return tuple(
+            Fact(_code(name), _change(name in old, value, old.get(name)), _code(value))
+            for name, value in _world_values(now).items()
+        )
     if now is None:
         return ()
-    earlier = before.evidence if before is not None else None
-    known = earlier if isinstance(earlier, PageEvidence) else PageEvidence()
-    comparable = known.schema == now.schema
+    page = earlier if isinstance(earlier, PageEvidence) else PageEvidence()
     facts = []
     for name, title in CHANNELS.items():
-        value, was = getattr(now, name), getattr(known, name)
-        change: Change = "not recorded"
-        if value is not None and was is not None and comparable:
-            change = "same" if value == was else "changed"
-        facts.append(Fact(title, change, "" if value is None else _digest(value)))
+        value, was = getattr(now, name), getattr(page, name)
+        comparable = value is not None and was is not None and page.schema == now.schema
+        # The eight first digits of a digest are enough to tell it from another.
+        digest = "" if value is None else str(value).rpartition(":")[2][:DIGITS]
+        facts.append(Fact(title, _change(comparable, value, was), digest))
     return tuple(facts)
 
 
-def _digest(value: object) -> str:
-    """Enough of a digest to tell it from another: its eight first digits."""
-    return str(value).rpartition(":")[2][:DIGITS]
+def _world_values(evidence: WorldEvidence) -> dict[str, Any]:
+    return {
+        "score": evidence.score, "done": evidence.done, "won": evidence.won, **evidence.progress
+    }  # fmt: skip
 
 
-def _world_facts(now: WorldEvidence, before: Any) -> tuple[Fact, ...]:
-    was = before if isinstance(before, WorldEvidence) else None
-    named = {"score": now.score, "done": now.done, "won": now.won, **now.progress}
-    old: Mapping[str, Any] = {}
-    if was is not None:
-        old = {"score": was.score, "done": was.done, "won": was.won, **was.progress}
-    return tuple(
-        Fact(
-            str(name)[:CODE_CHARS],
-            "not recorded" if name not in old else "same" if old[name] == value else "changed",
-            str(value)[:CODE_CHARS],
-        )
-        for name, value in named.items()
-    )
+def _change(comparable: bool, value: object, was: object) -> Change:
+    if not comparable:
+        return "not recorded"
+    return "same" if value == was else "changed"
 
 
 def _pictures(
     reader: RunsReader, run_id: str, step: Step, before: Step | None
 ) -> tuple[Picture, ...]:
-    """What the agent saw when it chose, with what it aimed at; and what came of it."""
-    found = []
+    """What the agent saw when it chose, with the element that it aimed at; and what came of it."""
     box = _box(step.outcome or {})
+    pictures = []
     if before is not None and before.screenshot and box is not None:
         title = f"before the action, step {before.index}"
-        found.append(_picture(reader, run_id, before.screenshot, title, box))
+        pictures.append(_picture(reader, run_id, before.screenshot, title, box))
     if step.screenshot:
-        found.append(_picture(reader, run_id, step.screenshot, "after the action", None))
-    return tuple(picture for picture in found if picture is not None)
+        pictures.append(_picture(reader, run_id, step.screenshot, "after the action", None))
+    return tuple(picture for picture in pictures if picture is not None)
 
 
 def _picture(
@@ -268,15 +270,54 @@ def is_on(box: Rectangle, size: Size) -> bool:
 
 
 def _box(outcome: Mapping[str, Any]) -> Rectangle | None:
-    """The target's place, where the world recorded it as `[x, y, width, height]`."""
-    given = outcome.get("box")
-    if not isinstance(given, list) or len(given) != 4:
+    """The target's place, where the environment recorded it as `[x, y, width, height]`."""
+    values = outcome.get("box")
+    if not isinstance(values, list) or len(values) != 4:
         return None
-    numbers = [_number(value) for value in given]
-    x, y, width, height = numbers
+    x, y, width, height = map(_number, values)
     if x is None or y is None or width is None or height is None or min(width, height) < 0:
         return None
     return Rectangle(x, y, width, height)
+
+
+def picture_kind(data: bytes) -> PictureKind | None:
+    """The type of the picture by its first bytes alone; `None` for anything else."""
+    if data.startswith(_PNG):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def picture_size(data: bytes) -> Size | None:
+    """The size in the header of a PNG or JPEG picture; `None` where there is none to read."""
+    kind = picture_kind(data)
+    if kind == "image/png" and len(data) >= 24:
+        return _plausible_size(*unpack(">II", data[16:24]))
+    return _jpeg_size(data) if kind == "image/jpeg" else None
+
+
+def _jpeg_size(data: bytes) -> Size | None:
+    at = 2
+    for _ in range(MOST_JPEG_SEGMENTS):
+        if at + 9 > len(data) or data[at] != 0xFF:
+            return None
+        if data[at + 1] in _JPEG_FRAMES:
+            height, width = unpack(">HH", data[at + 5 : at + 9])
+            return _plausible_size(width, height)
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return None
+
+
+def _plausible_size(width: int, height: int) -> Size | None:
+    possible = 0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE
+    return Size(width, height) if possible else None
+
+
+def _code(value: object) -> str:
+    return str(value)[:CODE_CHARS]
 
 
 def _number(value: Any) -> float | None:

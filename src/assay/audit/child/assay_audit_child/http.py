@@ -9,7 +9,7 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
-from .conversation import Conversation
+from .call import TargetCall
 from .values import batch_reply, refused, reply
 
 TIMEOUT_S = 60.0
@@ -19,24 +19,16 @@ REFUSALS = (400, 413, 422)
 """Rows that a server will not score: no number, and no failure of the reward."""
 
 
-def ask(url: str, conversation: Conversation, columns: dict[str, Any], reference: Any) -> Any:
+def ask(call: TargetCall) -> Any:
     """The JSON that the address returns for one row; the part after `#` names the reward."""
-    address, _, reward = url.partition("#")
+    address, _, reward = str(call.target).partition("#")
     path = urllib.parse.urlsplit(address).path
-    body: dict[str, Any]
     if path.endswith("/get_reward"):
-        prompt = conversation.prompt_text
-        query = prompt + conversation.final_response
-        body = {"query": [query], "prompts": [prompt], "labels": [reference]}
+        body = call.openrlhf_batch("query")
     else:
         if not path.endswith("/v1/score"):
             address = address.rstrip("/") + "/v1/score"
-        row = {
-            **columns,
-            "final_response": conversation.final_response,
-            "trajectory": conversation.messages,
-        }
-        body = {"reward": reward, "row": row}
+        body = {"reward": reward, "row": call.named_values()}
     headers = {"Content-Type": "application/json"}
     if TOKEN in os.environ:
         headers["Authorization"] = f"Bearer {os.environ[TOKEN]}"

@@ -46,8 +46,8 @@ def facts(function: Any, shape: str | None) -> dict[str, Any]:
         "parts": None if parts is None else list(parts),
         "parameters": list(_parameters(function)),
         "is_async": inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call),
-        "picklable": _pickle_error(function) is None,
-        "pickle_error": _pickle_error(function),
+        "picklable": pickle_error(function) is None,
+        "pickle_error": pickle_error(function),
         "source": _source(function),
         "summary": (inspect.getdoc(function) or "").partition("\n")[0][:200],
         "python": sys.version.split()[0],
@@ -141,7 +141,8 @@ def _positional(function: Any) -> list[str]:
     return [name for name, item in _parameters(function).items() if item.kind in kinds]
 
 
-def _pickle_error(function: Any) -> str | None:
+def pickle_error(function: Any) -> str | None:
+    """Why the target cannot be pickled; `None` if it can."""
     try:
         pickle.dumps(function)
     except Exception as error:  # noqa: BLE001 - an object's own pickling may raise anything

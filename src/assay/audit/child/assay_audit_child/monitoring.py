@@ -95,12 +95,9 @@ def _mentions(code: CodeType, marker: str) -> bool:
 
 
 class MemoryMeter:
-    """The peak of this process during one call, beyond what it held before."""
+    """The peak of this process from here on, beyond what it held before."""
 
     def __init__(self) -> None:
-        self._before = 0.0
-
-    def start(self) -> None:
         with contextlib.suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")
         self._before = _status_mb("VmRSS")

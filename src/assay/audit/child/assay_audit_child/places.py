@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from . import loading
 from .monitoring import MemoryMeter
-from .shapes import prepare
+from .shapes import PreparedCall, prepare
 from .values import raised, refused
 from .wire import frames
 
@@ -30,26 +31,18 @@ class CallDispatcher:
 
     def __init__(self, target: Any, request: dict[str, Any]) -> None:
         self.target = target
-        self.shape: str = request["shape"]
-        self.reference_column: str = request["reference_column"]
-        self.measure: bool = request.get("measure", False)
+        self.request = request
         self.calls: list[dict[str, Any]] = request["calls"]
 
     def answer(self, call: dict[str, Any]) -> dict[str, Any]:
         """The reply to one call, made in this thread; nothing is raised."""
-        meter = MemoryMeter() if self.measure else None
-        if meter:
-            meter.start()
-        started = time.perf_counter()
-        try:
-            prepared = prepare(self.target, self.shape, call, self.reference_column)
+        meter = MemoryMeter() if self.request.get("measure") else None
+        with _timed_reply() as reply:
+            prepared = self._prepare(call)
             returned = prepared.invoke()
             if inspect.isawaitable(returned):
                 returned = asyncio.run(_wait_for(returned))
-            reply = prepared.finish(returned)
-        except BaseException as error:  # noqa: BLE001 - whatever the target raises is its result
-            reply = raised(error)
-        reply["seconds"] = time.perf_counter() - started
+            reply |= prepared.finish(returned)
         if meter:
             reply["growth_mb"] = meter.growth_mb()
         return reply
@@ -59,20 +52,32 @@ class CallDispatcher:
         beat = Heartbeat()
         ticking = asyncio.create_task(beat.run())
         await asyncio.sleep(0)
-        started = time.perf_counter()
-        try:
-            prepared = prepare(self.target, self.shape, call, self.reference_column)
+        with _timed_reply() as reply:
+            prepared = self._prepare(call)
             returned = prepared.invoke()
             if inspect.isawaitable(returned):
                 returned = await returned
-            reply = prepared.finish(returned)
-        except BaseException as error:  # noqa: BLE001 - whatever the target raises is its result
-            reply = raised(error)
-        reply["seconds"] = time.perf_counter() - started
+            reply |= prepared.finish(returned)
         await asyncio.sleep(0)
         ticking.cancel()
         reply["lag"] = beat.longest()
         return reply
+
+    def _prepare(self, call: dict[str, Any]) -> PreparedCall:
+        request = self.request
+        return prepare(self.target, request["shape"], call, request["reference_column"])
+
+
+@contextmanager
+def _timed_reply() -> Iterator[dict[str, Any]]:
+    """An empty reply to fill; what is raised meanwhile becomes its contents."""
+    reply: dict[str, Any] = {}
+    started = time.perf_counter()
+    try:
+        yield reply
+    except BaseException as error:  # noqa: BLE001 - whatever the target raises is its result
+        reply.update(raised(error))
+    reply["seconds"] = time.perf_counter() - started
 
 
 class Heartbeat:
@@ -155,17 +160,11 @@ def _in_process(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict
     """In a process that multiprocessing starts; a spawned one gets the target as a pickle."""
     context = multiprocessing.get_context(place)
     ours, theirs = context.Pipe(duplex=False)
-    pickles = place == "fork" or loading.facts(dispatcher.target, dispatcher.shape)["picklable"]
-    request = {
-        "shape": dispatcher.shape,
-        "reference_column": dispatcher.reference_column,
-        "measure": dispatcher.measure,
-        "calls": dispatcher.calls,
-    }
+    pickles = place == "fork" or loading.pickle_error(dispatcher.target) is None
     function = dispatcher.target if pickles else None
     # The type of a context's Process depends on the platform.
     process: Any = context.Process(  # type: ignore[attr-defined,unused-ignore]
-        target=_elsewhere, args=(theirs, function, target, request)
+        target=_elsewhere, args=(theirs, function, target, dispatcher.request)
     )
     process.start()
     theirs.close()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import http
-from .conversation import Conversation, read, verifiers_arguments
+from .call import TargetCall
 from .values import GRADES, batch_reply, first_of, refused, reply
 
 REFERENCE_NAMES = (
@@ -22,28 +22,11 @@ REFERENCE_NAMES = (
 Arguments = dict[str, Any]
 
 
-class TargetCall:
-    """One call: the target, the conversation, the columns of the task, and its reference."""
-
-    __slots__ = ("columns", "conversation", "reference", "target")
-
-    def __init__(self, target: Any, call: dict[str, Any], reference_column: str) -> None:
-        self.target = target
-        self.conversation: Conversation = read(call)
-        self.columns: dict[str, Any] = dict(call["columns"])
-        self.reference = self.columns.get(reference_column)
-
-
-class PreparedCall:
+class PreparedCall(NamedTuple):
     """What to invoke, and how to read what it returns."""
 
-    __slots__ = ("finish", "invoke")
-
-    def __init__(
-        self, invoke: Callable[[], Any], finish: Callable[[Any], dict[str, Any]] = reply
-    ) -> None:
-        self.invoke = invoke
-        self.finish = finish
+    invoke: Callable[[], Any]
+    finish: Callable[[Any], dict[str, Any]] = reply
 
 
 def prepare(target: Any, shape: str, call: dict[str, Any], reference_column: str) -> PreparedCall:
@@ -53,45 +36,34 @@ def prepare(target: Any, shape: str, call: dict[str, Any], reference_column: str
 
 def _ours(call: TargetCall) -> PreparedCall:
     """By parameter name; keyword-only parameters are configuration."""
-    offered = {
-        **call.columns,
-        "final_response": call.conversation.final_response,
-        "trajectory": call.conversation.messages,
-        "prompt": call.conversation.prompt_text,
-    }
+    offered = {**call.named_values(), "prompt": call.prompt_text}
     context = _context(offered.pop("episode", None))
     if context is not None:
         offered["context"] = context
-    arguments = _arguments(call.target, offered, call.reference, options=True)
+    arguments = _arguments(call, offered, options=True)
     return PreparedCall(lambda: call.target(**arguments))
 
 
 def _agentfly(call: TargetCall) -> PreparedCall:
     """By parameter name, and nothing for `**kwargs`, as AgentFly calls."""
-    offered = {
-        **call.columns,
-        "final_response": call.conversation.final_response,
-        "trajectory": call.conversation.messages,
-    }
     parameters = inspect.signature(call.target).parameters
-    arguments = _arguments(call.target, offered, call.reference)
+    arguments = _arguments(call, call.named_values())
     named = {name: value for name, value in arguments.items() if name in parameters}
     return PreparedCall(lambda: call.target(**named))
 
 
 def _trl(call: TargetCall) -> PreparedCall:
-    messages = call.conversation
-    return _trl_call(call, messages.prompt_messages, messages.completion_messages)
+    return _trl_call(call, call.prompt_messages, call.completion_messages)
 
 
 def _trl_text(call: TargetCall) -> PreparedCall:
-    return _trl_call(call, call.conversation.prompt_text, call.conversation.final_response)
+    return _trl_call(call, call.prompt_text, call.final_response)
 
 
 def _trl_call(call: TargetCall, prompt: Any, completion: Any) -> PreparedCall:
     rest = {key: [value] for key, value in call.columns.items() if key not in ("prompt", "episode")}
     offered = {**rest, "completion_ids": [[1]], "trainer_state": None}
-    arguments = _arguments(call.target, offered, [call.reference])
+    arguments = _arguments(call, offered, batch=True)
     arguments |= {"prompts": [prompt], "completions": [completion]}
     return _keyword_call(call.target, arguments, _first_reply)
 
@@ -99,7 +71,7 @@ def _trl_call(call: TargetCall, prompt: Any, completion: Any) -> PreparedCall:
 def _verl(call: TargetCall) -> PreparedCall:
     arguments = {
         "data_source": call.columns.get("data_source", "audit"),
-        "solution_str": call.conversation.final_response,
+        "solution_str": call.final_response,
         "ground_truth": call.reference,
         "extra_info": {key: value for key, value in call.columns.items() if key != "episode"},
     }
@@ -109,10 +81,7 @@ def _verl(call: TargetCall) -> PreparedCall:
 
 
 def _openrlhf(call: TargetCall) -> PreparedCall:
-    prompt = call.conversation.prompt_text
-    query = prompt + call.conversation.final_response
-    arguments = {"queries": [query], "prompts": [prompt], "labels": [call.reference]}
-    return _keyword_call(call.target, arguments, _openrlhf_reply)
+    return _keyword_call(call.target, call.openrlhf_batch("queries"), _openrlhf_reply)
 
 
 def _keyword_call(
@@ -127,30 +96,13 @@ def _keyword_call(
 
 
 def _verifiers(call: TargetCall) -> PreparedCall:
-    offered = verifiers_arguments(call.conversation, call.columns, call.reference)
-    return PreparedCall(lambda: call.target(**_arguments(call.target, offered, call.reference)))
+    return PreparedCall(lambda: call.target(**_arguments(call, call.verifiers_values())))
 
 
 def _verifiers_text(call: TargetCall) -> PreparedCall:
-    offered = verifiers_arguments(call.conversation, call.columns, call.reference)
-    offered["completion"] = call.conversation.final_response
-    offered["prompt"] = call.conversation.prompt_text
-    return PreparedCall(lambda: call.target(**_arguments(call.target, offered, call.reference)))
-
-
-def _plain(call: TargetCall) -> PreparedCall:
-    return PreparedCall(lambda: call.target(call.conversation.final_response, call.reference))
-
-
-def _inspect(call: TargetCall) -> PreparedCall:
-    return PreparedCall(lambda: _inspect_score(call), _inspect_reply)
-
-
-def _url(call: TargetCall) -> PreparedCall:
-    return PreparedCall(
-        lambda: http.ask(call.target, call.conversation, call.columns, call.reference),
-        http.to_reply,
-    )
+    texts = {"completion": call.final_response, "prompt": call.prompt_text}
+    offered = {**call.verifiers_values(), **texts}
+    return PreparedCall(lambda: call.target(**_arguments(call, offered)))
 
 
 _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
@@ -162,9 +114,9 @@ _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
     "openrlhf": _openrlhf,
     "verifiers": _verifiers,
     "verifiers-text": _verifiers_text,
-    "plain": _plain,
-    "inspect": _inspect,
-    "url": _url,
+    "plain": lambda call: PreparedCall(lambda: call.target(call.final_response, call.reference)),
+    "inspect": lambda call: PreparedCall(lambda: _inspect_score(call), _inspect_reply),
+    "url": lambda call: PreparedCall(lambda: http.ask(call), http.to_reply),
 }
 
 
@@ -189,7 +141,7 @@ async def _inspect_score(call: TargetCall) -> Any:
     from inspect_ai.scorer import Target  # type: ignore[import-not-found,unused-ignore]
     from inspect_ai.solver import TaskState  # type: ignore[import-not-found,unused-ignore]
 
-    prompt, response = call.conversation.prompt_text, call.conversation.final_response
+    prompt, response = call.prompt_text, call.final_response
     state = TaskState(
         model="mockllm/model",
         sample_id=1,
@@ -221,13 +173,15 @@ def _inspect_reply(score: Any) -> dict[str, Any]:
 
 
 def _arguments(
-    target: Any, offered: Arguments, reference: Any, *, options: bool = False
+    call: TargetCall, offered: Arguments, *, options: bool = False, batch: bool = False
 ) -> Arguments:
     """The offered values that the signature asks for; the reference under any name it goes by.
 
-    With `options`, keyword-only parameters are configuration and get nothing.
+    With `options`, keyword-only parameters are configuration and get nothing; in a `batch` the
+    reference is a list of one.
     """
-    parameters = inspect.signature(target).parameters.values()
+    parameters = inspect.signature(call.target).parameters.values()
+    reference = [call.reference] if batch else call.reference
     takes_any = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters)
     arguments = dict(offered) if takes_any else {}
     for item in parameters:

@@ -63,26 +63,21 @@ class BrowserGym(OwnProcessEnvironment):
         reset_s: float = 120.0,
         step_s: float = 60.0,
     ) -> None:
-        super().__init__()
+        self._child = ChildProcess(
+            [find_python(python), "-u", str(BRIDGE)],
+            environment={**os.environ, **_pages(), **(environment or {})},
+            longest_frame=ANSWER_BYTES,
+        )
+        super().__init__(self._child)
         self._imports = list(imports)
         self._actions = list(actions)
         self._options = {"headless": True, **(options or {})}
         self._chars = chars
         self._reset_s = reset_s
         self._step_s = step_s
-        self._child = ChildProcess(
-            [find_python(python), "-u", str(BRIDGE)],
-            environment={**os.environ, **_pages(), **(environment or {})},
-            longest_frame=ANSWER_BYTES,
-        )
         self._broken = ""
         self._steps = 0
         self._seed = 0
-
-    @property
-    def pid(self) -> int | None:
-        """The id of the process that runs BrowserGym; `None` before the first reset."""
-        return self._child.pid
 
     async def reset(self, task: Task) -> Observation:
         self._evidence, self._broken, self._steps = None, "", 0
@@ -164,15 +159,9 @@ class BrowserGym(OwnProcessEnvironment):
     def forget(self) -> None:
         self._evidence, self._broken = None, ""
 
-    def _usable(self) -> bool:
-        return self._child.pid is None or self._child.is_running()
-
-    def _kill(self) -> None:
-        self._child.kill()
-
-    def _reap(self) -> None:
+    async def close(self) -> None:
         self._broken = ""
-        self._child.close()
+        await super().close()
 
     def _describe(self, error: Exception) -> str:
         tail = self._child.stderr_tail()

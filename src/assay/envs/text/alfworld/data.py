@@ -6,14 +6,23 @@ only for what is not shipped, such as the split `train`.
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import zlib
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from pathlib import Path
 
-from assay.envs.text.alfworld.archive import AlfWorldArchive, ArchiveEntry
-from assay.envs.text.alfworld.reader import MAX_FILE_CHARS, GameFile, read_game
+from assay.envs.text.alfworld.reader import (
+    MAX_FILE_CHARS,
+    GameFile,
+    read_game,
+    read_problem,
+    read_walkthrough,
+)
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.schema.task import Task
 
@@ -26,24 +35,79 @@ GAME_FILE = "game.tw-pddl"
 _ID_PART = re.compile(r"\w[\w.-]{0,199}", re.ASCII)
 
 
-class Shipped:
-    """The games that come with Assay, by id and by trial."""
+SHORTHAND = (("_bar_", "|"), ("_minus_", "~"), ("_plus_", "+"), ("_dot_", "."))
+"""How ids are written in the archive; the signs on the right do not occur in the games."""
 
-    def __init__(self) -> None:
-        self.archive = AlfWorldArchive.shipped()
-        self.entries: dict[str, ArchiveEntry] = {entry.id: entry for entry in self.archive.entries}
+MAX_STREAM_BYTES = 1_000_000
+"""The largest official game takes 40 kB."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveEntry:
+    """One game of the archive, and where its stream lies."""
+
+    split: str
+    id: str
+    """`<task folder>/<trial>`."""
+    goal: str
+    offset: int
+    size: int
+
+
+class AlfWorldArchive:
+    """Games packed for shipping: every one can be read alone, and fast.
+
+    `index` lists the games; `data` holds, for each, a deflate stream that leans on a shared
+    dictionary (its first entry). A stream is the walkthrough, as JSON on its first line, and the
+    PDDL problem, written tersely. The rules are the same for all games and are not repeated.
+    `tools/pack_alfworld.py` writes both.
+    """
+
+    def __init__(self, index: str, data: bytes, *, source: str) -> None:
+        self.index = index
+        self.data = data
+        self._source = source
+        try:
+            record = json.loads(index)
+            self.entries = tuple(ArchiveEntry(**entry) for entry in record["games"])
+            """In the order of their splits and ids."""
+            self._dictionary = zlib.decompress(data[: record["dictionary_size"]])
+        except (ValueError, TypeError, KeyError, zlib.error) as error:
+            raise BadRecord(f"{source}: not an archive of games: {error!r}") from error
+        self.by_id = {entry.id: entry for entry in self.entries}
         self.ids: dict[str, list[str]] = defaultdict(list)
         """By trial."""
         self.splits: dict[str, list[ArchiveEntry]] = defaultdict(list)
-        for entry in self.archive.entries:
+        for entry in self.entries:
             self.ids[entry.id.partition("/")[2]].append(entry.id)
             self.splits[entry.split].append(entry)
 
+    def load(self, entry: ArchiveEntry) -> GameFile:
+        """The game of an entry."""
+        source = f"{self._source}: {entry.id}"
+        stream = self.data[entry.offset : entry.offset + entry.size]
+        try:
+            inflate = zlib.decompressobj(-zlib.MAX_WBITS, zdict=self._dictionary)
+            text = inflate.decompress(stream, MAX_STREAM_BYTES).decode()
+            walkthrough, _, problem = text.partition("\n")
+            commands = json.loads(walkthrough)
+        except (zlib.error, ValueError, RecursionError) as error:
+            raise BadRecord(f"{source}: damaged: {error!r}") from error
+        for long, short in SHORTHAND:
+            problem = problem.replace(short, long)
+        return GameFile(
+            problem=read_problem(problem, source=source),
+            goal=entry.goal,
+            walkthrough=read_walkthrough(commands, source=source),
+        )
+
 
 @cache
-def shipped() -> Shipped:
-    """The shipped games, read once: a process may hold a thousand environments."""
-    return Shipped()
+def shipped() -> AlfWorldArchive:
+    """The games that come with Assay, read once: a process may hold a thousand environments."""
+    folder = resources.files("assay.envs.text.alfworld") / "data"
+    index, data = (folder / "index.json").read_text("utf-8"), (folder / "games.bin").read_bytes()
+    return AlfWorldArchive(index, data, source="shipped ALFWorld games")
 
 
 class Library:
@@ -74,9 +138,9 @@ class Library:
 
     def load(self, task_id: str) -> GameFile:
         """The game of that id; an unknown id is a `BadParameter`, a damaged file a `BadRecord`."""
-        ids = [task_id] if task_id in shipped().entries else shipped().ids.get(task_id, [])
+        ids = [task_id] if task_id in shipped().by_id else shipped().ids.get(task_id, [])
         if len(ids) == 1:
-            return shipped().archive.load(shipped().entries[ids[0]])
+            return shipped().load(shipped().by_id[ids[0]])
         paths = self._find(task_id)
         if len(paths) == 1:
             return _read(paths[0])
@@ -101,7 +165,7 @@ class Library:
         return sorted(root.glob(f"*/{task}/{trial}/{GAME_FILE}"))
 
     def _advice(self, task_id: str) -> str:
-        candidates = [*shipped().entries, *shipped().ids, *map(_id, self._files())]
+        candidates = [*shipped().by_id, *shipped().ids, *map(_id, self._files())]
         return did_you_mean(task_id, candidates) or (
             f"splits at hand: {', '.join(self.splits())}; name a data folder with `folder` or "
             f"{FOLDER_VARIABLE} for others"

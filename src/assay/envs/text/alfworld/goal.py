@@ -150,22 +150,14 @@ class _Grounding:
         if operator == "not" and len(arguments) == 1:
             return self.ground(arguments[0], binding, positive=not positive)
         if operator in ("and", "or"):
-            grounded = (self.ground(part, binding, positive=positive) for part in arguments)
-            return (
-                conjunction(grounded) if (operator == "and") == positive else disjunction(grounded)
-            )
-        if operator in ("exists", "forall") and len(arguments) == 2:
-            quantifier = self.quantifier(expression)
-            grounded = (
-                self.ground(arguments[1], inner, positive=positive)
-                for inner in self.bindings(quantifier, 0, binding)
-            )
-            return (
-                disjunction(grounded)
-                if (operator == "exists") == positive
-                else conjunction(grounded)
-            )
-        return self.ground_atom(expression, binding, positive=positive)
+            formulas = (self.ground(part, binding, positive=positive) for part in arguments)
+        elif operator in ("exists", "forall") and len(arguments) == 2:
+            bindings = self.bindings(self.quantifier(expression), 0, binding)
+            formulas = (self.ground(arguments[1], inner, positive=positive) for inner in bindings)
+        else:
+            return self.ground_atom(expression, binding, positive=positive)
+        combine = conjunction if (operator in ("and", "forall")) == positive else disjunction
+        return combine(formulas)
 
     def ground_atom(self, atom: list[Expression], binding: Binding, *, positive: bool) -> Formula:
         predicate, names = atom[0], [self.value(word, binding) for word in atom[1:]]
@@ -188,16 +180,15 @@ class _Grounding:
 
         An `exists` leaves out what its fixed conditions exclude: it could only add falsehoods.
         """
-        existing = self.quantifiers.get(id(expression))
-        if existing is not None:
-            return existing
-        names = expression[1]
-        if not isinstance(names, list) or len(names) > MAX_VARIABLES * 3:
-            raise self.refusal(f"a quantifier takes a list of at most {MAX_VARIABLES} variables")
-        types = read_typed_names(names, source=self.problem.source)
-        conditions = _fixed_conjuncts(expression[2]) if expression[0] == "exists" else ()
-        self.quantifiers[id(expression)] = _Quantifier(tuple(types.items()), conditions)
-        return self.quantifiers[id(expression)]
+        key = id(expression)
+        if key not in self.quantifiers:
+            names, limit = expression[1], MAX_VARIABLES
+            if not isinstance(names, list) or len(names) > limit * 3:
+                raise self.refusal(f"a quantifier takes a list of at most {limit} variables")
+            types = read_typed_names(names, source=self.problem.source)
+            conditions = _fixed_conjuncts(expression[2]) if expression[0] == "exists" else ()
+            self.quantifiers[key] = _Quantifier(tuple(types.items()), conditions)
+        return self.quantifiers[key]
 
     def bindings(self, quantifier: _Quantifier, done: int, binding: Binding) -> Iterator[Binding]:
         """Every choice of the quantifier's variables after the first `done`."""

@@ -24,38 +24,24 @@ MAX_FILE_CHARS = 1_000_000
 MAX_DEPTH = 64
 
 PREDICATES: Mapping[str, tuple[str, ...]] = {
-    "atlocation": ("agent", "location"),
-    "receptacleatlocation": ("receptacle", "location"),
-    "objectatlocation": ("object", "location"),
-    "openable": ("receptacle",),
-    "opened": ("receptacle",),
-    "inreceptacle": ("object", "receptacle"),
-    "isreceptacleobject": ("object",),
-    "inreceptacleobject": ("object", "object"),
-    "isreceptacleobjectfull": ("object",),
-    "wasinreceptacle": ("object", "receptacle"),
-    "checked": ("receptacle",),
-    "examined": ("location",),
-    "receptacletype": ("receptacle", "rtype"),
-    "cancontain": ("rtype", "otype"),
-    "objecttype": ("object", "otype"),
-    "holds": ("agent", "object"),
-    "holdsany": ("agent",),
-    "holdsanyreceptacleobject": ("agent",),
-    "full": ("receptacle",),
-    "isclean": ("object",),
-    "cleanable": ("object",),
-    "ishot": ("object",),
-    "heatable": ("object",),
-    "iscool": ("object",),
-    "coolable": ("object",),
-    "pickupable": ("object",),
-    "moveable": ("object",),
-    "toggleable": ("object",),
-    "ison": ("object",),
-    "istoggled": ("object",),
-    "sliceable": ("object",),
-    "issliced": ("object",),
+    name: tuple(types.split())
+    for types, names in {
+        "agent": "holdsany holdsanyreceptacleobject",
+        "agent location": "atlocation",
+        "agent object": "holds",
+        "location": "examined",
+        "object": "isreceptacleobject isreceptacleobjectfull isclean cleanable ishot heatable "
+        "iscool coolable pickupable moveable toggleable ison istoggled sliceable issliced",
+        "object location": "objectatlocation",
+        "object object": "inreceptacleobject",
+        "object otype": "objecttype",
+        "object receptacle": "inreceptacle wasinreceptacle",
+        "receptacle": "openable opened checked full",
+        "receptacle location": "receptacleatlocation",
+        "receptacle rtype": "receptacletype",
+        "rtype otype": "cancontain",
+    }.items()
+    for name in names.split()
 }
 """The predicates of the ALFRED domain, with the types of their arguments."""
 

@@ -11,10 +11,7 @@ from typing import Final, NamedTuple
 
 from assay.errors import BadRecord
 
-ALOAD_0: Final = b"\x2a"
-ALOAD_1: Final = b"\x2b"
-ALOAD_2: Final = b"\x2c"
-ALOAD_3: Final = b"\x2d"
+ALOAD_0, ALOAD_1, ALOAD_2, ALOAD_3 = b"\x2a", b"\x2b", b"\x2c", b"\x2d"
 LONG_TO_INT: Final = b"\x88"
 RETURN_INT: Final = b"\xac"
 RETURN_OBJECT: Final = b"\xb0"
@@ -122,11 +119,10 @@ class ClassFile:
             if tag == _TEXT:
                 end = at + 3 + self._u2(at + 1)
                 self._texts[number] = self._content[at + 3 : end].decode("utf-8", "replace")
-                at = end
             else:
                 end = at + 1 + _SIZES[tag]
                 self._numbers[tag, self._content[at + 1 : end]] = number
-                at = end
+            at = end
             # Numbers of eight bytes take two places.
             number += 2 if _SIZES.get(tag) == 8 else 1
         return at

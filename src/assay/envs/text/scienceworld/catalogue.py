@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -95,16 +94,15 @@ def tasks(split: Split = "test", *, simplifications: str = "") -> list[Task]:
     """Every variation of every task in a split, as `boil/21`."""
     if split not in get_args(Split):
         raise BadParameter(f"ScienceWorld has the splits {get_args(Split)}, not {split!r}")
-    return list(_tasks(split, simplifications))
-
-
-def _tasks(split: Split, simplifications: str) -> Iterator[Task]:
-    for topic in TOPICS:
-        for variation in topic.split(split):
-            metadata: dict[str, Any] = {"task_name": topic.name, "variation_idx": variation}
-            if simplifications:
-                metadata["simplifications"] = simplifications
-            yield Task(id=f"{topic.name}/{variation}", metadata=metadata)
+    simplified = {"simplifications": simplifications} if simplifications else {}
+    return [
+        Task(
+            id=f"{topic.name}/{variation}",
+            metadata={"task_name": topic.name, "variation_idx": variation, **simplified},
+        )
+        for topic in TOPICS
+        for variation in topic.split(split)
+    ]
 
 
 def read_task(task: Task, simplifications: str = "") -> TaskVariation:

@@ -27,7 +27,7 @@ class ScienceWorld(OwnProcessEnvironment):
 
     name: str = "scienceworld"
     title = "ScienceWorld"
-    process = "Java process"
+    process_title = "Java process"
     failures = (WireError,)
     limits: ClassVar[PoolLimits] = PoolLimits(cap=8, acquire_timeout_s=600.0)
 
@@ -41,19 +41,14 @@ class ScienceWorld(OwnProcessEnvironment):
         step_timeout_s: float = 60.0,
         start_timeout_s: float = 120.0,
     ) -> None:
-        super().__init__()
+        self._simulator = Simulator(java=java, heap_mb=heap_mb)
+        super().__init__(self._simulator)
         self._simplifications = simplifications
         self.step_timeout_s = step_timeout_s
         """Seconds for one reset, step or list; may be changed between calls."""
         self._start_timeout_s = start_timeout_s
-        self._simulator = Simulator(java=java, heap_mb=heap_mb)
         self._game = ScienceGame(self._simulator, step_limit=step_limit)
         self._started = False
-
-    @property
-    def pid(self) -> int | None:
-        """The id of the Java process; `None` before the start."""
-        return self._simulator.pid
 
     def tasks(self, split: Split = "test") -> list[Task]:
         """Every variation of the thirty tasks in a split."""
@@ -88,18 +83,6 @@ class ScienceWorld(OwnProcessEnvironment):
         self._evidence = None
         if self._calls:
             self._die("it was given back in the middle of a call")
-
-    def _usable(self) -> bool:
-        return self._simulator.running() or not self._started
-
-    def _kill(self) -> None:
-        self._simulator.kill()
-
-    def _reap(self) -> None:
-        self._simulator.reap()
-
-    def _describe(self, error: Exception) -> str:
-        return f" ({error})"
 
     def _observe(self, task_id: str, turn: ScienceTurn) -> Observation:
         progress = turn.progress

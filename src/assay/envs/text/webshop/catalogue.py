@@ -46,9 +46,7 @@ class Product:
     @property
     def price_tag(self) -> str:
         """The price as the pages show it."""
-        if len(self.prices) == 1:
-            return f"${self.prices[0]}"
-        return f"${self.prices[0]} to ${self.prices[1]}"
+        return " to ".join(f"${price}" for price in self.prices)
 
     @property
     def search_text(self) -> str:

@@ -19,6 +19,10 @@ Button: TypeAlias = Literal[
 ]
 SubPage: TypeAlias = Literal["description", "features", "reviews"]
 
+ITEM_BUTTONS: tuple[Button, ...] = (
+    "back to search", "< prev", "description", "features", "reviews", "buy now",
+)  # fmt: skip
+
 SEPARATOR = " [SEP] "
 THANKS = "Thank you for shopping with us!"
 
@@ -51,48 +55,24 @@ def results_page(
     instruction: str, products: Sequence[Product], *, number: int, total: int
 ) -> ShopPage:
     """Page `number` of the results; there is always a next one, even if it is empty."""
-    previous = ["< Prev"] if number > 1 else []
+    turns: tuple[Button, ...] = ("< prev", "next >") if number > 1 else ("next >",)
+    titles = ("< Prev", "Next >") if number > 1 else ("Next >",)
     rows = [part for one in products for part in (one.asin, one.title, one.price_tag)]
-    head = _head(instruction)
-    text = _join([*head, f"Page {number} (Total results: {total})", *previous, "Next >", *rows])
-    buttons: tuple[Button, ...] = ("back to search", "next >")
-    return ShopPage(
-        "results",
-        text,
-        buttons=("back to search", "< prev", "next >") if number > 1 else buttons,
-        products={one.asin.lower(): one.asin for one in products},
-    )
+    head = (*_head(instruction), f"Page {number} (Total results: {total})")
+    links = {one.asin.lower(): one.asin for one in products}
+    return ShopPage("results", _join([*head, *titles, *rows]), ("back to search", *turns), links)
 
 
 def item_page(instruction: str, product: Product) -> ShopPage:
     """A product with its options; of two options with one value, the later is the clickable."""
-    buttons: tuple[Button, ...] = (
-        "back to search",
-        "< prev",
-        "description",
-        "features",
-        "reviews",
-        "buy now",
-    )
     names = [part for name, values in product.options.items() for part in (name, *values)]
-    text = _join(
-        [
-            *_head(instruction),
-            "< Prev",
-            *names,
-            product.title,
-            f"Price: {product.price_tag}",
-            "Rating: N.A.",
-            "Description",
-            "Features",
-            "Reviews",
-            "Buy Now",
-        ]
-    )
+    facts = (product.title, f"Price: {product.price_tag}", "Rating: N.A.")
+    links = ("Description", "Features", "Reviews", "Buy Now")
+    text = _join([*_head(instruction), "< Prev", *names, *facts, *links])
     options = {value: name for name, values in product.options.items() for value in values}
-    for button in buttons:
+    for button in ITEM_BUTTONS:
         options.pop(button, None)
-    return ShopPage("item", text, buttons=buttons, options=options)
+    return ShopPage("item", text, buttons=ITEM_BUTTONS, options=options)
 
 
 def sub_page(instruction: str, product: Product, kind: SubPage) -> ShopPage:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,65 +22,32 @@ LONGEST_QUERY = 2048
 """Characters of a query that count; what follows them is ignored."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Postings:
-    """Which document has which term how often.
-
-    Documents are numbers; term `i` has the entries `starts[i]` to `starts[i + 1]`.
-    """
-
-    terms: tuple[str, ...]
-    starts: NDArray[np.uint32]
-    documents: NDArray[np.uint32]
-    counts: NDArray[np.uint32]
-    lengths: NDArray[np.uint32]
-    """Terms of each document, repetitions counted."""
-
-
-def _collect(texts: Iterable[str]) -> _Postings:
-    """Analyse the texts; the first one becomes document 0."""
-    by_term: dict[str, tuple[array[int], array[int]]] = {}
-    lengths = array("I")
-    for number, text in enumerate(texts):
-        frequencies = Counter(terms(text))
-        lengths.append(frequencies.total())
-        for term, count in frequencies.items():
-            documents, counts = by_term.setdefault(term, (array("I"), array("I")))
-            documents.append(number)
-            counts.append(count)
-    ordered = sorted(by_term)
-    sizes = [0, *(len(by_term[term][0]) for term in ordered)]
-    documents, counts = array("I"), array("I")
-    for term in ordered:
-        documents.extend(by_term[term][0])
-        counts.extend(by_term[term][1])
-    return _Postings(
-        terms=tuple(ordered),
-        starts=np.cumsum(sizes, dtype=np.uint32),
-        documents=np.array(documents, dtype=np.uint32),
-        counts=np.array(counts, dtype=np.uint32),
-        lengths=np.array(lengths, dtype=np.uint32),
-    )
-
-
 class ProductIndex:
-    """A searchable, immutable set of documents, each known by its id."""
+    """A searchable, immutable set of documents, each known by its id.
+
+    Documents and terms are numbers; term `i` has the entries `_starts[i]` to `_starts[i + 1]`,
+    one for each document that has it.
+    """
 
     def __init__(self, documents: Mapping[str, str]) -> None:
         """Index the text of each id; about a quarter of a millisecond for a product."""
         # Equal scores come out in document order, which therefore is the order of the ids.
         self._ids = tuple(sorted(documents))
-        postings = _collect(documents[one] for one in self._ids)
-        self._documents = postings.documents.astype(np.intp)
-        self._starts = postings.starts.tolist()
-        self._numbers = {term: number for number, term in enumerate(postings.terms)}
-        count = len(self._ids)
-        average = np.float32((int(postings.lengths.sum()) or 1) / max(1, count))
-        document_frequency = np.diff(postings.starts.astype(np.float64))
-        idf = np.log(1 + (count - document_frequency + 0.5) / (document_frequency + 0.5))
+        entries, lengths = _collect(documents[one] for one in self._ids)
+        ordered = sorted(entries)
+        self._numbers = {term: number for number, term in enumerate(ordered)}
+        self._documents = np.fromiter(
+            chain.from_iterable(entries[term][0] for term in ordered), dtype=np.intp
+        )
+        counts = np.fromiter(
+            chain.from_iterable(entries[term][1] for term in ordered), dtype=np.float32
+        )
+        self._saturation = _saturation(self._documents, counts, lengths)
+        sizes = np.array([len(entries[term][0]) for term in ordered], dtype=np.intp)
+        self._starts = [0, *np.cumsum(sizes).tolist()]
+        idf = np.log(1 + (len(self._ids) - sizes + 0.5) / (sizes + 0.5))
         self._idf = idf.astype(np.float32)
-        self._saturation = _saturation(postings, average)
-        weights = np.repeat(self._idf, document_frequency.astype(np.intp))
+        weights: NDArray[np.float32] = np.repeat(self._idf, sizes)
         self._scores = weights - weights / self._saturation
 
     def search(self, query: str, limit: int) -> list[str]:
@@ -108,14 +75,32 @@ class ProductIndex:
         return scores
 
 
-def _saturation(postings: _Postings, average: np.float32) -> NDArray[np.float32]:
+def _collect(texts: Iterable[str]) -> tuple[dict[str, tuple[array[int], array[int]]], list[int]]:
+    """By term: which documents have it, and how often; and the number of terms of each document.
+
+    The first text is document 0.
+    """
+    entries: dict[str, tuple[array[int], array[int]]] = {}
+    lengths: list[int] = []
+    for number, text in enumerate(texts):
+        frequencies = Counter(terms(text))
+        lengths.append(frequencies.total())
+        for term, count in frequencies.items():
+            documents, counts = entries.setdefault(term, (array("I"), array("I")))
+            documents.append(number)
+            counts.append(count)
+    return entries, lengths
+
+
+def _saturation(
+    documents: NDArray[np.intp], counts: NDArray[np.float32], lengths: list[int]
+) -> NDArray[np.float32]:
     """`1 + tf / norm` of each entry, in the order and the precision of Lucene's arithmetic."""
-    lengths = np.array([_quantise(int(one)) for one in postings.lengths], dtype=np.float32)
+    average = np.float32((sum(lengths) or 1) / max(1, len(lengths)))
+    quantised = np.array([_quantise(length) for length in lengths], dtype=np.float32)
     one, k1, b = np.float32(1), np.float32(K1), np.float32(B)
-    inverse = one / (k1 * ((one - b) + b * lengths / average))
-    saturation: NDArray[np.float32] = one + postings.counts.astype(np.float32) * inverse[
-        postings.documents
-    ].astype(np.float32)
+    inverse = one / (k1 * ((one - b) + b * quantised / average))
+    saturation: NDArray[np.float32] = one + counts * inverse[documents].astype(np.float32)
     return saturation
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from assay.envs.text.webshop import pages
+from assay.envs.text.webshop.catalogue import Product
 from assay.envs.text.webshop.goals import Goal, GoalKind
-from assay.envs.text.webshop.pages import ShopPage
-from assay.envs.text.webshop.purchase import Receipt
+from assay.envs.text.webshop.pages import Button, ShopPage
+from assay.envs.text.webshop.purchase import Receipt, write_receipt
 from assay.envs.text.webshop.shop import Shop
-from assay.envs.text.webshop.trip import ShopTrip
 from assay.errors import BadParameter, NotReset
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -17,19 +18,98 @@ from assay.schema.observation import Observation
 NAME = "webshop"
 ACTION_SHOWN = 80
 """Characters of an action that the answer to it repeats."""
+RESULTS_PER_PAGE = 10
+MOST_RESULTS = 50
 
 _OVER = "the purchase is made and the task is over"
 _POSSIBLE = "Possible actions: search[keywords], and click[target] with one of the clickables."
 
 
-@dataclass(frozen=True, slots=True)
-class _Binding:
-    """The task that a session is bound to, and how far it got."""
+@dataclass(slots=True)
+class ShopTrip:
+    """The state of one episode, from the empty search box to the first purchase.
 
+    As in the original, options are lost by paging, by searching and by leaving the item, and
+    kept while its description, features and reviews are read.
+    """
+
+    shop: Shop
     task_id: str
     kind: GoalKind
     shuffle: bool
-    trip: ShopTrip
+    goal: Goal
+    page: ShopPage
+    product: Product | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    receipt: Receipt | None = None
+    hits: tuple[Product, ...] = ()
+    number: int = 1
+    """Of the page of results that was shown last."""
+
+    def search(self, keywords: str) -> None:
+        """Show the first page of results."""
+        stock = self.shop.stock
+        hits = stock.index.search(keywords, MOST_RESULTS)
+        self.hits = tuple(stock.products[asin] for asin in hits)
+        self._go_to_results(1)
+
+    def click(self, target: str) -> bool:
+        """Follow a link, press a button or choose an option; whether there was such a thing."""
+        page, name = self.page, target.lower()
+        if name not in page.clickables:
+            name = name.strip()
+        if name in page.products:
+            self._go_to_item(self.shop.stock.products[page.products[name]])
+            return True
+        if name in page.options:
+            self.options[page.options[name]] = name
+            return True
+        for button in page.buttons:
+            if button == name:
+                self._press(button)
+                return True
+        return False
+
+    def _press(self, button: Button) -> None:
+        if button == "back to search":
+            self.product, self.options = None, {}
+            self.page = pages.index_page(self.goal.instruction)
+        elif button == "next >":
+            self._go_to_results(self.number + 1)
+        elif button == "< prev":
+            self._go_back()
+        elif self.product is not None:
+            if button == "buy now":
+                self._buy(self.product)
+            else:
+                self.page = pages.sub_page(self.goal.instruction, self.product, button)
+
+    def _go_back(self) -> None:
+        if self.page.kind == "results":
+            self._go_to_results(self.number - 1)
+        elif self.page.kind == "item" or self.product is None:
+            self._go_to_results(self.number)
+        else:
+            self._go_to_item(self.product)
+
+    def _go_to_results(self, number: int) -> None:
+        self.number, self.product, self.options = number, None, {}
+        self.page = pages.results_page(
+            self.goal.instruction,
+            self.hits[(number - 1) * RESULTS_PER_PAGE : number * RESULTS_PER_PAGE],
+            number=number,
+            total=len(self.hits),
+        )
+
+    def _go_to_item(self, product: Product) -> None:
+        self.product = product
+        self.page = pages.item_page(self.goal.instruction, product)
+
+    def _buy(self, product: Product) -> None:
+        stock, price = self.shop.stock, self.shop.prices[product.asin]
+        bought, target = stock.item(product.asin), stock.item(self.goal.asin)
+        self.receipt = write_receipt(bought, target, self.goal, price=price, chosen=self.options)
+        self.page = pages.done_page()
 
 
 class ShopSession:
@@ -47,7 +127,7 @@ class ShopSession:
         """
         self.shop = shop
         self._clickables = clickables
-        self._binding: _Binding | None = None
+        self._trip: ShopTrip | None = None
 
     def reset(
         self, task_id: int | str, *, kind: GoalKind = "human", shuffle: bool = False
@@ -60,22 +140,23 @@ class ShopSession:
                 f"no {kind} WebShop goal {_excerpt(str(task_id))}; "
                 f"this catalogue has {len(goals)}, counted from 0"
             )
-        trip = ShopTrip(self.shop, goals[number])
-        self._binding = _Binding(str(number), kind, shuffle, trip)
+        goal = goals[number]
+        page = pages.index_page(goal.instruction)
+        self._trip = ShopTrip(self.shop, str(number), kind, shuffle, goal, page)
         return self._observe()
 
     def forget(self) -> None:
         """Drop the task."""
-        self._binding = None
+        self._trip = None
 
     @property
     def goal(self) -> Goal:
-        return self._require_binding().trip.goal
+        return self._require_trip().goal
 
     @property
     def page(self) -> ShopPage:
         """The page that the shopper sees."""
-        return self._require_binding().trip.page
+        return self._require_trip().page
 
     def step(self, action: str) -> Observation:
         """Carry out `search[keywords]` or `click[target]`."""
@@ -90,7 +171,7 @@ class ShopSession:
 
     def search(self, keywords: str) -> Observation:
         """Show the first results for the keywords."""
-        trip = self._require_binding().trip
+        trip = self._require_trip()
         if trip.receipt is not None:
             return self._refuse(_OVER)
         trip.search(keywords)
@@ -98,7 +179,7 @@ class ShopSession:
 
     def click(self, target: str) -> Observation:
         """Follow a link, press a button or choose an option of the page."""
-        trip = self._require_binding().trip
+        trip = self._require_trip()
         if trip.receipt is not None:
             return self._refuse(_OVER)
         if not trip.click(target):
@@ -107,28 +188,26 @@ class ShopSession:
 
     def evidence(self) -> WorldEvidence:
         """What happened so far; once bought, with all that the score is made of."""
-        binding = self._require_binding()
-        trip, receipt = binding.trip, binding.trip.receipt
+        trip = self._require_trip()
         progress: dict[str, Any] = {
             "page": trip.page.kind,
             "asin": None if trip.product is None else trip.product.asin,
             "options": dict(trip.options),
-            "goals": binding.kind,
-            "shuffled": binding.shuffle,
+            "goals": trip.kind,
+            "shuffled": trip.shuffle,
             "seed": self.shop.seed,
         }
-        if receipt is None:
-            return WorldEvidence(NAME, binding.task_id, progress=progress)
-        progress |= _parts(receipt)
-        progress["nouns"] = self.shop.stock.nouns.source
-        score = receipt.score
+        if trip.receipt is None:
+            return WorldEvidence(NAME, trip.task_id, progress=progress)
+        progress |= _parts(trip.receipt) | {"nouns": self.shop.stock.nouns.source}
+        score = trip.receipt.score
         won = score == 1.0
-        return WorldEvidence(NAME, binding.task_id, score, done=True, won=won, progress=progress)
+        return WorldEvidence(NAME, trip.task_id, score, done=True, won=won, progress=progress)
 
-    def _require_binding(self) -> _Binding:
-        if self._binding is None:
+    def _require_trip(self) -> ShopTrip:
+        if self._trip is None:
             raise NotReset("this WebShop session has no task; call reset(task_id) first")
-        return self._binding
+        return self._trip
 
     def _observe(self) -> Observation:
         evidence = self.evidence()
@@ -144,10 +223,8 @@ class ShopSession:
         return Observation(text, evidence, reward=0.0, done=evidence.done)
 
     def _text(self) -> str:
-        page = self.page
-        return (
-            f"{page.text}\nClickables: {list(page.clickables)}" if self._clickables else page.text
-        )
+        clickables = f"\nClickables: {list(self.page.clickables)}" if self._clickables else ""
+        return f"{self.page.text}{clickables}"
 
 
 def _parts(receipt: Receipt) -> dict[str, Any]:

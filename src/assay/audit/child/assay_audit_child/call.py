@@ -1,0 +1,87 @@
+"""One call of the audit, with its conversation in the forms that trainers hand over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PROMPT_ROLES = ("system", "developer", "user")
+
+
+class TargetCall:
+    """The target, the columns of the task, its reference, and the conversation.
+
+    The messages are divided into prompt and completion; a call without any has a plain pair of
+    prompt and answer.
+    """
+
+    def __init__(self, target: Any, call: dict[str, Any], reference_column: str) -> None:
+        self.target = target
+        self.columns: dict[str, Any] = dict(call["columns"])
+        self.reference = self.columns.get(reference_column)
+        self.final_response = call["final_response"]
+        messages = call.get("messages")
+        if messages is None:
+            messages = [
+                {"role": "user", "content": str(self.columns.get("prompt", ""))},
+                {"role": "assistant", "content": self.final_response},
+            ]
+        self.messages: list[dict[str, Any]] = [dict(message) for message in messages]
+        start = next(
+            (n for n, one in enumerate(self.messages) if one.get("role") not in PROMPT_ROLES),
+            len(self.messages),
+        )
+        self.prompt_messages = self.messages[:start]
+        self.completion_messages = self.messages[start:]
+
+    @property
+    def prompt_text(self) -> str:
+        """The last text before the completion."""
+        texts = [message["content"] for message in self.prompt_messages if message.get("content")]
+        return str(texts[-1]) if texts else ""
+
+    def named_values(self) -> dict[str, Any]:
+        """What a reward may ask for by name: the columns, the response, and the messages."""
+        return {
+            **self.columns,
+            "final_response": self.final_response,
+            "trajectory": self.messages,
+        }
+
+    def openrlhf_batch(self, queries: str) -> dict[str, Any]:
+        """The batch of one that OpenRLHF hands over; it has two names for the queries."""
+        prompt = self.prompt_text
+        query = prompt + self.final_response
+        return {queries: [query], "prompts": [prompt], "labels": [self.reference]}
+
+    def verifiers_values(self) -> dict[str, Any]:
+        """Everything that the older `Rubric` of verifiers injects by name."""
+        common = {
+            "prompt": self.prompt_messages,
+            "completion": self.completion_messages,
+            "answer": self.reference,
+            "info": dict(self.columns),
+            "task": "audit",
+        }
+        state = {**common, "responses": [], "turn": 1}
+        return {**self.columns, **common, "state": state, "parser": _parser()}
+
+
+def _parser() -> Any:
+    try:
+        from verifiers import Parser  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return PlainParser()
+    return Parser()
+
+
+class PlainParser:
+    """Reads the answer as verifiers' own plain parser does: the last message's text."""
+
+    def parse(self, text: str) -> str:
+        return text
+
+    def parse_answer(self, completion: Any) -> str | None:
+        if isinstance(completion, str):
+            return completion
+        messages = [m for m in completion if m.get("role") == "assistant"]
+        return messages[-1].get("content") if messages else None
