@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from assay.envs.text.alfworld import AlfWorld, AlfWorldGame, House
+from assay.envs import AlfWorld, AlfWorldGame, House
 from assay.envs.text.alfworld.data import shipped
 from perf.world_rows.row import Row
 

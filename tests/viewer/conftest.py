@@ -139,7 +139,9 @@ def page(window: BrowserContext, viewer: Viewer) -> Iterator[Page]:
     tab.on("dialog", lambda dialog: problems.append(f"dialog {dialog.message}"))
     tab.on(
         "console",
-        lambda told: problems.append(told.text) if "Content Security Policy" in told.text else None,
+        lambda message: (
+            problems.append(message.text) if "Content Security Policy" in message.text else None
+        ),
     )
     yield tab
     for opened in window.pages:

@@ -44,7 +44,7 @@ def png(width: int = 64, height: int = 48) -> bytes:
 
 
 def manifest(run_id: str, **fields: Any) -> RunManifest:
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "benchmark": "made",
         "agent": "made",
         "rewards": (SCORER,),
@@ -52,7 +52,7 @@ def manifest(run_id: str, **fields: Any) -> RunManifest:
         "created_at": f"2026-01-01T00:00:00.000Z#{run_id}"[:24],
         **fields,
     }
-    return RunManifest(run_id=run_id, **given)
+    return RunManifest(run_id=run_id, **values)
 
 
 def write_hostile(runs_dir: Path) -> Run:
@@ -162,17 +162,17 @@ def scored_steps(n: int, picture: str = "") -> tuple[Step, ...]:
 
 
 def _turn(kind: str, i: int, before: PageEvidence) -> tuple[ToolOutcome, PageEvidence]:
-    moved = PageEvidence(url=f"u{i}", text=f"t{i}", refs=f"r{i}")
+    changed = PageEvidence(url=f"u{i}", text=f"t{i}", refs=f"r{i}")
     target, call = f"save {(i - 1) // 6}", f"call {i}"
     if kind == "failure":
         return ToolOutcome("click", call, target, ok=False, error="stale_ref"), before
     if kind == "recovered":
-        return ToolOutcome("click", call, target, ok=True), moved
+        return ToolOutcome("click", call, target, ok=True), changed
     if kind == "blocked":
-        return ToolOutcome("goto", call, ok=True, block="captcha"), moved
+        return ToolOutcome("goto", call, ok=True, block="captcha"), changed
     if kind == "loop":
         return ToolOutcome("noop", "noop", effect=Effect.READ, ok=True, info="i"), before
-    return ToolOutcome("click", call, f"go {i}", ok=True), moved
+    return ToolOutcome("click", call, f"go {i}", ok=True), changed
 
 
 def audit_record(**changed: Any) -> dict[str, Any]:

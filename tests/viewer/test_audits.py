@@ -40,13 +40,13 @@ def html(audits: Audits) -> str:
 
 def test_the_latest_audit_is_beside_its_reward_as_text(tmp_path: Path) -> None:
     audits = save(tmp_path, json.dumps(audit_record()))
-    shown = html(audits)
-    assert "repeating the question is paid" in shown
-    assert ">high</span>" in shown
-    assert "3 of 75" in shown
-    assert "95 % interval 0.0 to 2.4 %" in shown
-    assert SCRIPT not in shown
-    assert "print(&#39;&lt;script&gt;" in shown
+    page = html(audits)
+    assert "repeating the question is paid" in page
+    assert ">high</span>" in page
+    assert "3 of 75" in page
+    assert "95 % interval 0.0 to 2.4 %" in page
+    assert SCRIPT not in page
+    assert "print(&#39;&lt;script&gt;" in page
     listed = next(i for i in rewards_page(audits).rewards if i.reward.name == NAME)
     assert listed.audit is not None
     assert listed.audit.worst == "high"
@@ -80,9 +80,9 @@ def test_a_file_that_is_no_audit_is_told_of_and_breaks_no_page(
     tmp_path: Path, text: str, why: str
 ) -> None:
     audits = save(tmp_path, text)
-    found = audits.latest(NAME, 1)
-    assert found is not None, why
-    assert found.report is None, why
+    stored = audits.latest(NAME, 1)
+    assert stored is not None, why
+    assert stored.report is None, why
     assert f"{NAME}@1.json cannot be read" in html(audits)
     listed = next(i for i in rewards_page(audits).rewards if i.reward.name == NAME)
     assert listed.audit is not None
@@ -97,10 +97,10 @@ def test_an_audit_of_another_version_says_so_and_gives_way_to_the_right_one(
     save(tmp_path, json.dumps(audit_record()), f"{NAME}_tool@1")
     assert "This is of version 7; the reward is at version 1." in html(audits)
     save(tmp_path, json.dumps(audit_record(verdict="right")))
-    found = audits.latest(NAME, 1)
-    assert found is not None
-    assert found.report is not None
-    assert (found.version, found.report.verdict) == (1, "right")
+    stored = audits.latest(NAME, 1)
+    assert stored is not None
+    assert stored.report is not None
+    assert (stored.version, stored.report.verdict) == (1, "right")
 
 
 def test_an_audit_that_was_made_again_is_read_again_and_long_texts_are_cut(
@@ -110,21 +110,21 @@ def test_an_audit_that_was_made_again_is_read_again_and_long_texts_are_cut(
     assert "first" in html(audits)
     save(tmp_path, json.dumps(audit_record(verdict="v" * 10**6)))
     os.utime(tmp_path / "audits" / f"{NAME}@1.json", ns=(1, 1))
-    found = audits.latest(NAME, 1)
-    assert found is not None
-    assert found.report is not None
-    assert len(found.report.verdict) == TEXT_CHARS
+    stored = audits.latest(NAME, 1)
+    assert stored is not None
+    assert stored.report is not None
+    assert len(stored.report.verdict) == TEXT_CHARS
 
 
 def test_what_the_audit_itself_saves_is_read_whole(tmp_path: Path) -> None:
-    made = audit_reward(parse_target(NAME), families=("correctness",))
-    made.save(tmp_path / "audits")
-    found = Audits(tmp_path).latest(NAME, 1)
-    assert found is not None
-    assert found.problem == ""
-    assert found.report is not None
-    assert found.report.verdict == made.verdict
-    assert len(found.report.checks) == len(made.checks)
-    assert [item.title for item in found.report.findings] == [
-        finding.title for finding in made.findings
+    report = audit_reward(parse_target(NAME), families=("correctness",))
+    report.save(tmp_path / "audits")
+    stored = Audits(tmp_path).latest(NAME, 1)
+    assert stored is not None
+    assert stored.problem == ""
+    assert stored.report is not None
+    assert stored.report.verdict == report.verdict
+    assert len(stored.report.checks) == len(report.checks)
+    assert [item.title for item in stored.report.findings] == [
+        finding.title for finding in report.findings
     ]

@@ -87,11 +87,11 @@ def test_runs_are_sorted_and_filtered_by_the_address_alone(page: Page, viewer: V
 def test_the_run_page_has_episodes_the_matrix_and_the_diagnosis(page: Page, viewer: Viewer) -> None:
     page.goto(viewer.at(f"/runs/{viewer.ledger.cut}"))
     expect(page.locator("#diagnosis")).to_contain_text("observation truncated")
-    lost = page.get_by_role("row").filter(has_text="club_fee.1").first
-    expect(lost).to_contain_text("0.000")
-    expect(lost).to_contain_text("answered")
-    expect(lost).to_contain_text("observation truncated")
-    assert lost.locator("svg.spark path").count() == 2, "scores, and steps without one"
+    row = page.get_by_role("row").filter(has_text="club_fee.1").first
+    expect(row).to_contain_text("0.000")
+    expect(row).to_contain_text("answered")
+    expect(row).to_contain_text("observation truncated")
+    assert row.locator("svg.spark path").count() == 2, "scores, and steps without one"
     page.goto(viewer.at(f"/runs/{viewer.ledger.whole}"))
     matrix = page.locator(".matrix")
     expect(matrix.locator("tbody tr")).to_have_count(2)
@@ -141,9 +141,9 @@ def test_every_mark_is_on_the_ribbon_in_colour_in_a_glyph_and_in_words(
     page: Page, viewer: Viewer
 ) -> None:
     page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1"))
-    told = " ".join(cells(page))
+    labels = " ".join(cells(page))
     for mark in ("reset", "failure", "recovered", "blocked", "loop"):
-        assert mark in told
+        assert mark in labels
     glyphs = page.locator(".ribbon .cell").all_inner_texts()
     assert {"○", "×", "↑", "⊘", "↻", "+"} <= set(glyphs)
 
@@ -235,13 +235,13 @@ def test_a_row_opens_both_trajectories_aligned_where_they_part(page: Page, viewe
     expect(page.get_by_text("They part at step")).to_be_visible()
     rows = page.locator(".pair tbody tr").all()
     at = next(i for i, row in enumerate(rows) if "first divergence" in row.inner_text())
-    said: list[list[str]] = [
+    actions: list[list[str]] = [
         [half.inner_text() for half in row.locator("code").all()] for row in rows
     ]
     assert at > 0
-    for both in said[:at]:
+    for both in actions[:at]:
         assert both[0] == both[1]
-    assert said[at][0] != said[at][1]
+    assert actions[at][0] != actions[at][1]
     rows[at].locator("a").first.click()
     expect(page.locator(f"#step-{at}")).to_be_visible()
 
@@ -356,10 +356,10 @@ def test_five_megabytes_of_text_are_cut_visibly_with_the_whole_a_click_away(
 def violations(page: Page, rules: dict[str, Any]) -> list[str]:
     """What axe-core finds on the page, if it is serious."""
     page.evaluate(AXE)
-    found = page.evaluate("rules => axe.run(document, rules)", rules)["violations"]
+    results = page.evaluate("rules => axe.run(document, rules)", rules)["violations"]
     return [
         f"{item['id']}: {node['html'][:120]} {node['failureSummary'][:200]}"
-        for item in found
+        for item in results
         if item["impact"] in ("serious", "critical")
         for node in item["nodes"][:3]
     ]
@@ -370,7 +370,7 @@ def test_every_page_fits_into_400_and_1280_pixels_and_axe_finds_no_serious_viola
 ) -> None:
     context = browser.new_context(color_scheme="light", bypass_csp=True)
     page = context.new_page()
-    found: dict[str, list[str]] = {}
+    problems: dict[str, list[str]] = {}
     for name, path in addresses(viewer.ledger).items():
         page.set_viewport_size({"width": 400, "height": 800})
         page.goto(viewer.at(path))
@@ -378,13 +378,13 @@ def test_every_page_fits_into_400_and_1280_pixels_and_axe_finds_no_serious_viola
             page.set_viewport_size({"width": width, "height": 800})
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, (name, wide)
-        found[name] = violations(page, EVERYTHING)
+        problems[name] = violations(page, EVERYTHING)
         if name in DARK:
             page.emulate_media(color_scheme="dark")
-            found[f"{name}, dark"] = violations(page, COLOURS)
+            problems[f"{name}, dark"] = violations(page, COLOURS)
             page.emulate_media(color_scheme="light")
     context.close()
-    assert {name: told for name, told in found.items() if told} == {}
+    assert {name: listed for name, listed in problems.items() if listed} == {}
 
 
 def test_pages_say_the_same_without_scripts(browser: Browser, viewer: Viewer) -> None:

@@ -49,8 +49,8 @@ def test_a_folder_that_holds_something_is_left_alone(
 def test_the_files_are_read_from_the_disk_with_keys_and_chart(site: Path, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
-    asked: list[str] = []
-    context.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    context.on("request", lambda request: urls.append(request.url))
     page.goto((site / "index.html").as_uri())
     expect(page.locator(".chart.done canvas")).to_be_visible()
     page.get_by_role("link", name="long", exact=True).click()
@@ -73,4 +73,4 @@ def test_the_files_are_read_from_the_disk_with_keys_and_chart(site: Path, browse
     page.goto((site / "runs" / "hostile" / "hostile.r0.a1.html").as_uri())
     assert page.evaluate("window.pwned") is None
     context.close()
-    assert {urlsplit(url).scheme for url in asked} == {"file"}
+    assert {urlsplit(url).scheme for url in urls} == {"file"}

@@ -25,10 +25,10 @@ from tests.viewer.ledgers import SCRIPT, manifest, png, write_hostile, write_mar
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("runs")
-    write_hostile(made)
-    write_marked(made)
-    return made
+    runs_dir = tmp_path_factory.mktemp("runs")
+    write_hostile(runs_dir)
+    write_marked(runs_dir)
+    return runs_dir
 
 
 @pytest.fixture(scope="module")
@@ -141,17 +141,17 @@ def test_what_is_not_there_is_not_found_as_a_page_and_as_json(
 def test_a_run_in_a_folder_of_any_name_has_its_pages_and_their_twins(
     client: httpx.Client, folder: Path, name: bytes
 ) -> None:
-    made = folder / os.fsdecode(name)
-    shutil.copytree(folder / "marked", made)
-    address = f"/runs/{part(made.name)}"
+    copy = folder / os.fsdecode(name)
+    shutil.copytree(folder / "marked", copy)
+    address = f"/runs/{part(copy.name)}"
     try:
         assert f'href="{address}"' in client.get("/runs").text
         assert f'href="{address}.json"' in client.get(address).text
-        assert client.get(f"{address}.json").json()["run"]["run_id"] == made.name
+        assert client.get(f"{address}.json").json()["run"]["run_id"] == copy.name
         episode = client.get(f"{address}/episodes/marked.r0.a1.json?step=2").json()
         assert episode["steps"][0]["index"] == 2
     finally:
-        shutil.rmtree(made)
+        shutil.rmtree(copy)
 
 
 def test_as_much_text_as_the_form_takes_fits_into_an_address(client: httpx.Client) -> None:
@@ -163,8 +163,8 @@ def test_as_much_text_as_the_form_takes_fits_into_an_address(client: httpx.Clien
 def test_files_that_have_their_version_in_their_name_are_asked_for_once(
     client: httpx.Client,
 ) -> None:
-    kept = client.get("/static/vendor/htmx-2.0.11.min.js").headers["cache-control"]
-    assert "immutable" in kept
+    caching = client.get("/static/vendor/htmx-2.0.11.min.js").headers["cache-control"]
+    assert "immutable" in caching
     assert client.get("/static/viewer.css").headers["cache-control"] == "no-cache"
 
 
@@ -235,9 +235,9 @@ def test_a_live_page_asks_again_and_is_sent_only_what_is_new(
     client: httpx.Client, folder: Path
 ) -> None:
     def again(path: str) -> str:
-        found = re.search(r'hx-get="([^"]*seen=[^"]*)"', client.get(path).text)
-        assert found is not None
-        return unescape(found[1])
+        match = re.search(r'hx-get="([^"]*seen=[^"]*)"', client.get(path).text)
+        assert match is not None
+        return unescape(match[1])
 
     episode = "/runs/live/episodes/live.r0.a1"
     with RunWriter.create(folder, manifest("live")) as writer:
@@ -245,9 +245,9 @@ def test_a_live_page_asks_again_and_is_sent_only_what_is_new(
         steps.write(Step(index=0, action=""))
         for path in ("/runs", "/runs/live", episode):
             assert client.get(again(path)).status_code == 204
-        known = again(episode)
+        seen = again(episode)
         steps.write(Step(index=1, action="x"))
-        assert client.get(known).status_code == 200
+        assert client.get(seen).status_code == 200
     assert "seen=" not in client.get("/runs/live").text
 
 

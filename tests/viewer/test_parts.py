@@ -37,14 +37,14 @@ VENDOR = Path(__file__).parents[2] / "src" / "assay" / "viewer" / "static" / "ve
 
 
 def test_what_is_vendored_is_what_its_projects_published() -> None:
-    told = tomllib.loads((VENDOR / "VENDORED.toml").read_text("utf-8"))["file"]
-    for entry in told:
+    entries = tomllib.loads((VENDOR / "VENDORED.toml").read_text("utf-8"))["file"]
+    for entry in entries:
         data = (VENDOR / entry["file"]).read_bytes()
         assert hashlib.sha256(data).hexdigest() == entry["sha256"]
         assert entry["version"] in entry["file"]
         assert (VENDOR / entry["licence_file"]).is_file()
-    known = {name for entry in told for name in (entry["file"], entry["licence_file"])}
-    assert {path.name for path in VENDOR.iterdir()} == known | {"VENDORED.toml"}
+    files = {name for entry in entries for name in (entry["file"], entry["licence_file"])}
+    assert {path.name for path in VENDOR.iterdir()} == files | {"VENDORED.toml"}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_box_outside_of_the_picture_is_not_shown_on_it(box: Rectangle, seen: b
     assert is_on(box, Size(64, 48)) is seen
 
 
-def test_memory_is_bounded_by_weight_and_drops_the_oldest() -> None:
+def test_the_cache_is_bounded_by_weight_and_drops_the_oldest() -> None:
     cache: LruCache[str] = LruCache(10, len)
     for key, value in (("a", "xxxx"), ("b", "xxxx"), ("a", "yyyy"), ("c", "xxxx")):
         cache.put(key, value)
@@ -177,10 +177,10 @@ def test_memory_is_bounded_by_weight_and_drops_the_oldest() -> None:
 
 def test_what_two_ask_for_at_once_is_made_once() -> None:
     cache: LruCache[str] = LruCache(10)
-    made: list[str] = []
+    calls: list[str] = []
 
     def make() -> str:
-        made.append("x")
+        calls.append("x")
         return "value"
 
     with_it = [threading.Thread(target=cache.get_or_make, args=("key", make)) for _ in range(8)]
@@ -188,7 +188,7 @@ def test_what_two_ask_for_at_once_is_made_once() -> None:
         thread.start()
     for thread in with_it:
         thread.join()
-    assert made == ["x"]
+    assert calls == ["x"]
 
 
 def test_a_window_reads_the_steps_that_it_is_asked_for(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_damaged_step_is_named_by_its_line(tmp_path: Path) -> None:
         read_gists(path)
 
 
-def test_a_gist_reads_what_only_the_slower_reader_can(tmp_path: Path) -> None:
+def test_a_summary_reads_what_only_the_slower_reader_can(tmp_path: Path) -> None:
     path = tmp_path / "steps.jsonl"
     with StepsWriter(path) as steps:
         steps.write(Step(index=0, action="\ud800", reward=0.5))
@@ -245,11 +245,11 @@ def test_a_run_is_live_while_its_writer_holds_it(tmp_path: Path) -> None:
 
 
 def finish(writer: RunWriter, task: str, reward: float, usage: Usage, repeat: int = 0) -> None:
-    made = Task(id=task)
+    record = Task(id=task)
     writer.append(
         Episode(
-            attempt=writer.new_attempt(made, repeat),
-            task=made,
+            attempt=writer.new_attempt(record, repeat),
+            task=record,
             repeat=repeat,
             scores=(Scored(reward, scorer=SCORER),),
             usage=usage,
@@ -284,16 +284,16 @@ def test_a_folder_that_cannot_be_written_is_shown_from_any_thread(tmp_path: Path
     reader = RunsReader(tmp_path)
     # A folder in the index's place stands for a file system that takes no files.
     (tmp_path / "index.sqlite").mkdir()
-    found: list[int] = []
+    totals: list[int] = []
 
     def ask() -> None:
-        found.append(runs_page(reader, RunsQuery(), reader.runs()).total)
+        totals.append(runs_page(reader, RunsQuery(), reader.runs()).total)
 
     for _ in range(2):
         thread = threading.Thread(target=ask)
         thread.start()
         thread.join()
-    assert found == [1, 1]
+    assert totals == [1, 1]
 
 
 def test_a_run_reads_one_attempt_without_its_steps(tmp_path: Path) -> None:

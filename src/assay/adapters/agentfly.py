@@ -18,29 +18,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, fill_parts, imitate
+from assay.adapters.binding import Binding, RewardMaker, fill_parts, imitate
 from assay.errors import BadRecord, UnknownName
 from assay.registry import RewardSpec, describe
 
 PACKAGE = "agentfly.rewards"
 
 
-def reward(
-    which: Reward,
-    /,
-    *,
-    params: Mapping[str, Any] | None = None,
-    abstained: float | None = None,
-    name: str | None = None,
-    **columns: str,
-) -> Callable[..., Any]:
+@RewardMaker
+def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
     """A coroutine function that AgentFly's `@reward` can decorate, or its agents can call.
 
     AgentFly passes only what the signature names, so the signature names the reward's columns. The
     result is a mapping with `reward` and the parts, always under the same keys; a part without a
     number gets the reward's own. It is asynchronous, for AgentFly runs the others on its loop.
     """
-    binding = bind(which, params=params, columns=columns, abstained=abstained)
     return binding.function(_score, name=name, signature=_columns_signature(binding))
 
 

@@ -9,25 +9,17 @@ timeouts are another matter: it turns them into 0 before a reward can object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind
+from assay.adapters.binding import Binding, RewardMaker
 from assay.adapters.messages import read_completion
 
 
-def reward(
-    which: Reward,
-    /,
-    *,
-    params: Mapping[str, Any] | None = None,
-    abstained: float | None = None,
-    name: str | None = None,
-    **columns: str,
-) -> Callable[..., float]:
+@RewardMaker
+def reward(binding: Binding, name: str | None) -> Callable[..., float]:
     """A function of `(prompt, completions, prompt_ids, completion_ids, **row)`; `row` has the
     columns of the data set."""
-    binding = bind(which, params=params, columns=columns, abstained=abstained)
     return binding.function(_reward_fn, name=name)
 
 

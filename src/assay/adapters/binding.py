@@ -110,6 +110,32 @@ def bind(
     return Binding(scorer, dict(columns or {}), abstained)
 
 
+class RewardMaker:
+    """The `reward` of an adapter, around a function that makes a trainer's from a bound reward.
+
+    `params` are the reward's own options, `columns` say which column of the trainer holds a
+    parameter, `abstained` is the number for an abstention, and the function that a trainer calls
+    has `name`, by default the reward's.
+    """
+
+    def __init__(self, make: Callable[[Binding, str | None], Callable[..., Any]]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __call__(
+        self,
+        which: Reward,
+        /,
+        *,
+        params: Mapping[str, Any] | None = None,
+        abstained: float | None = None,
+        name: str | None = None,
+        **columns: str,
+    ) -> Callable[..., Any]:
+        binding = bind(which, params=params, columns=columns, abstained=abstained)
+        return self._make(binding, name)
+
+
 class RewardCall:
     """A function with its first arguments bound: picklable, and with a name of its own.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, import_library
+from assay.adapters.binding import Binding, Reward, RewardMaker, bind, import_library
 from assay.schema.message import field_of
 from assay.schema.score import Score
 
@@ -38,40 +38,23 @@ class Evaluator:
         types = import_library("rllm.eval.types", package="rllm")
         binding = self._binding
         score = binding.score(_row(_data(task), _answer_of(episode), _messages_of(episode)))
-        value = binding.number(score)
         signals = [
             types.Signal(name=part, value=number)
             for part in binding.parts
             if (number := score.parts[part]) is not None
         ]
-        return types.EvalOutput(
-            reward=value,
-            is_correct=not score.abstained and value >= CORRECT,
-            signals=signals,
-            metadata=_metadata(score),
-        )
+        return types.EvalOutput(signals=signals, **_output(binding, score))
 
 
-def reward(
-    which: Reward,
-    /,
-    *,
-    params: Mapping[str, Any] | None = None,
-    abstained: float | None = None,
-    name: str | None = None,
-    **columns: str,
-) -> Callable[..., Any]:
+@RewardMaker
+def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
     """A function of `(task_info, action)` that returns rLLM's `RewardOutput`."""
-    binding = bind(which, params=params, columns=columns, abstained=abstained)
     return binding.function(_reward_fn, name=name)
 
 
 def _reward_fn(binding: Binding, /, task_info: Mapping[str, Any], action: str) -> Any:
     output = import_library("rllm.rewards.reward_types", package="rllm").RewardOutput
-    score = binding.score(_row(task_info, action, None))
-    value = binding.number(score)
-    correct = not score.abstained and value >= CORRECT
-    return output(reward=value, metadata=_metadata(score), is_correct=correct)
+    return output(**_output(binding, binding.score(_row(task_info, action, None))))
 
 
 def _data(task: Any) -> Mapping[str, Any]:
@@ -116,5 +99,8 @@ def _last(record: Any, key: str) -> Any:
     return items[-1] if items else None
 
 
-def _metadata(score: Score) -> dict[str, Any]:
-    return {"because": score.because, "scorer": score.scorer, "abstained": score.abstained}
+def _output(binding: Binding, score: Score) -> dict[str, Any]:
+    value = binding.number(score)
+    about = {"because": score.because, "scorer": score.scorer, "abstained": score.abstained}
+    correct = not score.abstained and value >= CORRECT
+    return {"reward": value, "is_correct": correct, "metadata": about}

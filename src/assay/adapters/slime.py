@@ -19,26 +19,18 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, fill_parts
+from assay.adapters.binding import Binding, RewardMaker, bind, fill_parts
 from assay.errors import BadParameter
 from assay.schema.message import field_of
 from assay.schema.score import Abstained, Score
 
 
-def reward(
-    which: Reward,
-    /,
-    *,
-    params: Mapping[str, Any] | None = None,
-    abstained: float | None = None,
-    name: str | None = None,
-    **columns: str,
-) -> Callable[..., Any]:
+@RewardMaker
+def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
     """A coroutine function of `(args, sample)`, or of `(args, samples)` with `--group-rm`.
 
     The reward's `answer` is the sample's `label`; the entries of its `metadata` are columns.
     """
-    binding = bind(which, params=params, columns=columns, abstained=abstained)
     return binding.function(_score, name=name)
 
 
@@ -60,7 +52,7 @@ async def rm(args: Any, sample: Any, **others: Any) -> Any:
 async def _score(binding: Binding, args: Any, sample: Any, /, **others: Any) -> Any:  # noqa: ARG001
     is_group = isinstance(sample, Sequence)
     samples = list(sample) if is_group else [sample]
-    scores = await asyncio.gather(*(binding.score_async(_row(each)) for each in samples))
+    scores = await asyncio.gather(*(binding.score_async(to_row(each)) for each in samples))
     neutral = _neutral(binding, scores)
     keyed = bool(field_of(args, "reward_key"))
     results = [
@@ -70,7 +62,8 @@ async def _score(binding: Binding, args: Any, sample: Any, /, **others: Any) -> 
     return results if is_group else results[0]
 
 
-def _row(sample: Any) -> dict[str, Any]:
+def to_row(sample: Any) -> dict[str, Any]:
+    """The row of a sample, or of a `remote_rm` request, which has the same fields."""
     metadata = field_of(sample, "metadata")
     label = field_of(sample, "label")
     return {
@@ -108,11 +101,6 @@ def _shape(
         return value
     numbers = fill_parts(score, parts, value)
     return {**numbers, "score": value, "abstained": float(score.abstained)}
-
-
-def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a `remote_rm` request `{"prompt": …, "response": …, "label": …}`."""
-    return _row(body)
 
 
 def to_response(

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.agents.protocol import Action, EpisodeLimits
-from assay.agents.scripted import action_from_text
-from assay.agents.transcript import Transcript
+from assay.agents.scripted import Script, ScriptedAgent
 from assay.errors import BadParameter, BadRecord
 from assay.schema.action import quote
 from assay.schema.episode import Episode, Step
@@ -25,8 +23,12 @@ class _Recording:
     steps: tuple[Step, ...]
     answer: str | None
 
+    def script(self) -> list[str]:
+        actions = [step.action for step in self.steps if step.index > 0]
+        return actions if self.answer is None else [*actions, f"answer({quote(self.answer)})"]
 
-class ReplayAgent:
+
+class ReplayAgent(ScriptedAgent):
     """Repeats recorded actions, then the recorded answer; without an answer it gives up.
 
     The recording is `episodes` (records, found by task id; of several for one task, the first),
@@ -48,39 +50,19 @@ class ReplayAgent:
             raise BadParameter("the replay agent takes either `episodes` or `steps`")
         if episodes is not None and answer is not None:
             raise BadParameter("`answer` goes with `steps`; an episode holds its own")
+        super().__init__()
         self._by_task = _recordings(episodes)
         self._any = None if steps is None else _Recording(_read_steps(steps), answer)
         self._recording = _Recording((), None)
-        self._position = 0
-        self._transcript = Transcript()
 
-    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:  # noqa: ARG002 - the protocol's
-        """Go to the beginning of this task's recording."""
+    def _find_script(self, task: Task) -> Script:
         recording = self._by_task.get(task.id, self._any)
         if recording is None:
             raise BadParameter(f"no recorded episode of task {task.id!r} to replay")
         self._recording = recording
-        self._position = 0
-        self._transcript = Transcript()
-        self._transcript.add_observation(task.goal)
+        return recording.script()
 
-    async def act(self, observation: Observation, *, step: int) -> Action:  # noqa: ARG002
-        """The next recorded action, or the ending."""
-        self._transcript.add_observation(observation.text)
-        think = self._compare(observation)
-        actions = [recorded.action for recorded in self._recording.steps if recorded.index > 0]
-        if self._position < len(actions):
-            self._position += 1
-            return action_from_text(actions[self._position - 1], self._transcript, think=think)
-        answer = self._recording.answer
-        if answer is not None:
-            return action_from_text(f"answer({quote(answer)})", self._transcript, think=think)
-        return Action("", gave_up=True, think=think, messages=self._transcript.take_new())
-
-    async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
-
-    def _compare(self, observation: Observation) -> str:
+    def _think(self, observation: Observation) -> str:
         recorded = next(
             (item for item in self._recording.steps if item.index == self._position), None
         )

@@ -25,44 +25,48 @@ class ScriptedAgent:
 
     def __init__(self, *, actions: Script | Mapping[str, Script] = ()) -> None:
         self._scripts = _read_scripts(actions)
-        self._script: Script = ()
-        self._position = 0
-        self._transcript = Transcript()
+        self._begin((), "")
 
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:  # noqa: ARG002 - the protocol's
         """Go to the beginning of this task's script."""
+        self._begin(self._find_script(task), task.goal)
+
+    async def act(self, observation: Observation, *, step: int) -> Action:  # noqa: ARG002
+        """The next action of the script."""
+        self._transcript.add_observation(observation.text)
+        think = self._think(observation)
+        if self._position == len(self._script):
+            messages = self._transcript.take_new()
+            return Action("", gave_up=True, think=think, messages=messages)
+        text = self._script[self._position]
+        self._position += 1
+        answer = answer_in(text)
+        if answer is None:
+            self._transcript.add_call(text)
+        else:
+            self._transcript.add_reply(answer)
+        return Action(text, answer=answer, think=think, messages=self._transcript.take_new())
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+    def _begin(self, script: Script, goal: str) -> None:
+        self._script = script
+        self._position = 0
+        self._transcript = Transcript()
+        self._transcript.add_observation(goal)
+
+    def _find_script(self, task: Task) -> Script:
         script = self._scripts.get(task.id, self._scripts.get("*"))
         if script is None:
             raise BadParameter(
                 f"the scripted agent has no actions for task {task.id!r}; name it in `actions`, "
                 'or give a script for "*"'
             )
-        self._script = script
-        self._position = 0
-        self._transcript = Transcript()
-        self._transcript.add_observation(task.goal)
+        return script
 
-    async def act(self, observation: Observation, *, step: int) -> Action:  # noqa: ARG002
-        """The next action of the script."""
-        self._transcript.add_observation(observation.text)
-        if self._position == len(self._script):
-            return Action("", gave_up=True, messages=self._transcript.take_new())
-        text = self._script[self._position]
-        self._position += 1
-        return action_from_text(text, self._transcript)
-
-    async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
-
-
-def action_from_text(text: str, transcript: Transcript, *, think: str = "") -> Action:
-    """The action that a text of a script or recording stands for, added to the transcript."""
-    answer = answer_in(text)
-    if answer is None:
-        transcript.add_call(text)
-    else:
-        transcript.add_reply(answer)
-    return Action(text, answer=answer, think=think, messages=transcript.take_new())
+    def _think(self, observation: Observation) -> str:  # noqa: ARG002 - for agents with more to say
+        return ""
 
 
 def _read_scripts(actions: Script | Mapping[str, Script]) -> dict[str, Script]:

@@ -25,14 +25,14 @@ class Transcript:
 
     def add_system(self, text: str) -> None:
         """Add the instructions that stand before everything else."""
-        self._add({"role": "system", "content": text})
+        self.messages.append({"role": "system", "content": text})
 
     def add_observation(self, text: str, *, failed: bool = False) -> None:
         """Add what the agent observes: the result of its last call, or a plain user message."""
         call = self._pending
         self._pending = None
         if call is None:
-            self._add({"role": "user", "content": text})
+            self.messages.append({"role": "user", "content": text})
             return
         message = {
             "role": "tool",
@@ -40,11 +40,11 @@ class Transcript:
             "name": call["function"]["name"],
             "content": text,
         }
-        self._add({**message, "is_error": True} if failed else message)
+        self.messages.append({**message, "is_error": True} if failed else message)
 
     def add_reply(self, text: str) -> None:
         """Add an answer of the assistant, or a reply of it without an action."""
-        self._add({"role": "assistant", "content": text})
+        self.messages.append({"role": "assistant", "content": text})
 
     def add_call(self, action: str, *, parameters: tuple[str, ...] = (), reply: str = "") -> None:
         """Add an action of the assistant; the next observation is its result."""
@@ -56,16 +56,13 @@ class Transcript:
             else {"name": call.name, "arguments": _arguments(call, parameters)}
         )
         self._pending = {"id": f"call_{self._calls}", "type": "function", "function": function}
-        self._add({"role": "assistant", "content": reply, "tool_calls": [self._pending]})
+        self.messages.append({"role": "assistant", "content": reply, "tool_calls": [self._pending]})
 
     def take_new(self) -> tuple[Message, ...]:
         """The messages added since the last call of this method."""
         new = tuple(self.messages[self._n_taken :])
         self._n_taken = len(self.messages)
         return new
-
-    def _add(self, message: Message) -> None:
-        self.messages.append(message)
 
 
 def _arguments(call: ActionCall, parameters: tuple[str, ...]) -> str:

@@ -110,7 +110,7 @@ def _finish(started: StartedRun, executor: Executor) -> Run:
             "the episodes from now on say so"
         )
     try:
-        with stdout_kept_for_data(), _shown(started) as tell:
+        with stdout_kept_for_data(), _show_progress(started) as tell:
             return started.finish(tell, executor)
     except KeyboardInterrupt:
         console.print(
@@ -121,7 +121,7 @@ def _finish(started: StartedRun, executor: Executor) -> Run:
 
 
 @contextmanager
-def _shown(started: StartedRun) -> Iterator[Callable[[RunProgress], None]]:
+def _show_progress(started: StartedRun) -> Iterator[Callable[[RunProgress], None]]:
     """A function that shows progress, as a bar in a terminal and as lines elsewhere."""
     console = progress_output()
     if not console.is_terminal:

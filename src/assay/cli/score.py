@@ -224,12 +224,12 @@ def _print_table(source: str, scorers: list[Scorer]) -> None:
     rows = _rows(source)
     recent: deque[InputRow] = deque()
 
-    def remembered() -> Iterator[InputRow]:
+    def remember() -> Iterator[InputRow]:
         for row in rows:
             recent.append(row)
             yield row
 
-    scored = score_rows(scorers, remembered(), ())
+    scored = score_rows(scorers, remember(), ())
     for scores, _ in islice(scored, SHOWN_ROWS):
         console.print(_row_table(recent.popleft(), scores))
         _count(counts, scores)

@@ -14,7 +14,7 @@ import json
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from assay.errors import BadParameter, DeadResource, NotReset
@@ -297,9 +297,7 @@ def _deterministic(environment: Environment, task: Task) -> bool:
 def _state(environment: Environment) -> WorldEvidence:
     evidence = environment.evidence()
     progress = {key: value for key, value in evidence.progress.items() if key not in COUNTERS}
-    return WorldEvidence(
-        evidence.world, evidence.task_id, evidence.score, evidence.done, evidence.won, progress
-    )
+    return replace(evidence, progress=progress)
 
 
 def _difference(old: Observation, new: Observation) -> str:

@@ -29,6 +29,12 @@ ARGUMENTS_LIMIT = 200_000
 """Characters of a tool call's arguments that are read; longer ones are refused unread."""
 
 _SCALARS: Mapping[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_PYTHON: Mapping[str, type | tuple[type, ...]] = {
+    **{name: kind for kind, name in _SCALARS.items()},
+    "number": (int, float),
+    "array": list,
+    "null": types.NoneType,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,19 +145,13 @@ def _to_schema(hint: Any, where: str) -> Schema:
 def _fits(value: object, schema: Schema) -> bool:
     if "anyOf" in schema:
         return any(_fits(value, option) for option in schema["anyOf"])
-    match schema["type"]:
-        case "string":
-            return isinstance(value, str) and value in schema.get("enum", (value,))
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list) and all(_fits(item, schema["items"]) for item in value)
-        case _:
-            return value is None
+    kind = schema["type"]
+    # To Python a bool is an int; to JSON it is not.
+    if not isinstance(value, _PYTHON[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        return False
+    if isinstance(value, list):
+        return all(_fits(item, schema["items"]) for item in value)
+    return value in schema.get("enum", (value,))
 
 
 def _parse(text: str) -> Mapping[str, object] | str:

@@ -55,9 +55,11 @@ class Format:
 
     name: str
     summary: str
-    module: str
-    """`read(path, **options) -> ForeignRun`, `write(run, path) -> count`, or both; and
-    `files(run)`, the names and contents of a folder, where that is written instead of a file.
+    module: str = ""
+    """Of this package, where it has not the format's name.
+
+    It has `read(path, **options) -> ForeignRun`, `write(run, path) -> count`, or both;
+    and `files(run)`, the names and contents of a folder, where that is written instead of a file.
     """
     reads: bool = False
     writes: bool = False
@@ -74,14 +76,13 @@ class Format:
 
     def load(self) -> Any:
         """The module, imported now: some bring a library of their own."""
-        return import_module(self.module)
+        return import_module(f"{__name__}.{self.module or self.name}")
 
 
 FORMATS: tuple[Format, ...] = (
     Format(
         "browsergym",
         "result folders of BrowserGym and AgentLab",
-        "assay.formats.browsergym",
         reads=True,
         files=("summary_info.json", "exp_args.pkl"),
         options=("agent", "unpickle"),
@@ -89,7 +90,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "inspect",
         "a log of Inspect AI (.eval, .json)",
-        "assay.formats.inspect_logs",
+        module="inspect_logs",
         reads=True,
         writes=True,
         files=("*.eval",),
@@ -98,21 +99,13 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "jsonl",
         "a line for each attempt: answers, ending, scores and parts, costs",
-        "assay.formats.jsonl",
         writes=True,
         suffix=".jsonl",
     ),
-    Format(
-        "parquet",
-        "the same, as Parquet",
-        "assay.formats.parquet",
-        writes=True,
-        suffix=".parquet",
-    ),
+    Format("parquet", "the same, as Parquet", writes=True, suffix=".parquet"),
     Format(
         "otel",
         "a line for each score: an evaluation event of OpenTelemetry",
-        "assay.formats.otel",
         writes=True,
         suffix=".otel.jsonl",
         counted="scores",
@@ -120,7 +113,6 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "atif",
         "a file for each attempt: the Agent Trajectory Interchange Format",
-        "assay.formats.atif",
         writes=True,
         suffix=".atif",
         folder=True,

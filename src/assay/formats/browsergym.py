@@ -15,10 +15,9 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.errors import BadRecord, UsageError
 from assay.formats import ForeignRun, StoreArtifact
@@ -34,6 +33,8 @@ SCORER = "browsergym_cum_reward@1"
 FILE_BYTES = 64 * 2**20
 """No file is read further than this."""
 ANSWER_CHARS = 1_000_000
+ELAPSED = ("stats.cum_step_elapsed", "stats.cum_agent_elapsed")
+"""The seconds of the environment, and those of the agent."""
 
 _FOLDER = re.compile(
     r"(?P<hidden>_*)(?P<date>\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d)_"
@@ -47,16 +48,14 @@ _HEAD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedAction:
+class LoggedAction(NamedTuple):
     """One turn of the agent; the text `None` is an agent that gave up."""
 
     text: str
     think: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(NamedTuple):
     """What the name of an episode's folder says."""
 
     path: Path
@@ -75,8 +74,7 @@ class _Folder:
             return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
+class _Content(NamedTuple):
     """Everything that one episode's folder holds."""
 
     summary: dict[str, Any] | None
@@ -201,7 +199,7 @@ def _episode(store: StoreArtifact, folder: _Folder, repeat: int, *, unpickle: bo
         cum_reward=finite_number(summary.get("cum_reward")) or 0.0,
         cum_raw_reward=finite_number(summary.get("cum_raw_reward")) or 0.0,
         started_at=folder.started_at,
-        elapsed_s=_elapsed(summary),
+        elapsed_s=sum(finite_number(summary.get(key)) or 0.0 for key in ELAPSED),
         failure=_failure(content, stop_reason),
         metadata={
             "imported_from": folder.path.name,
@@ -329,11 +327,6 @@ def _by_step(folder: Path, pattern: str) -> list[tuple[int, Path]]:
         if number and not path.is_symlink():
             files.append((int(number[1]), path))
     return sorted(files)
-
-
-def _elapsed(summary: dict[str, Any]) -> float:
-    parts = (summary.get("stats.cum_step_elapsed"), summary.get("stats.cum_agent_elapsed"))
-    return sum(finite_number(part) or 0.0 for part in parts)
 
 
 def _count(value: Any) -> int:

@@ -7,33 +7,26 @@ task the last one counts; one that ended in an env_error only where there is no 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 
-class CountableAttempt(Protocol):
+@dataclass(frozen=True, slots=True)
+class CountableAttempt:
     """What decides whether an attempt counts."""
 
-    @property
-    def attempt(self) -> str: ...
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def repeat(self) -> int: ...
-    @property
-    def stop_reason(self) -> str: ...
+    attempt: str
+    task_id: str
+    repeat: int
+    stop_reason: str
 
 
 A = TypeVar("A", bound=CountableAttempt)
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptLine:
+class AttemptLine(CountableAttempt):
     """An attempt by its line in `episodes.jsonl`, without the episode."""
 
-    attempt: str
-    task_id: str
-    repeat: int
-    stop_reason: str
     number: int
     """Of the line, from 1."""
     offset: int = 0

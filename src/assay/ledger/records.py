@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
@@ -19,16 +18,14 @@ _KEYS = frozenset(Episode.model_fields) - {"trajectory"} | {"stop_reason", "mess
 _ENDINGS = frozenset(get_args(StopReason))
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSteps:
+class StoredSteps(NamedTuple):
     """What a line says of its steps file."""
 
     n: int
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMessages:
+class StoredMessages(NamedTuple):
     """What a line says of its messages: they are in it, or in an artifact."""
 
     n: int = 0
@@ -36,8 +33,7 @@ class StoredMessages:
     sha256: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEpisode:
+class StoredEpisode(NamedTuple):
     """A line as it was read: the episode without messages and steps, and where those are."""
 
     episode: Episode
@@ -45,8 +41,7 @@ class StoredEpisode:
     steps: StoredSteps
 
 
-@dataclass(frozen=True, slots=True)
-class RawLine:
+class RawLine(NamedTuple):
     """A line of `episodes.jsonl` and the record in it, or why there is none."""
 
     line: FileLine
@@ -73,8 +68,8 @@ def episode_to_record(
         "repeat": fields.pop("repeat"),
         "stop_reason": episode.stop_reason,
         **fields,
-        "messages": {"n": messages.n, "inline": messages.inline, "sha256": messages.sha256},
-        "steps": {"n": steps.n, "sha256": steps.sha256},
+        "messages": messages._asdict(),
+        "steps": steps._asdict(),
     }
 
 
@@ -107,11 +102,7 @@ def episode_from_record(fields: dict[str, Any]) -> StoredEpisode:
 
 
 def read_raw(
-    path: Path,
-    *,
-    start: int = 0,
-    after: int = 0,
-    migrations: Sequence[Migration] = MIGRATIONS,
+    path: Path, *, start: int = 0, after: int = 0, migrations: Sequence[Migration] = MIGRATIONS
 ) -> Iterator[RawLine]:
     """Every terminated line of `episodes.jsonl`, brought to this version of the schema."""
     for line in read_lines(path, start=start, after=after):

@@ -148,13 +148,12 @@ def summarise(run: Run) -> RunSummary:
         retried=attempts - len(final),
         usage=usage,
         elapsed_s=elapsed_s,
-        tasks=tuple(_row(task_id, episodes) for task_id, episodes in by_task.items()),
+        tasks=tuple(
+            TaskSummary(task_id, episodes[0].domain, count(episodes), _endings(episodes))
+            for task_id, episodes in by_task.items()
+        ),
         problems=run.problems,
     )
-
-
-def _row(task_id: str, episodes: list[Episode]) -> TaskSummary:
-    return TaskSummary(task_id, episodes[0].domain, count(episodes), _endings(episodes))
 
 
 def _endings(episodes: Iterable[Episode]) -> dict[StopReason, int]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord, UnknownName
-from assay.ledger.counting import AttemptSelection
+from assay.ledger.counting import AttemptSelection, CountableAttempt
 from assay.ledger.layout import RunLayout
 from assay.ledger.records import check_episode_keys, read_raw
 from assay.ledger.run import RunLike, open_run
@@ -28,13 +28,9 @@ EQUAL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredAttempt:
+class ScoredAttempt(CountableAttempt):
     """One attempt in numbers."""
 
-    attempt: str
-    task_id: str
-    repeat: int
-    stop_reason: str
     reward: float | None
     """`None` when the environment ended it, or the primary reward abstained."""
     abstained: str

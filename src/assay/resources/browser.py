@@ -15,6 +15,7 @@ import threading
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -73,6 +74,18 @@ def find_chromium() -> str:
         if path:
             return path
     raise MissingExtra(INSTALL)
+
+
+@cache
+def playwright_error() -> type[Exception]:
+    """What Playwright raises; `MissingExtra` without Playwright, which is an optional package."""
+    try:
+        from playwright.async_api import Error
+    except ImportError as error:
+        raise MissingExtra(
+            "a browser needs Playwright; install it with: pip install 'assay[browser]'"
+        ) from error
+    return Error
 
 
 class Browser:
@@ -134,35 +147,30 @@ class Browser:
                 await self._launch()
 
     async def _launch(self) -> None:
-        try:
-            from playwright.async_api import Error, async_playwright
-        except ImportError as error:
-            raise MissingExtra(
-                "a browser needs Playwright; install it with: pip install 'assay[browser]'"
-            ) from error
+        failure = playwright_error()
+        from playwright.async_api import async_playwright
+
         self._playwright = await async_playwright().start()
         self._given_up = False
         try:
             self._chromium = await self._launch_any(self._playwright.chromium)
             self.launches += 1
-        except Error as error:
+        except failure as error:
             await self._stop()
-            raise DeadResource(f"Chromium did not start: {error.message[:500]}") from error
+            raise DeadResource(f"Chromium did not start: {str(error)[:500]}") from error
         except MissingExtra:
             await self._stop()
             raise
 
     async def _launch_any(self, kind: BrowserType) -> Chromium:
-        from playwright.async_api import Error
-
         # Chromium's own sandbox cannot start as root, as in most containers.
         flags = [*FLAGS, "--no-sandbox"] if os.geteuid() == 0 else list(FLAGS)
         if not os.environ.get("ASSAY_CHROMIUM"):
             try:
                 # Playwright's own has a lighter build for working without a window.
                 return await kind.launch(headless=self._headless, args=flags)
-            except Error as error:
-                if "Executable doesn't exist" not in error.message:
+            except playwright_error() as error:
+                if "Executable doesn't exist" not in str(error):
                     raise
         return await kind.launch(
             executable_path=find_chromium(), headless=self._headless, args=flags
@@ -184,8 +192,6 @@ class Browser:
         return tab if tab is not None and not tab.is_closed() else await self._make_tab(options)
 
     async def _make_tab(self, options: Mapping[str, Any]) -> Tab:
-        from playwright.async_api import Error
-
         if not self.alive:
             raise DeadResource("Chromium has ended")
         assert self._chromium is not None
@@ -194,8 +200,8 @@ class Browser:
                 **{"accept_downloads": False, "service_workers": "block", **options}
             )
             return await context.new_page()
-        except Error as error:
-            raise DeadResource(f"Chromium opened no tab: {error.message[:500]}") from error
+        except playwright_error() as error:
+            raise DeadResource(f"Chromium opened no tab: {str(error)[:500]}") from error
 
     async def _make_ready(self, options: Mapping[str, Any]) -> Tab | None:
         by = self._loop.time() + READY_BY_S
@@ -213,20 +219,18 @@ class Browser:
         self._given_up = True
 
     async def _stop(self) -> None:
-        from playwright.async_api import Error
-
         ready, self._ready = self._ready, {}
         for task in ready.values():
             task.cancel()
         chromium, self._chromium = self._chromium, None
         driver, self._playwright = self._playwright, None
         # A browser or driver that ended by itself needs no closing.
-        with suppress(Error, TimeoutError):
+        with suppress(playwright_error(), TimeoutError):
             async with asyncio.timeout(CLOSE_S):
                 if chromium is not None and chromium.is_connected():
                     await chromium.close()
         if driver is not None:
-            with suppress(Error, TimeoutError):
+            with suppress(playwright_error(), TimeoutError):
                 async with asyncio.timeout(CLOSE_S):
                     await driver.stop()
 

@@ -62,10 +62,8 @@ def tool_call(id_: Any, name: Any, arguments: Any) -> dict[str, Any]:
 
 def text_of(content: Any) -> str:
     """The text of a message's content; of a list of parts, all that are text, joined."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
+    if content is None or isinstance(content, str):
+        return content or ""
     if isinstance(content, Sequence):
         return "".join(text for text in map(_text_of_part, content) if isinstance(text, str))
     return str(content)

@@ -78,6 +78,7 @@ class Scored(_FrozenScore):
 
     __slots__ = ("value",)
     _main = "value"
+    abstained: ClassVar[bool] = False
 
     value: float
 
@@ -98,10 +99,6 @@ class Scored(_FrozenScore):
                 raise ValueError(f"every part is a finite number or None, not {dict(parts)!r}")
         _put_value(self, number)
         _put_shared(self, because, parts, notes, scorer, params)
-
-    @property
-    def abstained(self) -> bool:
-        return False
 
     def sign(self, scorer: str, params: Mapping[str, Json]) -> Scored:
         """The same score, carrying the identity of the reward that gave it."""
@@ -132,6 +129,7 @@ class Abstained(_FrozenScore):
 
     __slots__ = ("reason",)
     _main = "reason"
+    abstained: ClassVar[bool] = True
     _text_keys = ("abstained",)
 
     reason: str
@@ -152,10 +150,6 @@ class Abstained(_FrozenScore):
             raise ValueError("an abstention names its reason; got an empty one")
         object.__setattr__(self, "reason", reason)
         _put_shared(self, because, dict.fromkeys(parts), notes, scorer, params)
-
-    @property
-    def abstained(self) -> bool:
-        return True
 
     def sign(self, scorer: str, params: Mapping[str, Json]) -> Abstained:
         """The same abstention, carrying the identity of the reward that gave it."""

@@ -22,19 +22,12 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         """Both together; the price is `None` where one of them has none."""
+        if Usage() in (self, other):
+            return other if self == Usage() else self
+        one, two = self.cost_usd, other.cost_usd
         return Usage(
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
-            cost_usd=_total(self, other),
+            cost_usd=None if one is None or two is None else one + two,
             calls=self.calls + other.calls,
         )
-
-
-def _total(one: Usage, other: Usage) -> float | None:
-    if one == Usage():
-        return other.cost_usd
-    if other == Usage():
-        return one.cost_usd
-    if one.cost_usd is None or other.cost_usd is None:
-        return None
-    return one.cost_usd + other.cost_usd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from functools import cache, partial
 
 from fastapi import FastAPI
 
@@ -60,20 +60,12 @@ def build_app(settings: Settings) -> FastAPI:
     app.state.scoring = scoring
     for module in ROUTES:
         app.include_router(module.router)
-    _document_once(app)
+    # FastAPI's own way to another document is to replace this method.
+    routers = [module.router for module in ROUTES]
+    app.openapi = cache(partial(document, app, routers))  # type: ignore[method-assign]
     return app
 
 
 def asgi_app(app: FastAPI, guards: Guards) -> App:
     """The application as it is served: guarded, counted and logged."""
     return instrument(guard(app, guards), app.state.metrics)
-
-
-def _document_once(app: FastAPI) -> None:
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = document(app, [module.router for module in ROUTES])
-        return app.openapi_schema
-
-    # FastAPI's own way to another document is to replace this method.
-    app.openapi = openapi  # type: ignore[method-assign]

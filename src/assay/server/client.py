@@ -24,7 +24,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import httpx
 
@@ -33,40 +33,44 @@ from assay.resources.backoff import Backoff, retry_after_s
 from assay.schema.episode import Step
 from assay.schema.score import Score
 from assay.schema.step_score import StepScore
-from assay.server.client_protocol import (
-    RETRY_STATUSES,
-    REWARDS_CALL,
-    ServerCall,
-    auth_headers,
-    batches,
-    check_url,
-    read_status,
-    score_call,
-    server_error,
-    steps_call,
-)
+from assay.server import client_protocol as protocol
+from assay.server.client_protocol import ServerCall
 from assay.server.models import RewardRecord, Status
 
 T = TypeVar("T")
+H = TypeVar("H", httpx.Client, httpx.AsyncClient)
+W = TypeVar("W", None, Awaitable[None])
+"""What waiting returns."""
 
 BATCH_ROWS = 512
 JSON = {"content-type": "application/json"}
 
 
-class _Connection:
+class _Connection(Generic[H, W]):
     """What both clients know of the server, and when they send a request again."""
 
+    _http_type: type[H]
+    _default_sleep: Callable[[float], W]
+
     def __init__(
-        self, url: str, token: str | None, timeout_s: float, retries: int, rng: random.Random | None
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout_s: float = 120.0,
+        retries: int = 5,
+        sleep: Callable[[float], W] | None = None,
+        rng: random.Random | None = None,
     ) -> None:
-        self.url = check_url(url)
+        self.url = protocol.check_url(url)
         self._backoff = Backoff(attempts=retries + 1, base_s=0.25, cap_s=30.0)
         self._rng = rng or random.Random()
-        self._options: dict[str, Any] = {
-            "base_url": self.url,
-            "headers": auth_headers(token),
-            "timeout": httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
-        }
+        self._sleep: Callable[[float], W] = sleep or self._default_sleep
+        self._http: H = self._http_type(
+            base_url=self.url,
+            headers=protocol.auth_headers(token),
+            timeout=httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
+        )
 
     def _wait_s(self, sent: int, outcome: httpx.Response | httpx.TransportError) -> float:
         """How long to wait before the request is sent again, after so many attempts.
@@ -77,8 +81,8 @@ class _Connection:
         if isinstance(outcome, httpx.TransportError):
             error = self._unreachable(outcome)
         else:
-            error = server_error(outcome.status_code, outcome.content)
-            if outcome.status_code not in RETRY_STATUSES:
+            error = protocol.server_error(outcome.status_code, outcome.content)
+            if outcome.status_code not in protocol.RETRY_STATUSES:
                 raise error
             minimum_s = retry_after_s(outcome.headers) or 0.0
         if sent >= self._backoff.attempts:
@@ -89,22 +93,11 @@ class _Connection:
         return ServerError(f"{self.url} cannot be asked: {error!r:.200}")
 
 
-class Client(_Connection):
+class Client(_Connection[httpx.Client, None]):
     """A reward server; every call waits for its answer."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout_s: float = 120.0,
-        retries: int = 5,
-        sleep: Callable[[float], None] = time.sleep,
-        rng: random.Random | None = None,
-    ) -> None:
-        super().__init__(url, token, timeout_s, retries, rng)
-        self._sleep = sleep
-        self._http = httpx.Client(**self._options)
+    _http_type = httpx.Client
+    _default_sleep = staticmethod(time.sleep)
 
     def score(
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
@@ -123,16 +116,16 @@ class Client(_Connection):
         batch_rows: int = BATCH_ROWS,
     ) -> Iterator[Score]:
         """The score of every row, in order, as a stream; `rows` may be endless."""
-        for batch in batches(rows, batch_rows):
-            yield from self._ask(score_call(batch, reward, params, columns))
+        for batch in protocol.batches(rows, batch_rows):
+            yield from self._ask(protocol.score_call(batch, reward, params, columns))
 
     def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
         """The score of each recorded step; `None` where there is nothing to score."""
-        return self._ask(steps_call(steps))
+        return self._ask(protocol.steps_call(steps))
 
     def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return self._ask(REWARDS_CALL)
+        return self._ask(protocol.REWARDS_CALL)
 
     def health(self) -> Status:
         """Whether the server is ready; asked once, without retries."""
@@ -140,7 +133,7 @@ class Client(_Connection):
             response = self._http.get("/readyz")
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
-        return read_status(response.status_code, response.content)
+        return protocol.read_status(response.status_code, response.content)
 
     def close(self) -> None:
         """Close the connections."""
@@ -168,29 +161,18 @@ class Client(_Connection):
             self._sleep(self._wait_s(sent, outcome))
 
 
-class AsyncClient(_Connection):
+class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
     """A reward server, for an event loop."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout_s: float = 120.0,
-        retries: int = 5,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        rng: random.Random | None = None,
-    ) -> None:
-        super().__init__(url, token, timeout_s, retries, rng)
-        self._sleep = sleep
-        self._http = httpx.AsyncClient(**self._options)
+    _http_type = httpx.AsyncClient
+    _default_sleep = staticmethod(asyncio.sleep)
 
     async def score(
         self, reward: str, /, *, params: Mapping[str, Any] | None = None, **columns: Any
     ) -> Score:
         """The score of one finished answer, as `assay.score_async` returns it."""
-        (batch,) = batches([columns], 1)
-        (score,) = await self._ask(score_call(batch, reward, params, None))
+        (batch,) = protocol.batches([columns], 1)
+        (score,) = await self._ask(protocol.score_call(batch, reward, params, None))
         return score
 
     async def score_batch(
@@ -206,8 +188,8 @@ class AsyncClient(_Connection):
         """The score of every row, in order, as a stream; a few requests are under way at a time."""
         under_way: deque[asyncio.Task[list[Score]]] = deque()
         try:
-            for batch in batches(rows, batch_rows):
-                call = score_call(batch, reward, params, columns)
+            for batch in protocol.batches(rows, batch_rows):
+                call = protocol.score_call(batch, reward, params, columns)
                 under_way.append(asyncio.create_task(self._ask(call)))
                 if len(under_way) >= max(1, concurrency):
                     for score in await under_way.popleft():
@@ -222,11 +204,11 @@ class AsyncClient(_Connection):
 
     async def steps(self, steps: Sequence[Step | Mapping[str, Any]]) -> list[StepScore | None]:
         """The score of each recorded step; `None` where there is nothing to score."""
-        return await self._ask(steps_call(steps))
+        return await self._ask(protocol.steps_call(steps))
 
     async def rewards(self) -> list[RewardRecord]:
         """The rewards that the server answers for."""
-        return await self._ask(REWARDS_CALL)
+        return await self._ask(protocol.REWARDS_CALL)
 
     async def health(self) -> Status:
         """Whether the server is ready; asked once, without retries."""
@@ -234,7 +216,7 @@ class AsyncClient(_Connection):
             response = await self._http.get("/readyz")
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
-        return read_status(response.status_code, response.content)
+        return protocol.read_status(response.status_code, response.content)
 
     async def close(self) -> None:
         """Close the connections."""

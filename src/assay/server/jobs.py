@@ -10,7 +10,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -53,10 +53,6 @@ class Chunk(NamedTuple):
     items: Sequence[tuple[int, Any]]
     """Number and row; bytes, which no JSON value is, are a line that the worker reads."""
 
-    def single_rows(self) -> list[Chunk]:
-        """Each row as a chunk of its own."""
-        return [self._replace(items=[item]) for item in self.items]
-
 
 class ChunkResult(NamedTuple):
     """The scores of a chunk."""
@@ -81,16 +77,9 @@ def prepare(imports: Sequence[str], rewards: Sequence[str]) -> None:
     for module in imports:
         import_module(module)
     for name in rewards:
-        try:
+        # A reward that cannot be loaded abstains when it is used, with the reason.
+        with suppress(UnknownName):
             find_reward(name)
-        except UnknownName:
-            # A reward that cannot be loaded abstains when it is used, with the reason.
-            continue
-
-
-def whoami() -> int:
-    """The id of this process, which has started."""
-    return os.getpid()
 
 
 def read_body(body: bytes, budget_s: float) -> Any:  # noqa: ARG001 - it cannot be interrupted

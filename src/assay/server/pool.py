@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -27,11 +28,6 @@ END_S = 5.0
 """For an idle worker to end by itself."""
 LATE_S = 0.2
 """After its deadline, how long a job that no worker was free for is still waited for."""
-
-
-def _budget_s(left_s: float) -> float:
-    """The time for the work itself; the rest is for sending back the results."""
-    return left_s - min(0.1 * left_s, 1.0)
 
 
 class WorkerLost(Exception):
@@ -165,7 +161,7 @@ class _Worker:
         self._busy = True
         try:
             # Starting a process takes milliseconds, which the event loop has better use for.
-            first = await asyncio.to_thread(executor.submit, jobs.whoami)
+            first = await asyncio.to_thread(executor.submit, os.getpid)
             self.pid = await asyncio.wrap_future(first)
             preparing = executor.submit(jobs.prepare, *self._prepared)
             await asyncio.wait_for(asyncio.wrap_future(preparing), START_S)
@@ -188,7 +184,9 @@ class _Worker:
         left_s = max(deadline - time.monotonic(), 0.01)
         self._busy = True
         try:
-            running: Future[T] = self._executor.submit(work, argument, _budget_s(left_s))
+            # The rest of the time is for sending back the results.
+            budget_s = left_s - min(0.1 * left_s, 1.0)
+            running: Future[T] = self._executor.submit(work, argument, budget_s)
             waiting = asyncio.wrap_future(running)
         except BrokenProcessPool:
             raise _NoWorker from None

@@ -208,8 +208,8 @@ class ScoringService:
             if error.cause == "deadline":
                 result = jobs.abstain_all(chunk, *LATE)
             else:
-                alone = [await self._score_alone(row, deadline) for row in chunk.single_rows()]
-                result = jobs.join_results(alone)
+                alone = [chunk._replace(items=[item]) for item in chunk.items]
+                result = jobs.join_results([await self._score_alone(c, deadline) for c in alone])
         self.metrics.count_rows(result)
         return result
 

@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -71,35 +72,26 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "assay_requests", "Requests answered.", ["route", "status"], registry=self.registry
-        )
-        self.request_seconds = Histogram(
+        counter = partial(Counter, registry=self.registry)
+        gauge = partial(Gauge, registry=self.registry)
+        histogram = partial(Histogram, buckets=SECONDS, registry=self.registry)
+        self.requests = counter("assay_requests", "Requests answered.", ["route", "status"])
+        self.request_seconds = histogram(
             "assay_request_seconds",
             "From the first byte of a request to the last of its answer.",
             ["route"],
-            buckets=SECONDS,
-            registry=self.registry,
         )
-        self.rows = Counter(
-            "assay_rows", "Rows answered.", ["reward", "outcome"], registry=self.registry
+        self.rows = counter("assay_rows", "Rows answered.", ["reward", "outcome"])
+        self.scoring_seconds = histogram(
+            "assay_scoring_seconds", "What a worker takes for one chunk of rows."
         )
-        self.scoring_seconds = Histogram(
-            "assay_scoring_seconds",
-            "What a worker takes for one chunk of rows.",
-            buckets=SECONDS,
-            registry=self.registry,
-        )
-        self.worker_restarts = Counter(
+        self.worker_restarts = counter(
             "assay_worker_restarts",
             "Worker processes replaced, because they died or were ended at a deadline.",
             ["cause"],
-            registry=self.registry,
         )
-        self.queue_rows = Gauge(
-            "assay_queue_rows", "Rows accepted and not finished.", registry=self.registry
-        )
-        self.workers = Gauge("assay_workers", "Worker processes there are.", registry=self.registry)
+        self.queue_rows = gauge("assay_queue_rows", "Rows accepted and not finished.")
+        self.workers = gauge("assay_workers", "Worker processes there are.")
 
     def watch(self, queue_rows: Callable[[], float], workers: Callable[[], float]) -> None:
         """Read the queue and the workers from these, whenever the metrics are read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ from assay.web.guards import Guards, guard
 
 STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 64 * 1024
-"""No page takes a body; this is what a stray one may have."""
+"""Of a request; no page reads one."""
 KEEP = "private, max-age=31536000, immutable"
 MAX_HEAD_BYTES = 1024 * 1024
 """The address of a tried reward holds its texts, quoted."""
@@ -45,7 +45,7 @@ POLICY = (
     "frame-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 RAW_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'"
-"""For what agents and pages left behind: shown or saved, never run."""
+"""Of artifacts and recorded lines: a browser shows or saves them, and never runs them."""
 
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
@@ -81,7 +81,7 @@ def _with_headers(app: App) -> App:
 
 
 def _with_twins(app: App) -> App:
-    """The application, in which `.json` at the end of a path asks for the page's record."""
+    """The application, which serves a page's record where its path ends in `.json`."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -99,7 +99,7 @@ def _with_twins(app: App) -> App:
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
-    """A page that says what went wrong."""
+    """What went wrong, as a page."""
 
     title: str
     message: str
@@ -218,7 +218,7 @@ def _add_runs(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
         data = reader.artifact(run_id, sha256)
         # Never a type that a browser would run.
         kind = picture_kind(data) or "text/plain; charset=utf-8"
-        return _raw(data, kind, {"cache-control": KEEP})
+        return _raw(data, kind, cache=KEEP)
 
 
 def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
@@ -269,8 +269,8 @@ def _add_rewards(app: FastAPI, audits: Audits, renderer: PageRenderer) -> None:
         return renderer.page(request, "reward.html", page)
 
 
-def _raw(data: bytes, kind: str, more: Mapping[str, str] | None = None) -> Response:
-    headers = {"content-security-policy": RAW_POLICY, **(more or {})}
+def _raw(data: bytes, kind: str, *, cache: str = "no-cache") -> Response:
+    headers = {"content-security-policy": RAW_POLICY, "cache-control": cache}
     return Response(data, media_type=kind, headers=headers)
 
 

@@ -49,15 +49,15 @@ class Audits:
         """The audit of this version of the reward; else the one of the highest other version."""
         stem = audit_file_stem(name)
         paths = {
-            int(number): path
+            int(digits): path
             for path in self._folder.glob(f"{glob.escape(stem)}@*.json")
-            if (number := path.name[len(stem) + 1 : -len(".json")]).isdecimal()
+            if (digits := path.name[len(stem) + 1 : -len(".json")]).isdecimal()
         }
         if not paths:
             return None
-        chosen = version if version in paths else max(paths)
-        path = paths[chosen]
-        return self._cache.get_or_make((path, stamp(path)), lambda: _read(path, chosen))
+        number = version if version in paths else max(paths)
+        path = paths[number]
+        return self._cache.get_or_make((path, stamp(path)), lambda: _read(path, number))
 
 
 def _read(path: Path, version: int) -> StoredAudit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,14 +122,12 @@ def _unreadable(path: str, title: str, error: AssayError) -> _File:
 def _compared(reader: RunsReader, rows: list[RunRow]) -> Iterator[tuple[str, str]]:
     """Each run with the one that its page offers to compare it with."""
     for row in rows:
-        try:
+        # The page of a run that cannot be compared says why.
+        with suppress(AssayError):
             before = run_before(rows, row)
             if before is not None:
                 reader.comparison(before, row.run_id)
                 yield before, row.run_id
-        except AssayError:
-            # Its own page says what is wrong with it.
-            continue
 
 
 def _comparison_files(reader: RunsReader, base: str, cand: str) -> Iterator[_File]:
@@ -154,11 +153,8 @@ def _copy_artifacts(reader: RunsReader, page: EpisodePage, target: Path) -> None
         needed.append((page.ending.messages_sha256, "txt"))
     for sha256, kind in needed:
         path = target / artifact_file(sha256, kind)
-        if path.exists():
-            continue
         path.parent.mkdir(exist_ok=True)
-        try:
-            path.write_bytes(reader.artifact(page.run_id, sha256))
-        except AssayError:
-            # The page says that it cannot be read.
-            continue
+        # The page says of an artifact that it cannot be read.
+        with suppress(AssayError):
+            if not path.exists():
+                path.write_bytes(reader.artifact(page.run_id, sha256))

@@ -14,7 +14,7 @@ Stamp = tuple[int, int, int]
 
 
 def stamp(path: Path) -> Stamp:
-    """What tells a file's content from an earlier one; zeros for a file that is not there."""
+    """The version of a file's content; zeros for a file that is not there."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -54,17 +54,12 @@ class LruCache(Generic[T]):
 
     def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value under the key, made now if it is not there; others wait while one makes it."""
-        value = self.get(key)
-        if value is not None:
-            return value
         with self._lock:
             making = self._making.setdefault(key, threading.Lock())
-        with making:
-            value = self.get(key)
-            if value is not None:
-                return value
-            try:
-                return self.put(key, make())
-            finally:
-                with self._lock:
-                    self._making.pop(key, None)
+        try:
+            with making:
+                value = self.get(key)
+                return value if value is not None else self.put(key, make())
+        finally:
+            with self._lock:
+                self._making.pop(key, None)

@@ -49,7 +49,7 @@ class Templates:
         )
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
-            bars=bars, brief=brief, when=_when, count=_count, record=asdict,
+            bars=bars, brief=brief, when=_when, count="{:,}".format, record=asdict,
         )  # fmt: skip
         self._environment.globals.update(version=__version__, glyphs=GLYPHS)
         for name in self._environment.list_templates():
@@ -68,10 +68,6 @@ def _finalize(value: Any) -> Any:
 def _when(stamp: str) -> str:
     """`2026-03-29T12:21:35.000Z` as `2026-03-29 12:21`."""
     return stamp[:16].replace("T", " ")
-
-
-def _count(number: int) -> str:
-    return f"{number:,}"
 
 
 def brief(text: str, most: int = 200) -> str:

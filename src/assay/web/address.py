@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import NamedTuple
 
 from assay.errors import UsageError
 from assay.web.guards import ANY_HOST
@@ -17,8 +17,7 @@ TOKEN_CHARS = 16
 BACKLOG = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Where to listen, and the token that clients send."""
 
     host: str
@@ -98,8 +97,7 @@ def listen(address: Address) -> tuple[socket.socket, Address]:
     except OSError as error:
         listening.close()
         raise UsageError(_problem(address, error)) from error
-    port = listening.getsockname()[1]
-    return listening, Address(address.host, port, address.token)
+    return listening, address._replace(port=listening.getsockname()[1])
 
 
 def _problem(address: Address, error: OSError) -> str:

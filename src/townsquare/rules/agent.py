@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
+from dataclasses import dataclass
 
+from assay.agents.models.protocol import Model
 from assay.agents.research.agent import WebResearchAgent
 
 
-def _signature_with_model(model: str) -> inspect.Signature:
-    signature = inspect.signature(WebResearchAgent)
-    parameters = signature.parameters.values()
-    return signature.replace(
-        parameters=[
-            item.replace(default=model) if item.name == "model" else item for item in parameters
-        ]
-    )
-
-
+@dataclass(kw_only=True, eq=False)
 class RulesAgent(WebResearchAgent):
     """The research agent with the `rules` model: deterministic, offline, without a key."""
 
     name = "rules"
-    __signature__ = _signature_with_model("rules")
+    model: str | Model = "rules"
     """The options are the research agent's; only this default differs."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"model": "rules", **options})

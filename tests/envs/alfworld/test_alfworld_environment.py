@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld import AlfWorld, Library
+from assay.envs import AlfWorld, Library
 from assay.envs.text.alfworld.game import NOTHING_HAPPENS
 from assay.errors import BadParameter, DeadResource, NotReset
 from assay.resources.protocol import Environment

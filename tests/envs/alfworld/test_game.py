@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld import AlfWorldGame, House
+from assay.envs import AlfWorldGame, House
 from assay.envs.text.alfworld.data import shipped
 from assay.envs.text.alfworld.game import HELP, NOTHING_HAPPENS
 from assay.envs.text.alfworld.house import names_of

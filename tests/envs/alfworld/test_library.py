@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.envs.text.alfworld import Library
+from assay.envs import Library
 from assay.envs.text.alfworld.data import FOLDER_VARIABLE
 from assay.errors import BadParameter, BadRecord
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.envs.text.alfworld import AlfWorldGame, House
+from assay.envs import AlfWorldGame, House
 from assay.envs.text.alfworld.data import shipped
 from assay.envs.text.alfworld.reader import read_game
 

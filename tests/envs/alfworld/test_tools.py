@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from assay.envs.text.alfworld import AlfWorld, Library
+from assay.envs import AlfWorld, Library
 from assay.envs.text.alfworld.tools import (
     TOOLS,
     alfworld_admissible_commands,

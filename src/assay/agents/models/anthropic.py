@@ -3,58 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from assay.agents.models.endpoint import (
-    RetryPolicy,
-    excerpt,
-    read_object,
-    server_events,
-    token_count,
-)
-from assay.agents.models.hosted import HostedModel, key_for
-from assay.agents.models.protocol import Prices, Reply
+from assay.agents.models.endpoint import excerpt, read_object, server_events, token_count
+from assay.agents.models.hosted import HostedModel
+from assay.agents.models.protocol import Reply
 from assay.errors import ModelError
 
-BASE_URL = "https://api.anthropic.com"
-VERSION = "2023-06-01"
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class AnthropicModel(HostedModel):
     """A model behind `{base_url}/v1/messages`; the key is read from `api_key_env` when made."""
 
     name = "anthropic"
+    path = "/v1/messages"
+    own_url = "https://api.anthropic.com"
+    base_url: str = own_url
+    api_key_env: str = "ANTHROPIC_API_KEY"
+    max_tokens: int | None = 4096
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        base_url: str = BASE_URL,
-        api_key_env: str = "ANTHROPIC_API_KEY",
-        stream: bool = False,
-        temperature: float | None = None,
-        max_tokens: int = 4096,
-        extra: Mapping[str, Any] | None = None,
-        input_usd_per_mtok: float | None = None,
-        output_usd_per_mtok: float | None = None,
-        retry: RetryPolicy | None = None,
-    ) -> None:
-        key = key_for(base_url, api_key_env, required_by=BASE_URL)
-        super().__init__(
-            f"{base_url.rstrip('/')}/v1/messages",
-            headers={"anthropic-version": VERSION, **({"x-api-key": key} if key else {})},
-            key=key,
-            body={
-                "model": model,
-                "max_tokens": max_tokens,
-                **({} if temperature is None else {"temperature": temperature}),
-                **({"stream": True} if stream else {}),
-                **(extra or {}),
-            },
-            stream=stream,
-            prices=Prices(input_usd_per_mtok, output_usd_per_mtok),
-            retry=retry,
-        )
+    def _headers(self, key: str) -> dict[str, str]:
+        return {"anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}
 
     def _conversation(self, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
         system, turns = split_system(messages)

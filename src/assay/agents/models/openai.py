@@ -2,63 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from assay.agents.models.endpoint import (
-    RetryPolicy,
-    excerpt,
-    read_object,
-    server_events,
-    token_count,
-)
-from assay.agents.models.hosted import HostedModel, key_for
-from assay.agents.models.protocol import Prices, Reply
+from assay.agents.models.endpoint import excerpt, read_object, server_events, token_count
+from assay.agents.models.hosted import HostedModel
+from assay.agents.models.protocol import Reply
 from assay.errors import ModelError
 
-BASE_URL = "https://api.openai.com/v1"
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class OpenAIModel(HostedModel):
-    """A model behind `{base_url}/chat/completions`.
-
-    The key is read from the environment variable `api_key_env` when the model is made. A server
-    that asks for none needs none: only OpenAI's own is refused without a key. `extra` is added to
-    the body of every request, for what one server has and another does not.
-    """
+    """A model behind `{base_url}/chat/completions`."""
 
     name = "openai"
+    path = "/chat/completions"
+    own_url = "https://api.openai.com/v1"
+    base_url: str = own_url
+    api_key_env: str = "OPENAI_API_KEY"
+    stream_body = MappingProxyType({"stream": True, "stream_options": {"include_usage": True}})
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        base_url: str = BASE_URL,
-        api_key_env: str = "OPENAI_API_KEY",
-        stream: bool = False,
-        temperature: float | None = None,
-        max_tokens: int | None = None,
-        extra: Mapping[str, Any] | None = None,
-        input_usd_per_mtok: float | None = None,
-        output_usd_per_mtok: float | None = None,
-        retry: RetryPolicy | None = None,
-    ) -> None:
-        key = key_for(base_url, api_key_env, required_by=BASE_URL)
-        super().__init__(
-            f"{base_url.rstrip('/')}/chat/completions",
-            headers={"authorization": f"Bearer {key}"} if key else {},
-            key=key,
-            body={
-                "model": model,
-                **({} if temperature is None else {"temperature": temperature}),
-                **({} if max_tokens is None else {"max_tokens": max_tokens}),
-                **({"stream": True, "stream_options": {"include_usage": True}} if stream else {}),
-                **(extra or {}),
-            },
-            stream=stream,
-            prices=Prices(input_usd_per_mtok, output_usd_per_mtok),
-            retry=retry,
-        )
+    def _headers(self, key: str) -> dict[str, str]:
+        return {"authorization": f"Bearer {key}"} if key else {}
 
     def _conversation(self, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
         return {"messages": list(messages)}
@@ -89,11 +56,8 @@ class OpenAIModel(HostedModel):
         return self._reply("".join(texts), usage)
 
     def _reply(self, text: str, usage: object) -> Reply:
-        prompt, completion = (
-            token_count(usage, "prompt_tokens"),
-            token_count(usage, "completion_tokens"),
-        )
-        return Reply(text, self._prices.usage(prompt, completion))
+        counts = (token_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
+        return Reply(text, self._prices.usage(*counts))
 
 
 def _first_choice(body: dict[str, Any]) -> dict[str, Any]:

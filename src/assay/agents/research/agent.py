@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urljoin
 
 from assay.agents.models.protocol import Model, Reply
 from assay.agents.protocol import Action, EpisodeLimits
+from assay.agents.research import page as pages
 from assay.agents.research.actions import ACTIONS, Decision, read_reply
-from assay.agents.research.options import (
-    BLOCKED_DOMAINS,
-    ApiCalls,
-    ResearchOptions,
-    choose_actions,
-    split_names,
-)
-from assay.agents.research.page import (
-    can_scroll,
-    cut,
-    cut_json,
-    in_domain,
-    link_target,
-    page_body,
-    page_url,
-)
+from assay.agents.research.options import ResearchOptions
 from assay.agents.research.prompt import messages_for_model, system_prompt, turn_prompt
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter
@@ -42,7 +28,7 @@ URL_ACTIONS = ("goto", "fetch_json")
 """Actions whose parameter is an address; models copy relative ones from links."""
 
 
-class WebResearchAgent:
+class WebResearchAgent(ResearchOptions):
     """Answers questions by browsing: reads the page, asks the model, does the action in its reply.
 
     A reply without a readable action, with one that is not in the action set, or towards a
@@ -52,43 +38,9 @@ class WebResearchAgent:
 
     name = "web_research"
 
-    def __init__(
-        self,
-        *,
-        model: str | Model = "openai",
-        model_options: Mapping[str, Any] | None = None,
-        observation_chars: int = 24_000,
-        json_chars: int = 6_000,
-        history_chars: int = 60_000,
-        sparse_chars: int = 200,
-        auto_scrolls: int = 3,
-        blocked_domains: str | Sequence[str] = BLOCKED_DOMAINS,
-        actions: str | Sequence[str] | None = None,
-        workflow: str = "web",
-        timezone: str | None = None,
-        bare_answer: bool = True,
-        api_calls: ApiCalls = "per_year",
-        answer_margin: int = 3,
-        bad_replies: int = 3,
-        model_timeout_s: float | None = None,
-    ) -> None:
-        self._options = ResearchOptions(
-            observation_chars=observation_chars,
-            json_chars=json_chars,
-            history_chars=history_chars,
-            sparse_chars=sparse_chars,
-            auto_scrolls=auto_scrolls,
-            blocked_domains=split_names(blocked_domains),
-            actions=choose_actions(actions),
-            workflow=workflow,
-            timezone=timezone,
-            bare_answer=bare_answer,
-            api_calls=api_calls,
-            answer_margin=answer_margin,
-            bad_replies=bad_replies,
-            model_timeout_s=model_timeout_s,
-        )
-        self._model = make_model(model, model_options or {})
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._model = make_model(self.model, self.model_options or {})
         self._reset(Task(id=""), EpisodeLimits())
 
     def _reset(self, task: Task, limits: EpisodeLimits) -> None:
@@ -104,21 +56,21 @@ class WebResearchAgent:
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
         """Begin a fresh conversation about the task's goal."""
         self._reset(task, limits)
-        self._transcript.add_system(system_prompt(self._options))
+        self._transcript.add_system(system_prompt(self))
 
     async def act(self, observation: Observation, *, step: int) -> Action:
         """One turn: wait or scroll on a nearly empty page, or do what the model replies."""
         page = self._page(observation.text)
-        must_answer = step >= self._options.first_answer_step(self._limits.steps)
+        must_answer = step >= self.first_answer_step(self._limits.steps)
         if must_answer:
             self._notes.append("You have to answer now; no other action is taken any more.")
         self._add_turn(page, step, failed=_action_failed(observation))
-        url = page_url(observation.text)
+        url = pages.page_url(observation.text)
         if not must_answer and self._is_sparse(observation.text, url):
             return self._wait_or_scroll(observation.text, url)
         reply = await self._model.complete(
-            messages_for_model(self._transcript.messages, self._options.history_chars),
-            timeout_s=self._options.model_timeout_s or self._limits.step_s * STEP_SHARE,
+            messages_for_model(self._transcript.messages, self.history_chars),
+            timeout_s=self.model_timeout_s or self._limits.step_s * STEP_SHARE,
             session=self._session,
         )
         self._session = reply.session
@@ -137,8 +89,8 @@ class WebResearchAgent:
 
     def _page(self, text: str) -> str:
         if self._last_call.name == "fetch_json":
-            text = cut_json(text, self._options.json_chars)
-        return cut(text, self._options.observation_chars)
+            text = pages.cut_json(text, self.json_chars)
+        return pages.cut(text, self.observation_chars)
 
     def _add_turn(self, page: str, step: int, *, failed: bool) -> None:
         prompt = turn_prompt(
@@ -151,8 +103,8 @@ class WebResearchAgent:
     def _is_sparse(self, text: str, url: str) -> bool:
         return (
             self._last_call.name != "fetch_json"
-            and len(page_body(text)) < self._options.sparse_chars
-            and self._scrolls[url] < self._options.auto_scrolls
+            and len(pages.page_body(text)) < self.sparse_chars
+            and self._scrolls[url] < self.auto_scrolls
         )
 
     def _wait_or_scroll(self, text: str, url: str) -> Action:
@@ -161,13 +113,13 @@ class WebResearchAgent:
         Where there is nothing to scroll, as on a page that a script has yet to draw, the same
         turn is spent on waiting.
         """
-        scrolls = can_scroll(text) and "scroll" in self._options.actions
+        scrolls = pages.can_scroll(text) and "scroll" in self.action_names
         self._last_call = ActionCall("scroll", ("down",)) if scrolls else NOOP
         self._scrolls[url] += 1
         think = (
-            f"the page shows fewer than {self._options.sparse_chars} characters; "
+            f"the page shows fewer than {self.sparse_chars} characters; "
             f"{'scrolled' if scrolls else 'waited'} without asking the model "
-            f"({self._scrolls[url]} of {self._options.auto_scrolls})"
+            f"({self._scrolls[url]} of {self.auto_scrolls})"
         )
         parameters = ACTIONS[self._last_call.name].parameters
         self._transcript.add_call(self._last_call.text, parameters=parameters, reply=f"({think})")
@@ -177,14 +129,14 @@ class WebResearchAgent:
         """Why the agent does not do the call; empty when it does."""
         if must_answer and call.name != "answer":
             return f"{call.name} was not done: only the action answer is taken now"
-        if call.name not in self._options.actions:
-            return f"{call.name} is not one of the actions; use {', '.join(self._options.actions)}"
+        if call.name not in self.action_names:
+            return f"{call.name} is not one of the actions; use {', '.join(self.action_names)}"
         target = ""
         if call.name == "click":
-            target = link_target(page, call.arguments[0])
+            target = pages.link_target(page, call.arguments[0])
         elif call.name in URL_ACTIONS:
             target = call.arguments[0]
-        blocked = in_domain(target, self._options.blocked_domains)
+        blocked = pages.in_domain(target, self.blocked)
         return f"{blocked} does not work here and was not opened; use another site" * bool(blocked)
 
     def _refuse(self, reply: Reply, because: str, *, think: str = "") -> Action:
@@ -192,12 +144,10 @@ class WebResearchAgent:
         self._last_call = NOOP
         self._transcript.add_reply(reply.text)
         self._notes.append(because)
-        count = (
-            f"reply refused ({self._refusals} of {self._options.bad_replies} in a row): {because}"
-        )
+        count = f"reply refused ({self._refusals} of {self.bad_replies} in a row): {because}"
         return Action(
             NOOP.text,
-            gave_up=self._refusals >= self._options.bad_replies,
+            gave_up=self._refusals >= self.bad_replies,
             think=f"{think}\n{count}".strip(),
             messages=self._transcript.take_new(),
             usage=reply.usage,

@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+from assay.agents.models.protocol import Model
 from assay.agents.research.actions import ACTIONS
 from assay.errors import BadParameter
 
 ApiCalls = Literal["per_year", "whole_range"]
 
 BLOCKED_DOMAINS = ("zillow.com", "trulia.com", "apartments.com")
+LEAST = {
+    "observation_chars": 1,
+    "json_chars": 1,
+    "history_chars": 0,
+    "sparse_chars": 0,
+    "auto_scrolls": 0,
+    "answer_margin": 0,
+    "bad_replies": 1,
+}
+"""The least value of each option that is a whole number."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(kw_only=True, eq=False)
 class ResearchOptions:
     """Everything about the research agent that an experiment may want to change."""
 
-    observation_chars: int
-    json_chars: int
-    history_chars: int
-    sparse_chars: int
-    auto_scrolls: int
-    blocked_domains: tuple[str, ...]
-    actions: tuple[str, ...]
-    workflow: str
-    timezone: str | None
-    bare_answer: bool
-    api_calls: ApiCalls
-    answer_margin: int
-    bad_replies: int
-    model_timeout_s: float | None
+    model: str | Model = "openai"
+    model_options: Mapping[str, Any] | None = None
+    observation_chars: int = 24_000
+    json_chars: int = 6_000
+    history_chars: int = 60_000
+    sparse_chars: int = 200
+    auto_scrolls: int = 3
+    blocked_domains: str | Sequence[str] = BLOCKED_DOMAINS
+    actions: str | Sequence[str] | None = None
+    workflow: str = "web"
+    timezone: str | None = None
+    bare_answer: bool = True
+    api_calls: ApiCalls = "per_year"
+    answer_margin: int = 3
+    bad_replies: int = 3
+    model_timeout_s: float | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("observation_chars", 1),
-            ("json_chars", 1),
-            ("history_chars", 0),
-            ("sparse_chars", 0),
-            ("auto_scrolls", 0),
-            ("answer_margin", 0),
-            ("bad_replies", 1),
-        ):
+        self.blocked = _split_names(self.blocked_domains)
+        self.action_names = _choose_actions(self.actions)
+        for name, least in LEAST.items():
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise BadParameter(f"{name} is {value!r}; it is a whole number >= {least}")
@@ -61,11 +68,11 @@ class ResearchOptions:
         return steps - self.answer_margin if self.answer_margin else steps + 1
 
 
-def choose_actions(choice: str | Sequence[str] | None) -> tuple[str, ...]:
+def _choose_actions(choice: str | Sequence[str] | None) -> tuple[str, ...]:
     """The actions in the order of the prompt: all, those named, or all but `-those`."""
     if choice is None:
         return tuple(ACTIONS)
-    names = split_names(choice)
+    names = _split_names(choice)
     plain = {name.removeprefix("-") for name in names}
     unknown = sorted(plain - set(ACTIONS))
     if unknown:
@@ -76,7 +83,7 @@ def choose_actions(choice: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in ACTIONS if (name in plain) != bool(minus) or name == "answer")
 
 
-def split_names(names: str | Sequence[str]) -> tuple[str, ...]:
+def _split_names(names: str | Sequence[str]) -> tuple[str, ...]:
     """Names from a list, or from text with commas between them."""
     several = names.split(",") if isinstance(names, str) else names
     return tuple(name.strip() for name in several if name.strip())

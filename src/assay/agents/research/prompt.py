@@ -52,17 +52,18 @@ _WHOLE_RANGE = """\
 def system_prompt(options: ResearchOptions) -> str:
     """The instructions, for these options."""
     actions = "\n".join(
-        f"- {name} {ACTIONS[name].example}: {ACTIONS[name].description}" for name in options.actions
+        f"- {name} {ACTIONS[name].example}: {ACTIONS[name].description}"
+        for name in options.action_names
     )
     rules = [
         "- The number in brackets before an element is its id, on the page that shows it.",
         _CUT,
     ]
-    if options.blocked_domains:
-        rules.append(f"- Do not open these sites: {', '.join(options.blocked_domains)}.")
+    if options.blocked:
+        rules.append(f"- Do not open these sites: {', '.join(options.blocked)}.")
     if options.bare_answer:
         rules.append(_BARE)
-    if "fetch_json" in options.actions:
+    if "fetch_json" in options.action_names:
         rules.append(_PER_YEAR if options.api_calls == "per_year" else _WHOLE_RANGE)
     if options.timezone:
         rules.append(f"- Days and hours are those of the timezone {options.timezone}.")

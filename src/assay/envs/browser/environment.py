@@ -6,25 +6,19 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
 from assay.envs.browser.actions import parse_action
-from assay.envs.browser.digest import call_signature, info_digest
+from assay.envs.browser.digest import call_signature, info_digest, page_evidence
 from assay.envs.browser.isolated import ActionFailed
 from assay.envs.browser.outcomes import classify_error, detect_block
 from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost, PageOptions
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.shot import HEIGHT, WIDTH, shot_hash
-from assay.envs.browser.snapshot import (
-    PageSnapshot,
-    evidence_of,
-    facts_of,
-    render,
-    render_payload,
-    with_info,
-)
+from assay.envs.browser.snapshot import PageSnapshot, render_payload
 from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
-from assay.resources.browser import Browser, shared_browser
+from assay.resources.browser import Browser, playwright_error, shared_browser
 from assay.resources.pool import PoolLimits
 from assay.schema.action import ActionCall, BadAction
 from assay.schema.evidence import WorldEvidence
@@ -55,6 +49,7 @@ class ActionTarget(NamedTuple):
     """Which of the elements with this role and name on the page."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BrowserEnvironment:
     """One tab in a context of its own, in a browser that all rollouts of the process share.
 
@@ -66,39 +61,29 @@ class BrowserEnvironment:
     name = "browser"
     limits: ClassVar[PoolLimits] = PoolLimits(cap=16)
 
-    def __init__(
-        self,
-        *,
-        start_url: str = "about:blank",
-        search_url: str = "",
-        chars: int = 100_000,
-        payload_chars: int = 100_000,
-        every_text: bool = False,
-        screenshots: bool = False,
-        shot_hash: bool = False,
-        gates: Gates = "unknown",
-        selectors: Sequence[str] = (),
-        timeout_s: float = 15.0,
-        noop_s: float = NOOP_S,
-        timezone: str | None = None,
-        locale: str = "en-US",
-        headless: bool = True,
-    ) -> None:
-        if gates not in get_args(Gates):
-            raise BadParameter(f"gates is one of {', '.join(get_args(Gates))}, not {gates!r}")
-        self._start_url = start_url
-        self._search_url = search_url
-        self._chars = chars
-        self._payload_chars = payload_chars
-        self._every_text = every_text
-        self._screenshots = screenshots
-        self._shot_hash = shot_hash
-        self._gates = gates
-        self._selectors = tuple(selectors)
-        self._timeout_s = timeout_s
-        self._noop_s = noop_s
-        self._context_options: dict[str, Any] = {"locale": locale, "timezone_id": timezone}
-        self._headless = headless
+    start_url: str = "about:blank"
+    search_url: str = ""
+    chars: int = 100_000
+    payload_chars: int = 100_000
+    every_text: bool = False
+    screenshots: bool = False
+    shot_hash: bool = False
+    gates: Gates = "unknown"
+    selectors: Sequence[str] = ()
+    timeout_s: float = 15.0
+    noop_s: float = NOOP_S
+    timezone: str | None = None
+    locale: str = "en-US"
+    headless: bool = True
+
+    def __post_init__(self) -> None:
+        options = get_args(Gates)
+        if self.gates not in options:
+            raise BadParameter(f"gates is one of {', '.join(options)}, not {self.gates!r}")
+        self._context_options: dict[str, Any] = {
+            "locale": self.locale,
+            "timezone_id": self.timezone,
+        }
         self._browser: Browser | None = None
         self._context: BrowserContext | None = None
         self._launch = 0
@@ -117,14 +102,14 @@ class BrowserEnvironment:
         """
         if self._closed:
             raise DeadResource("the browser environment was closed")
-        start = str(task.metadata.get("start_url", self._start_url))
+        start = str(task.metadata.get("start_url", self.start_url))
         if start != "about:blank" and not start.startswith(("http://", "https://")):
             raise BadParameter(f"task {task.id!r}: start_url {start[:200]!r} is not http(s)")
         self._task = None
         # The old context is closed in the background.
         self._leave()
         self._dead = ""
-        self._browser = await shared_browser(headless=self._headless)
+        self._browser = await shared_browser(headless=self.headless)
         return await self._browser.run(self._begin(task, start))
 
     async def _begin(self, task: Task, start: str) -> Observation:
@@ -141,15 +126,13 @@ class BrowserEnvironment:
 
     async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
         """Continue the episode in this tab, with the record and the numbers of the `old` one."""
-        from playwright.async_api import Error
-
         assert self._task is not None
-        search_url = str(self._task.metadata.get("search_url", self._search_url))
-        options = PageOptions(self._timeout_s, search_url, self._noop_s)
+        search_url = str(self._task.metadata.get("search_url", self.search_url))
+        options = PageOptions(self.timeout_s, search_url, self.noop_s)
         try:
             self._page = await BrowserPage.open(tab, options, old=old)
-        except Error as error:
-            raise self._died(error.message) from error
+        except playwright_error() as error:
+            raise self._died(str(error)) from error
 
     async def step(self, action: str) -> Observation:
         """Carry out one action; a bad one is an error in the observation, and nothing else."""
@@ -168,8 +151,6 @@ class BrowserEnvironment:
         return await self._act(call)
 
     async def _act(self, call: ActionCall) -> Observation:
-        from playwright.async_api import Error
-
         page = self._tab()
         problem, payload = "", ""
         target, box = await self._target(call), await self._box(call)
@@ -177,13 +158,13 @@ class BrowserEnvironment:
             payload = await page.do(call)
         except (ActionFailed, PageLost) as error:
             problem = str(error) or "the call failed"
-        except Error as error:
-            self._check_alive(error.message)
-            problem = error.message or "the call failed"
+        except playwright_error() as error:
+            self._check_alive(str(error))
+            problem = str(error) or "the call failed"
         outcome = self._outcome(call, target, problem, payload)._replace(box=box)
         message = f"error: {_line(problem)}" if problem else ""
         if payload:
-            message = render_payload(call.arguments[0], payload, chars=self._payload_chars)
+            message = render_payload(call.arguments[0], payload, chars=self.payload_chars)
         requested = None
         if not problem and call.name in ("goto", "search"):
             words = call.arguments[0]
@@ -214,8 +195,8 @@ class BrowserEnvironment:
     def _gate(self, effect: Effect, name: str) -> Gate:
         if effect < Effect.EXTERNAL:
             return "not_required"
-        if self._gates != "required":
-            return self._gates
+        if self.gates != "required":
+            return self.gates
         assert self._task is not None
         approved = self._task.metadata.get("approved", ())
         names = [approved] if isinstance(approved, str) else list(approved)
@@ -224,14 +205,12 @@ class BrowserEnvironment:
 
     async def _target(self, call: ActionCall) -> ActionTarget | None:
         """The element of the call's number, or the one that a key would activate."""
-        from playwright.async_api import Error
-
         if call.name in ("click", "fill", "select"):
             return self._targets.get(call.arguments[0])
         if call.name != "press":
             return None
         focus = None
-        with suppress(ActionFailed, PageLost, Error):
+        with suppress(ActionFailed, PageLost, playwright_error()):
             focus = await self._tab().focus()
         if focus is None:
             return None
@@ -241,27 +220,23 @@ class BrowserEnvironment:
 
     async def _box(self, call: ActionCall) -> tuple[float, float, float, float] | None:
         """Where the element of the call is on the picture that the agent saw last."""
-        from playwright.async_api import Error
-
-        if self._screenshots and call.name in ("click", "fill", "select"):
-            with suppress(ActionFailed, PageLost, Error):
+        if self.screenshots and call.name in ("click", "fill", "select"):
+            with suppress(ActionFailed, PageLost, playwright_error()):
                 return await self._tab().box(call.arguments[0])
         return None
 
     async def _observe(
         self, outcome: ToolOutcome, message: str, *, requested: str | None = None
     ) -> Observation:
-        from playwright.async_api import Error
-
         try:
             snapshot = await self._snapshot()
-            picture = await self._tab().screenshot() if self._screenshots else None
+            picture = await self._tab().screenshot() if self.screenshots else None
             shot = await self._hash_picture()
         except PageLost as error:
             if str(error) not in message:
                 message = f"{message}\nerror: {error}"
             return await self._replace_page(outcome, message)
-        except (ActionFailed, Error, TimeoutError) as error:
+        except (ActionFailed, playwright_error(), TimeoutError) as error:
             self._check_alive(str(error))
             if classify_error(str(error)) == "target_closed":
                 return await self._replace_page(outcome, message)
@@ -269,14 +244,16 @@ class BrowserEnvironment:
             return Observation(message.strip(), outcome=outcome)
         traffic = self._tab().traffic
         self._remember(snapshot)
-        facts = facts_of(snapshot, traffic, step=self._steps, shot=shot)
+        facts = snapshot.facts(traffic, step=self._steps, shot=shot)
         block = detect_block(facts, requested=requested)
-        evidence = evidence_of(snapshot, sent=traffic.sent, shot=shot)
+        evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
+        if outcome.ok and outcome.info is None:
+            outcome = outcome._replace(info=evidence.text)
         return Observation(
-            text=render(snapshot, message, block, chars=self._chars),
+            text=snapshot.render(message, block, chars=self.chars),
             evidence=evidence,
-            outcome=with_info(outcome, evidence)._replace(block=block),
-            truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self._chars),
+            outcome=outcome._replace(block=block),
+            truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self.chars),
             facts=facts,
             screenshot=picture,
         )
@@ -284,11 +261,11 @@ class BrowserEnvironment:
     async def _snapshot(self) -> PageSnapshot:
         assert self._task is not None
         extra = self._task.metadata.get("selectors", ())
-        selectors = (*self._selectors, *(str(selector) for selector in extra))[:50]
-        return await self._tab().snapshot(every_text=self._every_text, selectors=selectors)
+        selectors = (*self.selectors, *(str(selector) for selector in extra))[:50]
+        return await self._tab().snapshot(every_text=self.every_text, selectors=selectors)
 
     async def _hash_picture(self) -> int | None:
-        if not self._shot_hash:
+        if not self.shot_hash:
             return None
         with suppress(BadRecord):
             return shot_hash(await self._tab().thumbnail(width=WIDTH, height=HEIGHT))
@@ -296,24 +273,19 @@ class BrowserEnvironment:
 
     async def _replace_page(self, outcome: ToolOutcome, message: str) -> Observation:
         """Continue the episode in an empty tab, and close the lost one in the background."""
-        from playwright.async_api import Error
-
         assert self._context is not None
+        assert self._browser is not None
         old = self._tab()
         try:
             await self._watch(await self._context.new_page(), old)
-        except Error as error:
-            raise self._died(error.message) from error
+        except playwright_error() as error:
+            raise self._died(str(error)) from error
         message = f"{message.strip()}\nnote: the page was closed, and an empty one opened; use goto"
-        self._close_later(old)
+        self._browser.submit(_close_quietly(old.tab.close()))
         if outcome.ok:
             outcome = outcome._replace(ok=False, error="target_closed", info=None)
-        evidence = evidence_of(None, sent=old.traffic.sent, shot=None)
+        evidence = page_evidence(sent=old.traffic.sent)
         return Observation(f"url: about:blank\n{message}", evidence=evidence, outcome=outcome)
-
-    def _close_later(self, page: BrowserPage) -> None:
-        assert self._browser is not None
-        self._browser.submit(_close_quietly(page.tab.close()))
 
     def _remember(self, snapshot: PageSnapshot) -> None:
         self._url = snapshot.url
@@ -388,10 +360,8 @@ class BrowserEnvironment:
 
 
 async def _close_quietly(closing: Coroutine[Any, Any, None]) -> None:
-    from playwright.async_api import Error
-
     # What died is closed already, and what hangs is not worth waiting for.
-    with suppress(Error, TimeoutError):
+    with suppress(playwright_error(), TimeoutError):
         async with asyncio.timeout(5.0):
             await closing
 

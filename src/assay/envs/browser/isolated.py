@@ -8,6 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from assay.resources.browser import playwright_error
+
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession
 
@@ -90,8 +92,6 @@ class IsolatedScripts:
         return answer["result"].get("value")
 
     async def _run(self, expression: str, context: int, *, wait: bool = False) -> Any:
-        from playwright.async_api import Error
-
         try:
             return await self._session.send(
                 "Runtime.evaluate",
@@ -103,8 +103,8 @@ class IsolatedScripts:
                     "timeout": self._timeout_s * 1000,
                 },
             )
-        except Error as error:
-            if names_lost_document(error.message):
+        except playwright_error() as error:
+            if names_lost_document(str(error)):
                 raise DocumentLost from error
             raise
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
-from assay.envs.browser.loading import Loading
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
-from assay.envs.browser.traffic import Traffic
+from assay.envs.browser.traffic import Loading, Traffic
+from assay.resources.browser import playwright_error
 from assay.schema.action import ActionCall
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class BrowserPage:
         frame_id: str,
         old: BrowserPage | None = None,
     ) -> None:
-        self._tab = tab
+        self.tab = tab
+        """Playwright's own page, for what this class does not offer."""
         self._session = session
         self._options = options
         self._timeout_s = options.timeout_s
@@ -96,13 +97,8 @@ class BrowserPage:
         page._watch()
         return page
 
-    @property
-    def tab(self) -> Tab:
-        """Playwright's own page, for what this class does not offer."""
-        return self._tab
-
     def _watch(self) -> None:
-        tab, traffic = self._tab, self.traffic
+        tab, traffic = self.tab, self.traffic
         tab.on("dialog", self._dismiss)
         tab.on("popup", self._refuse_window)
         tab.on(
@@ -127,8 +123,6 @@ class BrowserPage:
                 self._limit.reschedule(0.0)
 
     async def _dismiss(self, dialog: Dialog) -> None:
-        from playwright.async_api import Error
-
         self._dialogs += 1
         if self._dialogs > DIALOGS:
             # The script goes on as soon as its dialog is answered, and cannot be stopped before.
@@ -138,13 +132,11 @@ class BrowserPage:
         unloading = dialog.type == "beforeunload"
         if not unloading:
             self.traffic.note(f"{dialog.type} dialog dismissed: {dialog.message}")
-        with suppress(Error):
+        with suppress(playwright_error()):
             await (dialog.accept() if unloading else dialog.dismiss())
 
     async def _refuse_window(self, window: Tab) -> None:
-        from playwright.async_api import Error
-
-        with suppress(Error):
+        with suppress(playwright_error()):
             await window.close()
 
     async def do(self, call: ActionCall) -> str:
@@ -159,12 +151,12 @@ class BrowserPage:
             "fill": self._fill,
             "select": self._select,
             "scroll": self._scroll,
-            "press": self._press,
+            "press": self.tab.keyboard.press,
             "goto": self._goto,
             "back": self._back,
             "search": self._search,
             "fetch_json": self._fetch,
-            "noop": self._wait,
+            "noop": lambda: asyncio.sleep(self._options.noop_s),
         }
         self._dialogs = 0
         try:
@@ -201,33 +193,27 @@ class BrowserPage:
 
     async def _wait_for(self, promise: Literal["breathe", "drawn"]) -> None:
         """Let the page do what the action set off, by its own event loop rather than our clock."""
-        from playwright.async_api import Error
-
         # It ends early when the document does, and that is what it waits for.
-        with suppress(Error, DocumentLost):
+        with suppress(playwright_error(), DocumentLost):
             await self._ask(promise, None, wait=True)
 
     async def stop_scripts(self) -> None:
         """Stop the page's scripts and its loading."""
-        from playwright.async_api import Error
-
         for method in ("Runtime.terminateExecution", "Page.stopLoading"):
-            with suppress(Error, TimeoutError):
+            with suppress(playwright_error(), TimeoutError):
                 async with asyncio.timeout(1.0):
                     await self._session.send(method)
         self._loading.end()
 
     async def _goto(self, url: str) -> None:
-        from playwright.async_api import Error
-
         if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
             raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
         try:
-            await self._tab.goto(url, wait_until="domcontentloaded", timeout=self._timeout_s * 1000)
-        except Error as error:
-            if "is interrupted by another navigation" in error.message:
+            await self.tab.goto(url, wait_until="domcontentloaded", timeout=self._timeout_s * 1000)
+        except playwright_error() as error:
+            if "is interrupted by another navigation" in str(error):
                 return
-            if "Download is starting" in error.message:
+            if "Download is starting" in str(error):
                 raise ActionFailed("Navigation failed: there is a download, not a page") from None
             raise
 
@@ -241,29 +227,23 @@ class BrowserPage:
         return self._options.search_url.replace("{query}", quote_plus(words, errors="replace"))
 
     async def _back(self) -> None:
-        answer = await self._tab.go_back(
+        answer = await self.tab.go_back(
             wait_until="domcontentloaded", timeout=self._timeout_s * 1000
         )
-        if answer is None and self._tab.url == "about:blank":
+        if answer is None and self.tab.url == "about:blank":
             raise ActionFailed("Navigation failed: there is no page to go back to")
-
-    async def _wait(self) -> None:
-        await asyncio.sleep(self._options.noop_s)
-
-    async def _press(self, key: str) -> None:
-        await self._tab.keyboard.press(key)
 
     async def _scroll(self, direction: str) -> None:
         if direction not in ("up", "down"):
             raise ActionFailed(f"Element not found: scroll goes 'up' or 'down', not {direction!r}")
         sign = 1 if direction == "down" else -1
-        await self._tab.mouse.wheel(0, sign * 0.9 * self._window()["height"])
+        await self.tab.mouse.wheel(0, sign * 0.9 * self._window()["height"])
         # A wheel turns the page when it is next drawn.
         await self._wait_for("drawn")
 
     async def _click(self, ref: str) -> None:
         x, y = await self._on_element(ref, "point")
-        await self._tab.mouse.click(float(x), float(y))
+        await self.tab.mouse.click(float(x), float(y))
 
     async def _fill(self, ref: str, text: str) -> None:
         kind = await self._on_element(ref, "prepareToType")
@@ -271,9 +251,9 @@ class BrowserPage:
             await self._click(ref)
             await self._on_element(ref, "selectAll")
             if text:
-                await self._tab.keyboard.insert_text(text)
+                await self.tab.keyboard.insert_text(text)
             else:
-                await self._tab.keyboard.press("Delete")
+                await self.tab.keyboard.press("Delete")
             await self._on_element(ref, "changed")
         else:
             await self._on_element(ref, "setValue", text)
@@ -289,8 +269,7 @@ class BrowserPage:
     async def _on_element(self, ref: str, verb: str, argument: str = "") -> Any:
         if not ref.isdecimal() or len(ref) > 9:
             raise ActionFailed(f"Element not found: {ref[:40]!r} is not the number of an element")
-        options = {"id": int(ref), "verb": verb, "argument": argument}
-        result = await self._evaluate("act", options)
+        result = await self._evaluate("act", {"id": int(ref), "verb": verb, "argument": argument})
         if "error" in result:
             raise ActionFailed(result["error"])
         return result["value"]
@@ -302,11 +281,9 @@ class BrowserPage:
 
     async def _fetch(self, url: str) -> str:
         """The first `FETCH_CHARS` characters at an address, read in a tab of its own."""
-        from playwright.async_api import Error
-
         if urlsplit(url).scheme not in ("http", "https"):
             raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
-        tab = await self._tab.context.new_page()
+        tab = await self.tab.context.new_page()
         try:
             answer = await tab.goto(
                 url, wait_until="domcontentloaded", timeout=self._timeout_s * 1000
@@ -315,7 +292,7 @@ class BrowserPage:
                 f"document.documentElement.innerText.slice(0, {FETCH_CHARS}).toWellFormed()"
             )
         finally:
-            with suppress(Error):
+            with suppress(playwright_error()):
                 await tab.close()
         status = None if answer is None else answer.status
         if status is not None and status >= 400:
@@ -341,7 +318,7 @@ class BrowserPage:
     async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
         """A picture of the window."""
         quality = 60 if kind == "jpeg" else None
-        return await self._tab.screenshot(type=kind, quality=quality, timeout=self._answer_s * 1000)
+        return await self.tab.screenshot(type=kind, quality=quality, timeout=self._answer_s * 1000)
 
     async def thumbnail(self, *, width: int, height: int) -> str:
         """A picture of the window of about this size, as a PNG in base64."""
@@ -355,7 +332,7 @@ class BrowserPage:
         return str(answer["data"])
 
     def _window(self) -> ViewportSize:
-        return self._tab.viewport_size or {"width": 1280, "height": 720}
+        return self.tab.viewport_size or {"width": 1280, "height": 720}
 
     async def _evaluate(self, function: str, argument: object) -> Any:
         """Call one of our functions; again when the page changed under it.

@@ -77,12 +77,11 @@ def effect_of(action: str, *, role: str = "", name: str = "", key: str = "") -> 
         return Effect.BROWSER
     # Sending a form by Enter sends it whatever its button is called, or if it has none.
     words = _words(name) or ((role,) if role == "form" else ())
-    if role == "link" and len(words) > _LINK_WORDS:
+    if _harmless(words) or (role == "link" and len(words) > _LINK_WORDS):
         return Effect.BROWSER
-    if _harmless(words):
-        return Effect.BROWSER
+    text = f" {' '.join(words)} "
     for effect, phrases in RISKY.items():
-        matches = {phrase for phrase in phrases if _says(words, phrase)}
+        matches = {phrase for phrase in phrases if f" {phrase} " in text}
         # A link that says "send" or "checkout" leads to where that is done.
         if matches and not (role == "link" and (effect == Effect.EXTERNAL or matches <= LEADING)):
             return effect
@@ -100,7 +99,3 @@ def _harmless(words: tuple[str, ...]) -> bool:
 def _words(name: str) -> tuple[str, ...]:
     words = _WORD.findall(name[:400].casefold().replace("’", "'"))
     return tuple(words[:_WORDS_READ])
-
-
-def _says(words: tuple[str, ...], phrase: str) -> bool:
-    return f" {phrase} " in f" {' '.join(words)} "

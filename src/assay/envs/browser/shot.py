@@ -81,11 +81,10 @@ def _brightness(raw: bytes, height: int, stride: int, channels: int) -> list[lis
         start = y * (stride + 1)
         above = _unfilter(raw[start], raw[start + 1 : start + 1 + stride], above, channels)
         if channels >= 3:
-            step = channels
             rows.append(
                 [
                     (299 * above[x] + 587 * above[x + 1] + 114 * above[x + 2]) // 1000
-                    for x in range(0, stride, step)
+                    for x in range(0, stride, channels)
                 ]
             )
         else:

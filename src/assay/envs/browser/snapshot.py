@@ -12,7 +12,6 @@ from assay.envs.browser.digest import page_evidence
 from assay.envs.browser.traffic import Traffic
 from assay.schema.blocking import BlockCode, block_note
 from assay.schema.evidence import PageEvidence, PageFacts
-from assay.schema.outcome import ToolOutcome
 
 _NUMBER: Final = re.compile(r"\[\d+\] ")
 
@@ -43,6 +42,67 @@ class PageSnapshot:
     notes: tuple[str, ...]
     """Dialogs, new windows and downloads since the last snapshot."""
 
+    def evidence(self, *, sent: Mapping[str, int], shot: int | None) -> PageEvidence:
+        """Digests of the page and of the requests.
+
+        The numbers of elements are left out: they say when an element was first seen, not what
+        it is. What was typed is part of the text.
+        """
+        # Written so that the digest does not take it for a running number, which it masks.
+        rest = f"\ntyped-{self.forms:x} omitted-{self.omitted.bit_length()}"
+        return page_evidence(
+            url=self.url,
+            text=_NUMBER.sub("", self.text) + rest,
+            counts={},
+            landmarks=self.skeleton,
+            sent=sent,
+            refs=[(role, name) for _, role, name in self.refs],
+            shot=shot,
+            dialog=False,
+        )
+
+    def facts(self, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:
+        """What an outcome contract can ask about; dialogs are dismissed, so none is open."""
+        cut = set(traffic.cut)
+        if self.omitted or self.short:
+            cut.add("text")
+        return PageFacts(
+            step=step,
+            url=self.url,
+            title=self.title,
+            status=traffic.status,
+            text=self.plain,
+            texts=self.texts,
+            counts=self.counts,
+            network=tuple(traffic.requests),
+            console=tuple(traffic.messages),
+            dialog=False,
+            shot=shot,
+            cut=frozenset(cut),
+        )
+
+    def render(self, message: str, block: BlockCode | None, *, chars: int) -> str:
+        """The page as text, in lines, with at most `chars` characters of it."""
+        position, height, window = self.scroll
+        lines = [f"url: {self.url}", f"title: {self.title}"]
+        if height > window + 10:
+            lines.append(f"scrolled to {position} of {height - window} pixels")
+        lines += [f"note: {note}" for note in self.notes]
+        if block is not None:
+            lines.append(block_note(block))
+        if message:
+            lines.append(message)
+        text = self.text
+        if len(text) > chars:
+            text = text[: max(text.rfind("\n", 0, chars + 1), 0)] or text[:chars]
+        lines += ["", text]
+        omitted = self.omitted + len(self.text) - len(text)
+        if omitted:
+            lines.append(f"… {omitted:,} characters not shown; scroll or narrow down")
+        if self.short:
+            lines.append("… the page is too large to be read to its end")
+        return "\n".join(lines)
+
 
 def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> tuple[PageSnapshot, int]:
     """The snapshot in the script's answer, and the next number for an element."""
@@ -64,81 +124,6 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> tuple[PageSnapshot,
         notes=notes,
     )
     return snapshot, int(record["next"])
-
-
-def evidence_of(
-    snapshot: PageSnapshot | None, *, sent: Mapping[str, int], shot: int | None
-) -> PageEvidence:
-    """Digests of a snapshot and of the requests; without a snapshot, of the requests alone.
-
-    The numbers of elements are left out: they say when an element was first seen, not what it is.
-    What was typed is part of the text.
-    """
-    if snapshot is None:
-        return page_evidence(sent=sent)
-    # Written so that the digest does not take it for a running number, which it masks.
-    rest = f"\ntyped-{snapshot.forms:x} omitted-{snapshot.omitted.bit_length()}"
-    return page_evidence(
-        url=snapshot.url,
-        text=_NUMBER.sub("", snapshot.text) + rest,
-        counts={},
-        landmarks=snapshot.skeleton,
-        sent=sent,
-        refs=[(role, name) for _, role, name in snapshot.refs],
-        shot=shot,
-        dialog=False,
-    )
-
-
-def with_info(outcome: ToolOutcome, evidence: PageEvidence) -> ToolOutcome:
-    """The outcome with the digest of the page's text, unless the call failed or has its own."""
-    if outcome.info is not None or not outcome.ok:
-        return outcome
-    return outcome._replace(info=evidence.text)
-
-
-def facts_of(snapshot: PageSnapshot, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:
-    """What an outcome contract can ask about; dialogs are dismissed, so none is open."""
-    cut = set(traffic.cut)
-    if snapshot.omitted or snapshot.short:
-        cut.add("text")
-    return PageFacts(
-        step=step,
-        url=snapshot.url,
-        title=snapshot.title,
-        status=traffic.status,
-        text=snapshot.plain,
-        texts=snapshot.texts,
-        counts=snapshot.counts,
-        network=tuple(traffic.requests),
-        console=tuple(traffic.messages),
-        dialog=False,
-        shot=shot,
-        cut=frozenset(cut),
-    )
-
-
-def render(snapshot: PageSnapshot, message: str, block: BlockCode | None, *, chars: int) -> str:
-    """The page as text, in lines, with at most `chars` characters of it."""
-    position, height, window = snapshot.scroll
-    lines = [f"url: {snapshot.url}", f"title: {snapshot.title}"]
-    if height > window + 10:
-        lines.append(f"scrolled to {position} of {height - window} pixels")
-    lines += [f"note: {note}" for note in snapshot.notes]
-    if block is not None:
-        lines.append(block_note(block))
-    if message:
-        lines.append(message)
-    text = snapshot.text
-    if len(text) > chars:
-        text = text[: max(text.rfind("\n", 0, chars + 1), 0)] or text[:chars]
-    lines += ["", text]
-    omitted = snapshot.omitted + len(snapshot.text) - len(text)
-    if omitted:
-        lines.append(f"… {omitted:,} characters not shown; scroll or narrow down")
-    if snapshot.short:
-        lines.append("… the page is too large to be read to its end")
-    return "\n".join(lines)
 
 
 def render_payload(url: str, payload: str, *, chars: int) -> str:

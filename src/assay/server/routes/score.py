@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Any, Self
 
@@ -135,10 +135,7 @@ class ScoreResponse(BaseModel):
     "/v1/score",
     summary="Score one row or many",
     response_model=ScoreResponse,
-    responses={
-        200: {"content": {NDJSON: {"schema": {"type": "string"}}}},
-        **REWARD_REFUSALS,
-    },
+    responses={200: {"content": {NDJSON: {"schema": {"type": "string"}}}}, **REWARD_REFUSALS},
     openapi_extra=request_body(ScoreRequest, lines=True),
 )
 async def score(request: Request, query: SharedQuery) -> Response:
@@ -184,7 +181,14 @@ async def _results(
     request: Request, scoring: ScoringService, scorers: tuple[ScorerSpec, ...], query: QueryParams
 ) -> AsyncGenerator[bytes, None]:
     rows = 0
-    chunks = _chunks(request, scoring, scorers, query.columns)
+    limits = scoring.settings
+    size = limits.chunk_rows
+    lines = read_lines(request, max_bytes=limits.max_body_bytes, stall_s=limits.deadline_s)
+    chunks = (
+        Chunk(scorers, query.columns, "line", items[start : start + size])
+        async for items in lines
+        for start in range(0, len(items), size)
+    )
     try:
         async with aclosing(scoring.score_stream(chunks, deadline_s=query.deadline_s)) as stream:
             async for result in stream:
@@ -192,7 +196,7 @@ async def _results(
                 request.scope["assay.rows"] = rows
                 yield b"\n".join(result.results) + b"\n"
     except BodyTooLarge:
-        message = f"the stream is larger than {scoring.settings.max_stream_bytes:,} bytes"
+        message = f"the stream is larger than {limits.max_stream_bytes:,} bytes"
         yield Refusal(413, "body_too_large", message).body + b"\n"
     except (Refusal, BadParameter) as error:
         refusal = error if isinstance(error, Refusal) else refusal_of(error)
@@ -201,20 +205,6 @@ async def _results(
         yield Refusal(500, "internal", type(error).__name__).body + b"\n"
     except ClientDisconnect:
         return
-
-
-async def _chunks(
-    request: Request,
-    scoring: ScoringService,
-    scorers: tuple[ScorerSpec, ...],
-    columns: dict[str, str],
-) -> AsyncIterator[Chunk]:
-    limits = scoring.settings
-    size = limits.chunk_rows
-    lines = read_lines(request, max_bytes=limits.max_body_bytes, stall_s=limits.deadline_s)
-    async for items in lines:
-        for start in range(0, len(items), size):
-            yield Chunk(scorers, columns, "line", items[start : start + size])
 
 
 class LineStream(StreamingResponse):

@@ -1,4 +1,4 @@
-"""Two runs: what changed, whether that can be said, and task by task where it came from."""
+"""Two runs: what changed, whether the data carries it, and task by task where it came from."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TaskChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class ComparePage:
-    """The comparison as one address asks for it."""
+    """What one address shows of the comparison."""
 
     base: str
     cand: str

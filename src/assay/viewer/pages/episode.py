@@ -97,7 +97,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class EpisodePage:
-    """The episode as one address asks for it."""
+    """What one address shows of the episode."""
 
     run_id: str
     attempt: str
@@ -228,9 +228,8 @@ def ending_of(stored: StoredEpisode) -> Ending:
         answer=None if answer is None else cut_text(answer, ANSWER_CHARS),
         aligned=align(None if answer is None else answer[:ANSWER_CHARS], task.answer),
         scores=tuple(map(score_view, episode.scores)),
-        failure=None
-        if failure is None
-        else FailureView(
+        failure=failure
+        and FailureView(
             failure.kind, failure.message[:NOTE_CHARS], failure.traceback[-ANSWER_CHARS:]
         ),
         n_messages=stored.messages.n,

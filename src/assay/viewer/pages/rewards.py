@@ -127,9 +127,9 @@ def _audit_item(audits: Audits, item: RewardItem) -> AuditItem | None:
     stored = audits.latest(item.name, item.version)
     if stored is None:
         return None
-    if stored.report is None:
-        return AuditItem(stored.version, None, None, readable=False)
-    return AuditItem(stored.version, stored.report.worst, stored.report.passes_at, readable=True)
+    report = stored.report
+    worst, passes_at = (None, None) if report is None else (report.worst, report.passes_at)
+    return AuditItem(stored.version, worst, passes_at, readable=report is not None)
 
 
 def reward_page(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel
 
 from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, RunRow
+from assay.report.comparability import dotted_items
 from assay.report.diagnosis import CauseSummary, Diagnosis
 from assay.viewer.pages.records import PageNumber, copy_fields, page_of
 from assay.viewer.pages.runs import RunItem, run_item
@@ -110,7 +111,7 @@ class DiagnosisPage:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """The run as one address asks for it."""
+    """What one address shows of the run."""
 
     run: RunItem
     rewards: tuple[str, ...]
@@ -147,7 +148,11 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
     return RunPage(
         run=run_item(reader, row, live=live),
         rewards=manifest.rewards,
-        config=tuple(flat(manifest.config)),
+        config=tuple(
+            (key, value if isinstance(value, str) else repr(value))
+            for key, value in dotted_items(manifest.config)
+            if key
+        ),
         before=run_before(rows, row),
         show=query.show,
         task=query.task,
@@ -175,16 +180,6 @@ def _causes(diagnosis: Diagnosis) -> dict[str, str]:
 
 def _diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
     return copy_fields(DiagnosisView, diagnosis, lost=len(diagnosis.findings))
-
-
-def flat(value: Any, path: str = "") -> list[tuple[str, str]]:
-    """A configuration as lines of `a.b.c` and a value."""
-    if isinstance(value, dict) and value:
-        lines: list[tuple[str, str]] = []
-        for key, inner in value.items():
-            lines += flat(inner, f"{path}.{key}" if path else str(key))
-        return lines
-    return [(path, value if isinstance(value, str) else repr(value))] if path else []
 
 
 def _matches(attempt: AttemptRow, query: RunQuery) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from struct import unpack
@@ -137,7 +138,10 @@ def step_view(
 ) -> StepView:
     """The step with this number, and what changed since the one before it."""
     (step,) = reader.steps(run_id, attempt, index, index + 1)
-    before = _step_before(reader, run_id, attempt, index)
+    before = None
+    # What changed since a step that is damaged is not recorded.
+    with suppress(BadRecord):
+        before = next(iter(reader.steps(run_id, attempt, index - 1, index)), None)
     text = reader.text(run_id, step.observation) if step.observation else ""
     return copy_fields(
         StepView,
@@ -157,14 +161,6 @@ def step_view(
             if value is not None and key not in ("call", "target", "info", "box")
         ),
     )
-
-
-def _step_before(reader: RunsReader, run_id: str, attempt: str, index: int) -> Step | None:
-    """The step before this one; `None` for the first, and where that one is damaged."""
-    try:
-        return next(iter(reader.steps(run_id, attempt, index - 1, index)), None)
-    except BadRecord:
-        return None
 
 
 def _score(record: Mapping[str, Any]) -> StepScoreView:

@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -236,17 +237,14 @@ def _render(answer: Mapping[str, Any]) -> str:
 
 def _chromium() -> str:
     """A Chromium for a BrowserGym without its own; empty when there is none to offer."""
-    try:
+    with suppress(MissingExtra):
         return find_chromium()
-    except MissingExtra:
-        return ""
+    return ""
 
 
 def _pages() -> dict[str, str]:
     """Where BrowserGym's MiniWoB tasks find their pages, unless the user says so already."""
-    if "MINIWOB_URL" in os.environ:
-        return {}
-    try:
-        return {"MINIWOB_URL": f"{(find_pages() / 'miniwob').as_uri()}/"}
-    except MissingExtra:
-        return {}
+    with suppress(MissingExtra):
+        if "MINIWOB_URL" not in os.environ:
+            return {"MINIWOB_URL": f"{(find_pages() / 'miniwob').as_uri()}/"}
+    return {}

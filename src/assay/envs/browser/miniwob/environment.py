@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -14,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from assay.envs.browser.environment import BrowserEnvironment
 from assay.envs.browser.page import BrowserPage
 from assay.errors import BadParameter, DeadResource
+from assay.resources.browser import playwright_error
 from assay.resources.miniwob import PAGES, PageFile, find_pages, read_page
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -101,19 +103,15 @@ class MiniWob(BrowserEnvironment):
         await super()._watch(tab, old)
 
     async def _serve(self, route: Route) -> None:
-        from playwright.async_api import Error
-
         address = urlsplit(route.request.url)
         inside = f"{address.scheme}://{address.netloc}" == SITE
         file = _file(self._root, unquote(address.path)) if inside else None
-        try:
+        # The page may go away while it is being loaded.
+        with suppress(playwright_error()):
             if file is None:
                 await route.fulfill(status=404, content_type="text/plain", body="no such page")
             else:
                 await route.fulfill(body=file.body, content_type=_content_type(file))
-        except Error:
-            # The page went away while it was being loaded.
-            return
 
     async def _begin(self, task: Task, start: str) -> Observation:
         observation = await super()._begin(task, start)
@@ -131,14 +129,12 @@ class MiniWob(BrowserEnvironment):
         return await super()._observe(outcome, message, requested=requested)
 
     async def _start(self) -> None:
-        from playwright.async_api import Error
-
         options = {"seed": self._seed, "limitMs": self._limit_ms}
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 await self._tab().tab.evaluate(_script("start.js"), options)
                 self._state = await self._read_state()
-        except (Error, TimeoutError) as error:
+        except (playwright_error(), TimeoutError) as error:
             self._dead = f"the page did not start: {error}"
             raise DeadResource(self._dead) from error
 
@@ -150,13 +146,11 @@ class MiniWob(BrowserEnvironment):
         return self._with_reward(observation)
 
     async def _update_state(self) -> MiniWobState:
-        from playwright.async_api import Error
-
         assert self._state is not None
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 return await self._read_state()
-        except (Error, TimeoutError) as error:
+        except (playwright_error(), TimeoutError) as error:
             self._check_alive(str(error))
             return replace(self._state, done=True, reason=f"the page does not answer: {error}")
 

@@ -90,18 +90,13 @@ class AlfWorldGame:
         self._inside = {where: list(things) for where, things in house.inside.items()}
         self._removals: set[tuple[str, str]] = set()
         self._settle()
-        return "\n\n".join(
-            [
-                "-= Welcome to TextWorld, ALFRED! =-",
-                self._opening(),
-                f"Your task is to: {house.task}",
-            ]
-        )
+        welcome = "-= Welcome to TextWorld, ALFRED! =-"
+        return f"{welcome}\n\n{self._opening()}\n\nYour task is to: {house.task}"
 
     def step(self, command: str) -> AlfWorldTurn:
         """Do what the command says, if that can be done now."""
-        act, things = self._moves.get(command.strip(), (AlfWorldGame._nothing, ()))
-        feedback = act(self, *things)
+        move = self._moves.get(command.strip())
+        feedback = NOTHING_HAPPENS if move is None else move[0](self, *move[1])
         return AlfWorldTurn(feedback, int(self.won), self.won, self.admissible_commands)
 
     @property
@@ -205,9 +200,6 @@ class AlfWorldGame:
     def _here(self) -> Sequence[str]:
         return self.house.receptacles_at.get(self._location, ())
 
-    def _nothing(self) -> str:
-        return NOTHING_HAPPENS
-
     def _help(self) -> str:
         return HELP
 
@@ -228,34 +220,26 @@ class AlfWorldGame:
         return f"You close the {self._name(receptacle)}."
 
     def _take(self, thing: str, receptacle: str) -> str:
-        agent = self.house.agent
         self._in_hand = thing
         # A mug on a coffee machine that stands on a counter is in both, and leaves only this one.
         self._inside[receptacle].remove(thing)
         self._removals.add((thing, receptacle))
-        self._change(
-            remove=[
-                ("inreceptacle", thing, receptacle),
-                ("objectatlocation", thing, self._location),
-            ],
-            add=[("holds", agent, thing), ("holdsany", agent)],
-        )
+        self._change(remove=self._lying(thing, receptacle), add=self._holding(thing))
         return f"You pick up the {self._name(thing)} from the {self._name(receptacle)}."
 
     def _put(self, thing: str, receptacle: str) -> str:
-        agent = self.house.agent
         self._in_hand = None
         if ("inreceptacle", thing, receptacle) not in self._facts:
             insort(self._inside.setdefault(receptacle, []), thing)
         self._removals.discard((thing, receptacle))
-        self._change(
-            remove=[("holds", agent, thing), ("holdsany", agent)],
-            add=[
-                ("inreceptacle", thing, receptacle),
-                ("objectatlocation", thing, self._location),
-            ],
-        )
+        self._change(remove=self._holding(thing), add=self._lying(thing, receptacle))
         return f"You move the {self._name(thing)} to the {self._name(receptacle)}."
+
+    def _lying(self, thing: str, receptacle: str) -> list[Fact]:
+        return [("inreceptacle", thing, receptacle), ("objectatlocation", thing, self._location)]
+
+    def _holding(self, thing: str) -> list[Fact]:
+        return [("holds", self.house.agent, thing), ("holdsany", self.house.agent)]
 
     def _clean(self, thing: str, receptacle: str) -> str:
         self._change(add=[("isclean", thing)])

@@ -57,13 +57,10 @@ class AllOf:
 
     def conditions(self, facts: AbstractSet[Fact]) -> tuple[int, int]:
         """How many of its conditions are met, and how many there are."""
-        met = len(self.present & facts) + len(self.absent - facts)
-        total = len(self.present) + len(self.absent)
-        for part in self.parts:
-            part_met, part_total = part.conditions(facts)
-            met += part_met
-            total += part_total
-        return met, total
+        own = len(self.present & facts) + len(self.absent - facts)
+        counts = [(own, len(self.present) + len(self.absent))]
+        counts += [part.conditions(facts) for part in self.parts]
+        return sum(met for met, _ in counts), sum(total for _, total in counts)
 
 
 @dataclass(frozen=True, slots=True)

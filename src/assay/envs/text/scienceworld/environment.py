@@ -85,23 +85,20 @@ class ScienceWorld(OwnProcessEnvironment):
             self._die("it was given back in the middle of a call")
 
     def _observe(self, task_id: str, turn: ScienceTurn) -> Observation:
-        progress = turn.progress
+        progress = asdict(turn.progress)
+        score, done = progress.pop("score"), progress.pop("done")
         self._evidence = WorldEvidence(
             world=self.name,
             task_id=task_id,
-            score=float(progress.score),
-            done=progress.done,
-            won=progress.completed and progress.score == 100,
-            progress={
-                name: value
-                for name, value in asdict(progress).items()
-                if name not in ("score", "done")
-            },
+            score=float(score),
+            done=done,
+            won=turn.progress.completed and score == 100,
+            progress=progress,
         )
         return Observation(
             turn.text,
             evidence=self._evidence,
             reward=turn.gained / 100,
             raw_reward=float(turn.gained),
-            done=progress.done,
+            done=done,
         )

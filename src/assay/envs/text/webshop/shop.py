@@ -88,36 +88,28 @@ def open_shop(
 
 @lru_cache(maxsize=16)
 def _shop(folder: str | None, seed: int, nouns: NounSource) -> Shop:
-    data = _catalogue(folder)
+    products, index, listed = _catalogue(folder)
     source = SHIPPED_NOUNS if folder is None else "title_nouns.json"
-    selected = title_nouns(data.products, data.listed_nouns, listed_source=source, use=nouns)
+    selected = title_nouns(products, listed, listed_source=source, use=nouns)
     rng = random.Random(seed)
-    prices = draw_prices(data.products.values(), rng)
-    return Shop(Stock(data.products, data.index, selected), seed, prices, rng.getstate())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _CatalogueData:
-    """What is read from a folder: the part of a shop that neither seed nor nouns change."""
-
-    products: Mapping[str, Product]
-    index: ProductIndex
-    listed_nouns: Mapping[str, Sequence[str]] | None
+    prices = draw_prices(products.values(), rng)
+    return Shop(Stock(products, index, selected), seed, prices, rng.getstate())
 
 
 @lru_cache(maxsize=4)
-def _catalogue(folder: str | None) -> _CatalogueData:
+def _catalogue(
+    folder: str | None,
+) -> tuple[dict[str, Product], ProductIndex, Mapping[str, Sequence[str]] | None]:
+    """Products, search engine and listed nouns: what neither seed nor use of nouns changes."""
     source = files("assay.envs.text.webshop") / "data" if folder is None else Path(folder)
     products = read_products(
         _read(source, "items_shuffle"),
         _read(source, "items_ins_v2"),
         _read(source, "items_human_ins"),
     )
-    return _CatalogueData(
-        products={product.asin: product for product in products},
-        index=ProductIndex({product.asin: product.search_text for product in products}),
-        listed_nouns=_read(source, "title_nouns", required=False),
-    )
+    index = ProductIndex({product.asin: product.search_text for product in products})
+    listed = _read(source, "title_nouns", required=False)
+    return {product.asin: product for product in products}, index, listed
 
 
 def _read(folder: Traversable, name: str, *, required: bool = True) -> Any:

@@ -353,11 +353,7 @@ class AtomReader(Cursor, ABC):
         self.leave()
         if isinstance(lower, Relation) and lower.sides[0] == Constant("i"):
             lower, body = with_variable(lower, "i"), expression(with_variable(body, "i"))
-        match name:
-            case "sum" | "prod" | "int" | "lim":
-                return Big(name, lower, upper, body)
-            case _:
-                raise UnreadableAnswer(f"operator {name}")
+        return Big(lexicon.BIG_OPERATORS[name], lower, upper, body)
 
 
 def _leaf(token: Token) -> Node:

@@ -9,7 +9,6 @@ from assay.rewards.outcome.maths import matrices, members, realsets, statements
 from assay.rewards.outcome.maths.cursor import number
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Based,
     Call,
     Degree,
@@ -70,7 +69,7 @@ class AnswerComparer:
     def rule(self, prediction: Node, reference: Node) -> str | None:
         """The code of the rule by which the two are equal, or None."""
         self.budget.spend()
-        if isinstance(prediction, EXPRESSIONS) and isinstance(reference, EXPRESSIONS):
+        if isinstance(prediction, Expr) and isinstance(reference, Expr):
             return self._expressions(prediction, reference)
         if prediction == reference:
             return "identical"
@@ -189,7 +188,7 @@ class AnswerComparer:
             return self.rule(value, target)
         if unit and target_unit:
             factor = factor_between(unit, target_unit)
-            if factor is None or not isinstance(value, EXPRESSIONS):
+            if factor is None or not isinstance(value, Expr):
                 return None
             return self.rule(Mul((Number(factor), value)), target) and "unit"
         if _PERCENT in (unit, target_unit):
@@ -203,9 +202,9 @@ class AnswerComparer:
 
     def _percent(self, value: Node, target: Node, *, percent_in_reference: bool) -> str | None:
         policy = self.conventions.percent
-        if policy == "strict" or not isinstance(value, EXPRESSIONS):
+        if policy == "strict" or not isinstance(value, Expr):
             return None
-        if not isinstance(target, EXPRESSIONS):
+        if not isinstance(target, Expr):
             return None
         hundredths: tuple[Expr, Expr] = (value, Div(target, Number(100)))
         if not percent_in_reference:
@@ -224,7 +223,7 @@ class AnswerComparer:
         sides: list[Expr] = []
         for node in (prediction, reference):
             value, unit = _parts(node)
-            if not isinstance(value, EXPRESSIONS):
+            if not isinstance(value, Expr):
                 return None
             sides.append(Degree(value) if unit else value)
         return "unit" if self.same(sides[0], sides[1]) else None
@@ -244,7 +243,7 @@ class AnswerComparer:
         ratio, other = (
             (prediction, reference) if isinstance(prediction, Ratio) else (reference, prediction)
         )
-        if not isinstance(ratio, Ratio) or not isinstance(other, EXPRESSIONS):
+        if not isinstance(ratio, Ratio) or not isinstance(other, Expr):
             return None
         if len(ratio.terms) != 2:
             return None

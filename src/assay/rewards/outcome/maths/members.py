@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from assay.rewards.outcome.maths.limits import TooLarge
-from assay.rewards.outcome.maths.nodes import EXPRESSIONS, Group, Matrix, Node, Relation, Symbol
+from assay.rewards.outcome.maths.nodes import Expr, Group, Matrix, Node, Relation, Symbol
 from assay.rewards.outcome.maths.points import value_of
 from assay.rewards.outcome.maths.resolve import has_signs, variants
 from assay.rewards.outcome.maths.statements import Statement, statement
@@ -216,8 +216,6 @@ def _same_brackets(prediction: Node, reference: Node, comparer: AnswerComparer) 
 
 
 def _rises(pair: Group, comparer: AnswerComparer) -> bool:
-    ends = [
-        value_of(i, comparer.budget) if isinstance(i, EXPRESSIONS) else None for i in pair.items
-    ]
+    ends = [value_of(i, comparer.budget) if isinstance(i, Expr) else None for i in pair.items]
     low, high = ends
     return low is None or high is None or low.re <= high.re

@@ -35,6 +35,7 @@ from assay.rewards.outcome.maths.nodes import (
     Power,
     Symbol,
     children,
+    walk,
 )
 
 _COARSE: Final = 40
@@ -58,7 +59,7 @@ _NONZERO: Final = Decimal("1e-20")
 def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
     """Whether the two are equal at the sample points, and at enough of them."""
     names, integers = variables(left, right)
-    imaginary = _names_i(left) or _names_i(right)
+    imaginary = Constant("i") in walk(left, right)
     for real in (False,) if imaginary else (True, False):
         compared = 0
         for point in _points(names, integers):
@@ -119,14 +120,7 @@ def value_of(node: Expr, budget: WorkBudget, digits: int = _COARSE) -> Complex |
 
 def bound_names(node: Node) -> frozenset[str]:
     """The running variables of sums, products, integrals and limits."""
-    names: set[str] = set()
-    pending: list[Node] = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Big):
-            names.add(running_name(current))
-        pending.extend(children(current))
-    return frozenset(names)
+    return frozenset(running_name(part) for part in walk(node) if isinstance(part, Big))
 
 
 def variables(*nodes: Node) -> tuple[frozenset[str], frozenset[str]]:
@@ -221,13 +215,3 @@ def _coordinate(name: str, index: int) -> Decimal:
 def _between(low: Decimal, high: Decimal, seed: str) -> Decimal:
     share = Decimal(crc32(seed.encode()) % 1_000_003) / 1_000_003
     return (low + (high - low) * share).quantize(Decimal("1e-9"))
-
-
-def _names_i(node: Node) -> bool:
-    pending: list[Node] = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Constant) and current.name == "i":
-            return True
-        pending.extend(children(current))
-    return False

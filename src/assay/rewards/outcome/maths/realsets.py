@@ -12,7 +12,6 @@ from assay.rewards.outcome.maths.algebra import Undefined, quotient
 from assay.rewards.outcome.maths.cursor import INFINITY, negate
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Add,
     Builder,
     Call,
@@ -224,7 +223,7 @@ def _solve_linear(
     left: Node, operator: RelationOp, right: Node, budget: WorkBudget
 ) -> tuple[RelationOp, Expr] | None:
     """`x op value` from a linear inequality in one variable with rational coefficients."""
-    if not isinstance(left, EXPRESSIONS) or not isinstance(right, EXPRESSIONS):
+    if not isinstance(left, Expr) or not isinstance(right, Expr):
         return None
     if len(variables(left, right)[0]) != 1:
         return None
@@ -255,7 +254,7 @@ def _not_equal(left: Node, right: Node, budget: WorkBudget) -> RealSet | None:
 def _end(node: Node, budget: WorkBudget, *, closed: bool) -> End | None:
     if isinstance(node, Quantity):
         node = node.value
-    if not isinstance(node, EXPRESSIONS):
+    if not isinstance(node, Expr):
         return None
     sign = _infinite_sign(node)
     if sign:
