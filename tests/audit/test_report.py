@@ -12,12 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay import __version__
 from assay.audit.comparison import compare
 from assay.audit.findings import Finding, GraderCall, rate_of
 from assay.audit.result import Audit, load, rank, to_json
 from assay.audit.snippets import expression, snippet
 from assay.errors import BadRecord, UsageError
-from assay.schema.audit import CheckRecord, Family, Outcome, Severity, Shape, Target
+from assay.schema.audit import (
+    AUDIT_SCHEMA,
+    CheckRecord,
+    Family,
+    Outcome,
+    Severity,
+    Shape,
+    Target,
+)
 
 HOSTILE = "</pre><script>alert(1)</script>\u202e\ud800\0"
 
@@ -61,6 +70,8 @@ def _audit(*findings: Finding, accepted: dict[str, str] | None = None) -> Audit:
             CheckRecord(name, family, "What it means.", outcome, worst.get(name), rates, None)
         )
     return Audit(
+        schema=AUDIT_SCHEMA,
+        assay=__version__,
         target=_target(),
         kind="maths",
         budget="fast",

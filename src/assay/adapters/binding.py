@@ -114,7 +114,8 @@ class RewardMaker:
     """The `reward` of an adapter, around a function that makes a trainer's from a bound reward.
 
     `params` are the reward's own options, `columns` say which column of the trainer holds a
-    parameter, and the function that a trainer calls has `name`, by default the reward's.
+    parameter, `abstained` is the number for an abstention, and the function that a trainer calls
+    has `name`, by default the reward's.
     """
 
     def __init__(self, make: Callable[[Binding, str | None], Callable[..., Any]]) -> None:

@@ -25,12 +25,7 @@ class RewardRubric(Rubric):  # type: ignore[misc]  # OpenEnv is no dependency, s
     """
 
     def __init__(
-        self,
-        which: Reward,
-        /,
-        *,
-        params: Mapping[str, Any] | None = None,
-        **columns: str,
+        self, which: Reward, /, *, params: Mapping[str, Any] | None = None, **columns: str
     ) -> None:
         super().__init__()
         self._binding: Binding = bind(which, params=params, columns=columns)

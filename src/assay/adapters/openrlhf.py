@@ -48,7 +48,8 @@ def _reward_func(
     **columns: Any,  # noqa: ARG001 - versions differ in what they pass beside these
 ) -> dict[str, Any]:
     rows = to_rows({"query": queries, "prompts": prompts, "labels": labels}, end_tokens=end_tokens)
-    return to_response([score_row(binding, row) for row in rows], parts=binding.parts)
+    scores = [binding.score(row) if has_response(row) else no_prompt(binding) for row in rows]
+    return to_response(scores, parts=binding.parts)
 
 
 def to_rows(
@@ -73,11 +74,6 @@ def to_rows(
             row["final_response"] = _without_end(query[start + len(prompt) :], end_tokens)
         rows.append(row)
     return rows
-
-
-def score_row(binding: Binding, row: Mapping[str, Any]) -> Score:
-    """The score of one row of `to_rows`."""
-    return binding.score(row) if has_response(row) else no_prompt(binding)
 
 
 def has_response(row: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import islice
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from assay.audit.findings import (
     CallResult,
@@ -61,8 +61,7 @@ class Probe:
     bar: Bar = "half"
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeOutcome:
+class ProbeOutcome(NamedTuple):
     """A probe, and what the target returned for it."""
 
     probe: Probe
@@ -166,7 +165,7 @@ class CheckContext:
 
     def pays(self, result: CallResult, bar: Bar = "half") -> bool:
         """Whether a result counts as paid, by the bar."""
-        share = (result.number or 0.0) / self.full_marks
+        share = result.amount / self.full_marks
         return share > HALF if bar == "half" else share >= FULL
 
     def results(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:
@@ -183,7 +182,7 @@ class CheckContext:
 
     @property
     def violation(self) -> Violation:
-        """What this check reports, at its worst."""
+        """What this check reports, at its worst unless `reporting` changed it."""
         return self._running.violation
 
     @property
@@ -192,17 +191,13 @@ class CheckContext:
             raise RuntimeError("a finding belongs to a check; use CheckContext.run")
         return self.check
 
-    def report(
-        self,
-        call: GraderCall,
-        observed: str,
-        *,
-        count: int,
-        tried: int,
-        violation: Violation | None = None,
-    ) -> CheckResult:
-        """The finding of this check, or another `violation` of it, with a call that shows it."""
-        check, of = self._running, violation or self.violation
+    def reporting(self, violation: Violation) -> CheckContext:
+        """This context, in which the check reports another violation."""
+        return replace(self, check=replace(self._running, violation=violation))
+
+    def report(self, call: GraderCall, observed: str, *, count: int, tried: int) -> CheckResult:
+        """The finding of this check, with a call that shows it."""
+        check, of = self._running, self.violation
         finding = Finding(
             check.name, check.family, of.severity, of.title, observed, of.expected, of.fix, count,
             tried, None, call,
@@ -216,7 +211,6 @@ class CheckContext:
         *,
         shrink: bool = False,
         observed: str | None = None,
-        violation: Violation | None = None,
     ) -> CheckResult:
         """A finding about the shortest of the wrong results; none if there are none."""
         if not hits:
@@ -225,10 +219,9 @@ class CheckContext:
         call, result = shortest.probe.call, shortest.result
         if shrink:
             call, result = self._smallest(shortest)
-        of = violation or self.violation
-        named = replace(of, title=f"{of.title}: {_variants(hits)}")
+        named = replace(self.violation, title=f"{self.violation.title}: {_variants(hits)}")
         text = self._in_words(result) if observed is None else observed
-        return self.report(call, text, count=len(hits), tried=tried, violation=named)
+        return self.reporting(named).report(call, text, count=len(hits), tried=tried)
 
     def must_not_pay(self, probes: Iterable[Probe]) -> CheckResult:
         """A finding if any of these answers is paid, for none of them should be."""
@@ -238,8 +231,8 @@ class CheckContext:
         hits = self.paid(tried)
         partly = not any(self.pays(hit.result, "full") for hit in hits)
         severity = milder(self.violation.severity, (not _is_systematic(tried, hits)) + partly)
-        violation = replace(self.violation, severity=severity)
-        return self.report_hits(hits, len(tried), shrink=True, violation=violation)
+        sized = self.reporting(replace(self.violation, severity=severity))
+        return sized.report_hits(hits, len(tried), shrink=True)
 
     def must_pay(self, probes: Iterable[Probe]) -> CheckResult:
         """A finding if a form of right answers loses its pay as a rule, not on some row alone."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from assay import __version__
 from assay.audit.checks import CHECKS
 from assay.audit.context import HALF, CheckContext
 from assay.audit.data import built_in, from_row
@@ -20,7 +21,7 @@ from assay.audit.session import AuditSession
 from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.runner.shard_rows import plan_shards, read_rows
-from assay.schema.audit import Budget, CheckRecord, Family, Kind, Target
+from assay.schema.audit import AUDIT_SCHEMA, Budget, CheckRecord, Family, Kind
 
 BUILT_IN: Final = "built in"
 ROWS: Final[Mapping[Budget, int]] = {"fast": 40, "full": 200}
@@ -113,7 +114,9 @@ def audit_reward(
         samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
         session.settle_shape(chosen, samples)
         context = CheckContext(session, chosen, samples, budget, seed)
-        accepted = {**_accepted_by_default(session.target), **(accept or {})}
+        ours = spec.form == "registered"
+        by_default = ACCEPTED.get(session.target.plain_name, {}) if ours else {}
+        accepted = {**by_default, **(accept or {})}
         checks = [
             check
             for check in all_checks()
@@ -122,6 +125,8 @@ def audit_reward(
         records, findings, seconds = _run(context, checks, accepted, progress)
         baseline = context.baseline
         return Audit(
+            schema=AUDIT_SCHEMA,
+            assay=__version__,
             target=session.target,
             kind=chosen,
             budget=budget,
@@ -212,10 +217,6 @@ def _run(
         records.append(check_record(check, result, accepted))
         seconds[check.name] = time.monotonic() - started
     return tuple(records), findings, seconds
-
-
-def _accepted_by_default(target: Target) -> Mapping[str, str]:
-    return ACCEPTED.get(target.plain_name, {}) if target.form == "registered" else {}
 
 
 def _require_checks(names: Mapping[str, str]) -> None:

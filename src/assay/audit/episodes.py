@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from assay.audit.findings import Sample
@@ -15,6 +15,14 @@ ENVIRONMENTS: Final = ("webshop", "alfworld", "scienceworld")
 ONE_ENDING: Final = "recorded episodes of one's own end in one way each; the built-in ones in all"
 Ending: TypeAlias = Literal["done", "failed", "unfinished", "dead", "after done"]
 """How it ended: `dead` is an environment that broke, `after done` one that got more steps."""
+_LAST_STEPS: Final[Mapping[Ending, Sequence[tuple[float, bool]]]] = {
+    "done": [(1.0, True)],
+    "failed": [(0.0, True)],
+    "unfinished": [],
+    "dead": [],
+    "after done": [(1.0, True)] * 3,
+}
+"""The share of full marks after each step that follows the first, and whether it was the end."""
 
 
 def has_own_episodes(samples: Iterable[Sample]) -> bool:
@@ -52,26 +60,20 @@ def episode_record(
 
 
 def _steps(task_id: str, ending: Ending) -> Iterable[Step]:
-    marks: list[tuple[float, bool]] = [(0.0, False)]
-    if ending in ("done", "after done"):
-        marks += [(1.0, True)]
-    elif ending == "failed":
-        marks += [(0.0, True)]
-    if ending == "after done":
-        marks += [(1.0, True), (1.0, True)]
     paid = 0.0
-    for number, (share, done) in enumerate(marks):
+    for number, (share, done) in enumerate([(0.0, False), *_LAST_STEPS[ending]]):
         # An environment pays for reaching the goal once; a faulty one pays the same again for each
         # step after its end.
         gained = share if ending == "after done" and done else share - paid
         paid = max(paid, share)
         for offset, name in enumerate(ENVIRONMENTS):
+            reward = gained if offset == 0 and number > 0 else None
             yield Step(
                 index=number,
                 action="" if number == 0 else "go north",
                 evidence=_evidence(name, task_id, share, done=done),
-                reward=gained if offset == 0 and number > 0 else None,
-                raw_reward=gained if offset == 0 and number > 0 else None,
+                reward=reward,
+                raw_reward=reward,
             )
 
 

@@ -77,9 +77,19 @@ class CallResult:
         return self.value if finite else None
 
     @property
+    def failed(self) -> bool:
+        """Whether there was no answer: the call raised, crashed or took too long."""
+        return self.status in ("raised", "crashed", "timeout")
+
+    @property
+    def amount(self) -> float:
+        """The finite number, or 0.0 where there is none."""
+        return self.number or 0.0
+
+    @property
     def pay(self) -> float:
         """What an answer earned; avoiding a penalty earns nothing."""
-        return max(0.0, self.number or 0.0)
+        return max(0.0, self.amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +125,13 @@ CheckFunction: TypeAlias = "Callable[[CheckContext], CheckResult]"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question that the audit asks of every reward of some kinds."""
+    """One question that the audit asks of every reward of some kinds.
+
+    Its summary says in one sentence what it means.
+    """
 
     name: str
     summary: str
-    """What it means, in one sentence."""
     run: CheckFunction
     violation: Violation
     """What it reports, at its worst."""

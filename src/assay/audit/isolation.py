@@ -15,9 +15,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, Self, get_args
 
 from assay.audit.findings import CallResult, GraderCall, Status
@@ -116,12 +115,7 @@ class IsolatedTarget:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property
@@ -191,13 +185,24 @@ class IsolatedTarget:
                 pending = pending[len(first) :]
         return results
 
-    def restart(self) -> None:
-        """End the process; the next call is answered by one that has seen no other."""
-        self._stop()
+    def stop(self) -> None:
+        """End the process, by itself if it can, and record what it left running.
+
+        The next call is answered by one that has seen no other.
+        """
+        if self._child.pid is None:
+            return
+        with suppress(Closed, TimeoutError):
+            self._child.send({"op": "bye"}, time.monotonic() + 1.0)
+        if self._child.wait(STOP_S) is None:
+            self.traces.lingered += 1
+        else:
+            self.traces.survivors += [_describe(one.command) for one in self._survivors()]
+        self._child.close()
 
     def close(self) -> None:
         """End every process of the target, and remove its files."""
-        self._stop()
+        self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _ask(
@@ -205,12 +210,14 @@ class IsolatedTarget:
     ) -> list[MeasuredResult]:
         """Results of the first calls: of all of them, or up to one that ended the process."""
         self.start()
+        # Starting another process may take long before its first call.
+        slack_s = self.limits.load_s if request["place"] in ("spawn", "fork") else 5.0
         results: dict[int, MeasuredResult] = {}
         started: set[int] = set()
         try:
             self._child.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
             while True:
-                wait_s = limit if started - results.keys() else limit + self._slack(request)
+                wait_s = limit if started - results.keys() else limit + slack_s
                 frame = self._child.receive(time.monotonic() + wait_s)
                 if "end" in frame:
                     self._note(frame["seen"])
@@ -229,10 +236,6 @@ class IsolatedTarget:
         if request["place"] == "crowd":
             return [results.get(n, MeasuredResult(ended)) for n in range(len(wire_calls))]
         return [*finished, MeasuredResult(ended)]
-
-    def _slack(self, request: dict[str, Any]) -> float:
-        """Time that starting another process may take before its first call."""
-        return self.limits.load_s if request["place"] in ("spawn", "fork") else 5.0
 
     def _note(self, seen: Any) -> None:
         for what, detail in seen:
@@ -255,18 +258,6 @@ class IsolatedTarget:
         if code is None:
             return "it closed its pipe"
         return f"signal {-code}" if code < 0 else f"exit code {code}"
-
-    def _stop(self) -> None:
-        """End the process, by itself if it can, and record what it left running."""
-        if self._child.pid is None:
-            return
-        with suppress(Closed, TimeoutError):
-            self._child.send({"op": "bye"}, time.monotonic() + 1.0)
-        if self._child.wait(STOP_S) is None:
-            self.traces.lingered += 1
-        else:
-            self.traces.survivors += [_describe(one.command) for one in self._survivors()]
-        self._child.close()
 
     def _survivors(self) -> tuple[processes.RunningProcess, ...]:
         """Processes that are still there after a moment in which they could have ended."""
@@ -330,12 +321,5 @@ def _to_result(reply: Mapping[str, Any]) -> MeasuredResult:
     """The result in the child's reply, which the target may have sent in its place."""
     if reply["status"] not in get_args(Status):
         raise BadFrame(f"a result of status {reply['status']!r}")
-    result = CallResult(
-        status=reply["status"],
-        value=reply["value"],
-        because=reply["because"],
-        parts=reply["parts"],
-        seconds=reply["seconds"],
-        raw_type=reply["raw_type"],
-    )
+    result = CallResult(**{field.name: reply[field.name] for field in fields(CallResult)})
     return MeasuredResult(result, reply.get("growth_mb", 0.0), reply.get("lag", 0.0))

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from jinja2 import Environment
 
-from assay import __version__
 from assay.audit.findings import Check, CheckResult, Finding, GraderCall, at_least
 from assay.audit.snippets import expression, snippet
 from assay.errors import BadRecord
@@ -22,14 +21,13 @@ from assay.schema.audit import (
     AUDIT_SCHEMA,
     FAMILIES,
     SEVERITIES,
+    AuditFacts,
     AuditReport,
     AuditTimings,
-    Budget,
     CheckRecord,
     Family,
     FindingFacts,
     FindingRecord,
-    Kind,
     Outcome,
     Reproducer,
     Severity,
@@ -44,20 +42,9 @@ VERDICT_TITLES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(AuditFacts):
     """One target, audited once."""
 
-    target: Target
-    kind: Kind
-    budget: Budget
-    seed: int
-    data: str
-    """`built in`, or the name of the user's file."""
-    samples: int
-    full_marks: float
-    frame: str
-    """Where the target looks for an answer."""
-    probes: int
     checks: tuple[CheckRecord, ...]
     findings: tuple[Finding, ...]
     """Worst first; accepted ones after all others."""
@@ -130,17 +117,7 @@ class Audit:
         """The audit as a record; the same for the same seed unless `timings` are asked for."""
         seconds = {name: round(seconds, 3) for name, seconds in self.check_seconds.items()}
         return AuditReport(
-            schema=AUDIT_SCHEMA,
-            assay=__version__,
-            target=self.target,
-            kind=self.kind,
-            budget=self.budget,
-            seed=self.seed,
-            data=self.data,
-            samples=self.samples,
-            full_marks=self.full_marks,
-            frame=self.frame,
-            probes=self.probes,
+            **_fields(self, AuditFacts),
             verdict=self.verdict,
             badge=self.badge,
             worst=self.worst,
@@ -239,9 +216,15 @@ def rank(findings: list[Finding], accepted: Mapping[str, str]) -> tuple[Finding,
     )
 
 
+def _fields(
+    record: AuditFacts | FindingFacts, of: type[AuditFacts | FindingFacts]
+) -> dict[str, Any]:
+    """Those fields of a record that a base class of it has."""
+    return {field.name: getattr(record, field.name) for field in fields(of)}
+
+
 def _finding_record(target: Target, finding: Finding) -> FindingRecord:
-    facts = {field.name: getattr(finding, field.name) for field in fields(FindingFacts)}
-    call = finding.reproducer
+    facts, call = _fields(finding, FindingFacts), finding.reproducer
     return FindingRecord(**facts, reproducer=_reproducer(call), snippet=snippet(target, finding))
 
 

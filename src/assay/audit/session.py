@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final, Self, TypeVar, cast
 
 from assay.audit.findings import CallResult, GraderCall, Sample
@@ -129,7 +130,7 @@ class AuditSession:
 
     def collect_traces(self) -> Traces:
         """What the target did beside answering, in all its processes that have ended or stopped."""
-        self._isolated.restart()
+        self._isolated.stop()
         self._add_traces(self._isolated.traces)
         self._isolated.traces = Traces()
         return self.traces
@@ -151,18 +152,18 @@ class AuditSession:
         self.traces.deaths += traces.deaths
 
 
+@dataclass(frozen=True, slots=True)
 class FreshProcess:
     """One more process of a session's target."""
 
-    def __init__(self, session: AuditSession, isolated: IsolatedTarget) -> None:
-        self._session = session
-        self._isolated = isolated
+    session: AuditSession
+    isolated: IsolatedTarget
 
     def run_calls(
         self, calls: Sequence[GraderCall], *, place: Place = "main", measure: bool = False
     ) -> list[MeasuredResult]:
         """Results of this process alone."""
-        return self._session.run_in(self._isolated, calls, place, measure=measure)
+        return self.session.run_in(self.isolated, calls, place, measure=measure)
 
     def ask(self, calls: Sequence[GraderCall]) -> list[CallResult]:
         """As `run_calls`, without the measurements."""
@@ -171,14 +172,5 @@ class FreshProcess:
     def confirm(self, call: GraderCall) -> MeasuredResult:
         """A measurement made again; it is no new probe, and so not counted as one."""
         measured = self.run_calls([call], measure=True)[0]
-        self._session.call_count -= 1
+        self.session.call_count -= 1
         return measured
-
-    @property
-    def traces(self) -> Traces:
-        """What this process did beside answering."""
-        return self._isolated.traces
-
-    def files(self) -> list[str]:
-        """Files that lie in this process's own folders."""
-        return self._isolated.files()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,7 @@ from assay.schema.audit import (
 )
 
 GATE = 3
+PATH = click.Path(path_type=Path)
 STYLES: dict[Severity, str] = {
     "critical": "bold white on red",
     "high": "bold red",
@@ -44,12 +46,7 @@ STYLES: dict[Severity, str] = {
 @click.command(name="audit")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET")
 @click.option("--compare", "side_by_side", is_flag=True, help="Two TARGETs, check by check.")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Rows with prompts and references.",
-)
+@click.option("--data", type=PATH, metavar="FILE", help="Rows with prompts and references.")
 @click.option("--kind", type=click.Choice(KINDS), help="What it scores; found out if not given.")
 @click.option("--shape", type=click.Choice(SHAPES), help="How it is called; read off if not given.")
 @click.option(
@@ -75,11 +72,14 @@ STYLES: dict[Severity, str] = {
     "--env", "variables", multiple=True, metavar="NAME", help="A variable that it may see."
 )
 @click.option("--memory-mb", type=click.IntRange(min=64), default=4096, show_default=True)
-@click.option("--html", type=click.Path(path_type=Path), metavar="OUT", help="A page to read.")
+@click.option("--html", type=PATH, metavar="OUT", help="A page to read.")
 @click.option(
-    "--save", type=click.Path(path_type=Path), default=FOLDER, show_default=True,
+    "--save",
+    type=PATH,
+    default=FOLDER,
+    show_default=True,
     help="Where the viewer looks for audits.",
-)  # fmt: skip
+)
 @click.option("--no-save", is_flag=True, help="Keep nothing.")
 @click.option("--timings", is_flag=True, help="Seconds in the JSON, which differ from run to run.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -172,31 +172,21 @@ def _reason(text: str) -> tuple[str, str]:
 
 def _print_audit(console: Console, result: Audit) -> None:
     facts = f"{result.kind}, {result.target.shape} shape, {result.samples} rows ({result.data})"
-    console.print(
-        Text(
-            f"{plain(result.target.text)}: {facts}, {result.probes} probes, {result.seconds:.1f} s"
-        )
-    )
+    effort = f"{result.probes} probes, {result.seconds:.1f} s"
+    console.print(Text(f"{plain(result.target.text)}: {facts}, {effort}"))
     console.print()
     if result.findings:
         console.print(_findings(result))
         console.print()
-    rates = [rate for check in result.checks for rate in check.rates]
-    for rate in rates:
-        console.print(
-            Text(
-                f"{rate.name}: {rate.hits} of {rate.n} "
-                f"(95 % interval {100 * rate.low:.1f} to {100 * rate.high:.1f} %)"
-            )
-        )
-    outcomes = [check.outcome for check in result.checks]
-    console.print(
-        Text(
-            f"{outcomes.count('passed')} checks passed, {outcomes.count('found')} found something, "
-            f"{outcomes.count('accepted')} accepted, {outcomes.count('skipped')} did not apply",
-            style="dim",
-        )
+    for rate in (rate for check in result.checks for rate in check.rates):
+        interval = f"95 % interval {100 * rate.low:.1f} to {100 * rate.high:.1f} %"
+        console.print(Text(f"{rate.name}: {rate.hits} of {rate.n} ({interval})"))
+    count = Counter(check.outcome for check in result.checks)
+    outcomes = (
+        f"{count['passed']} checks passed, {count['found']} found something, "
+        f"{count['accepted']} accepted, {count['skipped']} did not apply"
     )
+    console.print(Text(outcomes, style="dim"))
     console.print(Text(plain(result.verdict, 1_000), style="bold"))
     console.print(Text(plain(result.badge, 300), style="dim"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -78,8 +78,6 @@ def opened_engine(name: EngineName, address: str | None, workers: int | None) ->
         yield engine
 
 
-@contextmanager
-def stdout_kept_for_data() -> Iterator[None]:
+def stdout_kept_for_data() -> AbstractContextManager[object]:
     """What Ray prints, such as that a worker was lost, goes where progress goes."""
-    with redirect_stdout(sys.stderr):
-        yield
+    return redirect_stdout(sys.stderr)

@@ -20,7 +20,7 @@ from assay.errors import BadParameter
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
-from assay.runner.request import RunRequest
+from assay.runner.plan import RunRequest
 from assay.runner.run import StartedRun, find_executor, start
 
 
@@ -110,7 +110,7 @@ def _finish(started: StartedRun, executor: Executor) -> Run:
             "the episodes from now on say so"
         )
     try:
-        with stdout_kept_for_data(), _shown(started) as tell:
+        with stdout_kept_for_data(), _show_progress(started) as tell:
             return started.finish(tell, executor)
     except KeyboardInterrupt:
         console.print(
@@ -121,7 +121,7 @@ def _finish(started: StartedRun, executor: Executor) -> Run:
 
 
 @contextmanager
-def _shown(started: StartedRun) -> Iterator[Callable[[RunProgress], None]]:
+def _show_progress(started: StartedRun) -> Iterator[Callable[[RunProgress], None]]:
     """A function that shows progress, as a bar in a terminal and as lines elsewhere."""
     console = progress_output()
     if not console.is_terminal:

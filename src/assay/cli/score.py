@@ -24,9 +24,8 @@ from assay.runner.engine import Engine, EngineName
 from assay.runner.files import FileReport, score_file
 from assay.runner.folders import score_folder
 from assay.runner.results import encode
-from assay.runner.shard_rows import plan_shards, read_rows, read_stream
-from assay.runner.shard_scoring import score_rows
-from assay.runner.shards import InputRow, RewardCounts
+from assay.runner.shard_rows import InputRow, plan_shards, read_rows, read_stream
+from assay.runner.shard_scoring import RewardCounts, score_rows
 from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer
 
@@ -224,12 +223,12 @@ def _print_table(source: str, scorers: list[Scorer]) -> None:
     rows = _rows(source)
     recent: deque[InputRow] = deque()
 
-    def remembered() -> Iterator[InputRow]:
+    def remember() -> Iterator[InputRow]:
         for row in rows:
             recent.append(row)
             yield row
 
-    scored = score_rows(scorers, remembered(), ())
+    scored = score_rows(scorers, remember(), ())
     for scores, _ in islice(scored, SHOWN_ROWS):
         console.print(_row_table(recent.popleft(), scores))
         _count(counts, scores)

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 
-import click
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.terminal import number_text, output, plain, reward_text, table_of
+from assay.cli.terminal import number_text, output, plain, print_json, reward_text, table_of
 from assay.ledger.run import Run
 from assay.ledger.summary import Counts, RunSummary, TaskSummary, summarise
 
 
 def print_run(run: Run, *, as_json: bool) -> None:
-    """The run's summary on stdout, for a person or as JSON."""
-    if as_json:
-        record = {
-            "path": str(run.path),
-            "parent": run.manifest.parent,
-            **summarise(run).to_record(),
-        }
-        # ASCII: the ids and domains of tasks may hold what has no other form.
-        click.echo(json.dumps(record, indent=2))
-    else:
-        print_summary(run)
-
-
-def print_summary(run: Run) -> None:
-    """The run's numbers, and a table of its tasks."""
+    """The run's summary on stdout: its numbers and a table of its tasks, or JSON."""
     summary = summarise(run)
+    if as_json:
+        where = {"path": str(run.path), "parent": run.manifest.parent}
+        print_json(where | summary.to_record())
+        return
     console = output()
     console.print(_tasks(summary))
     console.print(_totals(summary))

@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import count
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -145,17 +146,17 @@ def to_message(message: Any) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": role, "content": text_of(field_of(message, "content"))}
     calls = field_of(message, "tool_calls")
     if calls:
-        plain["tool_calls"] = [
-            tool_call(id_, name, json.dumps(arguments))
-            for id_, name, arguments in (
-                [field_of(call, key) for key in ("id", "function", "arguments")] for call in calls
-            )
-        ]
+        plain["tool_calls"] = [_to_call(call) for call in calls]
     if role == "tool":
         plain["tool_call_id"] = field_of(message, "tool_call_id")
         plain["name"] = field_of(message, "function")
         plain["is_error"] = field_of(message, "error") is not None
     return plain
+
+
+def _to_call(call: Any) -> dict[str, Any]:
+    arguments = json.dumps(field_of(call, "arguments"))
+    return tool_call(field_of(call, "id"), field_of(call, "function"), arguments)
 
 
 def _only_log(path: Path) -> Path:
@@ -239,8 +240,7 @@ def _episode(attempt: str, sample: Mapping[str, Any]) -> Episode:
         ),
         repeat=max(int(sample.get("epoch") or 1) - 1, 0),
         trajectory=Trajectory(
-            messages=tuple(map(Message.model_validate, messages)),
-            stop_reason=_stop_reason(sample),
+            messages=tuple(map(Message.model_validate, messages)), stop_reason=_stop_reason(sample)
         ),
         final_response=_final_response(sample.get("output") or {}, attachments),
         scores=tuple(_scores(sample.get("scores") or {})),
@@ -326,10 +326,9 @@ def _usage(models: Mapping[str, Any]) -> Usage:
 
 
 def _free_epoch(episode: Episode, used: set[tuple[str, int]]) -> int:
-    epoch = episode.repeat + 1
-    while (episode.task.id, epoch) in used:
-        epoch += 1
-    used.add((episode.task.id, epoch))
+    task = episode.task.id
+    epoch = next(n for n in count(episode.repeat + 1) if (task, n) not in used)
+    used.add((task, epoch))
     return epoch
 
 

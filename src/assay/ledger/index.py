@@ -220,22 +220,22 @@ def _update_run(
         return 0
     selection = _selection(database, run_id)
     before = {line.number for line in selection.final.values()}
-    tail = _Tail(state.offset, state.lines, selection)
-    lines = read_raw(layout.episodes, start=state.offset, after=state.lines)
-    for row in tail.rows(run_id, lines):
-        _insert(database, "attempts", row)
+    offset, lines, damaged = state.offset, state.lines, 0
+    for raw in read_raw(layout.episodes, start=offset, after=lines):
+        offset, lines = raw.line.end, raw.line.number
+        damaged += not _add_attempt(database, run_id, raw, selection)
     after = {line.number for line in selection.final.values()}
     database.executemany(
         "UPDATE attempts SET counts = ? WHERE run_id = CAST(? AS TEXT) AND line = ?",
         ((number in after, _text(run_id), number) for number in before ^ after),
     )
-    head = _head(layout.episodes, tail.offset)
+    head = _head(layout.episodes, offset)
     database.execute(
         "UPDATE runs SET offset = ?, lines = ?, head = ?, damaged = damaged + ? "
         "WHERE run_id = CAST(? AS TEXT)",
-        (tail.offset, tail.lines, head, tail.damaged, _text(run_id)),
+        (offset, lines, head, damaged, _text(run_id)),
     )
-    return tail.lines - state.lines
+    return lines - state.lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,28 +247,22 @@ class _State:
     head: str = ""
 
 
-@dataclass(slots=True)
-class _Tail:
-    """How far a run has been read, its attempts, and how many of the lines were left out."""
-
-    offset: int
-    lines: int
-    selection: AttemptSelection[AttemptLine]
-    damaged: int = 0
-
-    def rows(self, run_id: str, raw_lines: Iterable[RawLine]) -> Iterator[tuple[Any, ...]]:
-        for raw in raw_lines:
-            self.offset, self.lines = raw.line.end, raw.line.number
-            try:
-                episode = episode_from_record(raw.fields).episode
-            except BadRecord:
-                self.damaged += 1
-                continue
-            key = (episode.attempt, episode.task.id, episode.repeat, episode.stop_reason)
-            if self.selection.add(AttemptLine(*key, raw.line.number)):
-                yield _row(run_id, raw.line.number, episode)
-            else:
-                self.damaged += 1
+def _add_attempt(
+    database: sqlite3.Connection,
+    run_id: str,
+    raw: RawLine,
+    selection: AttemptSelection[AttemptLine],
+) -> bool:
+    """Whether the line is in the index now: an unreadable one, or one that repeats, is not."""
+    try:
+        episode = episode_from_record(raw.fields).episode
+    except BadRecord:
+        return False
+    key = (episode.attempt, episode.task.id, episode.repeat, episode.stop_reason)
+    if not selection.add(AttemptLine(*key, raw.line.number)):
+        return False
+    _insert(database, "attempts", _row(run_id, raw.line.number, episode))
+    return True
 
 
 def _selection(database: sqlite3.Connection, run_id: str) -> AttemptSelection[AttemptLine]:

@@ -9,6 +9,7 @@ import platform
 import secrets
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -67,10 +68,8 @@ def installed_versions(packages: Iterable[str] = ()) -> dict[str, str]:
     """The versions of Assay, Python, the platform, and those packages that are installed."""
     versions = {"python": platform.python_version(), "platform": platform.platform()}
     for package in ("assay", *packages):
-        try:
+        with suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
     return versions
 
 

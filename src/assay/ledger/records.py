@@ -102,11 +102,7 @@ def episode_from_record(fields: dict[str, Any]) -> StoredEpisode:
 
 
 def read_raw(
-    path: Path,
-    *,
-    start: int = 0,
-    after: int = 0,
-    migrations: Sequence[Migration] = MIGRATIONS,
+    path: Path, *, start: int = 0, after: int = 0, migrations: Sequence[Migration] = MIGRATIONS
 ) -> Iterator[RawLine]:
     """Every terminated line of `episodes.jsonl`, brought to this version of the schema."""
     for line in read_lines(path, start=start, after=after):

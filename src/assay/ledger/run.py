@@ -37,11 +37,7 @@ class Run:
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        *,
-        strict: bool = True,
-        migrations: Sequence[Migration] = MIGRATIONS,
+        self, path: str | Path, *, strict: bool = True, migrations: Sequence[Migration] = MIGRATIONS
     ) -> None:
         self.path = Path(path)
         self.strict = strict

@@ -67,7 +67,12 @@ class StepsWriter:
 def read_steps(path: str | Path, *, migrations: Sequence[Migration] = MIGRATIONS) -> Iterator[Step]:
     """The steps in the file, in order; one that is still being written is not there yet."""
     for line in read_lines(Path(path)):
-        try:
-            yield Step.model_validate(upgrade(load_record(line.data), "step", migrations))
-        except (BadRecord, ValidationError) as error:
-            raise BadRecord(f"{str(path)!r} line {line.number}: {error!s:.300}") from error
+        yield load_step(line.data, f"{str(path)!r} line {line.number}", migrations)
+
+
+def load_step(data: bytes, where: str, migrations: Sequence[Migration] = MIGRATIONS) -> Step:
+    """The step of a line; raises `BadRecord`, with the place, if it holds none."""
+    try:
+        return Step.model_validate(upgrade(load_record(data), "step", migrations))
+    except (BadRecord, ValidationError) as error:
+        raise BadRecord(f"{where}: {error!s:.300}") from error

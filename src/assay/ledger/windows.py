@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
-from pydantic import ValidationError
 
 from assay.errors import BadRecord
 from assay.formats.lines import finite_number, load_record, read_lines
 from assay.ledger.migrate import upgrade
+from assay.ledger.steps import load_step
 from assay.schema.episode import Step
 
 CODE_CHARS = 200
@@ -59,11 +59,7 @@ def read_window(path: Path, gists: Sequence[StepGist], first: int, last: int) ->
         for gist in gists[max(first, 0) : max(last, 0)]:
             stream.seek(gist.offset)
             data = stream.read(gist.end - gist.offset - 1)
-            try:
-                steps.append(Step.model_validate(upgrade(load_record(data), "step")))
-            except (BadRecord, ValidationError) as error:
-                where = f"{str(path)!r} at byte {gist.offset}"
-                raise BadRecord(f"{where}: {error!s:.300}") from error
+            steps.append(load_step(data, f"{str(path)!r} at byte {gist.offset}"))
     return tuple(steps)
 
 

@@ -203,10 +203,7 @@ class RunWriter:
 
 def _move_torn_line_aside(layout: RunLayout) -> Path | None:
     """The episodes file ends with a line break; what came after the last one has its own file."""
-    try:
-        content = _tail(layout.episodes)
-    except FileNotFoundError:
-        return None
+    content = _tail(layout.episodes) if layout.episodes.exists() else b""
     if not content:
         return None
     end = layout.episodes.stat().st_size - len(content)

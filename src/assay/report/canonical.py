@@ -76,21 +76,20 @@ def _cores(answer: str) -> Iterator[AnswerForm]:
     yield AnswerForm("plain quotes and Unicode", plain)
     for block in _FENCE.findall(plain)[:2]:
         yield AnswerForm("unfenced", block)
-    bare = _LEAD.sub("", plain, count=1)
-    for name, text in (("without explanation", bare), ("without explanation", plain)):
+    for text in (_LEAD.sub("", plain, count=1), plain):
         bare = _SOURCE.sub("", text, count=1)
-        yield AnswerForm(name, _trimmed(bare))
-        yield AnswerForm("without remark in brackets", _trimmed(_NOTE.sub("", bare)))
-    yield AnswerForm("without quotes", _trimmed(plain))
+        yield AnswerForm("without explanation", _trim(bare))
+        yield AnswerForm("without remark in brackets", _trim(_NOTE.sub("", bare)))
+    yield AnswerForm("without quotes", _trim(plain))
     for bold in _BOLD.findall(plain)[:2]:
         yield AnswerForm("emphasised part", bold)
     lines = [line.strip() for line in plain.splitlines() if line.strip()]
     if len(lines) > 1:
-        yield AnswerForm("last line", _trimmed(_LEAD.sub("", lines[-1], count=1)))
-        yield AnswerForm("first line", _trimmed(lines[0]))
+        yield AnswerForm("last line", _trim(_LEAD.sub("", lines[-1], count=1)))
+        yield AnswerForm("first line", _trim(lines[0]))
 
 
-def _trimmed(text: str) -> str:
+def _trim(text: str) -> str:
     return text.strip().strip("\"'`*_").rstrip(".!;,").strip().strip("\"'`*_")
 
 
@@ -111,10 +110,10 @@ def _numbers(text: str) -> Iterator[str]:
         digits = match.group().removesuffix(match["scale"] or "").strip()
         digits = re.sub(r"[,\u00a0 _'+]", "", digits)
         scale = SCALES.get((match["scale"] or "").lower(), 0)
-        yield _shifted(digits, scale) if scale else digits
+        yield _shift(digits, scale) if scale else digits
 
 
-def _shifted(digits: str, places: int) -> str:
+def _shift(digits: str, places: int) -> str:
     """The number times ten to the power of `places`, without rounding."""
     whole, _, fraction = digits.partition(".")
     if "e" in digits.lower():
@@ -133,7 +132,7 @@ def _lists(text: str) -> Iterator[str]:
     if 0 <= start < end and isinstance(inner := read_json(text[start : end + 1]), list):
         yield json.dumps(inner, ensure_ascii=False)
     for pattern in (r"\n+", r"\s*;\s*", r"\s*,\s+(?:and\s+)?|\s+and\s+", r"\s*,\s+(?:and\s+)?"):
-        items = [_trimmed(_BULLET.sub("", item)) for item in re.split(pattern, text.strip())]
+        items = [_trim(_BULLET.sub("", item)) for item in re.split(pattern, text.strip())]
         nonempty = [item for item in items if item]
         if 1 < len(nonempty) <= MOST_ITEMS:
             yield json.dumps(nonempty, ensure_ascii=False)

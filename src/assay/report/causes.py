@@ -15,28 +15,16 @@ from typing import Any, Literal, TypeAlias, cast
 
 from assay.ledger.summary import PERFECT, primary_score
 from assay.report.alignment import AlignedItem, items_of, number_in
+from assay.report.reformatting import ReformattedAnswer
 from assay.report.traces import AttemptTrace, EvidenceLine
 from assay.schema.score import Abstained
 
 Cause: TypeAlias = Literal[
-    "environment_error",
-    "scorer_error",
-    "agent_error",
-    "not_recorded",
-    "format_rejection",
-    "payload_truncated",
-    "observation_truncated",
-    "blocked",
-    "looping",
-    "navigation_failure",
-    "time_budget",
-    "step_budget",
-    "stale_gold",
-    "no_answer",
-    "partial_list",
-    "near_miss",
+    "environment_error", "scorer_error", "agent_error", "not_recorded", "format_rejection",
+    "payload_truncated", "observation_truncated", "blocked", "looping", "navigation_failure",
+    "time_budget", "step_budget", "stale_gold", "no_answer", "partial_list", "near_miss",
     "wrong_answer",
-]
+]  # fmt: skip
 
 ROTTING = frozenset({"Unlikely"})
 """Classes of staleness whose references may have changed since they were written."""
@@ -74,9 +62,8 @@ class DiagnosisCase:
 
     trace: AttemptTrace
     reward: float | None
-    recovered: float | None
-    """The reward of the best other form of the answer."""
-    recovered_form: str
+    recovery: ReformattedAnswer | None
+    """The best other form of the answer."""
     aligned: tuple[AlignedItem, ...]
     limits: CauseThresholds
 
@@ -176,11 +163,12 @@ def not_recorded(case: DiagnosisCase) -> Evidence:
 @_rule("ask for the bare value in the form that the reward reads")
 def format_rejection(case: DiagnosisCase) -> Evidence:
     """Another form of the same answer scores at least 0.1 more, or reaches full reward."""
-    if case.recovered is None or case.reward is None:
+    best = case.recovery
+    if best is None or case.reward is None:
         return ()
-    gain = case.recovered - case.reward
-    if gain >= GAIN or (case.recovered >= PERFECT > case.reward and gain > 0.01):
-        better = f"{case.recovered_form} scores {case.recovered:.3f} instead of {case.reward:.3f}"
+    gain = best.reward - case.reward
+    if gain >= GAIN or (best.reward >= PERFECT > case.reward and gain > 0.01):
+        better = f"{best.form} scores {best.reward:.3f} instead of {case.reward:.3f}"
         return case.at_answer(better)
     return ()
 

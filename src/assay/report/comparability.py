@@ -31,7 +31,7 @@ def obstacles(base: Attempts, cand: Attempts) -> tuple[str, ...]:
         _difference("rewards", primary_reward(base), primary_reward(cand), _or_not_recorded),
         _task_sets(base, cand),
         _difference("step budgets", step_budget(before), step_budget(after), unit=" steps"),
-        _difference("models", model_of(before), model_of(after), _named),
+        _difference("models", model_of(before), model_of(after), _describe_model),
     )
     return tuple(difference for difference in differences if difference)
 
@@ -48,7 +48,7 @@ def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
         for key in sorted(before.keys() | after.keys())
         if key.partition(".")[0] not in NOT_THE_CONFIGURATION
     ]
-    sentences = [f"{name}: {_shown(was)} → {_shown(now)}" for name, was, now in rows if was != now]
+    sentences = [f"{name}: {_words(was)} → {_words(now)}" for name, was, now in rows if was != now]
     more = len(sentences) - SHOWN_CHANGES
     return (*sentences[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
 
@@ -88,13 +88,13 @@ def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
     )
 
 
-def _shown(value: Any) -> str:
+def _words(value: Any) -> str:
     text = "not recorded" if value is None else value if isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _difference(
-    what: str, before: Any, after: Any, words: Callable[[Any], str] = _shown, *, unit: str = ""
+    what: str, before: Any, after: Any, words: Callable[[Any], str] = _words, *, unit: str = ""
 ) -> str:
     """How a property of two runs differs, in words; empty where it does not."""
     if before == after:
@@ -118,10 +118,8 @@ def _task_sets(base: Attempts, cand: Attempts) -> str:
     before, after = base.manifest.task_set, cand.manifest.task_set
     here, there = {a.task_id for a in base.final}, {a.task_id for a in cand.final}
     sizes = (base.manifest.n_tasks or len(here), cand.manifest.n_tasks or len(there))
-    if before and after:
-        if before == after:
-            return ""
-    elif sizes[0] == sizes[1] and here == there:
+    same = before == after if before and after else sizes[0] == sizes[1] and here == there
+    if same:
         return ""
     if sizes[0] != sizes[1]:
         return f"the task sets differ: {_tasks(sizes[0])} against {sizes[1]}"
@@ -147,7 +145,7 @@ def model_of(manifest: RunManifest) -> dict[str, Any]:
     return {"client": options["model"], **sampled}
 
 
-def _named(model: Mapping[str, Any]) -> str:
+def _describe_model(model: Mapping[str, Any]) -> str:
     return _or_not_recorded(" ".join(f"{key}={value}" for key, value in model.items()))
 
 

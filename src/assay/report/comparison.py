@@ -21,10 +21,10 @@ from assay.report.task_changes import (
     TaskChange,
     TaskPair,
     flaky_tasks,
-    paired,
+    pair_tasks,
     steady_drops,
     task_changes,
-    unsteady,
+    unsteady_tasks,
 )
 
 Verdict: TypeAlias = Literal[
@@ -112,17 +112,17 @@ def compare_many(
 ) -> list[Comparison]:
     """Each candidate against the same base, their p-values corrected for their number."""
     before = read_attempts(base, runs_dir)
-    settings = _Settings(force, pass_at, unsteady(before))
+    settings = _Settings(force, pass_at, unsteady_tasks(before))
     drafts = [_compare(before, read_attempts(cand, runs_dir), settings) for cand in cands]
-    return adjusted(drafts)
+    return adjust(drafts)
 
 
 def compare_attempts(base: Attempts, cand: Attempts, *, force: bool = False) -> Comparison:
     """The same for runs that were read already, without looking for others of their kind."""
-    return adjusted([_compare(base, cand, _Settings(force, PERFECT, None))])[0]
+    return adjust([_compare(base, cand, _Settings(force, PERFECT, None))])[0]
 
 
-def adjusted(drafts: Sequence[Comparison]) -> list[Comparison]:
+def adjust(drafts: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with Holm-corrected p-values, and the verdicts that follow."""
     tests = {i: draft.permutation.p for i, draft in enumerate(drafts) if draft.permutation}
     done = list(drafts)
@@ -155,7 +155,7 @@ def _compare(base: Attempts, cand: Attempts, settings: _Settings) -> Comparison:
     )
     if hindrances and not settings.force:
         return draft
-    pairs = list(paired(base, cand))
+    pairs = list(pair_tasks(base, cand))
     if not pairs:
         return replace(draft, verdict="no verdict possible", because=_no_pairs(base, cand))
     return _with_numbers(draft, base, cand, pairs, settings)
@@ -196,7 +196,7 @@ def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
     test = f"p = {draft.p:.3g}" + (f" after Holm's correction for {family} runs" * (family > 1))
     if draft.p <= ALPHA and abs(difference) > EQUAL:
         verdict: Verdict = "regressed" if difference < 0 else "improved"
-        return verdict, f"{label}{_moved(draft, test)}"
+        return verdict, f"{label}{_movement(draft, test)}"
     if draft.steady_drops:
         names = ", ".join(draft.steady_drops[:5])
         return "regressed", f"{label}lower in every repeat: {names}"
@@ -204,22 +204,22 @@ def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
         verdict = "no verdict possible"
         best = f"n={draft.n}, the best possible p is {statistics.best_p(draft.n):.3g}"
         return verdict, f"{label}{verdict}: {best}"
-    return "no difference shown", f"{label}{_undecided(draft, test)}"
+    return "no difference shown", f"{label}{_no_difference(draft, test)}"
 
 
-def _moved(draft: Comparison, test: str) -> str:
+def _movement(draft: Comparison, test: str) -> str:
     assert draft.reward is not None
     return f"the mean moved by {draft.reward.difference:+.3f} over {draft.n} tasks, {test}"
 
 
-def _undecided(draft: Comparison, test: str) -> str:
+def _no_difference(draft: Comparison, test: str) -> str:
     assert draft.permutation is not None
     if not draft.permutation.nonzero:
         return f"all {draft.n} tasks have the same reward in both runs"
     hidden = ""
     if draft.detectable is not None:
         hidden = f"; with {draft.n} tasks a change below {draft.detectable:.2f} is likely to hide"
-    return f"{_moved(draft, test)}{hidden}"
+    return f"{_movement(draft, test)}{hidden}"
 
 
 def _shift_of(
@@ -257,10 +257,8 @@ def _without_rewards(base: Attempts, cand: Attempts) -> tuple[str, ...]:
 
 
 def _no_pairs(base: Attempts, cand: Attempts) -> str:
-    missing = _without_rewards(base, cand)
-    if missing:
-        return "no verdict possible: " + "; ".join(missing)
-    return "no verdict possible: no task was scored in both runs"
+    missing = _without_rewards(base, cand) or ("no task was scored in both runs",)
+    return "no verdict possible: " + "; ".join(missing)
 
 
 def _notes(base: Attempts, cand: Attempts) -> tuple[str, ...]:

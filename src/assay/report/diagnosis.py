@@ -15,7 +15,7 @@ from assay.report.attempts import EQUAL, mean
 from assay.report.causes import SUGGESTIONS, Cause, CauseThresholds, DiagnosisCase, cause_of
 from assay.report.comparability import step_budget
 from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
-from assay.report.traces import EvidenceLine, read_trace
+from assay.report.traces import AttemptTrace, EvidenceLine
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
 
@@ -159,10 +159,9 @@ def _find(
     recovery = recoverer.best(episode)
     aligned = align(episode.final_response, episode.task.answer)
     case = DiagnosisCase(
-        trace=read_trace(run, _whole(run, episode)),
+        trace=AttemptTrace(_whole(run, episode), run.text),
         reward=reward,
-        recovered=recovery.reward if recovery else None,
-        recovered_form=recovery.form if recovery else "",
+        recovery=recovery,
         aligned=aligned,
         limits=limits,
     )

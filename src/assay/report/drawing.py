@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 from xml.sax.saxutils import escape
 
@@ -9,14 +10,14 @@ INK, FAINT, PAPER = "#1f2933", "#9aa5b1", "#ffffff"
 FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 
 
+@dataclass(slots=True)
 class Drawing:
     """A sheet of this size; what is painted later covers what was painted before."""
 
-    def __init__(self, width: int, height: int, title: str) -> None:
-        self.width = width
-        self.height = height
-        self.title = title
-        self._marks: list[str] = []
+    width: int
+    height: int
+    title: str
+    _marks: list[str] = field(default_factory=list, init=False)
 
     def rectangle(
         self, x: float, y: float, width: float, height: float, colour: str, tip: str = ""

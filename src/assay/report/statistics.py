@@ -71,11 +71,11 @@ def bootstrap_mean(
         return None
     if (data == data[0]).all():
         return ConfidenceInterval(float(data[0]), float(data[0]), level)
-    low, high = np.quantile(_resampled(data, seed), [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(_resample(data, seed), [(1 - level) / 2, (1 + level) / 2])
     return ConfidenceInterval(float(low), float(high), level)
 
 
-def _resampled(data: Floats, seed: int) -> Floats:
+def _resample(data: Floats, seed: int) -> Floats:
     """Means of resamples; of many values of a few kinds, how often each is drawn is drawn."""
     rng = np.random.default_rng(seed)
     draws = _draws(RESAMPLES, data.size)

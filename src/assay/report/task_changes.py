@@ -49,7 +49,7 @@ class TaskPair:
         return mean(rewards_of(self.base)), mean(rewards_of(self.cand))
 
 
-def paired(base: Attempts, cand: Attempts) -> Iterable[TaskPair]:
+def pair_tasks(base: Attempts, cand: Attempts) -> Iterable[TaskPair]:
     """The tasks with a repeat that was scored in both runs."""
     there = cand.by_task()
     for task, attempts in base.by_task().items():
@@ -140,10 +140,10 @@ def _change(
 def flaky_tasks(base: Attempts, cand: Attempts, others: set[str] | None) -> set[str]:
     """Tasks whose reward varied although nothing was changed."""
     varied = _varying([base.rewards()]) | _varying([cand.rewards()])
-    return varied if others is None else varied | others | unsteady(cand)
+    return varied if others is None else varied | others | unsteady_tasks(cand)
 
 
-def unsteady(attempts: Attempts) -> set[str]:
+def unsteady_tasks(attempts: Attempts) -> set[str]:
     return _varying([attempts.rewards(), *(twin.rewards() for twin in identical_runs(attempts))])
 
 

@@ -176,10 +176,8 @@ def _row(attempts: Attempts, before: Sequence[Attempts]) -> HistoryRow:
 
 def _run_change(earlier: Attempts, attempts: Attempts) -> RunChange:
     comparison = compare_attempts(earlier, attempts)
-    difference = comparison.reward.difference if comparison.reward else None
-    return RunChange(
-        earlier.run_id, difference, comparison.p, comparison.verdict, comparison.because
-    )
+    shift = comparison.reward.difference if comparison.reward else None
+    return RunChange(earlier.run_id, shift, comparison.p, comparison.verdict, comparison.because)
 
 
 def _prediction(
@@ -206,9 +204,7 @@ def _prediction(
 
 
 def _direction(difference: float) -> Direction:
-    if abs(difference) <= EQUAL:
-        return "flat"
-    return "up" if difference > 0 else "down"
+    return "flat" if abs(difference) <= EQUAL else "up" if difference > 0 else "down"
 
 
 def _notes(attempts: Attempts, typed: Mapping[str, Any]) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 from assay.errors import BadRecord
-from assay.ledger.run import Run
 from assay.schema.blocking import read_block_note
 from assay.schema.episode import Episode, Step
 from assay.schema.message import Message
@@ -152,11 +151,6 @@ class AttemptTrace:
             else:
                 seen[key] = step.index
         return tuple(repeats)
-
-
-def read_trace(run: Run, episode: Episode) -> AttemptTrace:
-    """The trace of an episode that was read whole."""
-    return AttemptTrace(episode, run.text)
 
 
 def _state(step: Step) -> Any:

@@ -56,7 +56,7 @@ def variants(reference: str) -> list[AnswerVariant]:
     for variant in (
         AnswerVariant("gold", "the gold itself", reference, right=True),
         *_frames(reference),
-        *(_listed(items) if len(items) > 1 else _letters(reference)),
+        *(_list_forms(items) if len(items) > 1 else _letters(reference)),
         *(_numbers(reference, number) if number is not None else ()),
         *_dates(reference),
         *_wrong(reference, items, number),
@@ -180,7 +180,7 @@ def _digits(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
 
 
-def _rounded(number: float) -> float:
+def _round(number: float) -> float:
     """The number without the dust of its multiplication."""
     return float(f"{number:.12g}")
 
@@ -219,7 +219,7 @@ def read_date(text: str) -> date | None:
     return None
 
 
-def _listed(items: Sequence[str]) -> Iterator[AnswerVariant]:
+def _list_forms(items: Sequence[str]) -> Iterator[AnswerVariant]:
     """Forms of a list."""
     backwards = list(reversed(items))
     yield from _right(
@@ -253,9 +253,9 @@ def _wrong(reference: str, items: Sequence[str], number: float | None) -> Iterat
         ("true", "true"),
     ]
     if number is not None and isfinite(number):
-        named += [(name, _digits(_rounded(number * factor))) for name, factor in _FACTORS if number]
+        named += [(name, _digits(_round(number * factor))) for name, factor in _FACTORS if number]
         named += [("one more", _digits(number + 1)), ("zero", "0")] if number else []
-        ends = (_digits(_rounded(number * factor)) for factor in (0.5, 1.5))
+        ends = (_digits(_round(number * factor)) for factor in (0.5, 1.5))
         named += [("range around it", "-".join(ends))]
     elif len(items) > 1:
         named += _wrong_lists(items)

@@ -135,8 +135,8 @@ class AuditTimings:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditReport:
-    """One target, audited once."""
+class AuditFacts:
+    """What was audited, with what, and how."""
 
     schema: str
     assay: str
@@ -152,6 +152,12 @@ class AuditReport:
     frame: str
     """Where the target looks for an answer."""
     probes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport(AuditFacts):
+    """One target, audited once."""
+
     verdict: str
     badge: str
     worst: Severity | None

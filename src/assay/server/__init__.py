@@ -10,9 +10,4 @@ if TYPE_CHECKING:
     from assay.server.client import AsyncClient as AsyncClient
     from assay.server.client import Client as Client
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "assay.server.client": "AsyncClient Client",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"assay.server.client": "AsyncClient Client"})

@@ -75,10 +75,7 @@ def _encode(row: Mapping[str, Any], number: int) -> bytes:
 
 
 def score_call(
-    batch: Batch,
-    reward: str,
-    params: Mapping[str, Any] | None,
-    columns: Mapping[str, str] | None,
+    batch: Batch, reward: str, params: Mapping[str, Any] | None, columns: Mapping[str, str] | None
 ) -> ServerCall[list[Score]]:
     """Asks for the score of each row of the batch."""
     options = {"reward": reward, "params": dict(params or {}), "columns": dict(columns or {})}
@@ -109,11 +106,9 @@ def _read_steps(answer: bytes) -> list[StepScore | None]:
     return [None if record is None else step_score_from_record(record) for record in records]
 
 
-def _read_rewards(answer: bytes) -> list[RewardRecord]:
-    return RewardsResponse.model_validate_json(answer).rewards
-
-
-REWARDS_CALL = ServerCall("GET", "/v1/rewards", _read_rewards)
+REWARDS_CALL: ServerCall[list[RewardRecord]] = ServerCall(
+    "GET", "/v1/rewards", lambda answer: RewardsResponse.model_validate_json(answer).rewards
+)
 
 
 def read_status(status: int, body: bytes) -> Status:

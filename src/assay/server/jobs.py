@@ -10,7 +10,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -77,11 +77,9 @@ def prepare(imports: Sequence[str], rewards: Sequence[str]) -> None:
     for module in imports:
         import_module(module)
     for name in rewards:
-        try:
+        # A reward that cannot be loaded abstains when it is used, with the reason.
+        with suppress(UnknownName):
             find_reward(name)
-        except UnknownName:
-            # A reward that cannot be loaded abstains when it is used, with the reason.
-            continue
 
 
 def read_body(body: bytes, budget_s: float) -> Any:  # noqa: ARG001 - it cannot be interrupted

@@ -30,11 +30,6 @@ LATE_S = 0.2
 """After its deadline, how long a job that no worker was free for is still waited for."""
 
 
-def _budget_s(left_s: float) -> float:
-    """The time for the work itself; the rest is for sending back the results."""
-    return left_s - min(0.1 * left_s, 1.0)
-
-
 class WorkerLost(Exception):
     """A worker was ended at the deadline, or died."""
 
@@ -189,7 +184,9 @@ class _Worker:
         left_s = max(deadline - time.monotonic(), 0.01)
         self._busy = True
         try:
-            running: Future[T] = self._executor.submit(work, argument, _budget_s(left_s))
+            # The rest of the time is for sending back the results.
+            budget_s = left_s - min(0.1 * left_s, 1.0)
+            running: Future[T] = self._executor.submit(work, argument, budget_s)
             waiting = asyncio.wrap_future(running)
         except BrokenProcessPool:
             raise _NoWorker from None

@@ -164,11 +164,7 @@ class BoundReward:
         """The score of each row."""
         query = self._query
         result = await score_rows(
-            self._request,
-            self._scorers,
-            rows,
-            columns=query.columns,
-            deadline_s=query.deadline_s,
+            self._request, self._scorers, rows, columns=query.columns, deadline_s=query.deadline_s
         )
         return [self._read(record) for record in result.results]
 

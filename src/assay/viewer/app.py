@@ -36,7 +36,7 @@ from assay.web.guards import Guards, guard
 
 STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 64 * 1024
-"""No page takes a body; this is what a stray one may have."""
+"""Of a request; no page reads one."""
 KEEP = "private, max-age=31536000, immutable"
 MAX_HEAD_BYTES = 1024 * 1024
 """The address of a tried reward holds its texts, quoted."""
@@ -45,7 +45,7 @@ POLICY = (
     "frame-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 RAW_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'"
-"""For what agents and pages left behind: shown or saved, never run."""
+"""Of artifacts and recorded lines: a browser shows or saves them, and never runs them."""
 
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
@@ -81,7 +81,7 @@ def _with_headers(app: App) -> App:
 
 
 def _with_twins(app: App) -> App:
-    """The application, in which `.json` at the end of a path asks for the page's record."""
+    """The application, which serves a page's record where its path ends in `.json`."""
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -99,7 +99,7 @@ def _with_twins(app: App) -> App:
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
-    """A page that says what went wrong."""
+    """What went wrong, as a page."""
 
     title: str
     message: str

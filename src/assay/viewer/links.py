@@ -136,7 +136,7 @@ class FileLinks:
 
 
 Links: TypeAlias = ServerLinks | FileLinks
-"""What a template asks for addresses; a method gives `None` where there is nothing to link to."""
+"""The links of a template; a method returns `None` where there is nothing to link to."""
 
 
 def _needs_server(query: Mapping[str, Any], *answerable: str) -> bool:

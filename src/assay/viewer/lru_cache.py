@@ -14,7 +14,7 @@ Stamp = tuple[int, int, int]
 
 
 def stamp(path: Path) -> Stamp:
-    """What tells a file's content from an earlier one; zeros for a file that is not there."""
+    """The version of a file's content; zeros for a file that is not there."""
     try:
         status = path.stat()
     except FileNotFoundError:

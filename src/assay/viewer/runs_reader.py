@@ -154,7 +154,7 @@ class RunsReader:
             return run.artifact(sha256)
 
     def text(self, run_id: str, sha256: str) -> str:
-        """The text of an artifact; one that cannot be read says so instead."""
+        """The text of an artifact, or in brackets why it cannot be read."""
         try:
             return self.artifact(run_id, sha256).decode("utf-8", "replace")
         except AssayError as error:

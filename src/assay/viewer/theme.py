@@ -163,7 +163,7 @@ def money(value: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds as a person says them."""
+    """Seconds as `12.3 s`, `4 min` or `2 h 05 min`, or a dash."""
     if seconds is None:
         return NONE
     if seconds < 60:

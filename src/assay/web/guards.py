@@ -186,44 +186,45 @@ async def _limit_body(app: App, scope: Scope, receive: Receive, send: Send, limi
         await body.refuse()
 
 
+@dataclass(slots=True)
 class _Body:
     """Counts what arrives; beyond the limit, whatever the application answers becomes a 413."""
 
-    def __init__(self, receive: Receive, send: Send, limit: int) -> None:
-        self._receive = receive
-        self._send = send
-        self._left = limit
-        self._limit = limit
-        self._too_large = False
-        self._started = False
+    source: Receive
+    sink: Send
+    limit: int
+    received: int = 0
+    too_large: bool = False
+    started: bool = False
+    """Whether the answer has begun."""
 
     async def receive(self) -> MutableMapping[str, Any]:
-        if self._too_large:
+        if self.too_large:
             raise BodyTooLarge
-        message = await self._receive()
+        message = await self.source()
         if message["type"] == "http.request":
-            self._left -= len(message.get("body", b""))
-            if self._left < 0:
-                self._too_large = True
+            self.received += len(message.get("body", b""))
+            if self.received > self.limit:
+                self.too_large = True
                 raise BodyTooLarge
         return message
 
     async def send(self, message: Message) -> None:
-        if self._too_large and not self._started:
+        if self.too_large and not self.started:
             await self.refuse()
         else:
-            self._started = self._started or message["type"] == "http.response.start"
-            await self._send(message)
+            self.started = self.started or message["type"] == "http.response.start"
+            await self.sink(message)
 
     async def refuse(self) -> None:
         """Answer with 413, unless the answer has begun."""
-        self._too_large = True
-        if self._started:
+        self.too_large = True
+        if self.started:
             return
-        self._started = True
+        self.started = True
         await self._drain()
-        self._send, send = _nowhere, self._send
-        message = f"the body is larger than {self._limit:,} bytes; send less at a time"
+        self.sink, send = _nowhere, self.sink
+        message = f"the body is larger than {self.limit:,} bytes; send less at a time"
         await send_error(send, 413, "body_too_large", message, [CLOSE])
 
     async def _drain(self) -> None:
@@ -231,8 +232,8 @@ class _Body:
         dropped = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
-                while dropped <= self._limit:
-                    message = await self._receive()
+                while dropped <= self.limit:
+                    message = await self.source()
                     if message["type"] != "http.request" or not message.get("more_body"):
                         return
                     dropped += len(message.get("body", b""))

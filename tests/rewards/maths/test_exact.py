@@ -9,7 +9,7 @@ from assay.rewards.outcome.maths.algebra import difference
 from assay.rewards.outcome.maths.decimals import PI, arctangent, context, sine_cosine
 from assay.rewards.outcome.maths.exact import rational
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
-from assay.rewards.outcome.maths.nodes import EXPRESSIONS, Expr
+from assay.rewards.outcome.maths.nodes import Expr
 from assay.rewards.outcome.maths.parse import parse
 from assay.rewards.outcome.maths.points import agree, value_of
 from assay.rewards.outcome.maths.polynomial import Ring
@@ -17,7 +17,7 @@ from assay.rewards.outcome.maths.polynomial import Ring
 
 def _expression(text: str) -> Expr:
     node = parse(text)
-    assert isinstance(node, EXPRESSIONS)
+    assert isinstance(node, Expr)
     return node
 
 

@@ -12,15 +12,7 @@ from assay.audit.checks.forms import ELSE
 from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, skip_when
 from assay.audit.conversations import ChatMessage, assistant, question, tool_use
 from assay.audit.episodes import ONE_ENDING, Ending, episode_record, has_own_episodes
-from assay.audit.findings import (
-    CallResult,
-    Check,
-    CheckFunction,
-    CheckResult,
-    GraderCall,
-    Sample,
-    Violation,
-)
+from assay.audit.findings import Check, CheckFunction, CheckResult, GraderCall, Sample, Violation
 from assay.schema.audit import Kind
 
 AGENT: Final[frozenset[Kind]] = frozenset(("agent",))
@@ -54,17 +46,13 @@ def _wrong(context: CheckContext, sample: Sample) -> str:
     return context.frame.put(sample.wrong[0] if sample.wrong else ELSE)
 
 
-def _value(result: CallResult) -> float:
-    return result.number or 0.0
-
-
 def _has_gate(context: CheckContext) -> bool:
     """Whether a right answer earns less without a tool."""
     rows = context.rows()
     with_tool = context.ask([context.to_call(row, _right(context, row)) for row in rows])
     without = context.ask([_call(row, _right(context, row)) for row in rows])
     less = [
-        _value(one) - _value(other) > NOTICEABLE * context.full_marks
+        one.amount - other.amount > NOTICEABLE * context.full_marks
         for one, other in zip(with_tool, without, strict=True)
     ]
     return sum(less) * 2 > len(less)
@@ -96,7 +84,7 @@ def _never_pays_more(
         for once, often in pairs(context):
             tried += 1
             first, second = context.ask([once, often])
-            if _value(second) - _value(first) > NOTICEABLE * context.full_marks:
+            if second.amount - first.amount > NOTICEABLE * context.full_marks:
                 hits.append(ProbeOutcome(Probe(variant, often), second))
         return context.report_hits(hits, tried)
 
@@ -148,23 +136,19 @@ def _useless_tool(context: CheckContext) -> Iterator[Probe]:
 
 def _episode_leak(context: CheckContext) -> CheckResult:
     """The same episode, asked again after others, gets the same result."""
-    order: list[tuple[int, GraderCall]] = []
-    for row in context.rows():
-        right = context.to_call(row, _right(context, row))
-        wrong = context.to_call(row, _wrong(context, row))
-        first = len(order)
-        order += [(first, right), (first, right), (first + 1, wrong), (first, right)]
-    episodes: dict[int, list[ProbeOutcome]] = {}
-    results = context.ask([call for _, call in order], fresh=True)
-    for (episode, call), result in zip(order, results, strict=True):
-        again = ProbeOutcome(Probe("the same episode again", call), result)
-        episodes.setdefault(episode, []).append(again)
-    hits = [
-        min(repeats, key=lambda hit: _value(hit.result))
-        for repeats in episodes.values()
-        if len({(hit.result.status, round(_value(hit.result), 9)) for hit in repeats}) > 1
+    pairs = [
+        [context.to_call(row, answer(context, row)) for answer in (_right, _wrong)]
+        for row in context.rows()
     ]
-    return context.report_hits(hits, len(episodes))
+    order = [call for right, wrong in pairs for call in (right, right, wrong, right)]
+    results = context.ask(order, fresh=True)
+    hits = list[ProbeOutcome]()
+    for at, (right, _) in enumerate(pairs):
+        repeats = [results[4 * at + place] for place in (0, 1, 3)]
+        if len({(one.status, round(one.amount, 9)) for one in repeats}) > 1:
+            probe = Probe("the same episode again", right)
+            hits.append(ProbeOutcome(probe, min(repeats, key=lambda one: one.amount)))
+    return context.report_hits(hits, 2 * len(pairs))
 
 
 def _with_episode(row: Sample, ending: Ending, text: str | None = None) -> GraderCall:
@@ -197,7 +181,7 @@ def _broken_environment(context: CheckContext) -> CheckResult:
     hits = [one for one in context.results(probes) if one.result.status == "scored"]
     paid = any(context.pays(hit.result) for hit in hits)
     violation = context.violation if paid else replace(context.violation, severity="low")
-    return context.report_hits(hits, len(probes), violation=violation)
+    return context.reporting(violation).report_hits(hits, len(probes))
 
 
 _check = partial(Check, family="agent", kinds=AGENT)

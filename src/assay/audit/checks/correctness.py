@@ -101,9 +101,8 @@ def _rated(
     """The rate of wrong results, and a finding whose severity follows from it."""
     rate = rate_of(name, len(hits), len(probes))
     severity = next(severity for bar, severity in steps if rate.low >= bar)
-    violation = replace(context.violation, severity=severity)
-    result = context.report_hits(hits, len(probes), shrink=shrink, violation=violation)
-    return replace(result, rates=(rate,))
+    sized = context.reporting(replace(context.violation, severity=severity))
+    return replace(sized.report_hits(hits, len(probes), shrink=shrink), rates=(rate,))
 
 
 _check = partial(Check, family="correctness")

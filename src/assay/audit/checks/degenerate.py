@@ -149,40 +149,37 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
         return CheckResult(
             skipped="fewer than three different golds: every constant is often right"
         )
+
+    def excess_of(constant: str) -> float:
+        """What it earns on rows where it is wrong, per row, as a share of full marks."""
+        _, wrong = _always(context, rows, constant)
+        return fsum(one.result.pay / context.full_marks for one in wrong) / len(rows)
+
     constants = dict.fromkeys((*CONSTANTS, *references[:CONSTANT_ROWS]))
-    excess, constant = max((_excess(context, rows, text), text) for text in constants)
+    excess, constant = max((excess_of(text), text) for text in constants)
     severity = next((severity for bar, severity in EXCESS if excess >= bar), None)
     if severity is None:
         return CheckResult()
-    name = f"always {constant!r}"
-    results = context.results([Probe(name, context.answer(row, constant)) for row in rows])
-    wrong = _where_wrong(rows, results, constant)
-    mean = fsum(one.result.number or 0.0 for one in results) / len(results)
+    results, wrong = _always(context, rows, constant)
+    mean = fsum(one.result.amount for one in results) / len(results)
     observed = (
-        f"{name} earns {mean:.3g} a row on average, {excess:.0%} of full marks more "
+        f"always {constant!r} earns {mean:.3g} a row on average, {excess:.0%} of full marks more "
         "than it deserves"
     )
     hits = [one for one in wrong if one.result.number]
-    violation = replace(context.violation, severity=severity)
-    return context.report_hits(hits, len(rows), observed=observed, violation=violation)
+    sized = context.reporting(replace(context.violation, severity=severity))
+    return sized.report_hits(hits, len(rows), observed=observed)
 
 
-def _excess(context: CheckContext, rows: list[Sample], constant: str) -> float:
-    """What a constant earns on rows where it is wrong, per row, as a share of full marks."""
-    results = context.results([Probe("", context.answer(row, constant)) for row in rows])
-    wrong = _where_wrong(rows, results, constant)
-    return fsum(one.result.pay / context.full_marks for one in wrong) / len(rows)
-
-
-def _where_wrong(
-    rows: list[Sample], results: list[ProbeOutcome], answer: str
-) -> list[ProbeOutcome]:
-    text = answer.strip().casefold()
-    return [
-        one
-        for row, one in zip(rows, results, strict=True)
-        if text not in {right.strip().casefold() for right in row.right}
-    ]
+def _always(
+    context: CheckContext, rows: list[Sample], constant: str
+) -> tuple[list[ProbeOutcome], list[ProbeOutcome]]:
+    """What a constant answer gets on the rows, and on those of them where it is wrong."""
+    name, text = f"always {constant!r}", constant.strip().casefold()
+    results = context.results([Probe(name, context.answer(row, constant)) for row in rows])
+    right = [{answer.strip().casefold() for answer in row.right} for row in rows]
+    wrong = [one for one, texts in zip(results, right, strict=True) if text not in texts]
+    return results, wrong
 
 
 _check = partial(Check, family="degenerate")

@@ -79,7 +79,7 @@ def _length_bias(context: CheckContext) -> CheckResult:
         elif gain < -NOTICEABLE and name == "right" and context.frame.anchored:
             less.append(one)
     longer = context.report_hits(more, tried)
-    around = context.report_hits(less, tried, violation=AROUND)
+    around = context.reporting(AROUND).report_hits(less, tried)
     return CheckResult((*longer.findings, *around.findings))
 
 
@@ -224,7 +224,7 @@ def _types(context: CheckContext) -> CheckResult:
         severity="low" if result.status == "scored" else "high",
         title=f"a {result.raw_type} is returned where a number is expected",
     )
-    return context.report_hits(hits, len(results), violation=violation)
+    return context.reporting(violation).report_hits(hits, len(results))
 
 
 def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
@@ -240,6 +240,7 @@ def _earlier_messages(context: CheckContext) -> Iterator[Probe]:
 
 
 _check = partial(Check, family="shape")
+_without_pay = partial(_check, kinds=EVERY_KIND, needs_pay=False)
 
 CHECKS: Final[tuple[Check, ...]] = (
     _check("length_bias", "Padding neither raises the pay nor costs it.", _length_bias,
@@ -262,20 +263,17 @@ CHECKS: Final[tuple[Check, ...]] = (
             "nothing is worth more than a right answer",
             "cap the reward at what a right answer earns"),
         kinds=EVERY_KIND),
-    _check("finite", "Every number is finite.", _never_in_mixture(_is_not_finite),
+    _without_pay("finite", "Every number is finite.", _never_in_mixture(_is_not_finite),
         Violation("high", "a number that is not finite is returned",
             "a finite number, or no number and the reason",
-            "abstain where nothing can be scored; NaN and infinity spread through a batch's mean"),
-        kinds=EVERY_KIND, needs_pay=False),
-    _check("constant_keys", "The metrics have the same names every time.", _constant_keys,
+            "abstain where nothing can be scored; NaN and infinity spread through a batch's mean")),
+    _without_pay("constant_keys", "The metrics have the same names every time.", _constant_keys,
         Violation("medium", "the metrics have other names from answer to answer",
             "the same names every time; trainers index every row by the first row's",
-            "return every metric always, with 0.0 or nothing where it does not apply"),
-        kinds=EVERY_KIND, needs_pay=False),
-    _check("types", "The reward is a plain number.", _types,
+            "return every metric always, with 0.0 or nothing where it does not apply")),
+    _without_pay("types", "The reward is a plain number.", _types,
         Violation("high", "something else is returned where a number is expected", "a plain float",
-            "return float(…); trainers add, average and send the number on"),
-        kinds=EVERY_KIND, needs_pay=False),
+            "return float(…); trainers add, average and send the number on")),
     _check("several_messages", "The last message is the answer.", never_paid(_earlier_messages),
         Violation("medium", "an answer of an earlier message is paid",
             "the last message is the answer, and it is wrong",

@@ -9,7 +9,7 @@ from typing import Final
 
 from assay.audit.checks.forms import is_single, number_of, read_record
 from assay.audit.context import CheckContext, Probe, always_paid, never_paid
-from assay.audit.findings import CallResult, Check, CheckResult, Sample, Violation
+from assay.audit.findings import Check, CheckResult, Sample, Violation
 
 LOOKALIKES: Final = (
     ("Cyrillic letter", "х"),
@@ -95,16 +95,13 @@ def _odd_text(context: CheckContext) -> CheckResult:
         for name, odd in ODD
         for where, text in (("alone", odd), ("in the answer's place", context.frame.put(f"1{odd}")))
     ]
-    hits = [one for one in context.results(probes) if _failed(one.result)]
+    hits = [one for one in context.results(probes) if one.result.failed]
     result = context.report_hits(hits, len(probes))
     if not result.findings or result.findings[0].reproducer.messages is not None:
         return result
     (finding,) = result.findings
-    return CheckResult((replace(finding, reproducer=context.shrink(finding.reproducer, _failed)),))
-
-
-def _failed(result: CallResult) -> bool:
-    return result.status in ("raised", "crashed", "timeout")
+    shortest = context.shrink(finding.reproducer, lambda result: result.failed)
+    return CheckResult((replace(finding, reproducer=shortest),))
 
 
 def _layouts(context: CheckContext) -> Iterator[Probe]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 from assay.audit.findings import Check
-from assay.audit.machine import attacks, policy, repeats, traces
+from assay.audit.machine import attacks, behaviour, repeats
 
 MACHINE_CHECKS: Final[tuple[Check, ...]] = (
     *attacks.CHECKS,
     *repeats.CHECKS,
-    *policy.CHECKS,
-    *traces.CHECKS,
+    *behaviour.CHECKS,
 )
 """In the order in which they run: what looks at traces comes last."""

@@ -12,6 +12,7 @@ from assay.audit.frames import BARE
 from assay.audit.isolation import MeasuredResult, call_key
 from assay.audit.machine.calls import in_words, is_paid, machine_check, of_environment, on_server
 from assay.audit.machine.hostile import hostile_texts, payloads
+from assay.audit.session import FreshProcess
 
 SLOW_S: Final = 2.0
 """A call that takes longer holds up a batch of thousands."""
@@ -62,7 +63,7 @@ def time_bound(context: CheckContext) -> CheckResult:
     slowed = replace(context.violation, severity="medium", title="a hostile answer slows it down")
     # Those that make it hang first: the first one is shown.
     over = sorted(hung + slow, key=lambda probe: probe not in stuck)
-    return _report(context, over, observed, None if stuck else slowed)
+    return _report(context if stuck else context.reporting(slowed), over, observed)
 
 
 @skip_when(on_server, "the memory of a server cannot be seen from here")
@@ -73,8 +74,8 @@ def memory_bound(context: CheckContext) -> CheckResult:
     huge = any(_memory_mb(probe.measured) > HUGE_MB for probe in heavy)
     bound = HUGE_MB if huge else HEAVY_MB
     observed = f"more than {bound:g} MB beyond what it held before, on: {_names(heavy)}"
-    milder = replace(context.violation, severity="medium")
-    return _report(context, worst_first, observed, None if huge else milder)
+    mild = context.reporting(replace(context.violation, severity="medium"))
+    return _report(context if huge else mild, worst_first, observed)
 
 
 def hostile_answers(context: CheckContext) -> CheckResult:
@@ -86,7 +87,7 @@ def hostile_answers(context: CheckContext) -> CheckResult:
         return CheckResult()
     observed = f"{in_words(failing[0].measured.result)}; on: {_names(failing)}"
     raised = replace(context.violation, severity="medium", title="a hostile answer makes it raise")
-    return _report(context, failing, observed, None if crashed else raised)
+    return _report(context if crashed else context.reporting(raised), failing, observed)
 
 
 @skip_when(of_environment, "the world, not the text, says what is paid")
@@ -109,8 +110,8 @@ def code_execution(context: CheckContext) -> CheckResult:
     ]
     with context.session.fresh_process() as process:
         process.run_calls([call for _, call in calls])
-        files = {path.rpartition("/")[2] for path in process.files()}
-        compiled = any(what == "executed" for what, _ in process.traces.seen)
+        files = {path.rpartition("/")[2] for path in process.isolated.files()}
+        compiled = _has_executed(process)
     effective = [(name, call) for name, call in calls if name in files]
     if effective:
         name, call = effective[0]
@@ -120,7 +121,7 @@ def code_execution(context: CheckContext) -> CheckResult:
     if executed is None:
         return CheckResult()
     observed = "words of the answer appear in Python code that the grader executed"
-    return context.report(executed, observed, count=1, tried=len(calls), violation=RUN_AS_PYTHON)
+    return context.reporting(RUN_AS_PYTHON).report(executed, observed, count=1, tried=len(calls))
 
 
 def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> GraderCall | None:
@@ -128,9 +129,13 @@ def _first_executed(context: CheckContext, calls: Sequence[GraderCall]) -> Grade
     with context.session.fresh_process() as process:
         for call in calls:
             process.run_calls([call])
-            if any(what == "executed" for what, _ in process.traces.seen):
+            if _has_executed(process):
                 return call
     return None
+
+
+def _has_executed(process: FreshProcess) -> bool:
+    return any(what == "executed" for what, _ in process.isolated.traces.seen)
 
 
 def _probes(context: CheckContext) -> list[BoundProbe]:
@@ -197,18 +202,12 @@ def _memory_mb(measured: MeasuredResult) -> float:
     return float("inf") if refused else measured.growth_mb
 
 
-def _report(
-    context: CheckContext,
-    hits: Sequence[BoundProbe],
-    observed: str,
-    violation: Violation | None = None,
-) -> CheckResult:
+def _report(context: CheckContext, hits: Sequence[BoundProbe], observed: str) -> CheckResult:
     """A finding that the first of the hostile answers shows; none if there are none."""
     if not hits:
         return CheckResult()
-    return context.report(
-        hits[0].call, observed, count=len(hits), tried=len(_probes(context)), violation=violation
-    )
+    tried = len(_probes(context))
+    return context.report(hits[0].call, observed, count=len(hits), tried=tried)
 
 
 def _names(probes: Sequence[BoundProbe]) -> str:

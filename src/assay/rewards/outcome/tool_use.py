@@ -62,28 +62,22 @@ class ToolPolicy:
     """Names of tools that never count, such as the one that submits the answer."""
 
     def __post_init__(self) -> None:
-        if type(self.minimum) is not int or self.minimum < 1:
-            raise BadParameter(
-                f"tool policy: minimum is {self.minimum!r}; it is a whole number >= 1"
-            )
+        least = self.minimum
+        if type(least) is not int or least < 1:
+            raise BadParameter(f"tool policy: minimum is {least!r}; it is a whole number >= 1")
         if self.count not in get_args(CountedUses):
             choices = ", ".join(map(repr, get_args(CountedUses)))
             raise BadParameter(f"tool policy: count is {self.count!r}; choose one of {choices}")
-        for name in (
-            "distinct",
-            "before_answer",
-            "failed_counts",
-            "unmatched_counts",
-            "json_errors",
-        ):
-            if not isinstance(getattr(self, name), bool):
-                raise BadParameter(
-                    f"tool policy: {name} is {getattr(self, name)!r}; it is true or false"
-                )
-        for name in ("roles", "exclude"):
-            value = getattr(self, name)
-            if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
+        for item in fields(self):
+            name, value = item.name, getattr(self, item.name)
+            if isinstance(item.default, bool) and not isinstance(value, bool):
+                raise BadParameter(f"tool policy: {name} is {value!r}; it is true or false")
+            if isinstance(item.default, tuple) and not _is_names(value):
                 raise BadParameter(f"tool policy: {name} is {value!r}; it is a list of names")
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,32 +220,20 @@ def _items(value: object) -> list[object]:
     return _as_list(value) or []
 
 
+@dataclass(slots=True)
 class _Use:
     """One call with its result, either of which may be missing."""
 
-    __slots__ = ("answered", "called", "failed", "key", "name", "position")
-
-    def __init__(self, name: str | None, key: Hashable, position: int, *, called: bool) -> None:
-        self.name = name
-        self.key = key
-        self.position = position
-        self.called = called
-        self.answered = False
-        self.failed = False
+    name: str | None
+    key: Hashable
+    position: int
+    called: bool
+    answered: bool = False
+    failed: bool = False
 
 
 class _UseCounter:
     """The tool uses of a trajectory, each result matched to its call as it is read."""
-
-    __slots__ = (
-        "_calls",
-        "_earlier_calls",
-        "_last_reply",
-        "_policy",
-        "_unanswered",
-        "_uses",
-        "position",
-    )
 
     def __init__(self, policy: ToolPolicy) -> None:
         self.position = 0
@@ -317,7 +299,7 @@ class _UseCounter:
             self._uses.append(use)
         use.answered = True
         use.position = self.position
-        use.failed = _failed(record) or (self._policy.json_errors and _reports_error(content))
+        use.failed = _says_failed(record) or (self._policy.json_errors and _reports_error(content))
 
     def _next_unanswered(self, handle: Hashable) -> _Use | None:
         queue = self._unanswered.get(handle)
@@ -362,7 +344,7 @@ def _fingerprint(value: object) -> Hashable:
         return id(value)
 
 
-def _failed(record: object) -> bool:
+def _says_failed(record: object) -> bool:
     """Whether the result's own record says that the tool failed."""
     if _get(record, "is_error") is True or _get(record, "status") == "error":
         return True

@@ -168,22 +168,15 @@ def rank_recoveries(
     A repetition of the tool that failed comes after all others of its risk.
     """
     ranked = [
-        RankedCandidate(
-            candidate,
-            patterns.counts_of(failure, candidate.tool),
-            candidate.effect >= Effect.EXTERNAL,
-        )
-        for candidate in candidates
+        RankedCandidate(one, patterns.counts_of(failure, one.tool), one.effect >= Effect.EXTERNAL)
+        for one in candidates
     ]
-    ranked.sort(
-        key=lambda r: (
-            r.candidate.effect,
-            r.candidate.tool == failure.tool,
-            -r.counts.lower_bound,
-            r.candidate.tool,
-        )
-    )
-    return tuple(ranked[: max(limit, 0)])
+
+    def place(ranked: RankedCandidate) -> tuple[Effect, bool, float, str]:
+        effect, tool = ranked.candidate.effect, ranked.candidate.tool
+        return effect, tool == failure.tool, -ranked.counts.lower_bound, tool
+
+    return tuple(sorted(ranked, key=place)[: max(limit, 0)])
 
 
 class Hint(NamedTuple):
@@ -207,12 +200,8 @@ _READS: Final[Mapping[str, tuple[ReadAction, ...]]] = {
     **{page.code: page.advice for page in BLOCKING_PAGES},
 }
 _ANY: Final[tuple[ReadAction, ...]] = (
-    "read_page",
-    "screenshot",
-    "find_element",
-    "list_tabs",
-    "read_console",
-)
+    "read_page", "screenshot", "find_element", "list_tabs", "read_console",
+)  # fmt: skip
 _WHY: Final[Mapping[ReadAction, str]] = {
     "read_page": "read the page again: references and content may have changed",
     "find_element": "look the element up by its role and name instead of a reference",

@@ -52,20 +52,21 @@ _OPTIONS: Final = ("id", "critical", "max_age_steps")
 
 def contract_from_toml(text: str) -> Contract:
     """The contract that a TOML document describes."""
-    try:
-        data = tomllib.loads(_check_size(text))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadParameter(f"contract: not valid TOML: {error!s:.200}") from error
-    return parse_contract(data)
+    return parse_contract(_load(text, "TOML", tomllib.loads))
 
 
 def contract_from_json(text: str) -> Contract:
     """The contract that a JSON document describes."""
+    return parse_contract(_load(text, "JSON", json.loads))
+
+
+def _load(text: str, language: str, loads: Callable[[str], Any]) -> Any:
+    if len(text) > SIZE_LIMIT:
+        raise BadParameter(f"contract: {len(text)} characters; a contract has at most {SIZE_LIMIT}")
     try:
-        data = json.loads(_check_size(text))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise BadParameter(f"contract: not valid JSON: {error!s:.200}") from error
-    return parse_contract(data)
+        return loads(text)
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise BadParameter(f"contract: not valid {language}: {error!s:.200}") from error
 
 
 def parse_contract(data: object) -> Contract:
@@ -82,12 +83,6 @@ def parse_contract(data: object) -> Contract:
     return contract
 
 
-def _check_size(text: str) -> str:
-    if len(text) > SIZE_LIMIT:
-        raise BadParameter(f"contract: {len(text)} characters; a contract has at most {SIZE_LIMIT}")
-    return text
-
-
 def _error(path: str, problem: str) -> BadParameter:
     return BadParameter(f"contract: {path or 'top level'}: {problem}")
 
@@ -102,9 +97,7 @@ def _node(data: object, path: str, *, negated: bool, depth: int) -> Node:
     if not isinstance(data, Mapping):
         raise _error(path, f"expected a table with one check, got {data!r:.80}")
     choices = ("all", "any", "not", *_CHECKS)
-    for key in data:
-        if key not in choices:
-            raise _error(_join(path, str(key)), _unknown(str(key), choices))
+    _reject_other_keys(data, path, choices)
     if len(data) != 1:
         keys = ", ".join(map(str, data)) or "nothing"
         raise _error(path, f"exactly one of {', '.join(choices)} is needed; found {keys}")
@@ -123,29 +116,30 @@ def _node(data: object, path: str, *, negated: bool, depth: int) -> Node:
     return Leaf(here, _CHECKS[key](value, here), negated)
 
 
-def _unknown(key: str, choices: tuple[str, ...]) -> str:
+def _reject_other_keys(data: Mapping[Any, Any], path: str, choices: tuple[str, ...]) -> None:
+    key = next((str(key) for key in data if key not in choices), None)
+    if key is None:
+        return
+    hint = did_you_mean(key, choices) or f"known here: {', '.join(choices)}"
+    problem = f"unknown key {key[:100]!r}; {hint}"
     if key == "matches" and "contains" in choices:
-        return (
+        problem = (
             "regular expressions are not offered, because page text is hostile; "
             "use contains, prefix, suffix or glob"
         )
-    hint = did_you_mean(key, choices) or f"known here: {', '.join(choices)}"
-    return f"unknown key {key[:100]!r}; {hint}"
+    raise _error(_join(path, key), problem)
 
 
 class _Table:
     """One table of a contract, read key by key, with errors that name the path."""
 
-    def __init__(self, data: object, path: str) -> None:
+    def __init__(self, data: object, path: str, *keys: str) -> None:
         if not isinstance(data, Mapping):
             raise _error(path, f"expected a table, got {data!r:.80}")
         self.data: Mapping[str, Any] = data
         self.path = path
-
-    def reject_other_keys(self, *choices: str) -> None:
-        for key in self.data:
-            if key not in choices:
-                raise _error(_join(self.path, str(key)), _unknown(str(key), choices))
+        if keys:
+            _reject_other_keys(data, path, keys)
 
     def error(self, key: str, problem: str) -> BadParameter:
         return _error(_join(self.path, key), problem)
@@ -155,9 +149,8 @@ class _Table:
         if value is None:
             raise self.error(key, "is missing")
         if not isinstance(value, str) or len(value) > STRING_LIMIT:
-            raise self.error(
-                key, f"expected a text of at most {STRING_LIMIT} characters, got {value!r:.80}"
-            )
+            expected = f"expected a text of at most {STRING_LIMIT} characters"
+            raise self.error(key, f"{expected}, got {value!r:.80}")
         return value
 
     def optional_text(self, key: str) -> str | None:
@@ -174,9 +167,8 @@ class _Table:
     ) -> int:
         value = self.data.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise self.error(
-                key, f"expected a whole number from {least} to {most}, got {value!r:.80}"
-            )
+            expected = f"expected a whole number from {least} to {most}"
+            raise self.error(key, f"{expected}, got {value!r:.80}")
         return value
 
     def one_of(self, choices: tuple[str, ...]) -> str:
@@ -202,36 +194,30 @@ class _Table:
 _TEXT_OPS: Final[tuple[str, ...]] = get_args(TextOp)
 _COUNT_OPS: Final[tuple[str, ...]] = get_args(CountOp)
 _DATA_OPS: Final[tuple[str, ...]] = get_args(DataOp)
+_TEXT_KEYS: Final = (*_TEXT_OPS, "ignore_case")
 
 
 def _url(data: object, path: str) -> Check:
-    table = _Table(data, path)
-    table.reject_other_keys(*_TEXT_OPS, "ignore_case")
-    return UrlCheck(table.text_test())
+    return UrlCheck(_Table(data, path, *_TEXT_KEYS).text_test())
 
 
 def _dom_text(data: object, path: str) -> Check:
-    table = _Table(data, path)
-    table.reject_other_keys("selector", *_TEXT_OPS, "ignore_case")
+    table = _Table(data, path, "selector", *_TEXT_KEYS)
     return DomTextCheck(table.text_test(), table.optional_text("selector"))
 
 
 def _dom_count(data: object, path: str) -> Check:
-    table = _Table(data, path)
-    table.reject_other_keys("selector", *_COUNT_OPS)
+    table = _Table(data, path, "selector", *_COUNT_OPS)
     return DomCountCheck(table.text("selector"), table.count_test())
 
 
 def _network(data: object, path: str) -> Check:
-    table = _Table(data, path)
-    table.reject_other_keys("method", "url", "status", "since")
+    table = _Table(data, path, "method", "url", "status", "since")
     if not table.data:
         raise _error(path, "at least one of method, url, status is needed")
     url = None
     if "url" in table.data:
-        inner = _Table(table.data["url"], _join(path, "url"))
-        inner.reject_other_keys(*_TEXT_OPS, "ignore_case")
-        url = inner.text_test()
+        url = _Table(table.data["url"], _join(path, "url"), *_TEXT_KEYS).text_test()
     status = table.data.get("status", [])
     if not isinstance(status, list) or not all(
         isinstance(code, int) and not isinstance(code, bool) and 100 <= code <= 599
@@ -242,12 +228,8 @@ def _network(data: object, path: str) -> Check:
     if since not in ("start", "step"):
         raise table.error("since", f"expected 'start' or 'step', got {since!r:.80}")
     method = table.optional_text("method")
-    return NetworkCheck(
-        url,
-        None if method is None else method.upper(),
-        tuple(status),
-        "step" if since == "step" else "start",
-    )
+    upper = None if method is None else method.upper()
+    return NetworkCheck(url, upper, tuple(status), "step" if since == "step" else "start")
 
 
 def _no_dialog(data: object, path: str) -> Check:
@@ -257,15 +239,13 @@ def _no_dialog(data: object, path: str) -> Check:
 
 
 def _console(data: object, path: str) -> Check:
-    table = _Table(data, path)
-    table.reject_other_keys("level", *_TEXT_OPS, "ignore_case", *_COUNT_OPS)
+    table = _Table(data, path, "level", *_TEXT_KEYS, *_COUNT_OPS)
     text = table.text_test() if any(op in table.data for op in _TEXT_OPS) else None
     return ConsoleCheck(table.count_test(), table.optional_text("level"), text)
 
 
 def _screenshot(data: object, path: str) -> Check:
-    table = _Table(data, path)
-    table.reject_other_keys("hash", "max_distance")
+    table = _Table(data, path, "hash", "max_distance")
     digits = table.text("hash")
     if len(digits) != 16 or not all(digit in "0123456789abcdef" for digit in digits.lower()):
         raise table.error("hash", f"expected 16 hexadecimal digits, got {digits!r:.80}")
@@ -273,8 +253,7 @@ def _screenshot(data: object, path: str) -> Check:
 
 
 def _data(data: object, path: str) -> Check:
-    table = _Table(data, path)
-    table.reject_other_keys("key", *_DATA_OPS)
+    table = _Table(data, path, "key", *_DATA_OPS)
     op = cast(DataOp, table.one_of(_DATA_OPS))  # looked up among the operators
     value = table.data[op]
     if op == "exists":

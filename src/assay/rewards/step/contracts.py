@@ -153,11 +153,10 @@ def _check(leaf: Leaf, facts: PageFacts | None, step: int, max_age_steps: int) -
         code = "fact_stale"
     else:
         code = check.answer(facts)
-    if code == "holds":
-        return CheckOutcome(leaf.path, check.kind, "fail" if leaf.negated else "pass", code)
-    if code == "differs":
-        return CheckOutcome(leaf.path, check.kind, "pass" if leaf.negated else "fail", code)
-    return CheckOutcome(leaf.path, check.kind, "inconclusive", code)
+    verdict: ContractVerdict = "inconclusive"
+    if code in ("holds", "differs"):
+        verdict = "pass" if (code == "holds") is not leaf.negated else "fail"
+    return CheckOutcome(leaf.path, check.kind, verdict, code)
 
 
 def _combine(node: Node, verdicts: Iterator[ContractVerdict]) -> ContractVerdict:

@@ -216,11 +216,5 @@ def _read_pending(fields: list[Any]) -> Pending:
     error, goal, effect, refs, refreshed, age = fields
     if error not in _ERRORS:
         raise ValueError(f"no error code {error!r:.50}")
-    return Pending(
-        error,
-        int(goal),
-        Effect(effect),
-        None if refs is None else int(refs),
-        bool(refreshed),
-        int(age),
-    )
+    hash_ = None if refs is None else int(refs)
+    return Pending(error, int(goal), Effect(effect), hash_, bool(refreshed), int(age))

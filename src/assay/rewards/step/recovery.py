@@ -139,24 +139,15 @@ def _newly_passed(contract: ContractStatus, recent: Recent | None) -> bool:
 
 def _score_failure(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
     code = outcome.error
-    reason = (
-        _ERROR_REASONS["other"]
-        if code is None
-        else _ERROR_REASONS.get(code) or _ERROR_REASONS["other"]
-    )
+    reason = _ERROR_REASONS.get(code or "other") or _ERROR_REASONS["other"]
     reasons: tuple[Reason, ...] = (reason,)
     milli = -450
     if recent is not None and recent.same_error > 0:
         milli -= 50 * min(recent.same_error, 5)
         reasons = (reason, _counted_reason("repeated_failure", recent.same_error))
+    confidence = 800 if code is None else 900
     return StepScore(
-        milli,
-        "failure",
-        reasons,
-        800 if code is None else 900,
-        code != "protocol",
-        code is not None,
-        4,
+        milli, "failure", reasons, confidence, code != "protocol", code is not None, rule=4
     )
 
 

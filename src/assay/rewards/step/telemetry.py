@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -66,9 +67,13 @@ def to_json_line(record: Mapping[str, Any]) -> bytes:
 
 def redact(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with secrets, typed text and addresses' queries taken out."""
+    return _redact_mapping(arguments, depth=1)
+
+
+def _redact_mapping(mapping: Mapping[Any, Any], *, depth: int) -> dict[str, Any]:
     return {
-        str(key)[:_TEXT_LIMIT]: _redact_value(str(key), value, depth=1)
-        for key, value in islice(arguments.items(), _ITEM_LIMIT)
+        str(key)[:_TEXT_LIMIT]: _redact_value(str(key), value, depth=depth)
+        for key, value in islice(mapping.items(), _ITEM_LIMIT)
     }
 
 
@@ -84,10 +89,7 @@ def _redact_value(key: str, value: Any, *, depth: int) -> Any:
     if depth >= _DEPTH_LIMIT:
         return "[nested]"
     if isinstance(value, Mapping):
-        return {
-            str(k)[:_TEXT_LIMIT]: _redact_value(str(k), v, depth=depth + 1)
-            for k, v in islice(value.items(), _ITEM_LIMIT)
-        }
+        return _redact_mapping(value, depth=depth + 1)
     if isinstance(value, (list, tuple)):
         return [_redact_value(key, item, depth=depth + 1) for item in value[:_ITEM_LIMIT]]
     return f"[{type(value).__name__}]"
@@ -115,18 +117,12 @@ def _digests(page: PageEvidence | None) -> dict[str, Any] | None:
     if page is None:
         return None
     parts = {
-        "url": page.url,
-        "dom": page.dom,
-        "text": page.text,
-        "net": page.net,
-        "refs": page.refs,
+        **asdict(page),
         "n_refs": None if page.n_refs is None else min(max(page.n_refs, 0), MOST),
         "shot": None if page.shot is None else f"{page.shot & (2**64 - 1):016x}",
-        "dialog": page.dialog,
-        "schema": page.schema,
     }
     return {
         name: _short(value) if isinstance(value, str) else value
         for name, value in parts.items()
-        if value is not None
+        if value is not None and name != "kind"
     }

@@ -135,10 +135,7 @@ class ScoreResponse(BaseModel):
     "/v1/score",
     summary="Score one row or many",
     response_model=ScoreResponse,
-    responses={
-        200: {"content": {NDJSON: {"schema": {"type": "string"}}}},
-        **REWARD_REFUSALS,
-    },
+    responses={200: {"content": {NDJSON: {"schema": {"type": "string"}}}}, **REWARD_REFUSALS},
     openapi_extra=request_body(ScoreRequest, lines=True),
 )
 async def score(request: Request, query: SharedQuery) -> Response:

@@ -1,1 +1,1 @@
-"""What each page says: a frozen record, built from the reader, rendered as HTML or as JSON."""
+"""One module for each page: its record, frozen, and the function that builds it from the runs."""

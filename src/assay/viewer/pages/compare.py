@@ -45,7 +45,7 @@ class TaskChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class ComparePage:
-    """The comparison as one address asks for it."""
+    """What one address shows of the comparison."""
 
     base: str
     cand: str

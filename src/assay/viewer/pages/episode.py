@@ -97,7 +97,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class EpisodePage:
-    """The episode as one address asks for it."""
+    """What one address shows of the episode."""
 
     run_id: str
     attempt: str

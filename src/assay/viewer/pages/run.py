@@ -111,7 +111,7 @@ class DiagnosisPage:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """The run as one address asks for it."""
+    """What one address shows of the run."""
 
     run: RunItem
     rewards: tuple[str, ...]

@@ -81,7 +81,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class RunsPage:
-    """The list as one address asks for it."""
+    """What one address shows of the list."""
 
     runs_dir: str
     benchmark: str

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 class Unloadable(Exception):
     """The target cannot be loaded; the message says why, for the user."""
@@ -24,7 +26,9 @@ def load(target: dict[str, Any]) -> tuple[Any, str | None]:
         return target["url"], "url"
     try:
         if form == "registered":
-            return _registered(target["name"]), "assay"
+            from assay.registry import find_reward  # type: ignore[import-not-found,unused-ignore]
+
+            return find_reward(target["name"]).function, "assay"
         if form == "file":
             return _from_file(Path(target["file"]), target["attribute"])
         module = importlib.import_module(target["module"])
@@ -74,13 +78,8 @@ def detect(function: Any) -> str | None:
             return shape
     if "context" in names or "trajectory" in names:
         return "assay"
-    return "plain" if len(_positional(function)) >= 2 else None
-
-
-def _registered(name: str) -> Any:
-    from assay.registry import find_reward  # type: ignore[import-not-found,unused-ignore]
-
-    return find_reward(name).function
+    positional = [item for item in names.values() if item.kind in POSITIONAL]
+    return "plain" if len(positional) >= 2 else None
 
 
 def _from_file(file: Path, attribute: str) -> tuple[Any, str | None]:
@@ -134,11 +133,6 @@ def _parameters(function: Any) -> dict[str, inspect.Parameter]:
         return dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):
         return {}
-
-
-def _positional(function: Any) -> list[str]:
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [name for name, item in _parameters(function).items() if item.kind in kinds]
 
 
 def pickle_error(function: Any) -> str | None:

@@ -176,7 +176,7 @@ def _in_process(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict
     ours.close()
     for number in range(done, len(dispatcher.calls)):
         emit({"start": number})
-        crash = refused(f"the {place}ed process ended with exit code {process.exitcode}", "")
+        crash = refused(f"the {place}ed process ended with exit code {process.exitcode}")
         emit({"done": number, "reply": {**crash, "status": "crashed", "seconds": 0.0}})
 
 

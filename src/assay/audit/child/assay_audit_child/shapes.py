@@ -52,15 +52,7 @@ def _agentfly(call: TargetCall) -> PreparedCall:
     return PreparedCall(lambda: call.target(**named))
 
 
-def _trl(call: TargetCall) -> PreparedCall:
-    return _trl_call(call, call.prompt_messages, call.completion_messages)
-
-
-def _trl_text(call: TargetCall) -> PreparedCall:
-    return _trl_call(call, call.prompt_text, call.final_response)
-
-
-def _trl_call(call: TargetCall, prompt: Any, completion: Any) -> PreparedCall:
+def _trl(call: TargetCall, prompt: Any, completion: Any) -> PreparedCall:
     rest = {key: [value] for key, value in call.columns.items() if key not in ("prompt", "episode")}
     offered = {**rest, "completion_ids": [[1]], "trainer_state": None}
     arguments = _arguments(call, offered, batch=True)
@@ -80,10 +72,6 @@ def _verl(call: TargetCall) -> PreparedCall:
     )
 
 
-def _openrlhf(call: TargetCall) -> PreparedCall:
-    return _keyword_call(call.target, call.openrlhf_batch("queries"), _openrlhf_reply)
-
-
 def _keyword_call(
     target: Any, arguments: Arguments, finish: Callable[[Any], dict[str, Any]]
 ) -> PreparedCall:
@@ -95,12 +83,7 @@ def _keyword_call(
     return PreparedCall(lambda: target(**arguments), finish)
 
 
-def _verifiers(call: TargetCall) -> PreparedCall:
-    return PreparedCall(lambda: call.target(**_arguments(call, call.verifiers_values())))
-
-
-def _verifiers_text(call: TargetCall) -> PreparedCall:
-    texts = {"completion": call.final_response, "prompt": call.prompt_text}
+def _verifiers(call: TargetCall, **texts: str) -> PreparedCall:
     offered = {**call.verifiers_values(), **texts}
     return PreparedCall(lambda: call.target(**_arguments(call, offered)))
 
@@ -108,12 +91,16 @@ def _verifiers_text(call: TargetCall) -> PreparedCall:
 _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
     "assay": _ours,
     "agentfly": _agentfly,
-    "trl": _trl,
-    "trl-text": _trl_text,
+    "trl": lambda call: _trl(call, call.prompt_messages, call.completion_messages),
+    "trl-text": lambda call: _trl(call, call.prompt_text, call.final_response),
     "verl": _verl,
-    "openrlhf": _openrlhf,
+    "openrlhf": lambda call: _keyword_call(
+        call.target, call.openrlhf_batch("queries"), _openrlhf_reply
+    ),
     "verifiers": _verifiers,
-    "verifiers-text": _verifiers_text,
+    "verifiers-text": lambda call: _verifiers(
+        call, completion=call.final_response, prompt=call.prompt_text
+    ),
     "plain": lambda call: PreparedCall(lambda: call.target(call.final_response, call.reference)),
     "inspect": lambda call: PreparedCall(lambda: _inspect_score(call), _inspect_reply),
     "url": lambda call: PreparedCall(lambda: http.ask(call), http.to_reply),

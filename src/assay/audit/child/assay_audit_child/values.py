@@ -44,14 +44,18 @@ def batch_reply(returned: Mapping[str, Any]) -> dict[str, Any]:
     return reply({"reward": first_of(returned.get("rewards")), **logs})
 
 
+def refused(because: str, kind: str = "") -> dict[str, Any]:
+    """A reply for a call that gave nothing that a trainer could use."""
+    return _reply("raised", None, because, {}, kind)
+
+
 def raised(error: BaseException) -> dict[str, Any]:
     """A reply that says what was raised."""
-    return _reply("raised", None, f"{type(error).__name__}: {_text(error)}", {}, "")
-
-
-def refused(because: str, kind: str) -> dict[str, Any]:
-    """A reply for an answer that no trainer could use."""
-    return _reply("raised", None, because, {}, kind)
+    try:
+        text = str(error)
+    except Exception as broken:  # noqa: BLE001 - an exception may fail to describe itself
+        text = f"({type(broken).__name__} while describing it)"
+    return refused(f"{type(error).__name__}: {text}")
 
 
 def to_number(value: Any) -> float | None:
@@ -88,11 +92,9 @@ def _from_score(score: Any, kind: str) -> dict[str, Any]:
 def _from_mapping(returned: Mapping[Any, Any], keys: tuple[str, ...], kind: str) -> dict[str, Any]:
     key = next((key for key in keys if key in returned), None)
     if key is None:
-        return refused(
-            f"returned a mapping without {keys[0]!r}: {sorted(map(str, returned))}", kind
-        )
-    others = {str(name): value for name, value in returned.items() if name != key}
-    parts = _numbers(others)
+        names = sorted(map(str, returned))
+        return refused(f"returned a mapping without {keys[0]!r}: {names}", kind)
+    parts = _numbers({name: value for name, value in returned.items() if name != key})
     if returned[key] is None:
         return _reply("abstained", None, f"{key!r} is None", parts, kind)
     number = to_number(returned[key])
@@ -116,10 +118,3 @@ def _reply(
         "parts": parts,
         "raw_type": kind,
     }
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as broken:  # noqa: BLE001 - an exception may fail to describe itself
-        return f"({type(broken).__name__} while describing it)"

@@ -16,7 +16,14 @@ from collections.abc import Sequence
 from math import isfinite, isnan, log
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from assay.rewards.outcome.answers.bags import (
+from assay.rewards.outcome.answers.decoding import (
+    NOT_JSON,
+    BeyondLimitError,
+    decode,
+    to_number,
+    with_json_quotes,
+)
+from assay.rewards.outcome.bags import (
     Bag,
     BagPair,
     align,
@@ -24,13 +31,6 @@ from assay.rewards.outcome.answers.bags import (
     bag_f1,
     bag_of,
     mean_score,
-)
-from assay.rewards.outcome.answers.decoding import (
-    NOT_JSON,
-    BeyondLimitError,
-    decode,
-    to_number,
-    with_json_quotes,
 )
 
 MAX_CHARS = 100_000
@@ -78,11 +78,9 @@ def read_reference(lines: Sequence[str]) -> ReferenceAnswer:
             return ReferenceAnswer("number", number)
     values = [decode(with_json_quotes(line)) for line in lines]
     if NOT_JSON in values:
-        return (
-            ReferenceAnswer("string", lines[0])
-            if len(lines) == 1
-            else ReferenceAnswer("string list", list(lines))
-        )
+        if len(lines) == 1:
+            return ReferenceAnswer("string", lines[0])
+        return ReferenceAnswer("string list", list(lines))
     return ReferenceAnswer("json", values)
 
 
@@ -90,6 +88,7 @@ def score_answer(
     text: str, reference: ReferenceAnswer, *, negatives: Negatives = "reference"
 ) -> AnswerMatch:
     """The value of `text` against the reference."""
+    mirrored = negatives == "mirrored"
     if len(text) > MAX_CHARS:
         return AnswerMatch(0.0, f"limit: the answer has {len(text)} characters, over {MAX_CHARS}")
     try:
@@ -97,22 +96,16 @@ def score_answer(
         answered = _is_answered(prediction)
         if _is_refused(prediction, reference):
             why = "no answer" if not answered else "several answers for one number"
-            return AnswerMatch(
-                0.0, f"{reference.kind}: {why}", answered, predicted=_items(prediction)
-            )
+            items = prediction if type(prediction) is list else ()
+            return AnswerMatch(0.0, f"{reference.kind}: {why}", answered, predicted=items)
         if reference.kind == "number":
-            return _score_number(
-                prediction, reference.value, answered, mirrored=negatives == "mirrored"
-            )
+            return _score_number(prediction, reference.value, answered, mirrored=mirrored)
         if reference.kind == "json":
-            return _score_json(
-                prediction, reference.value, answered, mirrored=negatives == "mirrored"
-            )
+            return _score_json(prediction, reference.value, answered, mirrored=mirrored)
         return _score_strings(prediction, reference, answered)
     except _BrowserGymRaisesError as error:
-        return AnswerMatch(
-            0.0, f"{reference.kind}: BrowserGym's scorer raises: {error}", raises=True
-        )
+        because = f"{reference.kind}: BrowserGym's scorer raises: {error}"
+        return AnswerMatch(0.0, because, raises=True)
     except BeyondLimitError as error:
         return AnswerMatch(0.0, f"limit: {error}")
 
@@ -206,18 +199,16 @@ def _score_number(
     prediction: Any, reference: float, answered: bool, *, mirrored: bool
 ) -> AnswerMatch:
     if type(prediction) is str:
-        return AnswerMatch(
-            0.0, f"number: {clip(prediction)!r} is no number", predicted=(prediction,)
-        )
+        because = f"number: {clip(prediction)!r} is no number"
+        return AnswerMatch(0.0, because, predicted=(prediction,))
     if type(prediction) is not float:
         raise _BrowserGymRaisesError("TypeError, a list or an object where a number is due")
     value = log_closeness(prediction, reference, mirrored=mirrored)
-    if not isfinite(value):
-        because = (
-            f"number: {prediction!r} against {reference!r} is infinity in BrowserGym, no score"
-        )
-        return AnswerMatch(0.0, because, answered, predicted=(prediction,))
-    because = f"number: {prediction!r} against {reference!r}, 1 - |ln ratio| = {value:.3f}"
+    because = f"number: {prediction!r} against {reference!r}"
+    if isfinite(value):
+        because = f"{because}, 1 - |ln ratio| = {value:.3f}"
+    else:
+        value, because = 0.0, f"{because} is infinity in BrowserGym, no score"
     return AnswerMatch(value, because, answered, predicted=(prediction,))
 
 
@@ -260,12 +251,8 @@ def _score_strings(prediction: Any, reference: ReferenceAnswer, answered: bool) 
 
 def _bags(texts: Sequence[object]) -> list[Bag] | None:
     """The bag of each text; `None` when one of them is not text."""
-    bags = []
-    for text in texts:
-        if not isinstance(text, str):
-            return None
-        bags.append(bag_of(text))
-    return bags
+    bags = [bag_of(text) for text in texts if isinstance(text, str)]
+    return bags if len(bags) == len(texts) else None
 
 
 def _score_json(
@@ -377,10 +364,6 @@ def _alignment_summary(
         f"{kind}: {hits} of {expected} gold items matched by {predicted} predicted, "
         f"mean over {max(predicted, expected)} = {value:.3f}"
     )
-
-
-def _items(prediction: Any) -> Sequence[object]:
-    return prediction if type(prediction) is list else ()
 
 
 def clip(value: object, width: int = 60) -> str:

@@ -29,19 +29,9 @@ from assay.rewards.outcome.answers.reading import (
 
 Band: TypeAlias = Literal["exact", "form", "partial", "none"]
 Form: TypeAlias = Literal[
-    "white space",
-    "typography",
-    "letter case",
-    "number",
-    "unit",
-    "list",
-    "date",
-    "punctuation",
-    "accents",
-    "lead-in",
-    "percent as fraction",
-    "ambiguous date",
-]
+    "white space", "typography", "letter case", "number", "unit", "list", "date", "punctuation",
+    "accents", "lead-in", "percent as fraction", "ambiguous date",
+]  # fmt: skip
 
 MAX_CHARS = 10_000
 """Longest response that is compared, unless it is the reference itself."""
@@ -153,10 +143,9 @@ def same_value(response: Reading, reference: Reading) -> Form | None:
 def _same_quantity(response: AnswerQuantity, reference: AnswerQuantity) -> Form | None:
     if same_unit(response.unit, reference.unit) and response.value == reference.value:
         return "number" if response.unit == reference.unit else "unit"
-    if (response.unit, reference.unit) == ("%", "") and response.value == reference.value * 100:
-        return "percent as fraction"
-    if (response.unit, reference.unit) == ("", "%") and response.value * 100 == reference.value:
-        return "percent as fraction"
+    for one, other in ((response, reference), (reference, response)):
+        if (one.unit, other.unit) == ("%", "") and one.value == other.value * 100:
+            return "percent as fraction"
     return None
 
 
@@ -281,15 +270,13 @@ def _above(similarity: float, threshold: float) -> float:
 
 
 def _form(form: Form, *, at_most: float = 1.0) -> FuzzyMatch:
-    return FuzzyMatch(
-        min(FORM_SCORES[form], at_most), "form", f"the same value in another form, {form}", 1.0
-    )
+    because = f"the same value in another form, {form}"
+    return FuzzyMatch(min(FORM_SCORES[form], at_most), "form", because, 1.0)
 
 
 def _grade(strength: float, because: str, f1: float | None, edit: float | None) -> FuzzyMatch:
-    if strength < 0:
-        return _none(because)._replace(token_f1=f1, edit_similarity=edit)
-    return _partial(strength, because)._replace(token_f1=f1, edit_similarity=edit)
+    match = _none(because) if strength < 0 else _partial(strength, because)
+    return match._replace(token_f1=f1, edit_similarity=edit)
 
 
 def _partial(strength: float, because: str) -> FuzzyMatch:

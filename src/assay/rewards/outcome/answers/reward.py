@@ -30,12 +30,8 @@ from assay.rewards.outcome.answers.fuzzy import FuzzyMatch, compare
 from assay.schema.score import Abstained, Score, Scored
 
 ASSISTANTBENCH_PARTS = (
-    "answered",
-    "reference_raises",
-    "gold_hidden",
-    "items_gold",
-    "items_predicted",
-)
+    "answered", "reference_raises", "gold_hidden", "items_gold", "items_predicted",
+)  # fmt: skip
 FUZZY_PARTS = ("answered", "similarity", "token_f1", "edit_similarity")
 MAX_ALIASES = 100
 NOTE_PAIRS = 20
@@ -197,13 +193,13 @@ def _to_score(match: AnswerMatch, reference: ReferenceAnswer, lines: Sequence[st
 def _alignment(match: AnswerMatch, lines: Sequence[str]) -> str:
     """`[reference, predicted, score]` for each aligned pair, as bounded JSON."""
     rows = [
-        f"[{_quoted(lines[pair.reference])}, {_quoted(match.predicted[pair.predicted])}, "
+        f"[{_quote(lines[pair.reference])}, {_quote(match.predicted[pair.predicted])}, "
         f"{pair.score:.4f}]"
         for pair in match.pairs[:NOTE_PAIRS]
     ]
     return f"[{', '.join(rows)}]"
 
 
-def _quoted(item: object) -> str:
+def _quote(item: object) -> str:
     # Lone surrogates, which JSON answers may hold, stay escaped: notes are written as UTF-8.
     return encode_basestring_ascii(clip(item))

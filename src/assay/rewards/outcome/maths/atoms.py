@@ -138,12 +138,10 @@ class AtomReader(Cursor, ABC):
         index = self._read_index()
         self.leave()
         match index:
-            case Number(value):
-                return self._maybe_apply(f"{name}_{value}")
+            case Number(inner) | Constant(inner):
+                return self._maybe_apply(f"{name}_{inner}")
             case Symbol(inner):
                 return self._maybe_apply(f"{name}_{inner}" + self._read_primes())
-            case Constant(inner):
-                return self._maybe_apply(f"{name}_{inner}")
             case Mul(factors) if all(isinstance(factor, Symbol) for factor in factors):
                 letters = "".join(f.name for f in factors if isinstance(f, Symbol))
                 return self._maybe_apply(f"{name}_{letters}")
@@ -353,11 +351,7 @@ class AtomReader(Cursor, ABC):
         self.leave()
         if isinstance(lower, Relation) and lower.sides[0] == Constant("i"):
             lower, body = with_variable(lower, "i"), expression(with_variable(body, "i"))
-        match name:
-            case "sum" | "prod" | "int" | "lim":
-                return Big(name, lower, upper, body)
-            case _:
-                raise UnreadableAnswer(f"operator {name}")
+        return Big(lexicon.BIG_OPERATORS[name], lower, upper, body)
 
 
 def _leaf(token: Token) -> Node:

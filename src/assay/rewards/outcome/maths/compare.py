@@ -21,10 +21,10 @@ Nothing is executed, no text is partly read, and every step is bounded before it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
-from assay.rewards.outcome.maths import boxes, spelling, texts, vectors
+from assay.rewards.outcome.maths import boxes, texts, vectors
 from assay.rewards.outcome.maths.clean import clean
 from assay.rewards.outcome.maths.comparer import AnswerComparer, Conventions
 from assay.rewards.outcome.maths.cursor import number
@@ -38,10 +38,10 @@ from assay.rewards.outcome.maths.limits import (
     WorkBudget,
 )
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Apply,
     Big,
     Builder,
+    Expr,
     Group,
     Node,
     Number,
@@ -85,27 +85,59 @@ class Equality:
     """
     because: str
     """One sentence for a person, with both answers cut short."""
+    opinion: str = ""
+    """What sympy said, if it was asked."""
 
 
 def compare(prediction: str, reference: str, *, conventions: Conventions = DEFAULT) -> Equality:
     """Whether an extracted answer equals a reference, under the conventions."""
-    prediction, reference = prediction.strip(), reference.strip()
+    pair = _TextPair(prediction.strip(), reference.strip(), conventions)
+    prediction, reference = pair.prediction, pair.reference
     if not reference:
         return Equality(None, "empty_gold", "the reference answer is empty")
     if not prediction:
         return Equality(equal=False, rule="empty_prediction", because="the answer is empty")
     if prediction == reference:
-        return _equal("identical", prediction, reference)
+        return pair.equal("identical")
     if _NUMBER.fullmatch(prediction) and _NUMBER.fullmatch(reference):
-        return _compare_numbers(prediction, reference, conventions)
+        return _compare_numbers(pair)
     if len(prediction) > MAX_CHARS:
-        return _wrong("limit_prediction", prediction, f"it has {len(prediction):,} characters")
+        return pair.wrong("limit_prediction", f"it has {len(prediction):,} characters")
     if len(reference) > MAX_CHARS:
-        return _not_understood("limit_gold", reference, f"it has {len(reference):,} characters")
-    return _compare_within_limits(prediction, _without_box(reference), conventions)
+        return pair.not_understood("limit_gold", f"it has {len(reference):,} characters")
+    return _compare_within_limits(_TextPair(prediction, _without_box(reference), conventions))
 
 
-def _compare_within_limits(prediction: str, reference: str, conventions: Conventions) -> Equality:
+class _TextPair(NamedTuple):
+    """The two answers of one comparison, and the results that speak of them."""
+
+    prediction: str
+    reference: str
+    conventions: Conventions
+
+    def equal(self, rule: str) -> Equality:
+        because = f"{_shorten(self.prediction)} equals {_shorten(self.reference)} ({rule})"
+        return Equality(equal=True, rule=rule, because=because)
+
+    def different(self, rule: str) -> Equality:
+        because = f"{_shorten(self.prediction)} is not {_shorten(self.reference)}"
+        return Equality(equal=False, rule=rule, because=because)
+
+    def wrong(self, rule: str, fault: object) -> Equality:
+        because = f"{_shorten(self.prediction)} cannot be read as an answer: {fault}"
+        return Equality(equal=False, rule=rule, because=because)
+
+    def not_understood(self, rule: str, fault: object) -> Equality:
+        because = f"the reference {_shorten(self.reference)} was not understood: {fault}"
+        return Equality(None, rule, because)
+
+
+def _shorten(text: str) -> str:
+    flat = " ".join(text[:400].split())
+    return repr(flat if len(flat) <= 120 else flat[:117] + "...")
+
+
+def _compare_within_limits(pair: _TextPair) -> Equality:
     """The comparison of two texts, also where a bound of the arithmetic was set too high.
 
     Every step checks its own size first, but answers are hostile and there are many steps: what
@@ -113,14 +145,14 @@ def _compare_within_limits(prediction: str, reference: str, conventions: Convent
     It is the reference's fault if the plainest answer breaks it as well.
     """
     try:
-        return _compare_texts(prediction, reference, conventions)
+        return _compare_texts(pair)
     except _LIMIT_ERRORS as error:
         fault = type(error).__name__
     try:
-        _compare_texts("0", reference, conventions)
+        _compare_texts(pair._replace(prediction="0"))
     except _LIMIT_ERRORS:
-        return _not_understood("limit_gold", reference, fault)
-    return _wrong("limit_prediction", prediction, fault)
+        return pair.not_understood("limit_gold", fault)
+    return pair.wrong("limit_prediction", fault)
 
 
 _LIMIT_ERRORS: Final = (ArithmeticError, ValueError, RecursionError, MemoryError)
@@ -133,54 +165,53 @@ def _without_box(reference: str) -> str:
     return answer.span if answer is not None and answer.span.strip() else reference
 
 
-def _compare_numbers(prediction: str, reference: str, conventions: Conventions) -> Equality:
-    comparer = AnswerComparer(conventions, WorkBudget(), frozenset({Number}))
-    left, right = (number(text.lstrip("+-")) for text in (prediction, reference))
-    if prediction[0] == "-":
-        left = Number(-left.value, left.digits, left.places)
-    if reference[0] == "-":
-        right = Number(-right.value, right.digits, right.places)
+def _compare_numbers(pair: _TextPair) -> Equality:
+    comparer = AnswerComparer(pair.conventions, WorkBudget(), frozenset({Number}))
+    left, right = map(_signed_number, (pair.prediction, pair.reference))
     rule = comparer.rule(left, right)
-    if rule is None:
-        whole = isinstance(left.value, int) and isinstance(right.value, int)
-        kind = "integer" if whole else "decimal"
-        return _different(kind, prediction, reference)
-    return _equal(rule, prediction, reference)
+    if rule is not None:
+        return pair.equal(rule)
+    whole = isinstance(left.value, int) and isinstance(right.value, int)
+    return pair.different("integer" if whole else "decimal")
 
 
-def _compare_texts(prediction: str, reference: str, conventions: Conventions) -> Equality:
+def _signed_number(text: str) -> Number:
+    literal = number(text.lstrip("+-"))
+    return replace(literal, value=-literal.value) if text[0] == "-" else literal
+
+
+def _compare_texts(pair: _TextPair) -> Equality:
+    prediction, reference, conventions = pair
     if prediction == reference:
-        return _equal("identical", prediction, reference)
+        return pair.equal("identical")
     reference_tokens, reference_fault = _scan_text(reference)
     tokens, fault = _scan_text(prediction)
-    if (
-        tokens is not None
-        and reference_tokens is not None
-        and _same_tokens(tokens, reference_tokens)
-    ):
-        return _equal("tokens", prediction, reference)
-    equality = _compare_words(prediction, reference, conventions)
+    if tokens and reference_tokens and _same_tokens(tokens, reference_tokens):
+        return pair.equal("tokens")
+    equality = _compare_words(pair)
     if equality is not None:
         return equality
-    figures = spelling.in_figures(prediction), spelling.in_figures(reference)
+    figures = texts.in_figures(prediction), texts.in_figures(reference)
     if any(figures):
-        return _compare_texts(figures[0] or prediction, figures[1] or reference, conventions)
+        in_figures = _TextPair(figures[0] or prediction, figures[1] or reference, conventions)
+        return _compare_texts(in_figures)
     if reference_tokens is None:
-        return _unread_reference(prediction, reference, reference_fault)
+        return _unread_reference(pair, reference_fault)
     try:
         right = read(reference_tokens)
     except UnreadableAnswer as error:
-        return _unread_reference(prediction, reference, error)
+        return _unread_reference(pair, error)
     if tokens is None:
-        return _unread_prediction(prediction, fault)
+        return _unread_prediction(pair, fault)
     try:
         left = read(tokens)
     except UnreadableAnswer as error:
-        return _unread_prediction(prediction, error)
-    equality = _compare_nodes(left, right, prediction, reference, conventions)
+        return _unread_prediction(pair, error)
+    equality = _compare_nodes(pair, left, right)
     if equality.equal or "," not in prediction + reference:
         return equality
-    return _reread(tokens, reference_tokens, prediction, reference, conventions) or equality
+    reread = _reread(pair, tokens, reference_tokens)
+    return reread if reread is not None and reread.equal else equality
 
 
 def _scan_text(text: str) -> tuple[list[Token] | None, UnreadableAnswer | None]:
@@ -198,66 +229,56 @@ def _same_tokens(left: list[Token], right: list[Token]) -> bool:
     )
 
 
-def _compare_words(prediction: str, reference: str, conventions: Conventions) -> Equality | None:
+def _compare_words(pair: _TextPair) -> Equality | None:
     """A result if the reference is an option or a time, or the two texts use the same words."""
+    prediction, reference, _ = pair
     expected = texts.option(reference)
     if expected is not None:
-        return _compare_option(prediction, expected, reference, conventions)
+        return _compare_option(pair, expected)
     letters = texts.choices(reference) if "," in reference else None
     if letters is not None and letters == texts.choices(prediction):
-        return _equal("choice", prediction, reference)
+        return pair.equal("choice")
     words = texts.plain(reference)
     if texts.is_words(words) and texts.plain(prediction) == words:
-        return _equal("text", prediction, reference)
-    same_time = spelling.same_time(prediction, reference)
-    if same_time is not None:
-        return (
-            _equal("time", prediction, reference)
-            if same_time
-            else _different("time", prediction, reference)
-        )
-    return None
+        return pair.equal("text")
+    same_time = texts.same_time(prediction, reference)
+    if same_time is None:
+        return None
+    return pair.equal("time") if same_time else pair.different("time")
 
 
-def _compare_option(
-    prediction: str, expected: texts.Option, reference: str, conventions: Conventions
-) -> Equality | None:
+def _compare_option(pair: _TextPair, expected: texts.Option) -> Equality | None:
     """A reference with letter and content is met by either; by both only if both agree."""
-    option = texts.option(prediction, any_case=True)
+    option = texts.option(pair.prediction, any_case=True)
     if option is None:
         if not expected.content:
             return None
-        option = texts.Option(expected.letter, prediction)
+        option = texts.Option(expected.letter, pair.prediction)
     same = option.letter == expected.letter
     if same and option.content and expected.content:
-        same = _compare_texts(option.content, expected.content, conventions).equal is True
-    return (
-        _equal("choice", prediction, reference)
-        if same
-        else _different("choice", prediction, reference)
-    )
+        contents = _TextPair(option.content, expected.content, pair.conventions)
+        same = _compare_texts(contents).equal is True
+    return pair.equal("choice") if same else pair.different("choice")
 
 
-def _unread_reference(prediction: str, reference: str, fault: UnreadableAnswer | None) -> Equality:
+def _unread_reference(pair: _TextPair, fault: UnreadableAnswer | None) -> Equality:
     """Words that are not formulas can still be told apart; anything else is not understood."""
-    words = texts.plain(reference)
+    words = texts.plain(pair.reference)
     if isinstance(fault, TooLarge):
-        return _not_understood("limit_gold", reference, str(fault))
-    if texts.skeleton(prediction) == texts.skeleton(reference):
-        return _equal("layout", prediction, reference)
+        return pair.not_understood("limit_gold", fault)
+    if texts.skeleton(pair.prediction) == texts.skeleton(pair.reference):
+        return pair.equal("layout")
     if texts.is_words(words) and not texts.is_prose(words):
-        return _different("text", prediction, reference)
-    return _not_understood("unparseable_gold", reference, str(fault))
+        return pair.different("text")
+    return pair.not_understood("unparseable_gold", fault)
 
 
-def _unread_prediction(prediction: str, fault: UnreadableAnswer | None) -> Equality:
+def _unread_prediction(pair: _TextPair, fault: UnreadableAnswer | None) -> Equality:
     rule = "limit_prediction" if isinstance(fault, TooLarge) else "unparseable_prediction"
-    return _wrong(rule, prediction, str(fault))
+    return pair.wrong(rule, fault)
 
 
-def _compare_nodes(
-    left: Node, right: Node, prediction: str, reference: str, conventions: Conventions
-) -> Equality:
+def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
     kinds = kinds_in(left, right)
     budget = WorkBudget()
     rule = None
@@ -269,20 +290,20 @@ def _compare_nodes(
             left, right = with_bound_names(left), with_bound_names(right)
         if not kinds.isdisjoint((Symbol, Apply)):
             left, right = vectors.reconcile(left, right)
-        rule = AnswerComparer(conventions, budget, kinds).rule(left, right)
+        rule = AnswerComparer(pair.conventions, budget, kinds).rule(left, right)
     except TooLarge as error:
         budget.limit = error
     except UnreadableAnswer:
-        return _different(_kind(right), prediction, reference)
+        return pair.different(_kind(right))
     if rule is not None:
-        return _equal(rule, prediction, reference)
+        return pair.equal(rule)
     if budget.limit is not None:
         if _is_manageable(right):
-            return _wrong("limit_prediction", prediction, str(budget.limit))
-        return _not_understood("limit_gold", reference, str(budget.limit))
+            return pair.wrong("limit_prediction", budget.limit)
+        return pair.not_understood("limit_gold", budget.limit)
     if Big in kinds and Big not in kinds_in(left) and is_unevaluated(_stated_value(right)):
-        return _not_understood("unevaluated_gold", reference, "it has a sum, integral or limit")
-    return _different(_kind(right), prediction, reference)
+        return pair.not_understood("unevaluated_gold", "it has a sum, integral or limit")
+    return pair.different(_kind(right))
 
 
 def _stated_value(node: Node) -> Node:
@@ -296,22 +317,19 @@ def _is_manageable(node: Node) -> bool:
     if cost(node) > MAX_STEPS // 16:
         return False
     try:
-        if isinstance(node, EXPRESSIONS):
+        if isinstance(node, Expr):
             rational(node, WorkBudget())
     except TooLarge:
         return False
     return True
 
 
-def _reread(
-    tokens: list[Token],
-    reference_tokens: list[Token],
-    prediction: str,
-    reference: str,
-    conventions: Conventions,
-) -> Equality | None:
-    """An equal result under the other reading of a comma: a separator, or a decimal point."""
-    for text, others, swapped in ((prediction, reference_tokens, False), (reference, tokens, True)):
+def _reread(pair: _TextPair, tokens: list[Token], reference_tokens: list[Token]) -> Equality | None:
+    """The comparison under the other reading of a comma: a separator, or a decimal point."""
+    for text, others, swapped in (
+        (pair.prediction, reference_tokens, False),
+        (pair.reference, tokens, True),
+    ):
         match = _COMMA_DECIMAL.fullmatch(clean(text))
         pointed = len(others) < 4 and any("." in token.text for token in others)
         if match is None or not pointed:
@@ -320,22 +338,14 @@ def _reread(
         if not grouped:
             decimal = scan(f"{match[1]}{match[2].replace('.', '')}.{match[3]}")
             left, right = (others, decimal) if swapped else (decimal, others)
-            equality = _compare_nodes(read(left), read(right), prediction, reference, conventions)
-            return equality if equality.equal else None
+            return _compare_nodes(pair, read(left), read(right))
     if not any(token.kind == "grouped" for token in (*tokens, *reference_tokens)):
         return None
     try:
-        left_node, right_node = (
-            _read_with_separating_commas(t) for t in (tokens, reference_tokens)
-        )
+        nodes = [read(each, commas_group=False) for each in (tokens, reference_tokens)]
     except UnreadableAnswer:
         return None
-    equality = _compare_nodes(left_node, right_node, prediction, reference, conventions)
-    return equality if equality.equal else None
-
-
-def _read_with_separating_commas(tokens: list[Token]) -> Node:
-    return read(tokens, commas_group=False)
+    return _compare_nodes(pair, nodes[0], nodes[1])
 
 
 def _kind(node: Node) -> str:
@@ -347,34 +357,3 @@ def _kind(node: Node) -> str:
             return "interval"
         case _:
             return type(node).__name__.lower()
-
-
-def _shorten(text: str) -> str:
-    flat = " ".join(text[:400].split())
-    return repr(flat if len(flat) <= 120 else flat[:117] + "...")
-
-
-def _equal(rule: str, prediction: str, reference: str) -> Equality:
-    return Equality(
-        equal=True,
-        rule=rule,
-        because=f"{_shorten(prediction)} equals {_shorten(reference)} ({rule})",
-    )
-
-
-def _different(rule: str, prediction: str, reference: str) -> Equality:
-    return Equality(
-        equal=False, rule=rule, because=f"{_shorten(prediction)} is not {_shorten(reference)}"
-    )
-
-
-def _wrong(rule: str, prediction: str, fault: str) -> Equality:
-    return Equality(
-        equal=False,
-        rule=rule,
-        because=f"{_shorten(prediction)} cannot be read as an answer: {fault}",
-    )
-
-
-def _not_understood(rule: str, reference: str, fault: str) -> Equality:
-    return Equality(None, rule, f"the reference {_shorten(reference)} was not understood: {fault}")

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.decimals import (
+    HALF,
     ONE,
     PI,
     ZERO,
@@ -109,25 +110,14 @@ def _integer_power(base: Complex, exponent: int) -> Complex:
     return result
 
 
-def _sin(a: Complex) -> Complex:
-    up = exp(multiply(IMAGINARY, a))
-    down = divide(UNIT, up)
-    return divide(subtract(up, down), Complex(ZERO, Decimal(2)))
-
-
-def _cos(a: Complex) -> Complex:
-    up = exp(multiply(IMAGINARY, a))
-    return scale(add(up, divide(UNIT, up)), Decimal("0.5"))
-
-
 def _sinh(a: Complex) -> Complex:
     up = exp(a)
-    return scale(subtract(up, divide(UNIT, up)), Decimal("0.5"))
+    return scale(subtract(up, divide(UNIT, up)), HALF)
 
 
 def _cosh(a: Complex) -> Complex:
     up = exp(a)
-    return scale(add(up, divide(UNIT, up)), Decimal("0.5"))
+    return scale(add(up, divide(UNIT, up)), HALF)
 
 
 def _arsinh(a: Complex) -> Complex:
@@ -139,22 +129,26 @@ def _arcosh(a: Complex) -> Complex:
 
 
 def _artanh(a: Complex) -> Complex:
-    return scale(subtract(log(add(UNIT, a)), log(subtract(UNIT, a))), Decimal("0.5"))
+    return scale(subtract(log(add(UNIT, a)), log(subtract(UNIT, a))), HALF)
 
 
-def _arcsin(a: Complex) -> Complex:
-    rotation = _arsinh(multiply(IMAGINARY, a))
+def _circular(hyperbolic: Callable[[Complex], Complex], a: Complex) -> Complex:
+    """The circular function of an odd hyperbolic one: `sin a` is `sinh(ia) / i`."""
+    rotation = hyperbolic(multiply(IMAGINARY, a))
     return Complex(rotation.im, -rotation.re)
+
+
+def _sin(a: Complex) -> Complex:
+    return _circular(_sinh, a)
+
+
+def _cos(a: Complex) -> Complex:
+    return _cosh(multiply(IMAGINARY, a))
 
 
 def _arccos(a: Complex) -> Complex:
-    value = _arcsin(a)
+    value = _circular(_arsinh, a)
     return Complex(PI / 2 - value.re, -value.im)
-
-
-def _arctan(a: Complex) -> Complex:
-    rotation = _artanh(multiply(IMAGINARY, a))
-    return Complex(rotation.im, -rotation.re)
 
 
 FUNCTIONS: Final[dict[str, Callable[[Complex], Complex]]] = {
@@ -167,9 +161,9 @@ FUNCTIONS: Final[dict[str, Callable[[Complex], Complex]]] = {
     "arsinh": _arsinh,
     "arcosh": _arcosh,
     "artanh": _artanh,
-    "arcsin": _arcsin,
+    "arcsin": lambda a: _circular(_arsinh, a),
     "arccos": _arccos,
-    "arctan": _arctan,
+    "arctan": lambda a: _circular(_artanh, a),
     "exp": exp,
     "ln": log,
 }

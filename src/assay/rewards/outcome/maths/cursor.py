@@ -12,7 +12,6 @@ from assay.rewards.outcome.maths.limits import (
     UnreadableAnswer,
 )
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Add,
     Constant,
     Div,
@@ -67,7 +66,7 @@ class Cursor:
 
 def expression(node: Node) -> Expr:
     """The node, if it may stand inside arithmetic."""
-    if isinstance(node, EXPRESSIONS):
+    if isinstance(node, Expr):
         return node
     raise UnreadableAnswer(f"{type(node).__name__.lower()} inside arithmetic")
 

@@ -7,13 +7,23 @@ from decimal import Decimal, DecimalException
 from typing import Any, Final
 from zlib import crc32
 
-from assay.rewards.outcome.maths import complexes, functions
+from assay.rewards.outcome.maths import complexes
 from assay.rewards.outcome.maths.complexes import Complex
-from assay.rewards.outcome.maths.decimals import ONE, PI, ZERO, E, NotReal, nearest_integer, power
+from assay.rewards.outcome.maths.cursor import INFINITY
+from assay.rewards.outcome.maths.decimals import (
+    OF_ONE,
+    ONE,
+    PI,
+    ZERO,
+    E,
+    NotReal,
+    nearest_integer,
+    of_several,
+    power,
+)
 from assay.rewards.outcome.maths.exact import rational
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Add,
     Based,
     Big,
@@ -30,6 +40,7 @@ from assay.rewards.outcome.maths.nodes import (
     Relation,
     Symbol,
     children,
+    walk,
 )
 
 LONGEST_RANGE: Final = 120
@@ -120,23 +131,21 @@ class NumericEvaluator:
         exponent = self._at(node.exponent)
         if base.im == 0 and exponent.im == 0:
             if base.re < 0:
-                return self._negative_base(base, exponent, self._exact(node.exponent))
+                return self._negative_base(base, exponent, node.exponent)
             self.budget.spend(4)
             return Complex(power(base.re, exponent.re), ZERO)
         self.budget.spend(40)
         return complexes.power(base, exponent)
 
-    def _negative_base(self, base: Complex, exponent: Complex, exact: Rational | None) -> Complex:
+    def _negative_base(self, base: Complex, exponent: Complex, node: Expr) -> Complex:
         """Real roots of odd degree are real: the cube root of -8 is -2."""
+        exact = rational_or_none(node, self.budget)
         if exact is not None and exact.denominator % 2:
             size = power(-base.re, exponent.re)
             return Complex(-size if exact.numerator % 2 else size, ZERO)
         if self.real:
             return Complex(power(base.re, exponent.re), ZERO)
         return complexes.power(base, exponent)
-
-    def _exact(self, node: Expr) -> Rational | None:
-        return rational_or_none(node, self.budget)
 
     def degree(self, node: Degree) -> Complex:
         return complexes.scale(self._at(node.term), PI / 180)
@@ -153,7 +162,7 @@ class NumericEvaluator:
         if node.name == "log" and len(values) == 2:
             top, base = (self._function("ln", value) for value in values)
             return complexes.divide(top, base)
-        return Complex(functions.of_several(node.name, [_real(value) for value in values]), ZERO)
+        return Complex(of_several(node.name, [_real(value) for value in values]), ZERO)
 
     def _function(self, name: str, a: Complex) -> Complex:
         if name in _RECIPROCALS:
@@ -166,9 +175,9 @@ class NumericEvaluator:
         if name == "abs":
             return Complex(complexes.modulus(a), ZERO)
         self.budget.spend(20)
-        if a.im == 0 and name in functions.OF_ONE:
+        if a.im == 0 and name in OF_ONE:
             try:
-                return Complex(functions.OF_ONE[name](a.re), ZERO)
+                return Complex(OF_ONE[name](a.re), ZERO)
             except NotReal:
                 if self.real or name not in complexes.FUNCTIONS:
                     raise
@@ -287,25 +296,19 @@ def finite_range(node: Big) -> tuple[Expr, Expr] | None:
 
 def is_unevaluated(node: Node) -> bool:
     """Whether the tree has an integral, a limit, or a sum or product that is not added up."""
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Big):
-            ends = finite_range(current)
-            if ends is None:
-                return True
-            first, last = (rational_or_none(end, WorkBudget()) for end in ends)
-            if first is not None and last is not None and last - first > LONGEST_RANGE:
-                return True
-        pending.extend(children(current))
-    return False
+    return any(isinstance(part, Big) and not _is_added_up(part) for part in walk(node))
+
+
+def _is_added_up(node: Big) -> bool:
+    ends = finite_range(node)
+    if ends is None:
+        return False
+    first, last = (rational_or_none(end, WorkBudget()) for end in ends)
+    return first is None or last is None or last - first <= LONGEST_RANGE
 
 
 def _finite_expression(node: Node | None) -> Expr | None:
     """The node, if it is arithmetic without infinity."""
-    if not isinstance(node, EXPRESSIONS) or _INFINITY in (node, *children(node)):
+    if not isinstance(node, Expr) or INFINITY in (node, *children(node)):
         return None
     return node
-
-
-_INFINITY: Final = Constant("infinity")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from fractions import Fraction
 
 from assay.rewards.outcome.maths.cursor import whole
@@ -29,9 +31,9 @@ def rational(node: Expr, budget: WorkBudget) -> Rational | None:
         case Number(value):
             return value
         case Add(terms):
-            return _sum(terms, budget)
+            return _fold(operator.add, 0, terms, budget)
         case Mul(factors):
-            return _product(factors, budget)
+            return _fold(operator.mul, 1, factors, budget)
         case Div(top, bottom):
             return _quotient(rational(top, budget), rational(bottom, budget), budget)
         case Power(base, exponent):
@@ -44,23 +46,18 @@ def rational(node: Expr, budget: WorkBudget) -> Rational | None:
             return None
 
 
-def _sum(terms: tuple[Expr, ...], budget: WorkBudget) -> Rational | None:
-    result: Rational = 0
-    for term in terms:
-        value = rational(term, budget)
+def _fold(
+    combine: Callable[[Rational, Rational], Rational],
+    start: Rational,
+    parts: tuple[Expr, ...],
+    budget: WorkBudget,
+) -> Rational | None:
+    result = start
+    for part in parts:
+        value = rational(part, budget)
         if value is None:
             return None
-        result = bounded(result + value, budget)
-    return result
-
-
-def _product(factors: tuple[Expr, ...], budget: WorkBudget) -> Rational | None:
-    result: Rational = 1
-    for factor in factors:
-        value = rational(factor, budget)
-        if value is None:
-            return None
-        result = bounded(result * value, budget)
+        result = bounded(combine(result, value), budget)
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 FUNCTIONS: Final = {
     **{name: name for name in ("sin", "cos", "tan", "cot", "sec", "csc", "cosec")},
@@ -55,45 +55,25 @@ GREEK_WORDS: Final = frozenset(
 
 CONSTANTS: Final = {
     "pi": "pi",
-    "infty": "infinity",
-    "infin": "infinity",
-    "infinity": "infinity",
-    "inf": "infinity",
-    "oo": "infinity",
     "imath": "i",
+    **dict.fromkeys("infty infin infinity inf oo".split(), "infinity"),
 }
 
 RELATIONS: Final = {
-    "=": "=",
-    "==": "=",
-    "!=": "!=",
-    "=/=": "!=",
-    "<>": "!=",
-    "<": "<",
-    ">": ">",
-    "<=": "<=",
-    ">=": ">=",
-    "le": "<=",
-    "leq": "<=",
-    "leqslant": "<=",
-    "leqq": "<=",
-    "ge": ">=",
-    "geq": ">=",
-    "geqslant": ">=",
-    "geqq": ">=",
-    "lt": "<",
-    "gt": ">",
-    "ne": "!=",
-    "neq": "!=",
-    "equiv": "=",
-    "approx": "~",
-    "simeq": "~",
-    "approxeq": "~",
-    "~=": "~",
-    "in": "in",
-    "to": "=",
-    "rightarrow": "=",
+    spelling: sign
+    for sign, spellings in {
+        "=": "= == equiv to rightarrow ->",
+        "!=": "!= =/= <> ne neq",
+        "<": "< lt",
+        ">": "> gt",
+        "<=": "<= =< le leq leqslant leqq",
+        ">=": ">= => ge geq geqslant geqq",
+        "~": "~= approx simeq approxeq",
+        "in": "in",
+    }.items()
+    for spelling in spellings.split()
 }
+"""Signs and commands to the relation that they write."""
 
 SPACES: Final = frozenset(
     "quad qquad displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg "
@@ -114,7 +94,9 @@ FONTS: Final = frozenset("mathbf boldsymbol bm underline mathsf mathit ensuremat
 FRACTIONS: Final = frozenset({"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"})
 BINOMIALS: Final = frozenset({"binom", "dbinom", "tbinom"})
 TIMES: Final = frozenset({"times", "cdot", "ast", "bullet", "cdotp", "star"})
-BIG_OPERATORS: Final = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
+BIG_OPERATORS: Final[dict[str, Literal["sum", "prod", "int", "lim"]]] = {
+    "sum": "sum", "prod": "prod", "int": "int", "lim": "lim",
+}  # fmt: skip
 MATRICES: Final = frozenset(
     {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "smallmatrix", "array"}
 )

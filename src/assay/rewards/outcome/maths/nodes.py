@@ -12,7 +12,17 @@ Bracket = Literal["(", "[", "{", ""]
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Node:
+    """Any part of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expr(Node):
+    """What may stand inside arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Expr):
     """A rational literal; `digits` counts its significant digits if it has a decimal point."""
 
     value: Rational
@@ -22,7 +32,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Based:
+class Based(Expr):
     """Digits with a base subscript, such as 204 in base 5."""
 
     numeral: str
@@ -30,39 +40,39 @@ class Based:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Expr):
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Expr):
     name: Literal["pi", "e", "i", "infinity"]
 
 
 @dataclass(frozen=True, slots=True)
-class Add:
+class Add(Expr):
     terms: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Mul:
+class Mul(Expr):
     factors: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Div:
+class Div(Expr):
     top: Expr
     bottom: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
+class Power(Expr):
     base: Expr
     exponent: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Expr):
     """A known function, or one that is only a name when `opaque`."""
 
     name: str
@@ -71,7 +81,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Expr):
     """A letter before parentheses: a function or a product, decided once both answers are known."""
 
     name: str
@@ -79,7 +89,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
-class PlusMinus:
+class PlusMinus(Expr):
     """Both signs of a term; signs of one item go together, and `flipped` is the lower sign."""
 
     term: Expr
@@ -87,12 +97,12 @@ class PlusMinus:
 
 
 @dataclass(frozen=True, slots=True)
-class Degree:
+class Degree(Expr):
     term: Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Big:
+class Big(Expr):
     """A sum, product, integral or limit."""
 
     operator: Literal["sum", "prod", "int", "lim"]
@@ -102,12 +112,12 @@ class Big:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Expr):
     rows: tuple[tuple[Node, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Node):
     """A value with what it is counted in."""
 
     value: Node
@@ -116,14 +126,14 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(Node):
     terms: tuple[Expr, ...]
     clock: bool
     """Written like a time of day, so only the same digits are equal."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Node):
     """Members between brackets, or a bare list when `opening` is empty."""
 
     opening: Bracket
@@ -134,18 +144,18 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class Union(Node):
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Without:
+class Without(Node):
     whole: Node
     removed: Node
 
 
 @dataclass(frozen=True, slots=True)
-class Builder:
+class Builder(Node):
     """A set given by a condition on its members."""
 
     member: Node
@@ -153,7 +163,7 @@ class Builder:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Node):
     """Sides joined by relation signs: `operators[k]` stands between sides k and k + 1."""
 
     sides: tuple[Node, ...]
@@ -161,43 +171,8 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(Node):
     words: str
-
-
-Expr = (
-    Number
-    | Based
-    | Symbol
-    | Constant
-    | Add
-    | Mul
-    | Div
-    | Power
-    | Call
-    | Apply
-    | PlusMinus
-    | Degree
-    | Big
-    | Matrix
-)
-Node = Expr | Quantity | Ratio | Group | Union | Without | Builder | Relation | Text
-EXPRESSIONS = (
-    Number,
-    Based,
-    Symbol,
-    Constant,
-    Add,
-    Mul,
-    Div,
-    Power,
-    Call,
-    Apply,
-    PlusMinus,
-    Degree,
-    Big,
-    Matrix,
-)
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -205,7 +180,7 @@ def children(node: Node) -> tuple[Node, ...]:
     match node:
         case Add(parts) | Mul(parts) | Call(_, parts) | Apply(_, parts) | Ratio(parts):
             return parts
-        case Div(a, b) | Power(a, b):
+        case Div(a, b) | Power(a, b) | Without(a, b):
             return (a, b)
         case PlusMinus(term) | Degree(term) | Quantity(term):
             return (term,)
@@ -215,9 +190,15 @@ def children(node: Node) -> tuple[Node, ...]:
             return tuple(cell for row in rows for cell in row)
         case Big(_, lower, upper, body):
             return tuple(part for part in (lower, upper, body) if part is not None)
-        case Without(a, b):
-            return (a, b)
         case Builder(member, conditions):
             return (member, *conditions)
         case _:
             return ()
+
+
+def walk(*roots: Node) -> list[Node]:
+    """The nodes and all their parts, the outermost first."""
+    nodes = list(roots)
+    for node in nodes:
+        nodes.extend(children(node))
+    return nodes

@@ -16,7 +16,6 @@ from assay.rewards.outcome.maths.environments import EnvironmentReader
 from assay.rewards.outcome.maths.expressions import is_mixed_number
 from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Add,
     Bracket,
     Builder,
@@ -315,7 +314,7 @@ class AnswerReader(EnvironmentReader):
 
 
 def _quantity(value: Node, unit: units.Unit) -> Node:
-    if unit == (("percent", 1),) and not isinstance(value, EXPRESSIONS):
+    if unit == (("percent", 1),) and not isinstance(value, Expr):
         raise UnreadableAnswer("a percentage of something that is no number")
     if unit == (("percent", 1),) and isinstance(value, Add) and not is_mixed_number(value):
         return Add((*value.terms[:-1], hundredth(value.terms[-1])))
@@ -325,7 +324,7 @@ def _quantity(value: Node, unit: units.Unit) -> Node:
 
 
 def _bracket_vanishes(node: Node) -> bool:
-    return isinstance(node, (*EXPRESSIONS, Quantity, Group, Ratio, Relation, Text))
+    return isinstance(node, (Expr, Quantity, Group, Ratio, Relation, Text))
 
 
 def _with_products(tokens: list[Token]) -> list[Token]:

@@ -50,9 +50,7 @@ class Extraction:
 
 DEFAULT = ExtractionPolicy()
 
-PolicyName: TypeAlias = Literal["default", "anchored", "boxed"]
-
-POLICIES: Mapping[PolicyName, ExtractionPolicy] = MappingProxyType(
+POLICIES: Mapping[str, ExtractionPolicy] = MappingProxyType(
     {
         "default": DEFAULT,
         "anchored": ExtractionPolicy(rules=("boxed", "answer_tag", "hash", "phrase")),

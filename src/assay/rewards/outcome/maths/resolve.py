@@ -3,96 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal
+from dataclasses import fields, replace
+from typing import Any, Final, Literal
 
 from assay.rewards.outcome.maths.cursor import expression, negate
 from assay.rewards.outcome.maths.evaluate import running_name
 from assay.rewards.outcome.maths.nodes import (
-    Add,
     Apply,
     Big,
-    Builder,
     Call,
     Constant,
-    Degree,
-    Div,
     Expr,
-    Group,
-    Matrix,
     Mul,
     Node,
     Number,
     PlusMinus,
     Power,
-    Quantity,
-    Ratio,
     Relation,
     Symbol,
-    Union,
-    Without,
-    children,
+    walk,
 )
 
 _FUNCTION_LETTERS: Final = frozenset("fghFGH")
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with `change` applied to each direct part."""
+    """The node with `change` applied to each direct part; expressions must stay expressions."""
 
-    def part(child: Node) -> Expr:
-        return expression(change(child))
+    def rebuild_field(value: Any) -> Any:  # a node, a tuple of fields, or a name
+        if isinstance(value, Node):
+            changed = change(value)
+            return expression(changed) if isinstance(value, Expr) else changed
+        return tuple(map(rebuild_field, value)) if isinstance(value, tuple) else value
 
-    match node:
-        case Add(terms):
-            return Add(tuple(map(part, terms)))
-        case Mul(factors):
-            return Mul(tuple(map(part, factors)))
-        case Div(top, bottom):
-            return Div(part(top), part(bottom))
-        case Power(base, exponent):
-            return Power(part(base), part(exponent))
-        case Call(name, arguments, opaque):
-            return Call(name, tuple(map(part, arguments)), opaque)
-        case Apply(name, arguments):
-            return Apply(name, tuple(map(part, arguments)))
-        case PlusMinus(term, flipped):
-            return PlusMinus(part(term), flipped)
-        case Degree(term):
-            return Degree(part(term))
-        case _:
-            return _rebuild_shape(node, change)
+    names = (field.name for field in fields(node))
+    return replace(node, **{name: rebuild_field(getattr(node, name)) for name in names})
 
 
-def _rebuild_shape(node: Node, change: Callable[[Node], Node]) -> Node:
-    match node:
-        case Quantity(value, unit):
-            return Quantity(change(value), unit)
-        case Group(opening, items, closing, alternatives):
-            return Group(opening, tuple(map(change, items)), closing, alternatives)
-        case Matrix(rows):
-            return Matrix(tuple(tuple(map(change, row)) for row in rows))
-        case Relation(sides, operators):
-            return Relation(tuple(map(change, sides)), operators)
-        case Union(parts):
-            return Union(tuple(map(change, parts)))
-        case Ratio(terms, clock):
-            return Ratio(tuple(expression(change(term)) for term in terms), clock)
-        case Without(whole, removed):
-            return Without(change(whole), change(removed))
-        case Builder(member, conditions):
-            return Builder(change(member), tuple(map(change, conditions)))
-        case Big(operator, lower, upper, body):
-            return Big(
-                operator,
-                None if lower is None else change(lower),
-                None if upper is None else change(upper),
-                expression(change(body)),
-            )
-        case _:
-            return node
-
-
-def functions_in(*nodes: Node) -> frozenset[str]:
+def functions_in(*roots: Node) -> frozenset[str]:
     """The letters before parentheses that mean functions, given all that is written.
 
     f, g and h do, unless the same letter also stands alone; so does a letter whose value at a
@@ -100,16 +48,13 @@ def functions_in(*nodes: Node) -> frozenset[str]:
     """
     applied: set[str] = set()
     alone: set[str] = set()
-    pending = list(nodes)
-    while pending:
-        node = pending.pop()
+    for node in walk(*roots):
         if isinstance(node, Apply) and _is_function_name(node.name):
             applied.add(node.name)
         elif isinstance(node, Symbol):
             alone.add(node.name)
         elif isinstance(node, Relation):
             applied.update(_named_functions(node.sides[0]))
-        pending.extend(children(node))
     return frozenset(applied - alone)
 
 
@@ -176,26 +121,14 @@ def _rename(node: Node, name: str, new: str) -> Node:
     return rebuild(node, lambda child: _rename(child, name, new))
 
 
-def kinds_in(*nodes: Node) -> frozenset[type]:
+def kinds_in(*roots: Node) -> frozenset[type]:
     """The types of all the nodes in the trees."""
-    kinds: set[type] = set()
-    pending = list(nodes)
-    while pending:
-        current = pending.pop()
-        kinds.add(type(current))
-        pending.extend(children(current))
-    return frozenset(kinds)
+    return frozenset(map(type, walk(*roots)))
 
 
 def cost(node: Node) -> int:
     """Steps to evaluate the tree at one point, roughly."""
-    steps = 0
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        steps += 20 if isinstance(current, (Call, Power, Big)) else 2
-        pending.extend(children(current))
-    return steps
+    return sum(20 if isinstance(part, (Call, Power, Big)) else 2 for part in walk(node))
 
 
 def variants(node: Node) -> list[Node]:

@@ -13,7 +13,7 @@ agent: the rewards abstain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.rewards.outcome.maths.compare import compare
+from assay.rewards.outcome.maths.compare import Equality, compare
 from assay.rewards.outcome.maths.comparer import Conventions
 from assay.rewards.outcome.maths.extract import extract, reference_span
 from assay.rewards.outcome.maths.hedges import names_several, offers_alternatives
@@ -59,13 +59,29 @@ def math_equal_reward(
     conventions are those of `Conventions` and `Tolerance`. `second_opinion` asks sympy where the
     comparator could not settle it. Further columns of the row are accepted and not looked at.
     """
-    return _score(
-        final_response,
-        answer,
-        policy=_extraction_policy(extraction),
-        conventions=_conventions(tolerance, percent, units, list_order),
-        second_opinion=second_opinion,
-    )
+    policy = _extraction_policy(extraction)
+    conventions = _conventions(tolerance, percent, units, list_order)
+    if second_opinion:
+        # Imported only here: processes and event loops cost more than all the rest.
+        from assay.rewards.outcome.maths.second_opinion import require_sympy
+
+        require_sympy()
+    references = _references(answer)
+    if not references:
+        return Abstained("missing_reference", f"the reference is {answer!r:.80}", PARTS)
+    if not isinstance(final_response, str):
+        return _wrong("there is no response", {"extracted": "", "rule": "none"})
+    extracted = extract(final_response, policy)
+    if extracted.span is None:
+        return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
+    best = _compare_all(extracted.span, references, conventions, second_opinion=second_opinion)
+    notes = {"extracted": extracted.span[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
+    if best.equal is None:
+        return Abstained("unparseable_reference", best.because, PARTS, notes)
+    if best.opinion:
+        notes["second_opinion"] = best.opinion
+    value = float(best.equal)
+    return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
 
 
 @reward(name="math_equal_reward_tool", version=1, parts=PARTS)
@@ -87,11 +103,14 @@ def math_equal_reward_tool(
     `acc` says whether the answer is right, with or without a tool.
     """
     use = tool_use(trajectory, to_policy(tool_policy))
-    score = _score(
+    score = math_equal_reward(
         final_response,
         answer,
-        policy=_extraction_policy(extraction),
-        conventions=_conventions(tolerance, percent, units, list_order),
+        extraction=extraction,
+        tolerance=tolerance,
+        percent=percent,
+        units=units,
+        list_order=list_order,
         second_opinion=second_opinion,
     )
     if isinstance(score, Abstained):
@@ -102,55 +121,14 @@ def math_equal_reward_tool(
     return Scored(value, f"{use.because}; {score.because}", score.parts, score.notes)
 
 
-def _score(
-    response: object,
-    answer: object,
-    *,
-    policy: ExtractionPolicy,
-    conventions: Conventions,
-    second_opinion: bool,
-) -> Score:
-    if second_opinion:
-        # Imported only here: processes and event loops cost more than all the rest.
-        from assay.rewards.outcome.maths.second_opinion import require_sympy
-
-        require_sympy()
-    references = _references(answer)
-    if not references:
-        return Abstained("missing_reference", f"the reference is {answer!r:.80}", PARTS)
-    if not isinstance(response, str):
-        return _wrong("there is no response", {"extracted": "", "rule": "none"})
-    extracted = extract(response, policy)
-    if extracted.span is None:
-        return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
-    best = _compare_all(extracted.span, references, conventions, second_opinion=second_opinion)
-    notes = {"extracted": extracted.span[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
-    if best.equal is None:
-        return Abstained("unparseable_reference", best.because, PARTS, notes)
-    if best.opinion:
-        notes["second_opinion"] = best.opinion
-    value = float(best.equal)
-    return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """Whether the answer equals one reference, with what sympy added to it."""
-
-    equal: bool | None
-    rule: str
-    because: str
-    opinion: str = ""
-
-
 def _compare_all(
     span: str, references: Sequence[str], conventions: Conventions, *, second_opinion: bool
-) -> _Comparison:
+) -> Equality:
     """The first reference that the span equals; else one that could not be read; else the last.
 
     A reference that cannot be read might have been the one that is equal, so it is not outvoted.
     """
-    unread: _Comparison | None = None
+    unread: Equality | None = None
     for reference in references:
         comparison = _compare_one(span, reference, conventions, second_opinion=second_opinion)
         if comparison.equal:
@@ -162,28 +140,24 @@ def _compare_all(
 
 def _compare_one(
     span: str, reference: str, conventions: Conventions, *, second_opinion: bool
-) -> _Comparison:
+) -> Equality:
     expected = reference_span(reference)
     if offers_alternatives(span) and not names_several(expected):
-        return _Comparison(
-            equal=False, rule="alternatives", because="alternatives are no answer to one value"
-        )
+        because = "alternatives are no answer to one value"
+        return Equality(equal=False, rule="alternatives", because=because)
     equality = compare(span, expected, conventions=conventions)
-    comparison = _Comparison(equality.equal, equality.rule, equality.because)
     if second_opinion and not equality.equal and equality.rule in _UNSETTLED:
-        return _ask_sympy(comparison, span, expected)
-    return comparison
+        return _ask_sympy(equality, span, expected)
+    return equality
 
 
-def _ask_sympy(first: _Comparison, span: str, reference: str) -> _Comparison:
+def _ask_sympy(first: Equality, span: str, reference: str) -> Equality:
     """The first comparison with sympy's opinion, or "equal" if sympy proves it."""
     from assay.rewards.outcome.maths.second_opinion import second_opinion
 
     opinion = second_opinion(span, reference)
     if opinion.equal:
-        return _Comparison(
-            equal=True, rule="sympy", because=opinion.because, opinion=opinion.because
-        )
+        first = replace(first, equal=True, rule="sympy", because=opinion.because)
     return replace(first, opinion=opinion.because)
 
 
@@ -239,13 +213,12 @@ def _conventions(
 
 def _extraction_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:
     if isinstance(extraction, str):
-        policy = next((POLICIES[name] for name in POLICIES if name == extraction), None)
-        if policy is None:
+        if extraction not in POLICIES:
             raise BadParameter(
                 f"no extraction policy named {extraction!r}; choose one of "
                 f"{', '.join(map(repr, POLICIES))}, or pass a list of rules"
             )
-        return policy
+        return POLICIES[extraction]
     all_rules: tuple[Rule, ...] = get_args(Rule)
     rules = tuple(all_rules[all_rules.index(rule)] for rule in extraction if rule in all_rules)
     if not rules or len(rules) != len(extraction):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from assay.rewards.outcome.maths.algebra import Undefined, difference
-from assay.rewards.outcome.maths.cursor import whole
+from assay.rewards.outcome.maths.cursor import INFINITY, whole
 from assay.rewards.outcome.maths.decimals import context
 from assay.rewards.outcome.maths.exact import rational
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -19,6 +19,7 @@ from assay.rewards.outcome.maths.nodes import (
     Div,
     Expr,
     Mul,
+    Node,
     Number,
     Power,
     Rational,
@@ -165,15 +166,11 @@ def decimal_literal(node: Expr) -> Number | None:
 
 
 def _is_infinite(node: Expr) -> bool:
-    return any(isinstance(part, Constant) and part.name == "infinity" for part in _parts(node))
-
-
-def _parts(node: Expr) -> list[object]:
-    parts: list[object] = [node]
+    parts: list[Node] = [node]
     for part in parts:
         if isinstance(part, (Add, Mul, Div, Call)):
             parts.extend(children(part))
-    return parts
+    return INFINITY in parts
 
 
 def _infinite_sign(node: Expr) -> int | None:

@@ -12,7 +12,6 @@ from assay.rewards.outcome.maths.cursor import negate
 from assay.rewards.outcome.maths.lexicon import GREEK
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Add,
     Big,
     Call,
@@ -31,9 +30,8 @@ from assay.rewards.outcome.maths.nodes import (
 from assay.rewards.outcome.maths.points import proportional, value_of, variables
 from assay.rewards.outcome.maths.polynomial import Ring
 
-_MIRROR: Final[dict[RelationOp, RelationOp]] = {
-    "=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<=", "~": "~",
-}  # fmt: skip
+MIRRORED_ORDER: Final[dict[RelationOp, RelationOp]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_MIRROR: Final[dict[RelationOp, RelationOp]] = {"=": "=", "!=": "!=", "~": "~", **MIRRORED_ORDER}
 Same = Callable[[Node, Node], bool]
 
 
@@ -84,7 +82,7 @@ def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
         bare = node.value if isinstance(node, Quantity) else node
         if same(bare, target):
             continue
-        if not isinstance(bare, EXPRESSIONS) or not isinstance(target, EXPRESSIONS):
+        if not isinstance(bare, Expr) or not isinstance(target, Expr):
             return False
         value, near = value_of(target, WorkBudget()), value_of(bare, WorkBudget())
         if value is None or near is None or value.im or near.im:
@@ -153,7 +151,7 @@ def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
         return None
     left, right = relation.sides
     operator = relation.operators[0]
-    if not isinstance(left, EXPRESSIONS) or not isinstance(right, EXPRESSIONS):
+    if not isinstance(left, Expr) or not isinstance(right, Expr):
         return None
     if operator in (">", ">="):
         left, right, operator = right, left, _MIRROR[operator]

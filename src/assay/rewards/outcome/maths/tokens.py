@@ -36,30 +36,42 @@ _SCAN: Final = re.compile(
     """.replace("TEXT", lexicon.TEXT_COMMANDS),
     re.VERBOSE,
 )
-_KNOWN_NAMES: Final = sorted(
-    {name for name in lexicon.FUNCTIONS if name not in lexicon.PLAIN_ONLY_AS_COMMAND}
-    | lexicon.GREEK_WORDS
-    | {"pi"},
-    key=len,
-    reverse=True,
-)
-_KNOWN_RUN: Final = re.compile("|".join(_KNOWN_NAMES))
+_KNOWN: Final[dict[str, tuple[Kind, str]]] = {
+    **{name: ("command", name) for name in lexicon.GREEK_WORDS},
+    **{
+        name: ("function", function)
+        for name, function in lexicon.FUNCTIONS.items()
+        if name not in lexicon.PLAIN_ONLY_AS_COMMAND
+    },
+    "pi": ("constant", "pi"),
+}
+"""Names that are recognised in a run of letters, with their tokens."""
+_KNOWN_RUN: Final = re.compile("|".join(sorted(_KNOWN, key=len, reverse=True)))
 _LETTER_LIST: Final = re.compile(r"\(?[A-Za-z]\)?(?:\s*(?:,|and|,\s*and)\s*\(?[A-Za-z]\)?)*")
 _JOINED_NAME: Final = re.compile("(or|and)([A-Za-z])")
 _NUMERAL: Final = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:\s*[/:]\s*\d+)?%?")
 _AMOUNT: Final = re.compile(r"([-+]?\d[\d.,]*(?:/\d+)?)\s+([A-Za-z][A-Za-z .'-]*)")
 _ENDS_UNIT: Final = re.compile(r"\s*(?:\Z|[,;)/]|and\b|\d+ s)")
 """What follows a unit that is also the name of a function, such as min or sec."""
-_BRACKET_COMMANDS: Final = {
-    "lbrace": ("open", "\\{"), "rbrace": ("close", "\\}"),
-    "lbrack": ("open", "["), "rbrack": ("close", "]"),
-    "lparen": ("open", "("), "rparen": ("close", ")"),
-    "langle": ("open", "<"), "rangle": ("close", ">"),
-    "lfloor": ("open", "floor"), "rfloor": ("close", "floor"),
-    "lceil": ("open", "ceil"), "rceil": ("close", "ceil"),
-    "lvert": ("open", "|"), "rvert": ("close", "|"),
-    "lVert": ("open", "||"), "rVert": ("close", "||"),
+_BRACKETS: Final = {
+    "brace": ("\\{", "\\}"), "brack": ("[", "]"), "paren": ("(", ")"), "angle": ("<", ">"),
+    "floor": ("floor", "floor"), "ceil": ("ceil", "ceil"), "vert": ("|", "|"), "Vert": ("||", "||"),
 }  # fmt: skip
+_COMMANDS: Final[dict[str, tuple[Kind, str]]] = {
+    **dict.fromkeys(lexicon.FRACTIONS, ("command", "frac")),
+    **dict.fromkeys(lexicon.BINOMIALS, ("command", "binom")),
+    "degree": ("unit", "degrees"), "cents": ("unit", "cents"), "euro": ("unit", "€"),
+    "pounds": ("unit", "£"), "yen": ("unit", "¥"),
+    "vee": ("sep", "or"), "lor": ("sep", "or"), "jmath": ("name", "j"),
+    "div": ("op", "/"), "slash": ("op", "/"),
+    **{f"l{name}": ("open", opening) for name, (opening, _) in _BRACKETS.items()},
+    **{f"r{name}": ("close", closing) for name, (_, closing) in _BRACKETS.items()},
+    **dict.fromkeys(lexicon.TIMES, ("op", "*")),
+    **{name: ("constant", constant) for name, constant in lexicon.CONSTANTS.items()},
+    **{name: ("function", function) for name, function in lexicon.FUNCTIONS.items()},
+    **{name: ("rel", relation) for name, relation in lexicon.RELATIONS.items()},
+}  # fmt: skip
+"""Commands that are another token than `command`."""
 
 
 def scan(text: str) -> list[Token]:
@@ -111,7 +123,7 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
     if counted and content != "e" and units.read_phrase(content) is not None:
         return [Token("unit", content, gap)]
     if len(content) == 1 and content.isalpha():
-        return [Token("name", content, gap) if content != "e" else Token("constant", "e", gap)]
+        return [letter_token(content, gap)]
     if content in lexicon.FUNCTIONS:
         return [Token("function", lexicon.FUNCTIONS[content], gap)]
     if _LETTER_LIST.fullmatch(content) or _NUMERAL.fullmatch(content):
@@ -163,44 +175,14 @@ _LONE: Final[dict[str, tuple[Kind, str]]] = {
 
 def _read_command(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
     name = match[0][1:].rstrip("*")
-    if name in lexicon.RELATIONS:
-        tokens.append(Token("rel", lexicon.RELATIONS[name], gap))
-    elif name in lexicon.FUNCTIONS:
-        tokens.append(Token("function", lexicon.FUNCTIONS[name], gap))
-    elif name in lexicon.CONSTANTS:
-        tokens.append(Token("constant", lexicon.CONSTANTS[name], gap))
-    elif name in lexicon.TIMES:
-        tokens.append(Token("op", "*", gap))
-    elif name in _BRACKET_COMMANDS:
-        kind, text = _BRACKET_COMMANDS[name]
-        tokens.append(Token("open" if kind == "open" else "close", text, gap))
-    elif name in ("div", "slash"):
-        tokens.append(Token("op", "/", gap))
-    elif name == "jmath":
-        tokens.append(Token("name", "j", gap))
-    elif name in ("vee", "lor"):
-        tokens.append(Token("sep", "or", gap))
-    elif name in ("degree", "cents", "euro", "pounds", "yen"):
-        tokens.append(Token("unit", _COMMAND_UNITS[name], gap))
-    else:
-        name = "frac" if name in lexicon.FRACTIONS else name
-        name = "binom" if name in lexicon.BINOMIALS else name
-        tokens.append(Token("command", name, gap))
-
-
-_COMMAND_UNITS: Final = {
-    "degree": "degrees",
-    "cents": "cents",
-    "euro": "€",
-    "pounds": "£",
-    "yen": "¥",
-}
+    kind, text = _COMMANDS.get(name, ("command", name))
+    tokens.append(Token(kind, text, gap))
 
 
 def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
     run = match[0]
     if len(run) == 1:
-        tokens.append(Token("constant", "e", gap) if run == "e" else Token("name", run, gap))
+        tokens.append(letter_token(run, gap))
         return
     joined = _JOINED_NAME.fullmatch(run)
     if joined is not None and tokens and tokens[-1].kind in ("number", "close"):
@@ -245,8 +227,8 @@ def _split_run(tokens: list[Token], run: str, gap: bool) -> None:
     if run in lexicon.CONSTANTS:
         tokens.append(Token("constant", lexicon.CONSTANTS[run], gap))
         return
-    if run in lexicon.FUNCTIONS and run not in lexicon.PLAIN_ONLY_AS_COMMAND:
-        tokens.append(Token("function", lexicon.FUNCTIONS[run], gap))
+    if run in _KNOWN:
+        tokens.append(Token(*_KNOWN[run], gap))
         return
     if run.lower() in units.SPELLINGS and len(run) > 2 and tokens and tokens[-1].kind != "op":
         tokens.append(Token("unit", run, gap))
@@ -256,7 +238,7 @@ def _split_run(tokens: list[Token], run: str, gap: bool) -> None:
     while position < len(run):
         name = _KNOWN_RUN.match(run, position)
         if name is not None:
-            pieces.append(_known_token(name[0], gap))
+            pieces.append(Token(*_KNOWN[name[0]], gap))
             position = name.end()
         else:
             pieces.append(letter_token(run[position], gap))
@@ -267,14 +249,6 @@ def _split_run(tokens: list[Token], run: str, gap: bool) -> None:
         tokens.append(Token("text", run, pieces[0].gap))
     else:
         tokens.extend(pieces)
-
-
-def _known_token(name: str, gap: bool) -> Token:
-    if name == "pi":
-        return Token("constant", "pi", gap)
-    if name in lexicon.FUNCTIONS:
-        return Token("function", lexicon.FUNCTIONS[name], gap)
-    return Token("command", name, gap)
 
 
 def letter_token(letter: str, gap: bool) -> Token:
@@ -288,21 +262,13 @@ def _read_sign(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         tokens.append(Token("rel", "="))
     elif sign in lexicon.RELATIONS:
         tokens.append(Token("rel", lexicon.RELATIONS[sign], gap))
-    elif sign in ("=<", "=>"):
-        tokens.append(Token("rel", "<=" if sign == "=<" else ">=", gap))
-    elif sign == "->":
-        tokens.append(Token("rel", "=", gap))
     else:
         tokens.append(Token("op", "^" if sign == "**" else sign, gap))
 
 
 _PLAIN: Final[dict[str, Kind]] = {
-    "number": "number",
-    "grouped": "grouped",
-    "open": "open",
-    "close": "close",
-    "sep": "sep",
-}
+    "number": "number", "grouped": "grouped", "open": "open", "close": "close", "sep": "sep",
+}  # fmt: skip
 """Groups of the scan that are one token as they stand."""
 
 _READERS: Final = {

@@ -20,6 +20,7 @@ from assay.rewards.outcome.maths.nodes import (
     Relation,
     Symbol,
     children,
+    walk,
 )
 from assay.rewards.outcome.maths.parse import parse
 from assay.rewards.outcome.maths.resolve import functions_in, settle
@@ -38,21 +39,13 @@ def to_trees(prediction: str, reference: str) -> tuple[Tree, Tree] | None:
     """
     try:
         nodes = parse(prediction), parse(reference)
-        _check_size(nodes)
+        if len(walk(*nodes)) > _MOST_NODES:
+            raise UnreadableAnswer("more parts than sympy is asked about")
         functions = functions_in(*nodes)
         left, right = (_tree(settle(node, functions)) for node in nodes)
     except UnreadableAnswer:
         return None
     return left, right
-
-
-def _check_size(nodes: tuple[Node, ...]) -> None:
-    pending, count = list(nodes), 0
-    while pending:
-        count += 1
-        if count > _MOST_NODES:
-            raise UnreadableAnswer("more parts than sympy is asked about")
-        pending.extend(children(pending.pop()))
 
 
 def _tree(node: Node) -> Tree:

@@ -6,7 +6,6 @@ from typing import Final
 
 from assay.rewards.outcome.maths.cursor import product, total
 from assay.rewards.outcome.maths.nodes import (
-    EXPRESSIONS,
     Add,
     Call,
     Constant,
@@ -18,7 +17,7 @@ from assay.rewards.outcome.maths.nodes import (
     Node,
     Number,
     Symbol,
-    children,
+    walk,
 )
 from assay.rewards.outcome.maths.resolve import rebuild
 
@@ -50,25 +49,14 @@ def reconcile(left: Node, right: Node) -> tuple[Node, Node]:
     return _tuple(left, lengths[0]), _tuple(right, lengths[0])
 
 
-def _names(node: Node) -> set[Node]:
-    names: set[Node] = set()
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, (Symbol, Constant)):
-            names.add(current)
-        pending.extend(children(current))
-    return names
-
-
 def _is_marked(node: Node) -> bool:
-    return any(isinstance(name, Symbol) and name.name in _NAMES for name in _names(node))
+    return any(isinstance(part, Symbol) and part.name in _NAMES for part in walk(node))
 
 
 def _is_plain_sum(node: Node, other: Node) -> bool:
-    if not isinstance(node, EXPRESSIONS) or not _length(other):
+    if not isinstance(node, Expr) or not _length(other):
         return False
-    return {Constant("i"), Symbol("j")} <= _names(node)
+    return {Constant("i"), Symbol("j")} <= set(walk(node))
 
 
 def _length(node: Node) -> int:
@@ -85,7 +73,7 @@ def _with_marks(node: Node) -> Node:
 
 
 def _tuple(node: Node, length: int) -> Node:
-    if not isinstance(node, EXPRESSIONS) or isinstance(node, Matrix) or not 2 <= length <= 3:
+    if not isinstance(node, Expr) or isinstance(node, Matrix) or not 2 <= length <= 3:
         return node
     parts: dict[str, list[Expr]] = {name: [] for name in _NAMES[:length]}
     for term in node.terms if isinstance(node, Add) else (node,):

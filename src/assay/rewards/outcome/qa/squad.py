@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 Match: TypeAlias = tuple[float, float, float, float, str]
 """How well one answer meets one reference, in every mode: F1, exact match, precision, recall, and
@@ -24,6 +25,9 @@ one clause that says why. A bare tuple, unpacked where it is used: one is built 
 
 Spans: TypeAlias = tuple[str, ...]
 """The parts of an answer that names several things, such as DROP's multi-span answers."""
+
+T = TypeVar("T", str, str | Spans)
+R = TypeVar("R")
 
 ARTICLES = frozenset(("a", "an", "the"))
 
@@ -96,24 +100,22 @@ class SquadReference:
         return not self.tokens
 
 
-@lru_cache(maxsize=4096)
-def _cached_squad2(text: str) -> SquadReference:
-    return SquadReference(text, 1.0)
+def cached_when_short(
+    prepare: Callable[[T], R], size: Callable[[T], int] = len
+) -> Callable[[T], R]:
+    """The function that prepares a reference, with a cache for those of up to 2,000 characters."""
+    cached = lru_cache(maxsize=4096)(prepare)
+
+    def reference(text: T) -> R:
+        return cached(text) if size(text) <= CACHED_CHARS else prepare(text)
+
+    return reference
 
 
-@lru_cache(maxsize=4096)
-def _cached_squad1(text: str) -> SquadReference:
-    return SquadReference(text, 0.0)
-
-
-def squad2_reference(text: str) -> SquadReference:
-    """The reference for SQuAD 2.0 and MuSiQue; short ones are cached."""
-    return _cached_squad2(text) if len(text) <= CACHED_CHARS else SquadReference(text, 1.0)
-
-
-def squad1_reference(text: str) -> SquadReference:
-    """The reference for SQuAD 1.1 and HotpotQA; short ones are cached."""
-    return _cached_squad1(text) if len(text) <= CACHED_CHARS else SquadReference(text, 0.0)
+squad2_reference = cached_when_short(partial(SquadReference, blank_f1=1.0))
+"""The reference for SQuAD 2.0 and MuSiQue."""
+squad1_reference = cached_when_short(partial(SquadReference, blank_f1=0.0))
+"""The reference for SQuAD 1.1 and HotpotQA."""
 
 
 def compare(tokens: list[str], reference: SquadReference) -> Match:

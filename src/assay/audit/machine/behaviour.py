@@ -1,8 +1,12 @@
-"""What happens when the reference is at fault, and whether the reward can work elsewhere."""
+"""How a target behaves beside judging answers.
+
+What it does with a reference that cannot be read, whether it can be pickled and shares an event
+loop, and what it left behind or reached for in the whole of the audit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,6 +19,7 @@ from assay.audit.findings import (
     GraderCall,
     Violation,
 )
+from assay.audit.isolation import MARKER, Traces
 from assay.audit.machine.calls import (
     in_words,
     is_paid,
@@ -39,6 +44,15 @@ BAD_REFERENCES: Final[tuple[tuple[str, Any], ...]] = (
     ("an empty list", []),
 )
 ANSWERS: Final = ("I do not know.", "17", "a wholly different thing")
+SHOWN: Final = 3
+STUCK: Final = Violation(
+    "low",
+    "it keeps its process from ending",
+    "a process that has nothing more to do ends",
+    "make threads daemons, shut pools down, and bound the work that they are given",
+)
+
+_on_this_machine = skip_when(on_server, "what a server does cannot be seen from here")
 
 
 def _with_bad_references(wrong: Callable[[CheckContext, CallResult], bool]) -> CheckFunction:
@@ -75,11 +89,6 @@ def _with_reference(context: CheckContext, call: GraderCall, reference: Any) -> 
     return replace(call, columns=columns)
 
 
-def _fails(context: CheckContext, result: CallResult) -> bool:
-    del context
-    return result.status in ("raised", "crashed", "timeout")
-
-
 @skip_when(on_server, "a server is not pickled")
 def _pickling(context: CheckContext) -> CheckResult:
     """A finding when the target cannot be sent to another process."""
@@ -102,9 +111,49 @@ def _loop_lag(context: CheckContext) -> CheckResult:
     late = [call for call, lag in zip(calls, least, strict=True) if lag > LAG_S]
     if not late:
         return CheckResult()
-    violation = replace(context.violation, severity="medium" if context.target.is_async else "low")
     observed = f"the loop stood still for more than {LAG_S * 1e3:g} ms in an ordinary call"
-    return context.report(late[0], observed, count=len(late), tried=len(calls), violation=violation)
+    if not context.target.is_async:
+        context = context.reporting(replace(context.violation, severity="low"))
+    return context.report(late[0], observed, count=len(late), tried=len(calls))
+
+
+@_on_this_machine
+def _left_processes(context: CheckContext) -> CheckResult:
+    """A finding when a process outlived the target's own, or that one did not end."""
+    traces = _traces(context)
+    if traces.survivors or not traces.lingered:
+        return _report(context, traces.survivors)
+    return _report(context.reporting(STUCK), ["the process had to be killed"])
+
+
+def _no_event(kind: str) -> CheckFunction:
+    """A check function: no event of this kind; what the audit's own payloads did is another's."""
+
+    @_on_this_machine
+    def run(context: CheckContext) -> CheckResult:
+        events = _traces(context).seen
+        details = (detail for what, detail in events if what == kind and MARKER not in detail)
+        return _report(context, details)
+
+    return run
+
+
+def _traces(context: CheckContext) -> Traces:
+    """What the target did so far, after ordinary calls at least."""
+
+    def collect() -> Traces:
+        context.session.run_calls(ordinary(context))
+        return context.session.collect_traces()
+
+    return context.session.cached("traces", collect)
+
+
+def _report(context: CheckContext, details: Iterable[str]) -> CheckResult:
+    names = sorted(set(details))
+    if not names:
+        return CheckResult()
+    call, observed = ordinary(context)[0], ", ".join(names[:SHOWN])
+    return context.report(call, observed, count=len(names), tried=len(names))
 
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -127,8 +176,21 @@ CHECKS: Final[tuple[Check, ...]] = (
             "and a count of such rows",
             "return the trainer's mark for no reward (None in TRL) and log the row")),
     machine_check("reference_raises", "A reference that cannot be read does not end the run.",
-        _with_bad_references(_fails),
+        _with_bad_references(lambda _, result: result.failed),
         Violation("low", "a reference that cannot be read makes it raise",
             "one bad row of a data set is skipped and counted, and does not end a run",
             "check the reference first, and return the trainer's mark for no reward")),
+    machine_check("left_processes", "No process outlives the verdict.", _left_processes,
+        Violation("high", "a process is left running",
+            "a grader's process ends with its verdict; a daemon could change the next reward",
+            "wait for what was started, and kill it when the time is over")),
+    machine_check("written_files", "No file is written.", _no_event("file"),
+        Violation("medium", "files are written",
+            "a verdict changes nothing: a file is state that a later verdict may read",
+            "return what is worth keeping, and let the trainer log it")),
+    machine_check("network", "Whether the verdict depends on another machine.",
+        _no_event("network"),
+        Violation("info", "it connects to other machines",
+            "the verdict depends on what answers there: pin its version, and bound the wait",
+            "nothing, if the reward is a model's judgement; else judge locally")),
 )  # fmt: skip

@@ -1,8 +1,9 @@
 """Texts as sets of tokens, and the F1 of two such sets, by the rules of the DROP benchmark.
 
 Tokens are split at spaces and hyphens, lower-cased and stripped of ASCII punctuation unless they
-are numbers; numbers are written as floats, the articles a, an and the vanish, and duplicates and
-order do not count. A reference with numbers is only matched by a set that shares one of them.
+are numbers; numbers are written as floats (`1,000`, `1000.0` and full-width `１０００` are equal),
+the articles a, an and the vanish, and duplicates and order do not count for the F1. A reference
+with numbers is only matched by a set that shares one of them.
 
 The rules restate those of BrowserGym's AssistantBench evaluator and of the DROP evaluator that
 it adapts (both Apache-2.0).
@@ -25,15 +26,16 @@ _NUMBER_STARTS = frozenset("0123456789+-.ni")
 
 
 class Bag(NamedTuple):
-    """The tokens of one text, and those of them that are numbers."""
+    """The tokens of one text: in order, as a set, and those of them that are numbers."""
 
+    words: list[str]
     tokens: set[str]
     numbers: set[str]
 
 
 def bag_of(text: str) -> Bag:
     """The tokens of a text."""
-    tokens: set[str] = set()
+    words: list[str] = []
     numbers: set[str] = set()
     for raw in text.replace("-", " ").split(" "):
         token = raw.lower()
@@ -43,20 +45,20 @@ def bag_of(text: str) -> Bag:
                 token = token.translate(_PUNCTUATION)
                 number = None if token.isalpha() else _as_number(token)
             if number is not None:
-                tokens.add(number)
+                words.append(number)
                 numbers.add(number)
                 continue
             if not token.isalnum():
-                words = _ARTICLE.sub(" ", token).split()
-                tokens.update(words)
-                numbers.update(filter(_as_number, words))
+                several = _ARTICLE.sub(" ", token).split()
+                words += several
+                numbers.update(filter(_as_number, several))
                 continue
         if token not in _SPECIAL:
-            tokens.add(token)
+            words.append(token)
         elif token in _NAMED_NUMBERS:
-            tokens.add(_NAMED_NUMBERS[token])
+            words.append(_NAMED_NUMBERS[token])
             numbers.add(_NAMED_NUMBERS[token])
-    return Bag(tokens, numbers)
+    return Bag(words, set(words), numbers)
 
 
 def _as_number(token: str) -> str | None:
@@ -71,19 +73,26 @@ def _as_number(token: str) -> str | None:
         return None
 
 
-def bag_f1(predicted: Bag, reference: Bag) -> float:
-    """F1 of two token sets; 0.0 where the reference has numbers and none of them is predicted.
+def overlap(predicted: Bag, reference: Bag) -> tuple[float, float, float, int]:
+    """F1, precision and recall of two token sets, and how many tokens they share.
 
-    Two empty sets are equal, F1 = 1.
+    All three are 0.0 where the reference has numbers and none of them is predicted. Two empty sets
+    are equal, F1 = 1.
     """
-    if reference.numbers and reference.numbers.isdisjoint(predicted.tokens):
-        return 0.0
     if reference.tokens.isdisjoint(predicted.tokens):
-        return 0.0 if reference.tokens or predicted.tokens else 1.0
+        equal = 0.0 if reference.tokens or predicted.tokens else 1.0
+        return equal, equal, equal, 0
     shared = len(reference.tokens & predicted.tokens)
+    if reference.numbers and reference.numbers.isdisjoint(predicted.tokens):
+        return 0.0, 0.0, 0.0, shared
     precision = shared / len(predicted.tokens)
     recall = shared / len(reference.tokens)
-    return (2 * precision * recall) / (precision + recall)
+    return 2 * precision * recall / (precision + recall), precision, recall, shared
+
+
+def bag_f1(predicted: Bag, reference: Bag) -> float:
+    """F1 of two token sets, as `overlap` has it."""
+    return overlap(predicted, reference)[0]
 
 
 class BagPair(NamedTuple):

@@ -11,15 +11,13 @@ import functools
 import importlib
 import inspect
 import threading
-import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
-from pathlib import PurePath
-from typing import Any, Generic, Literal, TypeVar, cast, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean
+from assay.registry.code import address_of, code_of
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -97,7 +95,7 @@ class Registry(Generic[T]):
         _check_name(self.kind, name)
         with self._lock:
             builtin = self._builtins.get(name)
-            if builtin is not None and _address(item) != builtin:
+            if builtin is not None and address_of(item) != builtin:
                 raise NameCollision(
                     f"{self.kind} {name!r} is built in ({builtin}); choose another name"
                 )
@@ -114,16 +112,16 @@ class Registry(Generic[T]):
     def _check_same(self, id_: str, existing: T, item: T) -> None:
         if existing is item:
             return
-        if _address(existing) != _address(item):
+        if address_of(existing) != address_of(item):
             raise NameCollision(
-                f"{self.kind} {id_!r} is {_address(existing)} already, and "
-                f"{_address(item)} claims it too; rename one, or raise its version"
+                f"{self.kind} {id_!r} is {address_of(existing)} already, and "
+                f"{address_of(item)} claims it too; rename one, or raise its version"
             )
-        if _code_of(existing) != _code_of(item):
+        if code_of(existing) != code_of(item):
             where = " to `@assay.reward`" if self.kind == "reward" else ""
             raise NameCollision(
-                f"{self.kind} {id_!r} is registered with other code ({_address(existing)}); raise "
-                f"its version, or pass `replace=True`{where} while you are still writing it"
+                f"{self.kind} {id_!r} is registered with other code ({address_of(existing)}); "
+                f"raise its version, or pass `replace=True`{where} while you are still writing it"
             )
 
     def get(self, name: str) -> T:
@@ -195,76 +193,6 @@ class Registry(Generic[T]):
 def _check_name(kind: str, name: str) -> None:
     if not name or not all(char.isalnum() or char in "_-." for char in name):
         raise BadParameter(f"{name!r} cannot name a {kind}; use letters, digits, '_', '-' and '.'")
-
-
-def _address(item: object) -> str:
-    module = getattr(item, "__module__", type(item).__module__)
-    return f"{module}:{getattr(item, '__qualname__', type(item).__qualname__)}"
-
-
-def _code_of(item: object) -> object:
-    """A value that is equal for two definitions of the same code.
-
-    Line numbers and a function's docstring do not count. Of what the code refers to by defaults
-    and closures, functions and plain values count; of any other object only its class does,
-    because an unpickled copy of it is rarely equal to the original.
-    """
-    if isinstance(item, type | types.FunctionType | functools.partial | types.MethodType):
-        return _members(item) if isinstance(item, type) else _value_of(item, {})
-    attributes = vars(item) if hasattr(item, "__dict__") else {}
-    return _members(type(item)), _value_of(item, {}), _value_of(attributes, {})
-
-
-def _members(class_: type) -> object:
-    skipped = ("__doc__", "__module__", "__annotations__", "__firstlineno__")
-    members = {name: value for name, value in vars(class_).items() if name not in skipped}
-    return _value_of(members, {})
-
-
-def _value_of(item: object, memo: dict[int, tuple[object, object]]) -> object:
-    if isinstance(item, str | bytes | int | float | complex | PurePath | None):
-        return type(item), repr(item)
-    if id(item) not in memo:
-        # While the item is being read, its address stands for it: code may refer to itself.
-        memo[id(item)] = (item, _address(item))
-        memo[id(item)] = (item, _read_value(item, memo))
-    return memo[id(item)][1]
-
-
-def _read_value(item: object, memo: dict[int, tuple[object, object]]) -> object:
-    if isinstance(item, set | frozenset):
-        return frozenset(_value_of(value, memo) for value in item)
-    values: tuple[object, ...] = ()
-    if isinstance(item, list | tuple):
-        values = tuple(item)
-    elif isinstance(item, Mapping):
-        values = tuple(item.items())
-    elif isinstance(item, types.CodeType):
-        counts = (item.co_argcount, item.co_posonlyargcount, item.co_kwonlyargcount, item.co_flags)
-        names = (item.co_names, item.co_varnames, item.co_freevars)
-        values = (item.co_code, *counts, *names, item.co_consts)
-    elif isinstance(item, types.FunctionType):
-        values = (_address(item), *_function_parts(item))
-    elif isinstance(item, functools.partial):
-        values = (item.func, item.args, item.keywords)
-    elif isinstance(item, types.MethodType | staticmethod | classmethod):
-        values = (item.__func__, getattr(item, "__self__", None))
-    elif isinstance(item, property):
-        values = (item.fget, item.fset, item.fdel)
-    else:
-        return _address(item)
-    return tuple(_value_of(value, memo) for value in values)
-
-
-def _function_parts(function: types.FunctionType) -> Iterator[object]:
-    code = function.__code__
-    if code.co_consts and code.co_consts[0] == function.__doc__:
-        code = code.replace(co_consts=(None, *code.co_consts[1:]))
-    yield from (code, function.__defaults__, function.__kwdefaults__)
-    yield getattr(getattr(function, "__assay__", None), "parts", None)
-    for cell in function.__closure__ or ():
-        with suppress(ValueError):  # a cell that is empty as yet
-            yield cell.cell_contents
 
 
 RENAMED_REWARDS: Mapping[str, str] = {"testimony_reward": "environment_reward"}
@@ -413,7 +341,8 @@ def describe(
     if version < 1:
         raise BadParameter(f"reward {title!r} has version {version!r}; versions count from 1")
     kinds = inspect.Parameter
-    groups: dict[Literal["required", "optional"], list[str]] = {"required": [], "optional": []}
+    required: list[str] = []
+    optional: list[str] = []
     options: dict[str, inspect.Parameter] = {}
     takes_any = False
     for parameter in inspect.signature(function).parameters.values():
@@ -427,16 +356,15 @@ def describe(
         elif parameter.kind is kinds.KEYWORD_ONLY:
             options[parameter.name] = parameter
         else:
-            needed = parameter.default is kinds.empty
-            groups["required" if needed else "optional"].append(parameter.name)
+            (required if parameter.default is kinds.empty else optional).append(parameter.name)
     call = getattr(function, "__call__", None)  # noqa: B004 - the method itself is inspected
     return RewardSpec(
         name=title,
         version=version,
         function=function,
         parts=None if parts is None else tuple(parts),
-        required=tuple(groups["required"]),
-        optional=tuple(groups["optional"]),
+        required=tuple(required),
+        optional=tuple(optional),
         options=options,
         takes_any=takes_any,
         is_async=inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call),
@@ -463,11 +391,8 @@ def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
     spec = None if inspect.ismethod(function) else getattr(function, "__assay__", None)
     if isinstance(spec, RewardSpec):
         return spec
-    inner = (
-        getattr(function.func, "__assay__", None)
-        if isinstance(function, functools.partial)
-        else None
-    )
-    if isinstance(inner, RewardSpec):
-        return describe(function, name=inner.name, version=inner.version, parts=inner.parts)
+    if isinstance(function, functools.partial):
+        inner = getattr(function.func, "__assay__", None)
+        if isinstance(inner, RewardSpec):
+            return describe(function, name=inner.name, version=inner.version, parts=inner.parts)
     return describe(function)
