@@ -18,6 +18,7 @@ class EpisodeLimits:
     step_s: float = 30.0
     """Wall-clock seconds for the agent's turn, and then again for the environment's step."""
     episode_s: float = 240.0
+    """From the reset to the ending."""
 
 
 @dataclass(frozen=True, slots=True)

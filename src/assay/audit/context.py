@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from itertools import islice
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from assay.audit.findings import (
     CallResult,
@@ -61,8 +61,7 @@ class Probe:
     bar: Bar = "half"
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeOutcome:
+class ProbeOutcome(NamedTuple):
     """A probe, and what the target returned for it."""
 
     probe: Probe
@@ -166,7 +165,7 @@ class CheckContext:
 
     def pays(self, result: CallResult, bar: Bar = "half") -> bool:
         """Whether a result counts as paid, by the bar."""
-        share = (result.number or 0.0) / self.full_marks
+        share = result.amount / self.full_marks
         return share > HALF if bar == "half" else share >= FULL
 
     def results(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:

@@ -82,9 +82,14 @@ class CallResult:
         return self.status in ("raised", "crashed", "timeout")
 
     @property
+    def amount(self) -> float:
+        """The finite number, or 0.0 where there is none."""
+        return self.number or 0.0
+
+    @property
     def pay(self) -> float:
         """What an answer earned; avoiding a penalty earns nothing."""
-        return max(0.0, self.number or 0.0)
+        return max(0.0, self.amount)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from assay.errors import BadParameter
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
-from assay.runner.request import RunRequest
+from assay.runner.plan import RunRequest
 from assay.runner.run import StartedRun, find_executor, start
 
 

@@ -24,9 +24,8 @@ from assay.runner.engine import Engine, EngineName
 from assay.runner.files import FileReport, score_file
 from assay.runner.folders import score_folder
 from assay.runner.results import encode
-from assay.runner.shard_rows import plan_shards, read_rows, read_stream
-from assay.runner.shard_scoring import score_rows
-from assay.runner.shards import InputRow, RewardCounts
+from assay.runner.shard_rows import InputRow, plan_shards, read_rows, read_stream
+from assay.runner.shard_scoring import RewardCounts, score_rows
 from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer
 

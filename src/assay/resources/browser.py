@@ -65,15 +65,12 @@ CLOSE_S: Final = 5.0
 def find_chromium() -> str:
     """The browser to start when Playwright has none of its own: ASSAY_CHROMIUM, or the system's."""
     named = os.environ.get("ASSAY_CHROMIUM", "")
-    if named:
-        if not Path(named).is_file():
-            raise MissingExtra(f"ASSAY_CHROMIUM names {named!r}, which is not a file")
-        return named
-    for name in SYSTEM_NAMES:
-        path = shutil.which(name)
-        if path:
-            return path
-    raise MissingExtra(INSTALL)
+    if named and not Path(named).is_file():
+        raise MissingExtra(f"ASSAY_CHROMIUM names {named!r}, which is not a file")
+    path = named or next(filter(None, map(shutil.which, SYSTEM_NAMES)), None)
+    if path is None:
+        raise MissingExtra(INSTALL)
+    return path
 
 
 @cache
@@ -236,20 +233,23 @@ class Browser:
 
     async def close(self) -> None:
         """Chromium and its driver have ended; closing twice does nothing."""
-        if not self._closed:
-            stopping = self.submit(self._stop())
-            self._closed = True
+        if stopping := self._begin_to_stop():
             await asyncio.shield(asyncio.wrap_future(stopping))
         self._end_thread()
 
     def end(self) -> None:
         """As `close`, for the end of the process, where no event loop runs."""
-        if not self._closed:
-            stopping = self.submit(self._stop())
-            self._closed = True
+        if stopping := self._begin_to_stop():
             with suppress(TimeoutError):
                 stopping.result(2 * CLOSE_S)
         self._end_thread()
+
+    def _begin_to_stop(self) -> Future[None] | None:
+        if self._closed:
+            return None
+        stopping = self.submit(self._stop())
+        self._closed = True
+        return stopping
 
     def _end_thread(self) -> None:
         atexit.unregister(self.end)

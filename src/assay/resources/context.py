@@ -97,8 +97,7 @@ class Context:
         decides. Scope `rollout` ends the instance with the rollout, `global` gives it back to its
         pool for the next one. Raises `AcquireTimeout` when none is ready within `timeout_s`.
         """
-        if scope not in get_args(Scope):
-            raise BadParameter(f"scope {scope!r} is neither 'rollout' nor 'global'")
+        _check_scope(scope)
         resolved = self._resolve(spec)
         while True:
             holding = self._holdings.get(resolved.key)
@@ -197,12 +196,10 @@ class Context:
 
     async def _once(self, key: str, act: Callable[[], Awaitable[None]]) -> None:
         """Do `act`, or wait for the call that does it for this key: parallel tool calls share."""
+        mine: Future[None] = Future()
         with self._lock:
-            flight = self._flights.get(key)
-            mine = flight is None
-            if flight is None:
-                flight = self._flights[key] = Future()
-        if not mine:
+            flight = self._flights.setdefault(key, mine)
+        if flight is not mine:
             await asyncio.shield(asyncio.wrap_future(flight))
             return
         try:
@@ -233,8 +230,7 @@ class RecordedContext(Context):
         scope: Scope = "rollout",
         timeout_s: float | None = None,  # noqa: ARG002 - a record is there at once
     ) -> Environment:
-        if scope not in get_args(Scope):
-            raise BadParameter(f"scope {scope!r} is neither 'rollout' nor 'global'")
+        _check_scope(scope)
         return self._view(spec)
 
     def evidence(self, spec: str | ResourceSpec) -> WorldEvidence:
@@ -252,7 +248,9 @@ class RecordedEnvironment:
     def __init__(self, name: str, episode: Episode) -> None:
         self.name = name
         self._episode = episode
-        self._evidence = _last_evidence(name, episode)
+        evidence = (step.evidence for step in reversed(episode.trajectory.steps))
+        worlds = (each for each in evidence if isinstance(each, WorldEvidence))
+        self._evidence = next((each for each in worlds if each.world == name), None)
 
     def evidence(self) -> WorldEvidence:
         """The last recorded evidence of this environment.
@@ -292,11 +290,9 @@ class RecordedEnvironment:
         )
 
 
-def _last_evidence(name: str, episode: Episode) -> WorldEvidence | None:
-    for step in reversed(episode.trajectory.steps):
-        if isinstance(step.evidence, WorldEvidence) and step.evidence.world == name:
-            return step.evidence
-    return None
+def _check_scope(scope: str) -> None:
+    if scope not in get_args(Scope):
+        raise BadParameter(f"scope {scope!r} is neither 'rollout' nor 'global'")
 
 
 def _is_reset(instance: Environment) -> bool:

@@ -70,11 +70,8 @@ def kill_family(root: int) -> None:
 
 def is_alive(pid: int) -> bool:
     """Whether the process runs; a zombie waits to be reaped and does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-    except OSError:
-        return False
-    return bool(state) and state[0] not in ("Z", "X")
+    status = _status(pid)
+    return bool(status) and status[0] not in (b"Z", b"X")
 
 
 def kill_at_close(fd: int, owner: int) -> bool:
@@ -124,19 +121,26 @@ def _end_after(sentinel: int) -> None:
     os._exit(1)
 
 
+def _read(pid: int, name: str) -> bytes:
+    """What the kernel says of a process; empty when there is none, or it is somebody else's."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    return b""
+
+
+def _status(pid: int) -> list[bytes]:
+    """The state, the parent and more; the name in brackets before them may hold anything."""
+    return _read(pid, "stat").rpartition(b")")[2].split()
+
+
 def _parents() -> Iterator[tuple[int, int]]:
     for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError, IndexError):
-            # The name in brackets may hold anything; the parent is the second field after it.
-            stat = (entry / "stat").read_text("utf-8", "replace")
-            yield int(entry.name), int(stat.rpartition(")")[2].split()[1])
+        with suppress(ValueError, IndexError):
+            yield int(entry.name), int(_status(int(entry.name))[1])
 
 
 def _carries(pid: int, mark: str) -> bool:
-    try:
-        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
+    variables = _read(pid, "environ").split(b"\0")
     prefix = f"{MARKS}=".encode()
     marks = (line.removeprefix(prefix) for line in variables if line.startswith(prefix))
     return any(mark.encode() in value.split(b":") for value in marks)
@@ -156,9 +160,6 @@ def _descendants(root: int, parents: dict[int, int]) -> set[int]:
 
 
 def _command(pid: int) -> str:
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return ""
+    words = _read(pid, "cmdline").split(b"\0")
     program = words[0].rpartition(b"/")[2]
     return b" ".join([program, *words[1:]]).decode("utf-8", "replace").strip()[:200]

@@ -68,10 +68,6 @@ class Slots:
         self._queue: deque[Waiter] = deque()
         self._closed = False
 
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
     def status(self) -> PoolStatus:
         with self._lock:
             return PoolStatus(
@@ -86,13 +82,10 @@ class Slots:
         """The idle instance used last, else a new slot (now changing), else `None` at the cap."""
         self._check_process()
         with self._lock:
-            if self._closed:
-                raise ResourceError(f"pool {self._name!r} is closed; open a new one")
-            if self._idle:
-                lease = Lease(self._idle.pop()[0], holder)
-                self._leases.add(lease)
-                return lease
-            return "slot" if self._open_slot() else None
+            grant = self._grant(holder)
+        if grant == "closed":
+            raise ResourceError(f"pool {self._name!r} is closed; open a new one")
+        return grant
 
     def enqueue(self, holder: str) -> Waiter:
         """A place at the end of the queue, for the running event loop."""
@@ -101,14 +94,8 @@ class Slots:
         waiter = Waiter(holder, loop, loop.create_future())
         with self._lock:
             # A slot may have become free since `take` looked.
-            if self._closed:
-                waiter.grant = "closed"
-            elif self._idle:
-                waiter.grant = Lease(self._idle.pop()[0], holder)
-                self._leases.add(waiter.grant)
-            elif self._open_slot():
-                waiter.grant = "slot"
-            else:
+            waiter.grant = self._grant(holder)
+            if waiter.grant is None:
                 self._queue.append(waiter)
         return waiter
 
@@ -200,14 +187,18 @@ class Slots:
                 "forked; open pools of its own here"
             )
 
-    def _size(self) -> int:
-        return len(self._idle) + len(self._leases) + self._changing
-
-    def _open_slot(self) -> bool:
-        if self._size() >= self._cap:
-            return False
+    def _grant(self, holder: str) -> Grant | None:
+        """What there is for a holder now; the caller has the lock."""
+        if self._closed:
+            return "closed"
+        if self._idle:
+            lease = Lease(self._idle.pop()[0], holder)
+            self._leases.add(lease)
+            return lease
+        if len(self._leases) + self._changing >= self._cap:
+            return None
         self._changing += 1
-        return True
+        return "slot"
 
 
 def _deliver(waiter: Waiter, grant: Grant) -> bool:

@@ -26,32 +26,22 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class Service(Component):
     """A local server that runs as long as the benchmark does; its address is `{base_url}`."""
 
-    name: str
     shares: tuple[str, ...] = ()
     """Options that it takes over from the tasks, such as their seed."""
-    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class RunLimits:
+class RunLimits(EpisodeLimits):
     """What an episode may take, and what the runner does when the environment fails."""
 
-    steps: int = 15
-    step_s: float = 30.0
-    """For one turn of the agent, and then again for the environment's step."""
-    episode_s: float = 240.0
-    """From the reset to the ending."""
     reset_s: float = 60.0
     score_s: float = 60.0
     """For one reward; a slower one abstains."""
     attempts: int = 3
     """How often a task is tried when its environment fails; every try stays in the ledger."""
-
-    def for_agent(self) -> EpisodeLimits:
-        return EpisodeLimits(steps=self.steps, step_s=self.step_s, episode_s=self.episode_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,4 +256,5 @@ def _limits(table: _Table) -> RunLimits:
 def _service(table: _Table | None) -> Service | None:
     if table is None:
         return None
-    return Service(table.text("name"), table.texts("shares", []), table.rest())
+    name, shares = table.text("name"), table.texts("shares", [])
+    return Service(name, table.rest(), shares)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
@@ -147,19 +147,12 @@ async def execute(
                 for _ in range(workers):
                     group.create_task(work(play_attempt))
         except ExceptionGroup as errors:
-            ours = errors.subgroup(AssayError)
-            if ours is None:
+            first: Exception | None = errors.subgroup(AssayError)
+            if first is None:
                 raise
-            raise next(_leaves(ours)) from errors
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    """The errors in a group of groups."""
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _leaves(inner)
-    else:
-        yield error
+            while isinstance(first, ExceptionGroup):
+                first = first.exceptions[0]
+            raise first from errors
 
 
 @asynccontextmanager
@@ -203,8 +196,7 @@ def build_agent(agent: AgentChoice, base_url: str) -> Agent:
     episodes = [
         _with_address(item, base_url) if isinstance(item, Episode) else item for item in recordings
     ]
-    options = {**agent.options, RECORDINGS: episodes}
-    return AgentChoice(agent.name, agent.factory, options).build()
+    return agent.factory(**{**agent.options, RECORDINGS: episodes})
 
 
 def _with_address(episode: Episode, base_url: str) -> Episode:

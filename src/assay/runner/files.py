@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import shutil
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from assay.errors import BadRecord
 from assay.runner.engine import Engine, LocalProcesses
 from assay.runner.results import join_shards, write_shard
 from assay.runner.shard_rows import SHARD_BYTES, fingerprint, plan_shards
 from assay.runner.shard_scoring import (
+    RewardCounts,
     RewardLike,
     RowProgress,
+    ShardJob,
     ShardScoring,
     check_same,
     make_shard_scoring,
@@ -29,7 +31,6 @@ from assay.runner.shard_scoring import (
     read_plan,
     write_plan,
 )
-from assay.runner.shards import RewardCounts, Shard, ShardCounts, ShardJob
 
 PLAN = "plan.json"
 
@@ -68,57 +69,66 @@ def score_file(
     number of workers, nor on how often the job was killed and resumed. A `Scorer` among the
     rewards brings its configuration. `engine` does the work instead of `workers` processes.
     """
-    start = time.monotonic()
-    engine = engine or LocalProcesses(workers)
-    job = _Job(Path(source), Path(out), make_shard_scoring(rewards, keep))
-    shard_jobs = job.open(shard_bytes, resume=resume, overwrite=overwrite)
-    counts, resumed = run_shards(shard_jobs, job.scoring, engine, progress)
-    job.close(shard_jobs)
-    return FileReport(
-        rows=sum(shard.rows for shard in counts),
-        rewards=merge_counts(job.scoring.scorers, counts),
-        elapsed_s=time.monotonic() - start,
-        resumed_rows=resumed,
-        out=job.out,
-    )
-
-
-def run_shards(
-    jobs: Sequence[ShardJob], scoring: ShardScoring, engine: Engine, progress: RowProgress | None
-) -> tuple[list[ShardCounts], int]:
-    """The counts of all shards in order, and how many rows were scored before."""
-    total = sum(job.shard.rows for job in jobs)
-    finished = {job.number: counts for job in jobs if (counts := read_counts(job))}
-    done = resumed = sum(counts.rows for counts in finished.values())
-    if progress is not None:
-        progress(done, total)
-    remaining = [job for job in jobs if job.number not in finished]
-    for counts in engine.map(scoring, remaining):
-        finished[counts.number] = counts
-        done += counts.rows
-        if progress is not None:
-            progress(done, total)
-    return [finished[job.number] for job in jobs], resumed
+    scoring = make_shard_scoring(rewards, keep)
+    job = _OneFileJob(Path(source), Path(out), scoring, engine or LocalProcesses(workers))
+    return job.run(shard_bytes, resume=resume, overwrite=overwrite, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class FileJob(ABC):
+    """Something to score, which is cut into shards, and the place of the results."""
+
     source: Path
     out: Path
     scoring: ShardScoring
+    engine: Engine
 
+    def run(
+        self, shard_bytes: int, *, resume: bool, overwrite: bool, progress: RowProgress | None
+    ) -> FileReport:
+        """Score every shard that is not finished yet, and complete the results."""
+        start = time.monotonic()
+        jobs = self.open(shard_bytes, resume=resume, overwrite=overwrite)
+        total = sum(job.shard.rows for job in jobs)
+        finished = {job.number: counts for job in jobs if (counts := read_counts(job))}
+        done = resumed = sum(counts.rows for counts in finished.values())
+        if progress is not None:
+            progress(done, total)
+        remaining = [job for job in jobs if job.number not in finished]
+        for counts in self.engine.map(self.scoring, remaining):
+            finished[counts.number] = counts
+            done += counts.rows
+            if progress is not None:
+                progress(done, total)
+        merged = merge_counts(self.scoring.scorers, (finished[job.number] for job in jobs))
+        self.close(jobs, done, merged)
+        return FileReport(done, merged, time.monotonic() - start, resumed, self.out)
+
+    @abstractmethod
+    def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
+        """The shards to score, after checking that nothing would be lost or mixed up."""
+
+    @abstractmethod
+    def close(self, jobs: Sequence[ShardJob], rows: int, rewards: dict[str, RewardCounts]) -> None:
+        """Complete the results, and remove what is half-written."""
+
+
+class _OneFileJob(FileJob):
     @property
     def folder(self) -> Path:
         return self.out.with_name(self.out.name + ".partial")
 
     def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
-        """The shards to score, after checking that nothing would be lost or mixed up."""
         if not self.source.is_file():
             raise BadRecord(f"there is no file {str(self.source)!r}")
         if self.out.exists() and not overwrite:
             raise BadRecord(f"{str(self.out)!r} exists already; --overwrite replaces it")
         shards = plan_shards(self.source, shard_bytes)
-        plan = self._plan(shard_bytes)
+        plan = {
+            "source": fingerprint(self.source),
+            **self.scoring.config(),
+            "block_bytes": shard_bytes,
+        }
         if self.folder.exists() and resume:
             earlier = read_plan(self.folder / PLAN)
             if earlier is not None:
@@ -132,28 +142,22 @@ class _Job:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         write_plan(self.folder / PLAN, plan)
-        return [self._job(shard) for shard in shards]
-
-    def _job(self, shard: Shard) -> ShardJob:
         # Absolute: a worker may have another working directory.
-        folder = self.folder.absolute()
-        return ShardJob(
-            number=shard.index,
-            source=self.source.absolute(),
-            shard=shard,
-            out=folder / f"{shard.index:08d}{self.out.suffix or '.jsonl'}",
-            tally=folder / f"{shard.index:08d}.tally.json",
-            drafts=folder,
-        )
+        folder, source = self.folder.absolute(), self.source.absolute()
+        suffix = self.out.suffix or ".jsonl"
+        return [
+            ShardJob(
+                number=shard.index,
+                source=source,
+                shard=shard,
+                out=folder / f"{shard.index:08d}{suffix}",
+                tally=folder / f"{shard.index:08d}.tally.json",
+                drafts=folder,
+            )
+            for shard in shards
+        ]
 
-    def _plan(self, shard_bytes: int) -> dict[str, Any]:
-        return {
-            "source": fingerprint(self.source),
-            **self.scoring.config(),
-            "block_bytes": shard_bytes,
-        }
-
-    def close(self, jobs: Sequence[ShardJob]) -> None:
+    def close(self, jobs: Sequence[ShardJob], rows: int, rewards: dict[str, RewardCounts]) -> None:  # noqa: ARG002 - the counts are printed, not kept
         if jobs:
             join_shards([job.out for job in jobs], self.out)
         else:

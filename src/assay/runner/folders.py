@@ -15,30 +15,29 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.errors import BadParameter, BadRecord, ResourceError
 from assay.formats import parquet
 from assay.runner.engine import Engine, LocalProcesses
-from assay.runner.files import FileReport, run_shards
-from assay.runner.shard_rows import SHARD_BYTES, fingerprint, plan_shards
+from assay.runner.files import FileJob, FileReport
+from assay.runner.shard_rows import SHARD_BYTES, Shard, fingerprint, plan_shards
 from assay.runner.shard_scoring import (
     FILE,
+    RewardCounts,
     RewardLike,
     RowProgress,
-    ShardScoring,
+    ShardJob,
     check_same,
     make_shard_scoring,
-    merge_counts,
     read_plan,
     write_plan,
 )
-from assay.runner.shards import RewardCounts, Shard, ShardJob
 
 JOB = "_assay"
 LINES = {".jsonl", ".ndjson"}
@@ -65,17 +64,11 @@ def score_folder(
     rewards and their configuration alone. With `resume`, exactly the shards that are missing are
     scored. Both folders have to be where every worker of the `engine` sees them.
     """
-    start = time.monotonic()
     scoring = make_shard_scoring(rewards, keep)
     if FILE in scoring.keep:
         raise BadParameter(f"keep={FILE!r}: the results have a column of that name already")
-    job = _Job(Path(source), Path(out), scoring, engine or LocalProcesses())
-    shard_jobs = job.open(shard_bytes, resume=resume, overwrite=overwrite)
-    counts, resumed = run_shards(shard_jobs, scoring, job.engine, progress)
-    merged = merge_counts(scoring.scorers, counts)
-    rows = sum(shard.rows for shard in counts)
-    job.close(shard_jobs, rows, merged)
-    return FileReport(rows, merged, time.monotonic() - start, resumed, job.out)
+    job = _FolderJob(Path(source), Path(out), scoring, engine or LocalProcesses())
+    return job.run(shard_bytes, resume=resume, overwrite=overwrite, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,33 +89,17 @@ class _Input:
         return cls(record["file"], record["fingerprint"], shards)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """Cuts a file into shards, for which it is read: line ends are counted."""
-
-    root: Path
-    shard_bytes: int
-
-    def __call__(self, name: str) -> _Input:
-        path = self.root / name
-        return _Input(name, fingerprint(path), tuple(plan_shards(path, self.shard_bytes)))
+def _cut(root: Path, shard_bytes: int, name: str) -> _Input:
+    """The file cut into shards, for which it is read: line ends are counted."""
+    path = root / name
+    return _Input(name, fingerprint(path), tuple(plan_shards(path, shard_bytes)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Fingerprint:
-    root: Path
-
-    def __call__(self, name: str) -> tuple[str, str]:
-        return name, fingerprint(self.root / name)
+def _fingerprint(root: Path, name: str) -> tuple[str, str]:
+    return name, fingerprint(root / name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    source: Path
-    out: Path
-    scoring: ShardScoring
-    engine: Engine
-
+class _FolderJob(FileJob):
     @property
     def folder(self) -> Path:
         return self.out / JOB
@@ -138,7 +115,6 @@ class _Job:
         return root.absolute()
 
     def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
-        """The shards to score, after checking that nothing would be lost or mixed up."""
         names = self._names()
         plan_path = self.folder / "plan.json"
         self._check_out()
@@ -155,13 +131,14 @@ class _Job:
             return self._jobs(inputs)
         self._clear()
         self.drafts.mkdir(parents=True)
-        by_name = {each.name: each for each in self._map(_Cut(self.root, shard_bytes), names)}
+        by_name = {
+            each.name: each for each in self._map(partial(_cut, self.root, shard_bytes), names)
+        }
         inputs = [by_name[name] for name in names]
         write_plan(plan_path, {**config, "inputs": [each.to_record() for each in inputs]})
         return self._jobs(inputs)
 
     def close(self, jobs: Sequence[ShardJob], rows: int, rewards: dict[str, RewardCounts]) -> None:
-        """The folder holds the results, the summary, and nothing half-written."""
         names = {entry.name for entry in os.scandir(self.out)}
         missing = [job.out.name for job in jobs if job.out.name not in names]
         if missing:
@@ -226,7 +203,7 @@ class _Job:
         check_same(earlier, config, self.out)
         inputs = [_Input.from_record(record) for record in earlier["inputs"]]
         then = {each.name: each.fingerprint for each in inputs}
-        now = dict(self._map(_Fingerprint(self.root), names))
+        now = dict(self._map(partial(_fingerprint, self.root), names))
         changed = sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
         if changed:
             raise BadRecord(

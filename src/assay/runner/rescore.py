@@ -10,8 +10,7 @@ from assay.ledger.provenance import installed_versions, new_run_id, utc_now
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.context import Context
-from assay.runner.score_episode import score_episode
-from assay.schema.episode import Episode
+from assay.runner.rollout import score_episode
 from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import Scorer
 
@@ -33,44 +32,31 @@ def rescore(
     copied: the child finds its parent's, as long as both are in one folder.
     """
     folder = run.path.parent if runs_dir is None else Path(runs_dir)
+
+    async def score_all() -> None:
+        for number, episode in enumerate(run.episodes(full=True), 1):
+            context = Context.recorded(episode)
+            scores = await score_episode(scorers, episode, context, limit_s=limit_s)
+            writer.submit(episode.model_copy(update={"scores": scores}))
+            if on_progress is not None:
+                on_progress(number)
+
     with RunWriter.create(folder, _manifest(run, scorers, focus)) as writer:
-        asyncio.run(_score_all(run, scorers, writer, limit_s, on_progress))
+        asyncio.run(score_all())
     return Run(writer.path)
-
-
-async def _score_all(
-    run: Run,
-    scorers: Sequence[Scorer],
-    writer: RunWriter,
-    limit_s: float,
-    on_progress: Callable[[int], None] | None,
-) -> None:
-    for number, episode in enumerate(run.episodes(full=True), 1):
-        writer.submit(await _score(episode, scorers, limit_s))
-        if on_progress is not None:
-            on_progress(number)
-
-
-async def _score(episode: Episode, scorers: Sequence[Scorer], limit_s: float) -> Episode:
-    context = Context.recorded(episode)
-    scores = await score_episode(scorers, episode, context, limit_s=limit_s)
-    return episode.model_copy(update={"scores": scores})
 
 
 def _manifest(run: Run, scorers: Sequence[Scorer], focus: str) -> RunManifest:
     rewards = [{"name": scorer.spec.id, "options": scorer.params} for scorer in scorers]
+    versions = {f"rescoring.{name}": version for name, version in installed_versions().items()}
     return run.manifest.model_copy(
         update={
             "run_id": new_run_id(),
             "config": {**run.manifest.config, "rescored_with": rewards},
-            "versions": {**run.manifest.versions, **_scoring_versions()},
+            "versions": {**run.manifest.versions, **versions},
             "rewards": tuple(scorer.spec.id for scorer in scorers),
             "focus": focus or run.manifest.focus,
             "parent": run.id,
             "created_at": utc_now(),
         }
     )
-
-
-def _scoring_versions() -> dict[str, str]:
-    return {f"rescoring.{name}": version for name, version in installed_versions().items()}

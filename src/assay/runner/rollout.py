@@ -10,18 +10,19 @@ run. The failure is attributed to whoever's turn it was.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 from assay.agents.protocol import Agent
-from assay.errors import MissingExtra
+from assay.errors import MissingExtra, UsageError
 from assay.resources.context import Context
 from assay.resources.protocol import Environment
 from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import EpisodeRecorder, RunResources
-from assay.runner.score_episode import score_episode
 from assay.schema.episode import Episode
 from assay.schema.observation import Observation
+from assay.schema.score import Score
+from assay.scoring.scorer import Scorer
 
 
 async def rollout(
@@ -59,7 +60,7 @@ async def _run_episode(recorder: EpisodeRecorder, context: Context) -> None:
                 async with _new_agent(recorder) as agent:
                     with _boundary(recorder):
                         async with recorder.turn("agent_error", limits.step_s):
-                            await agent.start(recorder.task, limits=limits.for_agent())
+                            await agent.start(recorder.task, limits=limits)
                         await _run_steps(recorder, agent, environment, observation)
     finally:
         if recorder.stop_reason in (None, "timeout", "env_error"):
@@ -117,3 +118,30 @@ def _boundary(recorder: EpisodeRecorder) -> Iterator[None]:
         recorder.fail(error)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a bad rollout is data, not a crash
         recorder.fail(error)
+
+
+async def score_episode(
+    scorers: Sequence[Scorer], episode: Episode, context: Context, *, limit_s: float
+) -> tuple[Score, ...]:
+    """A score of every reward, in their order; none of them can end the run.
+
+    Every reward abstains from an episode that its environment ended: whatever the agent had done
+    by then, the rest was not in its hands.
+    """
+    if episode.stop_reason == "env_error":
+        because = episode.failure.message if episode.failure else "the environment failed"
+        return tuple(scorer.abstain("env_error", because) for scorer in scorers)
+    context.trajectory = episode.trajectory.messages
+    context.steps = episode.trajectory.steps
+    columns = {**episode.columns(), "context": context}
+    return tuple([await _score_within(limit_s, scorer, columns) for scorer in scorers])
+
+
+async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, object]) -> Score:
+    try:
+        async with asyncio.timeout(limit_s):
+            return await scorer.score_async(columns)
+    except TimeoutError:
+        return scorer.abstain("grader_timeout", f"no score within {limit_s:g} s")
+    except UsageError as error:
+        return scorer.abstain("bad_row", str(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,11 +22,10 @@ from assay.ledger.provenance import (
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.runner.agents import AgentChoice, with_recordings
+from assay.runner.agents import with_recordings
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
-from assay.runner.plan import Plan
-from assay.runner.request import RunRequest, plan_new, plan_resumed
+from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
 from assay.schema.manifest import RunManifest
 
 RUNS_DIR = "runs"
@@ -86,18 +85,19 @@ def find_executor(engine: EngineName, address: str | None = None) -> Executor:
     return local_executor
 
 
+@dataclass(frozen=True, slots=True)
 class StartedRun:
     """A run with its plan and its open ledger, not executed yet or only in part."""
 
-    def __init__(
-        self, plan: Plan, writer: RunWriter, workers: int, notes: Mapping[str, Any]
-    ) -> None:
-        self.plan = plan
-        self.workers = workers
-        self.path = writer.path
-        self.notes = notes
-        """What every episode from now on has in its metadata."""
-        self._writer = writer
+    plan: Plan
+    writer: RunWriter
+    workers: int
+    notes: Mapping[str, Any]
+    """What every episode from now on has in its metadata."""
+
+    @property
+    def path(self) -> Path:
+        return self.writer.path
 
     def finish(
         self,
@@ -108,7 +108,7 @@ class StartedRun:
         plan = replace(self.plan, agent=with_recordings(self.plan.agent, self.path.parent))
         work = execute(
             plan,
-            self._writer,
+            self.writer,
             workers=self.workers,
             executor=executor,
             on_progress=progress,
@@ -121,7 +121,7 @@ class StartedRun:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._writer.close()
+        self.writer.close()
 
 
 def start(
@@ -137,21 +137,15 @@ def start(
         raise BadParameter(f"workers is {workers!r}; it is a whole number from 1 up")
     folder = Path(runs_dir)
     code = repository_state(repository, exclude=[folder])
-    if resume is None:
-        plan = plan_new(request)
-        _try_agent(with_recordings(plan.agent, folder))
+    earlier = None if resume is None else Run(find_run(resume, folder))
+    plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
+    # Raises what the agent raises for its options: better now than in every episode.
+    _complete(with_recordings(plan.agent, folder).build().close())
+    if earlier is None:
         manifest = _manifest(plan, code, request.focus or "")
         return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
-    earlier = Run(find_run(resume, folder))
-    plan = plan_resumed(request, earlier.manifest)
-    _try_agent(with_recordings(plan.agent, folder))
     notes = _other_code(earlier.manifest, code)
     return StartedRun(plan, RunWriter.open(earlier.path), workers, notes)
-
-
-def _try_agent(agent: AgentChoice) -> None:
-    """Raise what the agent raises for its options: better now than in every episode."""
-    _complete(agent.build().close())
 
 
 def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:

@@ -81,21 +81,13 @@ class StepScoring:
         self._contract = contract
         self._verbatim = verbatim
         self._scorer = scorer or RecoveryRewardScorer()
-        self._history = StepHistory()
-        self._contract_progress: ContractProgress | None = None
+        self.history = StepHistory()
+        self.contract_progress: ContractProgress | None = None
+        """How much of the contract holds, which is the potential that shaping takes."""
         self._before: PageEvidence | None = None
         self._steps = 0
         self.score: StepScore | None = None
         """The score of the latest step; `None` for the reset and for a step without an outcome."""
-
-    @property
-    def contract_progress(self) -> ContractProgress | None:
-        """How much of the contract holds, which is the potential that shaping takes."""
-        return self._contract_progress
-
-    @property
-    def history(self) -> StepHistory:
-        return self._history
 
     def record(
         self,
@@ -121,7 +113,7 @@ class StepScoring:
         self.score = None
         if outcome is not None:
             step = StepInput(outcome, self._before, after, progress, status)
-            self._history, score = self._scorer.advance(self._history, step)
+            self.history, score = self._scorer.advance(self.history, step)
             if index > 0:
                 self.score = score
             if index > 0 or status is not None:
@@ -144,8 +136,8 @@ class StepScoring:
     def _follow(self, seen: Observation, index: int, *, due: bool) -> ContractStatus | None:
         if self._contract is None:
             return None
-        self._contract_progress, status = follow(
-            self._contract, seen.facts, step=index, before=self._contract_progress, due=due
+        self.contract_progress, status = follow(
+            self._contract, seen.facts, step=index, before=self.contract_progress, due=due
         )
         return status._replace(id=_compact(status.id) or "")
 

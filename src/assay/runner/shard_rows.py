@@ -9,17 +9,39 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
 from assay.formats import parquet
-from assay.runner.shards import InputRow, Shard
 
 SHARD_BYTES = 4 * 1024 * 1024
 LINE_BYTES = 64 * 1024 * 1024
 """A longer line is a bad row; it is skipped without being held in memory."""
+
+
+class InputRow(NamedTuple):
+    """One row and where it stands; `problem` says why there is no value."""
+
+    number: int
+    value: Any
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A range of rows of one file, which one worker scores."""
+
+    index: int
+    start: int
+    """First byte of a shard of JSONL; number of the row group of a shard of Parquet."""
+    end: int
+    first_row: int
+    """Line number of the first row in the whole file, counted from 1."""
+    rows: int
+    """Lines or rows in the shard, blank lines included."""
 
 
 def plan_shards(source: Path, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
@@ -29,10 +51,13 @@ def plan_shards(source: Path, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
 
 def read_rows(source: Path, shard: Shard) -> Iterator[InputRow]:
     """The rows of one shard; blank lines are passed over but counted."""
-    if not parquet.is_parquet(source):
-        return _read_lines(source, shard)
-    values = parquet.read_rows(source, shard.start)
-    return (InputRow(number, value) for number, value in enumerate(values, shard.first_row))
+    if parquet.is_parquet(source):
+        values = parquet.read_rows(source, shard.start)
+        yield from (InputRow(number, value) for number, value in enumerate(values, shard.first_row))
+        return
+    with source.open("rb") as stream:
+        stream.seek(shard.start)
+        yield from read_stream(stream, shard.first_row, shard.end)
 
 
 def fingerprint(source: Path) -> str:
@@ -56,12 +81,14 @@ def parse_line(line: bytes, number: int) -> InputRow:
             return InputRow(number, None, f"line {number} is not JSON: {error}")
 
 
-def read_stream(stream: BinaryIO) -> Iterator[InputRow]:
-    """Rows of a stream that cannot be cut into shards."""
-    number = 0
-    while line := stream.readline(LINE_BYTES + 1):
-        number += 1
+def read_stream(stream: BinaryIO, number: int = 1, end: int | None = None) -> Iterator[InputRow]:
+    """The rows from here on, the first of which has that number, until the stream is at `end`.
+
+    A stream that is read to its own end need not know where it is.
+    """
+    while (end is None or stream.tell() < end) and (line := stream.readline(LINE_BYTES + 1)):
         yield from _row_of(line, number, stream)
+        number += 1
 
 
 def _row_of(line: bytes, number: int, stream: BinaryIO) -> Iterator[InputRow]:
@@ -104,12 +131,3 @@ def _plan_lines(source: Path, shard_bytes: int) -> list[Shard]:
             shards.append(Shard(len(shards), start, stream.tell(), first_row, rows))
             start, first_row = stream.tell(), first_row + rows
     return shards
-
-
-def _read_lines(source: Path, shard: Shard) -> Iterator[InputRow]:
-    with source.open("rb") as stream:
-        stream.seek(shard.start)
-        number = shard.first_row
-        while stream.tell() < shard.end and (line := stream.readline(LINE_BYTES + 1)):
-            yield from _row_of(line, number, stream)
-            number += 1

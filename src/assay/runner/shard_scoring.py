@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,9 +19,8 @@ from assay.registry import find_reward
 from assay.resources.files import atomic_write
 from assay.runner.batch import score_row
 from assay.runner.results import result_of, write_shard
-from assay.runner.shard_rows import read_rows
-from assay.runner.shards import InputRow, RewardCounts, ShardCounts, ShardJob
-from assay.schema.score import Score
+from assay.runner.shard_rows import InputRow, Shard, read_rows
+from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer, without_defaults
 
 FILE = "file"
@@ -30,6 +29,58 @@ FILE = "file"
 RewardLike: TypeAlias = str | Callable[..., Any] | Scorer
 RowProgress: TypeAlias = Callable[[int, int], None]
 """Called with the rows done and the rows in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardJob:
+    """A shard of a file, and where its results go."""
+
+    number: int
+    source: Path
+    shard: Shard
+    out: Path
+    tally: Path
+    """Where the counts go, which are written after the results."""
+    drafts: Path
+    """Where both are written before they are complete."""
+    file: str = ""
+    """The file's name within its folder, for results that have to tell files apart."""
+
+
+@dataclass(slots=True)
+class RewardCounts:
+    """Running counts for one reward."""
+
+    scored: int = 0
+    total: float = 0.0
+    abstained: dict[str, int] = field(default_factory=dict)
+
+    def add(self, score: Score) -> None:
+        if isinstance(score, Abstained):
+            self.abstained[score.reason] = self.abstained.get(score.reason, 0) + 1
+        else:
+            self.scored += 1
+            self.total += score.value
+
+    def merge(self, other: RewardCounts) -> None:
+        self.scored += other.scored
+        self.total += other.total
+        for reason, count in other.abstained.items():
+            self.abstained[reason] = self.abstained.get(reason, 0) + count
+
+    @property
+    def mean(self) -> float | None:
+        """Over what was scored; abstentions are counted beside it, never in it."""
+        return self.total / self.scored if self.scored else None
+
+
+@dataclass(frozen=True, slots=True)
+class ShardCounts:
+    """What was counted in a finished shard."""
+
+    number: int
+    rows: int
+    rewards: dict[str, RewardCounts]
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,18 +63,7 @@ class Scorer:
 
     async def score_async(self, columns: Mapping[str, Any]) -> Score:
         """As a call, without blocking the event loop: a plain function runs in a thread."""
-        arguments = self._arguments(columns)
-        if self.spec.is_async:
-            return await self._score_async(arguments)
-        try:
-            result = await asyncio.to_thread(self.spec.function, **arguments)
-        except BadParameter:
-            raise
-        except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._grader_error(error)
-        if inspect.isawaitable(result):
-            return await self._settle(result)
-        return self._sign(result)
+        return await self._score_async(self._arguments(columns))
 
     def abstain(self, reason: str, because: str) -> Abstained:
         """An abstention in this reward's name, for a row that never reached it."""
@@ -83,7 +72,12 @@ class Scorer:
         )
 
     async def _score_async(self, arguments: dict[str, Any]) -> Score:
-        return await self._settle(self.spec.function(**arguments))
+        call = self.spec.function if self.spec.is_async else self._call_in_thread
+        return await self._settle(call(**arguments))
+
+    async def _call_in_thread(self, /, **arguments: Any) -> Any:
+        result = await asyncio.to_thread(self.spec.function, **arguments)
+        return await result if inspect.isawaitable(result) else result
 
     async def _settle(self, pending: Awaitable[Any]) -> Score:
         try:
@@ -264,9 +258,7 @@ def score(
     `columns` are what the reward asks for by name: `final_response`, `trajectory`, `context`, and
     the columns of the task; what it does not ask for is ignored. `params` is its configuration.
     """
-    scorer = Scorer(reward, params)
-    _refuse_options_as_columns(scorer.spec, columns)
-    return scorer(columns)
+    return _scorer_for(reward, params, columns)(columns)
 
 
 async def score_async(
@@ -277,15 +269,18 @@ async def score_async(
     **columns: Any,
 ) -> Score:
     """As `score`, from inside an event loop and without blocking it."""
+    return await _scorer_for(reward, params, columns).score_async(columns)
+
+
+def _scorer_for(
+    reward: str | Callable[..., Any], params: Mapping[str, Json] | None, columns: Mapping[str, Any]
+) -> Scorer:
+    """The scorer; raise `BadParameter` if one of the columns is an option of it."""
     scorer = Scorer(reward, params)
-    _refuse_options_as_columns(scorer.spec, columns)
-    return await scorer.score_async(columns)
-
-
-def _refuse_options_as_columns(spec: RewardSpec, columns: Mapping[str, Any]) -> None:
     for name in columns:
-        if name in spec.options:
+        if name in scorer.spec.options:
             raise BadParameter(
-                f"{name!r} is configuration of {spec.name}, not a column; "
+                f"{name!r} is configuration of {scorer.spec.name}, not a column; "
                 f"pass params={{{name!r}: {columns[name]!r}}}"
             )
+    return scorer

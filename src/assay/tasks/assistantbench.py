@@ -43,15 +43,13 @@ def tasks(
         raise BadParameter(
             f"time_dependency is one of {get_args(Staleness)}, not {time_dependency!r}"
         )
-    rows = _from_hub(HUB_SPLITS[split]) if path is None else _from_file(Path(path))
+    rows = (
+        _from_hub(HUB_SPLITS[split]) if path is None else (row for _, row in read_rows(Path(path)))
+    )
     every = [_task(row, split, number, start_url) for number, row in enumerate(rows)]
     if not every:
         raise BadRecord(f"{path or DATA_SET} holds no tasks")
     return [task for task in every if time_dependency in (None, task.metadata["time_dependency"])]
-
-
-def _from_file(path: Path) -> list[dict[str, Any]]:
-    return [row for _, row in read_rows(path)]
 
 
 def _from_hub(split: str) -> Iterable[Mapping[str, Any]]:
@@ -105,8 +103,8 @@ ID_PREFIX = 6
 They are the classes of `assistantbench.csv` in BrowserGym (Apache-2.0, ServiceNow Research), as the
 authors of AssistantBench judged in 2024 how soon an answer goes out of date.
 """
-_STATIC = frozenset(
-    (
+_BY_CLASS: dict[Staleness, str] = {
+    "Static": (
         "2aa5dd 2ddae3 9e3109 291b53 8fa423 6b06d1 6f224e 9baaa2 e2dc3a e6bc98 4dbedc 929b45 "
         "cca477 efc0f3 093801 09e481 0badf8 13bde8 1d669a 1f6a23 23af1c 295c40 2bedec 2f6a86 "
         "33d880 3940b9 3a680d 454227 59a650 604710 673d1f 6bcc74 6bd706 6d94b7 75e6d5 7820b1 "
@@ -115,17 +113,13 @@ _STATIC = frozenset(
         "fcf91c 044052 08ee94 101edf 1a0f13 35d9cd 3b9b30 5a51e0 5cf78b 6689e6 691fe1 79c331 "
         "7ad7df 8339e2 85b57e 8905ea 8d0987 a5511d be5c23 c5c3d6 c8f382 cfc177 d10a3e d3e4a7 "
         "d983c6 dfac84 e4a7fe e51bca e54171 e7bcaa eefe23 f508fd f94fa0"
-    ).split()
-)
-_STABLE = frozenset(
-    (
+    ),
+    "Stable": (
         "3af802 fb9ba3 0be81f 253e2a 36bdda 3f5460 43cabf 58d01c 70d36d 763876 8b68fd 970ed6 "
         "a4b1d9 a57418 a691d6 a6c33c b2ee3c bcb45d e22a10 e57a78 e59613 ecdc23 f5661e 0424b1 "
         "0c354e 1c1971 491bae 6fe7c0 935618 a81ef9 b22050 efa10f fa51a7"
-    ).split()
-)
-_UNLIKELY = frozenset(
-    (
+    ),
+    "Unlikely": (
         "b36ef2 a90749 797f7a 4e615a c7afe0 57d9dc 748899 9bdca8 557e78 52f722 0ec437 99da66 "
         "ccec22 6e3be8 f88066 8ad84b 55f425 005053 02f02d 03738b 0a4b6a 0cc9ea 0f017f 1c1178 "
         "211ace 23c890 2987f2 324829 37932e 3d2bd6 3f6829 3f83f3 3fd357 444b4f 49f1c6 4c3021 "
@@ -134,15 +128,11 @@ _UNLIKELY = frozenset(
         "a207a5 a39700 a80d8d aa5043 adfa9c b15021 b67e2e b81702 b95fc9 ba529e c16027 c2f852 "
         "c6b119 d0f910 d10863 d80169 d87279 e2ce46 e6501e ebc09a ebcc92 f042bf f15306 f16dd8 "
         "f2ad18 f3fb20 f5c787 f69d3a"
-    ).split()
-)
+    ),
+}
+_CLASS_OF = {prefix: kind for kind, ids in _BY_CLASS.items() for prefix in ids.split()}
 
 
 def staleness(task_id: str) -> Staleness:
     """How soon the task's answer goes out of date; `unknown` for ids that no list has."""
-    key = task_id[:ID_PREFIX]
-    if key in _STATIC:
-        return "Static"
-    if key in _STABLE:
-        return "Stable"
-    return "Unlikely" if key in _UNLIKELY else "unknown"
+    return _CLASS_OF.get(task_id[:ID_PREFIX], "unknown")

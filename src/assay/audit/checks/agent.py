@@ -12,15 +12,7 @@ from assay.audit.checks.forms import ELSE
 from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid, skip_when
 from assay.audit.conversations import ChatMessage, assistant, question, tool_use
 from assay.audit.episodes import ONE_ENDING, Ending, episode_record, has_own_episodes
-from assay.audit.findings import (
-    CallResult,
-    Check,
-    CheckFunction,
-    CheckResult,
-    GraderCall,
-    Sample,
-    Violation,
-)
+from assay.audit.findings import Check, CheckFunction, CheckResult, GraderCall, Sample, Violation
 from assay.schema.audit import Kind
 
 AGENT: Final[frozenset[Kind]] = frozenset(("agent",))
@@ -54,17 +46,13 @@ def _wrong(context: CheckContext, sample: Sample) -> str:
     return context.frame.put(sample.wrong[0] if sample.wrong else ELSE)
 
 
-def _value(result: CallResult) -> float:
-    return result.number or 0.0
-
-
 def _has_gate(context: CheckContext) -> bool:
     """Whether a right answer earns less without a tool."""
     rows = context.rows()
     with_tool = context.ask([context.to_call(row, _right(context, row)) for row in rows])
     without = context.ask([_call(row, _right(context, row)) for row in rows])
     less = [
-        _value(one) - _value(other) > NOTICEABLE * context.full_marks
+        one.amount - other.amount > NOTICEABLE * context.full_marks
         for one, other in zip(with_tool, without, strict=True)
     ]
     return sum(less) * 2 > len(less)
@@ -96,7 +84,7 @@ def _never_pays_more(
         for once, often in pairs(context):
             tried += 1
             first, second = context.ask([once, often])
-            if _value(second) - _value(first) > NOTICEABLE * context.full_marks:
+            if second.amount - first.amount > NOTICEABLE * context.full_marks:
                 hits.append(ProbeOutcome(Probe(variant, often), second))
         return context.report_hits(hits, tried)
 
@@ -157,9 +145,9 @@ def _episode_leak(context: CheckContext) -> CheckResult:
     hits = list[ProbeOutcome]()
     for at, (right, _) in enumerate(pairs):
         repeats = [results[4 * at + place] for place in (0, 1, 3)]
-        if len({(one.status, round(_value(one), 9)) for one in repeats}) > 1:
+        if len({(one.status, round(one.amount, 9)) for one in repeats}) > 1:
             probe = Probe("the same episode again", right)
-            hits.append(ProbeOutcome(probe, min(repeats, key=_value)))
+            hits.append(ProbeOutcome(probe, min(repeats, key=lambda one: one.amount)))
     return context.report_hits(hits, 2 * len(pairs))
 
 

@@ -161,7 +161,7 @@ def _lazy_constant(context: CheckContext) -> CheckResult:
     if severity is None:
         return CheckResult()
     results, wrong = _always(context, rows, constant)
-    mean = fsum(one.result.number or 0.0 for one in results) / len(results)
+    mean = fsum(one.result.amount for one in results) / len(results)
     observed = (
         f"always {constant!r} earns {mean:.3g} a row on average, {excess:.0%} of full marks more "
         "than it deserves"
