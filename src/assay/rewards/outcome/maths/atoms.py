@@ -138,12 +138,10 @@ class AtomReader(Cursor, ABC):
         index = self._read_index()
         self.leave()
         match index:
-            case Number(value):
-                return self._maybe_apply(f"{name}_{value}")
+            case Number(inner) | Constant(inner):
+                return self._maybe_apply(f"{name}_{inner}")
             case Symbol(inner):
                 return self._maybe_apply(f"{name}_{inner}" + self._read_primes())
-            case Constant(inner):
-                return self._maybe_apply(f"{name}_{inner}")
             case Mul(factors) if all(isinstance(factor, Symbol) for factor in factors):
                 letters = "".join(f.name for f in factors if isinstance(f, Symbol))
                 return self._maybe_apply(f"{name}_{letters}")

@@ -24,7 +24,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from assay.rewards.outcome.maths import boxes, spelling, texts, vectors
+from assay.rewards.outcome.maths import boxes, texts, vectors
 from assay.rewards.outcome.maths.clean import clean
 from assay.rewards.outcome.maths.comparer import AnswerComparer, Conventions
 from assay.rewards.outcome.maths.cursor import number
@@ -191,7 +191,7 @@ def _compare_texts(pair: _TextPair) -> Equality:
     equality = _compare_words(pair)
     if equality is not None:
         return equality
-    figures = spelling.in_figures(prediction), spelling.in_figures(reference)
+    figures = texts.in_figures(prediction), texts.in_figures(reference)
     if any(figures):
         in_figures = _TextPair(figures[0] or prediction, figures[1] or reference, conventions)
         return _compare_texts(in_figures)
@@ -241,7 +241,7 @@ def _compare_words(pair: _TextPair) -> Equality | None:
     words = texts.plain(reference)
     if texts.is_words(words) and texts.plain(prediction) == words:
         return pair.equal("text")
-    same_time = spelling.same_time(prediction, reference)
+    same_time = texts.same_time(prediction, reference)
     if same_time is None:
         return None
     return pair.equal("time") if same_time else pair.different("time")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from assay.rewards.outcome.maths import matrices, members, realsets, statements
-from assay.rewards.outcome.maths.cursor import number
+from assay.rewards.outcome.maths.cursor import hundredth, number
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Based,
@@ -77,13 +77,14 @@ class AnswerComparer:
             rule = self._real_sets(prediction, reference)
             if rule is not None:
                 return rule
-        if isinstance(prediction, Relation) or isinstance(reference, Relation):
+        shapes = type(prediction), type(reference)
+        if Relation in shapes:
             return self._relations(prediction, reference)
-        if isinstance(prediction, Group) or isinstance(reference, Group):
+        if Group in shapes:
             return members.same_members(prediction, reference, self)
-        if isinstance(prediction, Quantity) or isinstance(reference, Quantity):
+        if Quantity in shapes:
             return self._quantities(prediction, reference)
-        if isinstance(prediction, Ratio) or isinstance(reference, Ratio):
+        if Ratio in shapes:
             return self._ratios(prediction, reference)
         if isinstance(prediction, Text) and isinstance(reference, Text):
             return "text" if plain(prediction.words) == plain(reference.words) else None
@@ -202,13 +203,8 @@ class AnswerComparer:
 
     def _percent(self, value: Node, target: Node, *, percent_in_reference: bool) -> str | None:
         policy = self.conventions.percent
-        if policy == "strict" or not isinstance(value, Expr):
+        if policy == "strict" or not isinstance(value, Expr) or not isinstance(target, Expr):
             return None
-        if not isinstance(target, Expr):
-            return None
-        hundredths: tuple[Expr, Expr] = (value, Div(target, Number(100)))
-        if not percent_in_reference:
-            hundredths = (Div(value, Number(100)), target)
         by_sign = policy in ("either", "sign")
         by_value = policy in ("either", "value")
         if policy == "either" and not percent_in_reference:
@@ -216,7 +212,11 @@ class AnswerComparer:
             by_value = not by_sign
         if by_sign and self.same(value, target):
             return "percent"
-        return "percent" if by_value and self.same(*hundredths) else None
+        if percent_in_reference:
+            target = hundredth(target)
+        else:
+            value = hundredth(value)
+        return "percent" if by_value and self.same(value, target) else None
 
     def _angle(self, prediction: Node, reference: Node) -> str | None:
         """Degrees against radians."""

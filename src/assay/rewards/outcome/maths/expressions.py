@@ -139,10 +139,15 @@ class ExpressionReader(AtomReader):
             case _:
                 return False
 
-    def _read_signed_power(self) -> Expr:
+    def _read_minus(self) -> bool:
+        """Whether an odd number of minus signs stands here, among any plus signs."""
         negative = False
         while self.token.kind == "op" and self.token.text in ("+", "-"):
             negative ^= self.take().text == "-"
+        return negative
+
+    def _read_signed_power(self) -> Expr:
+        negative = self._read_minus()
         factor = expression(self.read_power())
         return negate(factor) if negative else factor
 
@@ -172,9 +177,7 @@ class ExpressionReader(AtomReader):
         self.enter()
         if self.token.kind == "op" and self.token.text in ("'", "*"):
             raise UnreadableAnswer("a prime or star as an exponent")
-        negative = False
-        while self.token.kind == "op" and self.token.text in ("+", "-"):
-            negative ^= self.take().text == "-"
+        negative = self._read_minus()
         if self.token.kind == "open" and self.token.text == "{":
             exponent = expression(self.read_group())
         else:

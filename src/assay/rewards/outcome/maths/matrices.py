@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from assay.rewards.outcome.maths.cursor import expression, product, total
@@ -68,11 +69,8 @@ def _sum(terms: list[Expr]) -> Expr:
     if len({(len(m.rows), len(m.rows[0])) for m in matrices}) != 1:
         return total(terms)
     rows = zip(*(matrix.rows for matrix in matrices), strict=True)
-    return Matrix(
-        tuple(
-            tuple(Add(tuple(map(expression, cells))) for cells in zip(*row, strict=True))
-            for row in rows
-        )
+    return _matrix(
+        (Add(tuple(map(expression, cells))) for cells in zip(*row, strict=True)) for row in rows
     )
 
 
@@ -95,21 +93,20 @@ def _times(left: Matrix, right: Matrix) -> Matrix:
     if len(left.rows) * len(right.rows) * len(right.rows[0]) > _MOST_PRODUCTS:
         raise TooLarge("a product of large matrices")
     columns = list(zip(*right.rows, strict=True))
-    return Matrix(
-        tuple(
-            tuple(
-                total([Mul((expression(a), expression(b))) for a, b in zip(row, c, strict=True)])
-                for c in columns
-            )
-            for row in left.rows
-        )
-    )
+    return _matrix((_dot(row, column) for column in columns) for row in left.rows)
+
+
+def _dot(row: tuple[Node, ...], column: tuple[Node, ...]) -> Expr:
+    pairs = zip(map(expression, row), map(expression, column), strict=True)
+    return total([Mul(pair) for pair in pairs])
 
 
 def _scale(matrix: Matrix, factor: Expr) -> Matrix:
-    return Matrix(
-        tuple(tuple(Mul((factor, expression(cell))) for cell in row) for row in matrix.rows)
-    )
+    return _matrix((Mul((factor, expression(cell))) for cell in row) for row in matrix.rows)
+
+
+def _matrix(rows: Iterable[Iterable[Expr]]) -> Matrix:
+    return Matrix(tuple(map(tuple, rows)))
 
 
 def _determinant(rows: list[list[Expr]]) -> Expr:

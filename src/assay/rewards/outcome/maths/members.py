@@ -34,8 +34,9 @@ def same_members(prediction: Node, reference: Node, comparer: AnswerComparer) ->
         if len(left) == len(right) == 1 and "tuple" not in shapes:
             nested = "set" in shapes and _is_set(left[0] if shape == "set" else right[0])
             return None if nested else comparer.rule(left[0], right[0])
-        vector = matrix_of(prediction) or matrix_of(reference)
-        return None if vector is None else _same_vector(prediction, reference, comparer)
+        if Matrix not in (type(prediction), type(reference)):
+            return None
+        return _same_vector(prediction, reference, comparer)
     if shapes == {"tuple", "set"}:
         return None
     if shapes == {"tuple"} and not _same_brackets(prediction, reference, comparer):
@@ -94,10 +95,6 @@ def _is_set(node: Node) -> bool:
     return node == Symbol("emptyset") or (isinstance(node, Group) and node.opening == "{")
 
 
-def matrix_of(node: Node) -> Matrix | None:
-    return node if isinstance(node, Matrix) else None
-
-
 def _same_vector(prediction: Node, reference: Node, comparer: AnswerComparer) -> str | None:
     """A row or a column against a tuple or a nested list."""
     left, right = _vector(prediction), _vector(reference)
@@ -144,13 +141,9 @@ def _without_labels(
     left: list[Node], right: list[Node], comparer: AnswerComparer
 ) -> tuple[list[Node], list[Node]]:
     """Both lists without names, unless every member on both sides has one."""
-    if _all_named(left) and _all_named(right):
+    if all(isinstance(item, Relation) for item in (*left, *right)):
         return left, right
     return _values(left, comparer), _values(right, None)
-
-
-def _all_named(items: list[Node]) -> bool:
-    return all(isinstance(item, Relation) for item in items)
 
 
 def _values(items: list[Node], comparer: AnswerComparer | None) -> list[Node]:
@@ -216,6 +209,7 @@ def _same_brackets(prediction: Node, reference: Node, comparer: AnswerComparer) 
 
 
 def _rises(pair: Group, comparer: AnswerComparer) -> bool:
-    ends = [value_of(i, comparer.budget) if isinstance(i, Expr) else None for i in pair.items]
-    low, high = ends
+    low, high = (
+        value_of(end, comparer.budget) if isinstance(end, Expr) else None for end in pair.items
+    )
     return low is None or high is None or low.re <= high.re

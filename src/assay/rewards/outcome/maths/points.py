@@ -12,8 +12,9 @@ settles, so neither huge nor tiny values are confused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal, DecimalException, localcontext
+from functools import partial
 from typing import Final
 from zlib import crc32
 
@@ -61,16 +62,11 @@ def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
     names, integers = variables(left, right)
     imaginary = Constant("i") in walk(left, right)
     for real in (False,) if imaginary else (True, False):
-        compared = 0
-        for point in _points(names, integers):
-            try:
-                if not _same(left, right, point, budget, real=real):
-                    return False
-                compared += 1
-            except (NotReal, DecimalException):
-                continue
-            if compared >= _POINTS_NEEDED or not names:
-                break
+        compared = _count_points(
+            partial(_same, left, right, budget=budget, real=real), names, integers
+        )
+        if compared is None:
+            return False
         if compared >= (2 if names else 1):
             return True
     return False
@@ -80,7 +76,8 @@ def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool)
     """Whether `left` is `right` times one nonzero (or positive) constant at the sample points."""
     first: list[Complex] = []
 
-    def same_ratio(a: Complex, b: Complex) -> bool:
+    def same_ratio(point: Point) -> bool:
+        a, b = _values(left, right, point, budget, real=True)
         if modulus(b) < _NONZERO or modulus(a) < _NONZERO:
             raise NotReal
         ratio = divide(a, b)
@@ -91,18 +88,25 @@ def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool)
         return modulus(subtract(ratio, first[0])) <= _DISTINCT * modulus(first[0])
 
     with localcontext(context(_COARSE)):
-        names, integers = variables(left, right)
-        compared = 0
-        for point in _points(names, integers):
-            try:
-                if not same_ratio(_value(left, point, budget), _value(right, point, budget)):
-                    return False
-                compared += 1
-            except (NotReal, DecimalException):
-                continue
-            if compared >= _POINTS_NEEDED:
-                return True
-        return compared >= 2
+        compared = _count_points(same_ratio, *variables(left, right))
+        return compared is not None and compared >= 2
+
+
+def _count_points(
+    holds: Callable[[Point], bool], names: frozenset[str], integers: frozenset[str]
+) -> int | None:
+    """At how many points the two have values and the test holds; None if it fails at one."""
+    compared = 0
+    for point in _points(names, integers):
+        try:
+            if not holds(point):
+                return None
+            compared += 1
+        except (NotReal, DecimalException):
+            continue
+        if compared >= _POINTS_NEEDED:
+            break
+    return compared
 
 
 def value_of(node: Expr, budget: WorkBudget, digits: int = _COARSE) -> Complex | None:
@@ -161,15 +165,13 @@ def _is_negative(base: Expr) -> bool:
 
 def _same(left: Expr, right: Expr, point: Point, budget: WorkBudget, *, real: bool) -> bool:
     with localcontext(context(_COARSE)):
-        a = NumericEvaluator(point, budget, real=real).value(left)
-        b = NumericEvaluator(point, budget, real=real).value(right)
+        a, b = _values(left, right, point, budget, real=real)
         coarse = _distance(a, b)
         largest = max(_size(a), _size(b))
         if coarse > largest * _DISTINCT and largest > _NONZERO:
             return False
     with localcontext(context(_FINE)):
-        a = NumericEvaluator(point, budget, real=real).value(left)
-        b = NumericEvaluator(point, budget, real=real).value(right)
+        a, b = _values(left, right, point, budget, real=real)
         fine = _distance(a, b)
         if fine == 0:
             return True
@@ -186,8 +188,13 @@ def _size(a: Complex) -> Decimal:
     return max(abs(a.re), abs(a.im))
 
 
-def _value(node: Expr, point: Point, budget: WorkBudget) -> Complex:
-    return NumericEvaluator(point, budget, real=True).value(node)
+def _values(
+    left: Expr, right: Expr, point: Point, budget: WorkBudget, *, real: bool
+) -> tuple[Complex, Complex]:
+    return (
+        NumericEvaluator(point, budget, real=real).value(left),
+        NumericEvaluator(point, budget, real=real).value(right),
+    )
 
 
 def _points(names: frozenset[str], integers: frozenset[str]) -> Iterator[Point]:
@@ -208,10 +215,6 @@ def _whole(index: int, rank: int) -> Decimal:
 
 
 def _coordinate(name: str, index: int) -> Decimal:
-    low, high = _RANGES[index]
-    return _between(Decimal(low), Decimal(high), f"{name}/{index}")
-
-
-def _between(low: Decimal, high: Decimal, seed: str) -> Decimal:
-    share = Decimal(crc32(seed.encode()) % 1_000_003) / 1_000_003
+    low, high = map(Decimal, _RANGES[index])
+    share = Decimal(crc32(f"{name}/{index}".encode()) % 1_000_003) / 1_000_003
     return (low + (high - low) * share).quantize(Decimal("1e-9"))

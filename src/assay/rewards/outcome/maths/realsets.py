@@ -31,9 +31,8 @@ from assay.rewards.outcome.maths.nodes import (
 )
 from assay.rewards.outcome.maths.points import value_of, variables
 from assay.rewards.outcome.maths.polynomial import ONE, Ring
-from assay.rewards.outcome.maths.statements import is_name
+from assay.rewards.outcome.maths.statements import MIRRORED_ORDER, is_name
 
-_MIRROR: Final[dict[RelationOp, RelationOp]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _ALL: Final = frozenset({"mathbb:R", "R"})
 _ALL_WORDS: Final = frozenset({"all real numbers", "all reals", "real numbers", "any real number"})
 
@@ -53,6 +52,10 @@ class Interval:
     high: End
 
 
+_REAL_LINE: Final = Interval(
+    End(negate(INFINITY), Decimal("-Infinity"), closed=False),
+    End(INFINITY, Decimal("Infinity"), closed=False),
+)
 RealSet = list[Interval]
 SameEnd = Callable[[Expr, Expr], bool]
 
@@ -67,13 +70,13 @@ def is_explicit(node: Node) -> bool:
         case Text(words):
             return words.lower() in _ALL_WORDS
         case Relation(_, operators):
-            return operators[-1] == "in" or any(o in _MIRROR or o == "!=" for o in operators)
+            return operators[-1] == "in" or any(o in MIRRORED_ORDER or o == "!=" for o in operators)
         case Group(opening, items, closing):
             if not opening and items:
                 return all(isinstance(item, Relation) and is_explicit(item) for item in items)
             mixed = opening + closing in ("(]", "[)")
             pair = len(items) == 2 and opening in ("(", "[")
-            return mixed or (pair and any(map(_infinite, items)))
+            return mixed or (pair and any(map(_infinite_sign, items)))
         case _:
             return False
 
@@ -116,11 +119,11 @@ def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
 def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
     match node:
         case Symbol(name) if name in _ALL:
-            return _real_line()
+            return [_REAL_LINE]
         case Symbol("emptyset"):
             return []
         case Text(words) if words.lower() in _ALL_WORDS:
-            return _real_line()
+            return [_REAL_LINE]
         case Union(parts):
             return _union([_convert(part, budget) for part in parts])
         case Without(whole, removed):
@@ -139,9 +142,7 @@ def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
 
 def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
     if node.opening == "{":
-        ends = [_end(item, budget, closed=True) for item in node.items]
-        places = [end for end in ends if end is not None]
-        return [Interval(end, end) for end in places] if len(places) == len(ends) else None
+        return _single_points(node.items, budget, closed=True)
     if node.opening and len(node.items) == 2:
         low = _end(node.items[0], budget, closed=node.opening == "[")
         high = _end(node.items[1], budget, closed=node.closing == "]")
@@ -181,11 +182,11 @@ def _from_relation(relation: Relation, budget: WorkBudget) -> RealSet | None:
         return _convert(sides[-1], budget) if len(sides) == 2 else None
     if operators == ("!=",):
         return _not_equal(sides[0], sides[1], budget)
-    if len(sides) == 3 and operators[0] in _MIRROR and operators[1] in _MIRROR:
-        first = _half_line(sides[1], _MIRROR[operators[0]], sides[0], budget)
+    if len(sides) == 3 and operators[0] in MIRRORED_ORDER and operators[1] in MIRRORED_ORDER:
+        first = _half_line(sides[1], MIRRORED_ORDER[operators[0]], sides[0], budget)
         second = _half_line(sides[1], operators[1], sides[2], budget)
         return None if first is None or second is None else _intersection(first, second)
-    if len(sides) != 2 or operators[0] not in _MIRROR:
+    if len(sides) != 2 or operators[0] not in MIRRORED_ORDER:
         return None
     return _half_line(sides[0], operators[0], sides[1], budget)
 
@@ -193,7 +194,7 @@ def _from_relation(relation: Relation, budget: WorkBudget) -> RealSet | None:
 def _half_line(left: Node, operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
     if not is_name(left):
         if is_name(right):
-            return _half_line(right, _MIRROR[operator], left, budget)
+            return _half_line(right, MIRRORED_ORDER[operator], left, budget)
         solved = _solve_linear(left, operator, right, budget)
         if solved is None:
             return None
@@ -204,8 +205,8 @@ def _half_line(left: Node, operator: RelationOp, right: Node, budget: WorkBudget
     if end is None:
         return None
     if operator in ("<", "<="):
-        return _interval(_infinite_end(-1), end)
-    return _interval(end, _infinite_end(1))
+        return _interval(_REAL_LINE.low, end)
+    return _interval(end, _REAL_LINE.high)
 
 
 def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
@@ -216,7 +217,7 @@ def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet 
     mirror = End(negate(end.node), end.place.copy_negate(), end.closed)
     if operator in ("<", "<="):
         return _interval(mirror, end)
-    return [Interval(_infinite_end(-1), mirror), Interval(end, _infinite_end(1))]
+    return [Interval(_REAL_LINE.low, mirror), Interval(end, _REAL_LINE.high)]
 
 
 def _solve_linear(
@@ -238,17 +239,20 @@ def _solve_linear(
     if parts.bottom != ONE or slope is None or degrees or ring.atoms[0][0] != "symbol":
         return None
     value = Number(-Fraction(constant) / slope)
-    return (operator if slope > 0 else _MIRROR[operator]), value
+    return (operator if slope > 0 else MIRRORED_ORDER[operator]), value
 
 
 def _not_equal(left: Node, right: Node, budget: WorkBudget) -> RealSet | None:
     name, value = (left, right) if is_name(left) else (right, left)
     values = value.items if isinstance(value, Group) and not value.opening else (value,)
-    ends = [_end(item, budget, closed=False) for item in values]
+    holes = _single_points(values, budget, closed=False)
+    return _without([_REAL_LINE], holes) if is_name(name) else None
+
+
+def _single_points(nodes: tuple[Node, ...], budget: WorkBudget, *, closed: bool) -> RealSet | None:
+    ends = [_end(node, budget, closed=closed) for node in nodes]
     places = [end for end in ends if end is not None]
-    if not is_name(name) or len(places) != len(ends):
-        return None
-    return _without(_real_line(), [Interval(end, end) for end in places])
+    return [Interval(end, end) for end in places] if len(places) == len(ends) else None
 
 
 def _end(node: Node, budget: WorkBudget, *, closed: bool) -> End | None:
@@ -258,7 +262,7 @@ def _end(node: Node, budget: WorkBudget, *, closed: bool) -> End | None:
         return None
     sign = _infinite_sign(node)
     if sign:
-        return _infinite_end(sign)
+        return _REAL_LINE.high if sign > 0 else _REAL_LINE.low
     value = value_of(node, budget)
     if value is None or abs(value.im) > Decimal("1e-30"):
         return None
@@ -273,20 +277,6 @@ def _infinite_sign(node: Node) -> int:
             return 1 if value > 0 else -1
         case _:
             return 0
-
-
-def _infinite(node: Node) -> bool:
-    return _infinite_sign(node) != 0
-
-
-def _infinite_end(sign: int) -> End:
-    if sign > 0:
-        return End(INFINITY, Decimal("Infinity"), closed=False)
-    return End(negate(INFINITY), Decimal("-Infinity"), closed=False)
-
-
-def _real_line() -> RealSet:
-    return [Interval(_infinite_end(-1), _infinite_end(1))]
 
 
 def _interval(low: End, high: End) -> RealSet | None:
@@ -320,14 +310,12 @@ def _without(whole: RealSet | None, removed: RealSet | None) -> RealSet | None:
     if whole is None or removed is None:
         return None
     for hole in removed:
-        left = Interval(_infinite_end(-1), End(hole.low.node, hole.low.place, not hole.low.closed))
-        right = Interval(
-            End(hole.high.node, hole.high.place, not hole.high.closed), _infinite_end(1)
+        is_point = hole.low.place == hole.high.place
+        low, high = (
+            replace(end, closed=not (end.closed or is_point)) for end in (hole.low, hole.high)
         )
-        if hole.low.place == hole.high.place:
-            left = Interval(_infinite_end(-1), replace(hole.low, closed=False))
-            right = Interval(replace(hole.high, closed=False), _infinite_end(1))
-        whole = _intersection(whole, [left, right])
+        beside = [Interval(_REAL_LINE.low, low), Interval(high, _REAL_LINE.high)]
+        whole = _intersection(whole, beside)
     return whole
 
 

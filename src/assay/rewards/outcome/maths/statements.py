@@ -30,9 +30,8 @@ from assay.rewards.outcome.maths.nodes import (
 from assay.rewards.outcome.maths.points import proportional, value_of, variables
 from assay.rewards.outcome.maths.polynomial import Ring
 
-_MIRROR: Final[dict[RelationOp, RelationOp]] = {
-    "=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<=", "~": "~",
-}  # fmt: skip
+MIRRORED_ORDER: Final[dict[RelationOp, RelationOp]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_MIRROR: Final[dict[RelationOp, RelationOp]] = {"=": "=", "!=": "!=", "~": "~", **MIRRORED_ORDER}
 Same = Callable[[Node, Node], bool]
 
 

@@ -20,33 +20,27 @@ from typing import Any
 from assay.resources import frames
 
 FUNCTIONS = {
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "cot": "cot",
-    "sec": "sec",
-    "csc": "csc",
+    **{
+        name: name
+        for name in "sin cos tan cot sec csc sinh cosh tanh log exp root factorial binomial "
+        "floor".split()
+    },
     "arcsin": "asin",
     "arccos": "acos",
     "arctan": "atan",
     "arccot": "acot",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
     "ln": "log",
-    "log": "log",
-    "exp": "exp",
-    "root": "root",
     "abs": "Abs",
-    "factorial": "factorial",
-    "binomial": "binomial",
-    "floor": "floor",
     "ceil": "ceiling",
     "max": "Max",
     "min": "Min",
     "mod": "Mod",
 }
 """Names that a tree may call, and what sympy calls them."""
+
+OPERATIONS = {"add": "Add", "mul": "Mul", "pow": "Pow"}
+BOUND_OPERATIONS = {"sum": "Sum", "prod": "Product", "int": "Integral"}
+"""Operations on a body over (variable, from, to)."""
 
 CANNOT_SAY = (
     ArithmeticError,
@@ -102,27 +96,12 @@ def build(tree: Any) -> Any:
         name, *arguments = parts
         return getattr(sympy, FUNCTIONS[name])(*map(build, arguments))
     built = [build(part) for part in parts]
-    if kind in ("add", "mul"):
-        return (sympy.Add if kind == "add" else sympy.Mul)(*built)
     if kind == "div":
         return built[0] / built[1]
-    if kind == "pow":
-        return sympy.Pow(*built)
-    return _build_bound(kind, built)
-
-
-def _build_bound(kind: str, built: list[Any]) -> Any:
-    """A sum, product or integral over (variable, from, to)."""
-    import sympy
-
-    body, variable, *ends = built
-    if kind == "sum":
-        return sympy.Sum(body, (variable, *ends)).doit()
-    if kind == "prod":
-        return sympy.Product(body, (variable, *ends)).doit()
-    if kind == "int":
-        return sympy.Integral(body, (variable, *ends)).doit()
-    raise ValueError(f"no operation {kind!r}")
+    if kind in OPERATIONS:
+        return getattr(sympy, OPERATIONS[kind])(*built)
+    body, *bounds = built
+    return getattr(sympy, BOUND_OPERATIONS[kind])(body, tuple(bounds)).doit()
 
 
 def _equal(left: Any, right: Any) -> bool | None:

@@ -10,65 +10,90 @@ from assay.rewards.outcome.maths.limits import UnreadableAnswer
 
 Unit = tuple[tuple[str, int], ...]
 
-_WORDS: Final = {
-    "m": "m meter meters metre metres",
-    "in": "in inch inches",
-    "ft": "ft foot feet",
-    "yd": "yd yard yards",
-    "mi": "mi mile miles",
-    "acre": "acre acres",
-    "hectare": "ha hectare hectares",
-    "s": "s sec secs second seconds",
-    "min": "min mins minute minutes",
-    "h": "h hr hrs hour hours",
-    "day": "day days",
-    "week": "week weeks",
-    "month": "month months",
-    "year": "yr yrs year years",
-    "g": "g gram grams gramme grammes",
+_LENGTH: Final = (("length", 1),)
+_AREA: Final = (("length", 2),)
+_VOLUME: Final = (("length", 3),)
+_TIME: Final = (("time", 1),)
+_MASS: Final = (("mass", 1),)
+_MONTHS: Final = (("months", 1),)
+_MONEY: Final = (("money", 1),)
+_SPEED: Final = (("length", 1), ("time", -1))
+_FORCE: Final = (("length", 1), ("mass", 1), ("time", -2))
+_ENERGY: Final = (("length", 2), ("mass", 1), ("time", -2))
+_POWER: Final = (("length", 2), ("mass", 1), ("time", -3))
+_INCH: Final = Fraction(254, 10_000)
+_MILE: Final = 63_360 * _INCH
+_POUND: Final = Fraction(45_359_237, 100_000)
+_GALLON: Final = 231 * _INCH**3
+_MEASURES: Final[dict[str, tuple[str, Unit, int | Fraction]]] = {
+    "m": ("m meter meters metre metres", _LENGTH, 1),
+    "in": ("in inch inches", _LENGTH, _INCH),
+    "ft": ("ft foot feet", _LENGTH, 12 * _INCH),
+    "yd": ("yd yard yards", _LENGTH, 36 * _INCH),
+    "mi": ("mi mile miles", _LENGTH, _MILE),
+    "acre": ("acre acres", _AREA, _MILE**2 / 640),
+    "hectare": ("ha hectare hectares", _AREA, 10_000),
+    "s": ("s sec secs second seconds", _TIME, 1),
+    "min": ("min mins minute minutes", _TIME, 60),
+    "h": ("h hr hrs hour hours", _TIME, 3_600),
+    "day": ("day days", _TIME, 86_400),
+    "week": ("week weeks", _TIME, 604_800),
+    "month": ("month months", _MONTHS, 1),
+    "year": ("yr yrs year years", _MONTHS, 12),
+    "g": ("g gram grams gramme grammes", _MASS, 1),
+    "lb": ("lb lbs pound pounds", _MASS, _POUND),
+    "oz": ("oz ounce ounces", _MASS, _POUND / 16),
+    "ton": ("ton tons tonne tonnes", _MASS, 10**6),
+    "L": ("l L liter liters litre litres", _VOLUME, Fraction(1, 1_000)),
+    "gal": ("gal gallon gallons", _VOLUME, _GALLON),
+    "qt": ("qt quart quarts", _VOLUME, _GALLON / 4),
+    "pt": ("pint pints", _VOLUME, _GALLON / 8),
+    "cup": ("cup cups", _VOLUME, _GALLON / 16),
+    "N": ("N newton newtons", _FORCE, 1_000),
+    "J": ("J joule joules", _ENERGY, 1_000),
+    "cal": ("cal calorie calories", _ENERGY, 4_184),
+    "kWh": ("kWh", _ENERGY, 3_600_000_000),
+    "W": ("W watt watts", _POWER, 1_000),
+    "Pa": ("Pa pascal pascals", (("length", -1), ("mass", 1), ("time", -2)), 1_000),
+    "V": ("V volt volts", (("current", -1), *_POWER), 1_000),
+    "A": ("amp amps ampere amperes", (("current", 1),), 1),
+    "C": ("coulomb coulombs", (("current", 1), ("time", 1)), 1),
+    "F": (
+        "farad farads",
+        (("current", 2), ("length", -2), ("mass", -1), ("time", 4)),
+        Fraction(1, 1_000),
+    ),
+    "ohm": ("ohm ohms", (("current", -2), *_POWER), 1_000),
+    "Hz": ("Hz hertz", (("time", -1),), 1),
+    "mol": ("mol mole moles", (("amount", 1),), 1),
+    "usd": ("dollar dollars USD usd buck bucks", _MONEY, 1),
+    "cent": ("cent cents", _MONEY, Fraction(1, 100)),
+    "mph": ("mph", _SPEED, _MILE / 3_600),
+    "kph": ("kph kmh", _SPEED, Fraction(1_000, 3_600)),
+    "eV": ("eV", (("electronvolts", 1),), 1),
+    "erg": ("erg ergs", _ENERGY, Fraction(1, 10_000)),
+    "dyne": ("dyne dynes", _FORCE, Fraction(1, 100)),
+}
+"""Spellings of a unit, its dimensions, and its size in metres, grams, seconds, amperes and the
+like."""
+_NO_SIZES: Final = {
     "kg": "kilo kilos",
-    "lb": "lb lbs pound pounds",
-    "oz": "oz ounce ounces",
-    "ton": "ton tons tonne tonnes",
-    "L": "l L liter liters litre litres",
     "mL": "ml cc",
-    "gal": "gal gallon gallons",
-    "qt": "qt quart quarts",
-    "pt": "pint pints",
-    "cup": "cup cups",
-    "N": "N newton newtons",
-    "J": "J joule joules",
-    "cal": "cal calorie calories",
-    "kWh": "kWh",
-    "W": "W watt watts",
-    "Pa": "Pa pascal pascals",
-    "V": "V volt volts",
-    "A": "amp amps ampere amperes",
-    "C": "coulomb coulombs",
-    "F": "farad farads",
-    "ohm": "ohm ohms",
     "K": "K kelvin kelvins",
-    "Hz": "Hz hertz",
-    "mol": "mol mole moles",
     "rad": "rad rads radian radians",
     "deg": "deg degs degree degrees",
     "percent": "percent pct percentage percents",
-    "usd": "dollar dollars USD usd buck bucks",
-    "cent": "cent cents",
     "eur": "euro euros EUR",
     "gbp": "GBP",
-    "mph": "mph",
-    "kph": "kph kmh",
     "rpm": "rpm",
-    "eV": "eV",
-    "erg": "erg ergs",
-    "dyne": "dyne dynes",
     "AU": "AU",
     "pc": "parsec parsecs",
 }
-_PREFIX_WORDS: Final = {
-    "p": "pico", "n": "nano", "u": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto",
-    "k": "kilo", "M": "mega", "G": "giga",
+"""Spellings of units that are not converted, or only by their prefix."""
+_PREFIXES: Final = {
+    "p": ("pico", -12), "n": ("nano", -9), "u": ("micro", -6), "m": ("milli", -3),
+    "c": ("centi", -2), "d": ("deci", -1), "h": ("hecto", 2), "k": ("kilo", 3), "M": ("mega", 6),
+    "G": ("giga", 9),
 }  # fmt: skip
 _PREFIXED: Final = {
     "m": "p n u m c d k", "g": "n u m k", "s": "n u m", "L": "u m c d h", "N": "m k M",
@@ -77,6 +102,7 @@ _PREFIXED: Final = {
 }  # fmt: skip
 """Units with the prefixes that people write before them."""
 
+_WORDS: Final = {**{name: row[0] for name, row in _MEASURES.items()}, **_NO_SIZES}
 SPELLINGS: Final = {
     **{spelling: name for name, words in _WORDS.items() for spelling in words.split()},
     **{
@@ -85,7 +111,7 @@ SPELLINGS: Final = {
         for prefix in prefixes.split()
         for spelling in (
             prefix + name,
-            *(_PREFIX_WORDS[prefix] + word for word in _WORDS[name].split() if len(word) > 2),
+            *(_PREFIXES[prefix][0] + word for word in _WORDS[name].split() if len(word) > 2),
         )
         if prefix + name != "pm"
     },
@@ -99,71 +125,11 @@ ATTACHED: Final = frozenset(
 
 CURRENCIES: Final = {"$": "usd", "€": "eur", "£": "gbp", "¥": "yen", "¢": "cent"}
 
-_PREFIXES: Final = {
-    "p": -12, "n": -9, "u": -6, "m": -3, "c": -2, "d": -1, "h": 2, "k": 3, "M": 6, "G": 9,
-}  # fmt: skip
-_LENGTH: Final = (("length", 1),)
-_AREA: Final = (("length", 2),)
-_VOLUME: Final = (("length", 3),)
-_SPEED: Final = (("length", 1), ("time", -1))
-_FORCE: Final = (("length", 1), ("mass", 1), ("time", -2))
-_ENERGY: Final = (("length", 2), ("mass", 1), ("time", -2))
-_POWER: Final = (("length", 2), ("mass", 1), ("time", -3))
-_INCH: Final = Fraction(254, 10_000)
-_MILE: Final = 63_360 * _INCH
-_POUND: Final = Fraction(45_359_237, 100_000)
-_GALLON: Final = 231 * _INCH**3
-_SCALES: Final[dict[str, tuple[Unit, Fraction]]] = {
-    "m": (_LENGTH, Fraction(1)),
-    "in": (_LENGTH, _INCH),
-    "ft": (_LENGTH, 12 * _INCH),
-    "yd": (_LENGTH, 36 * _INCH),
-    "mi": (_LENGTH, _MILE),
-    "acre": (_AREA, _MILE**2 / 640),
-    "hectare": (_AREA, Fraction(10_000)),
-    "s": ((("time", 1),), Fraction(1)),
-    "min": ((("time", 1),), Fraction(60)),
-    "h": ((("time", 1),), Fraction(3_600)),
-    "day": ((("time", 1),), Fraction(86_400)),
-    "week": ((("time", 1),), Fraction(604_800)),
-    "month": ((("months", 1),), Fraction(1)),
-    "year": ((("months", 1),), Fraction(12)),
-    "g": ((("mass", 1),), Fraction(1)),
-    "ton": ((("mass", 1),), Fraction(10**6)),
-    "lb": ((("mass", 1),), _POUND),
-    "oz": ((("mass", 1),), _POUND / 16),
-    "L": (_VOLUME, Fraction(1, 1_000)),
-    "gal": (_VOLUME, _GALLON),
-    "qt": (_VOLUME, _GALLON / 4),
-    "pt": (_VOLUME, _GALLON / 8),
-    "cup": (_VOLUME, _GALLON / 16),
-    "usd": ((("money", 1),), Fraction(1)),
-    "cent": ((("money", 1),), Fraction(1, 100)),
-    "N": (_FORCE, Fraction(1_000)),
-    "dyne": (_FORCE, Fraction(1, 100)),
-    "J": (_ENERGY, Fraction(1_000)),
-    "erg": (_ENERGY, Fraction(1, 10_000)),
-    "cal": (_ENERGY, Fraction(4_184)),
-    "kWh": (_ENERGY, Fraction(3_600_000_000)),
-    "W": (_POWER, Fraction(1_000)),
-    "Pa": ((("length", -1), ("mass", 1), ("time", -2)), Fraction(1_000)),
-    "Hz": ((("time", -1),), Fraction(1)),
-    "A": ((("current", 1),), Fraction(1)),
-    "C": ((("current", 1), ("time", 1)), Fraction(1)),
-    "V": ((("current", -1), *_POWER), Fraction(1_000)),
-    "ohm": ((("current", -2), *_POWER), Fraction(1_000)),
-    "F": ((("current", 2), ("length", -2), ("mass", -1), ("time", 4)), Fraction(1, 1_000)),
-    "mol": ((("amount", 1),), Fraction(1)),
-    "eV": ((("electronvolts", 1),), Fraction(1)),
-    "mph": (_SPEED, _MILE / 3_600),
-    "kph": (_SPEED, Fraction(1_000, 3_600)),
-}
-"""Dimensions of a unit, and its size in metres, grams, seconds, amperes and the like."""
-
+_SIZES: Final = {name: (unit, Fraction(size)) for name, (_, unit, size) in _MEASURES.items()}
 SCALES: Final = {
-    **_SCALES,
+    **_SIZES,
     **{
-        prefix + name: (_SCALES[name][0], _SCALES[name][1] * Fraction(10) ** _PREFIXES[prefix])
+        prefix + name: (_SIZES[name][0], _SIZES[name][1] * Fraction(10) ** _PREFIXES[prefix][1])
         for name, prefixes in _PREFIXED.items()
         for prefix in prefixes.split()
     },
