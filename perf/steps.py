@@ -23,7 +23,7 @@ from assay.envs.browser.digest import dom_digest, net_digest, refs_digest, text_
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    Recent,
+    RecentSteps,
     RecoveryRewardScorer,
     StepHistory,
     StepInput,
@@ -96,7 +96,7 @@ READ = ToolOutcome("read_page", "r", effect=Effect.READ, ok=True, info="i")
 
 
 MOVED = OlderInput("click", url=True, dom=True)
-NEWS = Recent(seen_info=False)
+NEWS = RecentSteps(seen_info=False)
 AWAY = replace(OLD, url="v")
 
 CASES: tuple[tuple[str, str, OlderInput, StepInput], ...] = (
@@ -135,7 +135,7 @@ CASES: tuple[tuple[str, str, OlderInput, StepInput], ...] = (
             f"address changed, {n} repeats",
             "even",
             OlderInput("click", url=True, no_progress=n),
-            StepInput(CLICK, OLD, AWAY, recent=Recent(same_call=n)),
+            StepInput(CLICK, OLD, AWAY, recent=RecentSteps(same_call=n)),
         )
         for n in range(4)
     ),

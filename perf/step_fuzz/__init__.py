@@ -13,7 +13,7 @@ from assay.envs.browser.outcomes import classify_error, detect_block
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    Recent,
+    RecentSteps,
     RecoveryRewardScorer,
     StepHistory,
     StepInput,
@@ -93,8 +93,8 @@ class Generator:
             id=self.text(),
         )
 
-    def recent(self) -> Recent:
-        return Recent(
+    def recent(self) -> RecentSteps:
+        return RecentSteps(
             same_call=self.pick(ABSURD),
             same_error=self.pick(ABSURD),
             revisits=self.pick(ABSURD),
@@ -203,7 +203,7 @@ def _more_evidence(step: StepInput, rng: random.Random) -> Iterator[str]:
 
 
 def _more_repetition(step: StepInput, rng: random.Random) -> Iterator[str]:
-    recent = step.recent or Recent()
+    recent = step.recent or RecentSteps()
     for name in ("same_call", "same_error", "revisits"):
         more: Any = {name: max(getattr(recent, name), 0) + rng.randrange(1, 4)}
         if _milli(step, recent=recent._replace(**more)) > _milli(step, recent=recent):
@@ -218,7 +218,7 @@ def _recovery_order(step: StepInput) -> Iterator[str]:
     done = ToolOutcome("click", "c", gate="satisfied", ok=True)
     failed = done._replace(ok=False, error="stale_ref")
     look = done._replace(tool="read_page", effect=Effect.READ)
-    recent = (step.recent or Recent())._replace(
+    recent = (step.recent or RecentSteps())._replace(
         same_call=0, revisits=0, seen_info=False, pending="stale_ref", fresh_refs=True
     )
     shared = step._replace(

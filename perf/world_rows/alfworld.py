@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from assay.envs import AlfWorld, AlfWorldGame, House
+from assay.envs import AlfWorld, AlfWorldGame, HouseLayout
 from assay.envs.text.alfworld.data import shipped
 from perf.world_rows.row import Row
 
@@ -99,7 +99,7 @@ async def _world(rng: random.Random) -> tuple[list[float], float]:
 def _engine(rng: random.Random) -> float:
     """Step rate of the bare engine, feedback and admissible commands included."""
     archive = shipped()
-    games = [AlfWorldGame(House.build(archive.load(entry))) for entry in archive.entries]
+    games = [AlfWorldGame(HouseLayout.build(archive.load(entry))) for entry in archive.entries]
     start = time.process_time()
     for game in games:
         commands = game.admissible_commands

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.envs.text.webshop.goals import Goal
-from assay.envs.text.webshop.purchase import Receipt, write_receipt
+from assay.envs.text.webshop.goals import ShoppingGoal
+from assay.envs.text.webshop.purchase import PurchaseReceipt, write_receipt
 from assay.envs.text.webshop.session import ShopSession
 from assay.envs.text.webshop.shop import Shop, open_shop
 from perf.world_rows.row import Row
@@ -65,11 +65,11 @@ def records(name: str) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def golden_receipt(shop: Shop, record: Mapping[str, Any]) -> Receipt:
+def golden_receipt(shop: Shop, record: Mapping[str, Any]) -> PurchaseReceipt:
     """The receipt of a golden record's purchase."""
     wanted, bought, stock = record["goal"], record["purchase"], shop.stock
     options = wanted["goal_options"]
-    goal = Goal(
+    goal = ShoppingGoal(
         asin=wanted["asin"],
         instruction=wanted["instruction_text"],
         attributes=tuple(wanted["attributes"]),

@@ -17,7 +17,7 @@ the value, and says what to do next.
     ├── ServerError              a reward server could not be asked, or refused what it was asked
     └── ResourceError            something that must be opened, held and closed went wrong
         ├── AcquireTimeout       no instance became free before the deadline
-        ├── DeadResource         the world behind an instance has died
+        ├── DeadResource         the environment behind an instance has died
         └── NotReset             an instance was used by a rollout that did not reset it
 """
 
@@ -55,7 +55,7 @@ class MissingParameter(UsageError, TypeError):
 
 
 class BadParameter(UsageError, ValueError):
-    """A configuration value is not one that the reward, agent or world takes."""
+    """A configuration value is not one that the reward, agent or environment takes."""
 
 
 class MissingExtra(UsageError, ImportError):
@@ -94,7 +94,7 @@ class AcquireTimeout(ResourceError, TimeoutError):
 
 
 class DeadResource(ResourceError):
-    """The world behind an instance has died."""
+    """The environment behind an instance has died."""
 
 
 class NotReset(ResourceError):

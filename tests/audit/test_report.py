@@ -20,19 +20,19 @@ from assay.audit.snippets import expression, snippet
 from assay.errors import BadRecord, UsageError
 from assay.schema.audit import (
     AUDIT_SCHEMA,
+    AuditTarget,
     CheckRecord,
     Family,
     Outcome,
     Severity,
     Shape,
-    Target,
 )
 
 HOSTILE = "</pre><script>alert(1)</script>\u202e\ud800\0"
 
 
-def _target(shape: Shape = "assay", text: str = "guest.py:f") -> Target:
-    return Target(
+def _target(shape: Shape = "assay", text: str = "guest.py:f") -> AuditTarget:
+    return AuditTarget(
         text=text,
         name="f",
         form="file",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.envs.contract import CHECKS, ContractProblem, check_environment
+from assay.envs.contract import CHECKS, ContractCheck, check_environment
 from assay.errors import BadParameter, NotReset
 from assay.registry import ENVIRONMENTS
 from assay.schema.evidence import WorldEvidence
@@ -26,7 +26,7 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 
 
-def broken(findings: Sequence[ContractProblem]) -> dict[str, str]:
+def broken(findings: Sequence[ContractCheck]) -> dict[str, str]:
     return {finding.check: finding.because for finding in findings if not finding.passed}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from assay.errors import BadRecord, UsageError
 from assay.formats.browsergym import answer_of
-from assay.formats.pickles import StandIn, read_pickle
+from assay.formats.pickles import UnpickledObject, read_pickle
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
@@ -207,7 +207,7 @@ def test_a_hostile_pickle_is_never_run(tmp_path: Path) -> None:
     import_one(tmp_path, run_id="without")
     (episode,) = import_one(tmp_path, run_id="with", unpickle=True).final()
     assert episode.metadata["unpickle_problem"] is None
-    assert isinstance(read_pickle(folder / "exp_args.pkl"), StandIn)
+    assert isinstance(read_pickle(folder / "exp_args.pkl"), UnpickledObject)
     assert not (tmp_path / "exploded").exists()
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from assay.errors import BadRecord, UnknownName
-from assay.formats import FORMATS, Format, find_format, readable, recognise, writable
+from assay.formats import FORMATS, FileFormat, find_format, readable, recognise, writable
 
 
 @pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
-def test_a_row_says_what_its_module_does(row: Format) -> None:
+def test_a_row_says_what_its_module_does(row: FileFormat) -> None:
     module = row.load()
     assert module.__doc__
     assert row.reads or row.writes

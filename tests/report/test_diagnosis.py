@@ -37,7 +37,7 @@ CASES: list[tuple[Cause, Told, int, str]] = [
         0,
         "grader_error: it raised",
     ),
-    ("scorer_error", Told("14.2", gold=""), 0, "the gold is hidden"),
+    ("scorer_error", Told("14.2", gold=""), 0, "the reference is hidden"),
     (
         "agent_error",
         Told(stop_reason="agent_error", failure="ModelError: no route", actions=["noop()"]),
@@ -72,7 +72,7 @@ CASES: list[tuple[Cause, Told, int, str]] = [
             shown=["a", LONG + CUT, "c", "d"],
         ),
         1,
-        "the gold is on this page",
+        "the reference is on this page",
     ),
     (
         "observation_truncated",
@@ -134,7 +134,7 @@ CASES: list[tuple[Cause, Told, int, str]] = [
     ("partial_list", Told('["a b"]', gold="a b\nc d\ne f"), 0, "1 of 3 items"),
     ("near_miss", Told("14.3"), 0, "0.7% off"),
     ("near_miss", Told("Finch", gold="Ada Finch"), 0, "67% of the tokens"),
-    ("wrong_answer", Told("Carl Wren", gold="Ada Finch"), 0, "differs from the gold"),
+    ("wrong_answer", Told("Carl Wren", gold="Ada Finch"), 0, "differs from the reference"),
 ]
 
 

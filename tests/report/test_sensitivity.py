@@ -72,13 +72,13 @@ def test_parameters_reach_the_reward() -> None:
 
 
 def test_a_reward_of_a_world_is_refused_in_words() -> None:
-    with pytest.raises(UsageError, match="judges what happened in a world"):
+    with pytest.raises(UsageError, match="scores what happened in an environment"):
         probe("webshop_reward", "x")
 
 
 @pytest.mark.parametrize("gold", ["", "  ", "x" * 20_000])
 def test_a_gold_that_cannot_be_varied_is_refused(gold: str) -> None:
-    with pytest.raises(UsageError, match="gold answer of 1 to"):
+    with pytest.raises(UsageError, match="reference of 1 to"):
         probe("qa_f1_reward", gold)
 
 

@@ -15,8 +15,8 @@ from assay.registry import REWARDS, reward
 from assay.server.catalogue import load_catalogue
 from assay.server.refusal import Refusal
 from assay.server.requests import read_lines
-from assay.server.scoring import Admission
-from assay.server.settings import Settings
+from assay.server.scoring import AdmissionQueue
+from assay.server.settings import ServerSettings
 from assay.server.strict_json import read_json, write_json
 
 scalars = (
@@ -97,7 +97,7 @@ def test_a_body_beyond_reason_is_refused_in_one_pass(body: bytes) -> None:
 
 
 def test_a_request_without_rows_says_nothing_about_the_pace() -> None:
-    queue = Admission(10)
+    queue = AdmissionQueue(10)
     assert queue.try_enter(10)
     assert queue.try_enter(0)
     queue.leave(0)
@@ -106,7 +106,7 @@ def test_a_request_without_rows_says_nothing_about_the_pace() -> None:
 
 def test_the_queue_tells_when_to_come_again_from_its_pace() -> None:
     now = 0.0
-    queue = Admission(1000, clock=lambda: now)
+    queue = AdmissionQueue(1000, clock=lambda: now)
     assert queue.retry_after_s() == 1
     assert queue.try_enter(1000)
     assert not queue.try_enter(1)
@@ -122,7 +122,7 @@ def test_the_queue_tells_when_to_come_again_from_its_pace() -> None:
 
 def test_who_waits_for_room_gets_it_when_there_is_some() -> None:
     async def wait() -> None:
-        queue = Admission(10)
+        queue = AdmissionQueue(10)
         assert queue.try_enter(8)
         waiting = asyncio.create_task(queue.enter(4))
         await asyncio.sleep(0)
@@ -144,7 +144,7 @@ def test_who_waits_for_room_gets_it_when_there_is_some() -> None:
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        Settings(**wrong)
+        ServerSettings(**wrong)
 
 
 def test_a_sender_that_falls_silent_is_refused() -> None:
@@ -194,12 +194,12 @@ def _two_versions(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_version_that_was_chosen_is_the_one_that_is_served(
     served: str, named: str, expected: str | None, why: str
 ) -> None:
-    catalogue = load_catalogue(Settings(rewards=(served,), workers=1))
+    catalogue = load_catalogue(ServerSettings(rewards=(served,), workers=1))
     if expected is None:
         with pytest.raises(UnknownName):
             catalogue.scorers([named], {})
         with pytest.raises(UsageError, match="default"):
-            load_catalogue(Settings(rewards=(served,), default_reward=named, workers=1))
+            load_catalogue(ServerSettings(rewards=(served,), default_reward=named, workers=1))
     else:
         assert [scorer.reward for scorer in catalogue.scorers([named], {})] == [expected], why
 
@@ -207,4 +207,4 @@ def test_a_version_that_was_chosen_is_the_one_that_is_served(
 @pytest.mark.usefixtures("_two_versions")
 def test_two_versions_of_one_reward_cannot_both_be_served() -> None:
     with pytest.raises(UsageError, match="twofold@1 and twofold@2"):
-        load_catalogue(Settings(rewards=("twofold@1", "twofold@2"), workers=1))
+        load_catalogue(ServerSettings(rewards=("twofold@1", "twofold@2"), workers=1))

@@ -27,10 +27,10 @@ from assay.viewer.links import part
 from assay.viewer.lru_cache import LruCache
 from assay.viewer.pages.records import cut_text
 from assay.viewer.pages.runs import RunsQuery, runs_page
-from assay.viewer.pages.step import Rectangle, Size, is_on, picture_kind, picture_size
+from assay.viewer.pages.step import PictureSize, Rectangle, is_on, picture_kind, picture_size
 from assay.viewer.rendering import brief, visible
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.theme import Segment, bars, overview, reward_shade, shade, signed
+from assay.viewer.theme import RibbonSegment, bars, overview, reward_shade, shade, signed
 from tests.viewer.ledgers import SCORER, manifest, png, write_marked
 
 VENDOR = Path(__file__).parents[2] / "src" / "assay" / "viewer" / "static" / "vendor"
@@ -123,9 +123,9 @@ def test_no_score_has_no_colour_and_zero_has_no_sign() -> None:
 
 def test_a_bar_goes_up_for_a_gain_and_down_for_a_loss() -> None:
     parts = [
-        Segment(0, 0, None, "none", 0),
-        Segment(1, 1, 1.0, "p4", 0),
-        Segment(2, 2, -0.5, "n3", 1),
+        RibbonSegment(0, 0, None, "none", 0),
+        RibbonSegment(1, 1, 1.0, "p4", 0),
+        RibbonSegment(2, 2, -0.5, "n3", 1),
     ]
     assert dict(bars(parts, 8, 11)) == {
         "none": "M0 10.0h7v1.0h-7z",
@@ -137,9 +137,9 @@ def test_a_bar_goes_up_for_a_gain_and_down_for_a_loss() -> None:
 @pytest.mark.parametrize(
     ("data", "kind", "size"),
     [
-        (png(30, 20), "image/png", Size(30, 20)),
+        (png(30, 20), "image/png", PictureSize(30, 20)),
         (png(30, 20)[:20], "image/png", None),
-        (b"\xff\xd8\xff\xc0\x00\x11\x08\x00\x10\x00\x20\x03", "image/jpeg", Size(32, 16)),
+        (b"\xff\xd8\xff\xc0\x00\x11\x08\x00\x10\x00\x20\x03", "image/jpeg", PictureSize(32, 16)),
         (b"\xff\xd8\xff\xe0\x00\x00", "image/jpeg", None),
         (b"\xff\xd8" + b"\xff\xe0\x00\x02" * 5_000, "image/jpeg", None),
         (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp", None),
@@ -148,7 +148,9 @@ def test_a_bar_goes_up_for_a_gain_and_down_for_a_loss() -> None:
         (b"", None, None),
     ],
 )
-def test_a_picture_is_what_its_bytes_say(data: bytes, kind: str | None, size: Size | None) -> None:
+def test_a_picture_is_what_its_bytes_say(
+    data: bytes, kind: str | None, size: PictureSize | None
+) -> None:
     assert picture_kind(data) == kind
     assert picture_size(data) == size
 
@@ -163,7 +165,7 @@ def test_a_picture_is_what_its_bytes_say(data: bytes, kind: str | None, size: Si
     ],
 )
 def test_a_box_outside_of_the_picture_is_not_shown_on_it(box: Rectangle, seen: bool) -> None:
-    assert is_on(box, Size(64, 48)) is seen
+    assert is_on(box, PictureSize(64, 48)) is seen
 
 
 def test_the_cache_is_bounded_by_weight_and_drops_the_oldest() -> None:

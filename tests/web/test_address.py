@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from assay.errors import UsageError
-from assay.web.address import Address, allowed_hosts, check_address, is_loopback, listen
+from assay.web.address import ListenAddress, allowed_hosts, check_address, is_loopback, listen
 
 LONG = "a-token-of-some-length"
 
@@ -49,13 +49,13 @@ def test_a_binding_that_may_not_be_is_one_sentence(
 
 
 def test_loopback_needs_no_token_and_the_network_a_long_one() -> None:
-    assert check_address("127.0.0.1", 0, None) == Address("127.0.0.1", 0, None)
-    assert check_address("0.0.0.0", 80, LONG) == Address("0.0.0.0", 80, LONG)
+    assert check_address("127.0.0.1", 0, None) == ListenAddress("127.0.0.1", 0, None)
+    assert check_address("0.0.0.0", 80, LONG) == ListenAddress("0.0.0.0", 80, LONG)
 
 
 def test_the_address_of_a_wildcard_is_called_on_this_machine() -> None:
-    assert Address("0.0.0.0", 80, LONG).url == "http://127.0.0.1:80"
-    assert Address("::1", 80, None).url == "http://[::1]:80"
+    assert ListenAddress("0.0.0.0", 80, LONG).url == "http://127.0.0.1:80"
+    assert ListenAddress("::1", 80, None).url == "http://[::1]:80"
 
 
 def test_names_are_known_on_loopback_and_given_elsewhere() -> None:
@@ -78,7 +78,7 @@ def test_a_wildcard_with_names_answers_under_the_address_that_is_told() -> None:
 
 
 def test_port_0_is_any_that_is_free_and_a_taken_port_says_so() -> None:
-    listening, address = listen(Address("127.0.0.1", 0, None))
+    listening, address = listen(ListenAddress("127.0.0.1", 0, None))
     with listening:
         assert address.port > 0
         with pytest.raises(UsageError, match=f"port {address.port} of 127.0.0.1 is taken"):
@@ -87,4 +87,4 @@ def test_port_0_is_any_that_is_free_and_a_taken_port_says_so() -> None:
 
 def test_an_address_of_another_machine_cannot_be_listened_on() -> None:
     with pytest.raises(UsageError, match="cannot listen"):
-        listen(Address("192.0.2.1", 0, LONG))
+        listen(ListenAddress("192.0.2.1", 0, LONG))

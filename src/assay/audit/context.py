@@ -26,9 +26,9 @@ from assay.audit.findings import (
     Sample,
     Violation,
 )
-from assay.audit.frames import Frame, PayBaseline, to_call
+from assay.audit.frames import AnswerFrame, PayBaseline, to_call
 from assay.audit.session import AuditSession
-from assay.schema.audit import SEVERITIES, Budget, Kind, Severity, Target
+from assay.schema.audit import SEVERITIES, AuditTarget, Budget, Kind, Severity
 
 HALF: Final = 0.5
 FULL: Final = 0.9
@@ -91,7 +91,7 @@ class CheckContext:
         return check.run(replace(self, check=check))
 
     @property
-    def target(self) -> Target:
+    def target(self) -> AuditTarget:
         """The facts about the target."""
         return self.session.target
 
@@ -101,7 +101,7 @@ class CheckContext:
         return self.session.baseline(self.kind, self.samples)
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> AnswerFrame:
         """Where the target looks for an answer."""
         return self.baseline.frame
 

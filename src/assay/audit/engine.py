@@ -13,7 +13,7 @@ from assay.audit.checks import CHECKS
 from assay.audit.context import HALF, CheckContext
 from assay.audit.data import built_in, from_row
 from assay.audit.findings import Check, Finding, Sample
-from assay.audit.frames import Frame, measure_baseline, to_call
+from assay.audit.frames import AnswerFrame, measure_baseline, to_call
 from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, check_record, rank
@@ -157,14 +157,14 @@ def find_kind(session: AuditSession) -> Kind:
         return "environment"
     if "trajectory" in target.parameters and "tool" in target.name:
         return "agent"
-    shares: dict[Kind, tuple[float, Frame]] = {kind: _paid(session, kind) for kind in GUESSED}
+    shares: dict[Kind, tuple[float, AnswerFrame]] = {kind: _paid(session, kind) for kind in GUESSED}
     share, frame = shares["maths"]
     if "box" in frame.name and share >= HALF:
         return "maths"
     return max(GUESSED, key=lambda kind: shares[kind][0])
 
 
-def _paid(session: AuditSession, kind: Kind) -> tuple[float, Frame]:
+def _paid(session: AuditSession, kind: Kind) -> tuple[float, AnswerFrame]:
     """The share of references that are paid, plus that of their other forms, and where."""
     samples = built_in(kind)[:KIND_ROWS]
     session.settle_shape(kind, samples)

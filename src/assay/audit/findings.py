@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from assay.schema.audit import KINDS, SEVERITIES, Family, FindingFacts, Kind, Rate, Severity
+from assay.schema.audit import KINDS, SEVERITIES, Family, FindingFacts, Kind, RateEstimate, Severity
 
 if TYPE_CHECKING:
     from assay.audit.context import CheckContext
@@ -115,7 +115,7 @@ class CheckResult:
     """What one check found."""
 
     findings: tuple[Finding, ...] = ()
-    rates: tuple[Rate, ...] = ()
+    rates: tuple[RateEstimate, ...] = ()
     skipped: str | None = None
     """Why it did not apply."""
 
@@ -168,10 +168,10 @@ def _final_answer(text: str) -> str:
     return text
 
 
-def rate_of(name: str, hits: int, n: int) -> Rate:
+def rate_of(name: str, hits: int, n: int) -> RateEstimate:
     """The rate of `hits` among `n`; from 0 to 1 if there was nothing to see."""
     low, high = wilson(hits, n)
-    return Rate(name, hits, n, low, high)
+    return RateEstimate(name, hits, n, low, high)
 
 
 def wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:

@@ -21,7 +21,7 @@ SLOT: Final = "⟨answer⟩"
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class AnswerFrame:
     """A way to hand in an answer."""
 
     name: str
@@ -41,7 +41,7 @@ class Frame:
 class PayBaseline:
     """How a target wants answers, and what it pays for a right one."""
 
-    frame: Frame
+    frame: AnswerFrame
     full_marks: float
     """The most common value over right answers in this frame; 0.0 when none is paid."""
     accepted: int
@@ -50,24 +50,24 @@ class PayBaseline:
 
 
 _THOUGHT: Final = "<think>I work it out step by step.</think>\n"
-BARE: Final = Frame("bare", SLOT)
-BOXED: Final = Frame("boxed", f"\\boxed{{{SLOT}}}")
-TAG: Final = Frame("answer tag", f"<answer>{SLOT}</answer>")
-FRAMES: Final[tuple[Frame, ...]] = (
+BARE: Final = AnswerFrame("bare", SLOT)
+BOXED: Final = AnswerFrame("boxed", f"\\boxed{{{SLOT}}}")
+TAG: Final = AnswerFrame("answer tag", f"<answer>{SLOT}</answer>")
+FRAMES: Final[tuple[AnswerFrame, ...]] = (
     BOXED,
     BARE,
     TAG,
-    Frame("label", f"Answer: {SLOT}"),
-    Frame("sentence", f"The answer is {SLOT}."),
-    Frame("hashes", f"I work it out.\n#### {SLOT}"),
-    Frame("fence", f"```json\n{SLOT}\n```"),
-    Frame("thought and box", f"{_THOUGHT}\\boxed{{{SLOT}}}"),
-    Frame("thought and tag", f"{_THOUGHT}<answer>{SLOT}</answer>"),
-    Frame("thought, tag and box", f"{_THOUGHT}<answer>\\boxed{{{SLOT}}}</answer>"),
+    AnswerFrame("label", f"Answer: {SLOT}"),
+    AnswerFrame("sentence", f"The answer is {SLOT}."),
+    AnswerFrame("hashes", f"I work it out.\n#### {SLOT}"),
+    AnswerFrame("fence", f"```json\n{SLOT}\n```"),
+    AnswerFrame("thought and box", f"{_THOUGHT}\\boxed{{{SLOT}}}"),
+    AnswerFrame("thought and tag", f"{_THOUGHT}<answer>{SLOT}</answer>"),
+    AnswerFrame("thought, tag and box", f"{_THOUGHT}<answer>\\boxed{{{SLOT}}}</answer>"),
 )
 
 
-def _frames_for(kind: Kind) -> tuple[Frame, ...]:
+def _frames_for(kind: Kind) -> tuple[AnswerFrame, ...]:
     """The frames to try for a kind, the usual one first."""
     if kind == "environment":
         return (BARE,)

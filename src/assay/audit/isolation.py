@@ -67,7 +67,7 @@ class MeasuredResult:
 
 
 @dataclass(slots=True)
-class Traces:
+class SideEffects:
     """What targets did beside answering."""
 
     seen: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class IsolatedTarget:
     ) -> None:
         self.spec = spec
         self.limits = limits
-        self.traces = Traces()
+        self.traces = SideEffects()
         self.facts: dict[str, Any] = {}
         self._hash_seed = hash_seed
         self._environment = dict(environment or {})

@@ -23,6 +23,7 @@ from assay.schema.audit import (
     SEVERITIES,
     AuditFacts,
     AuditReport,
+    AuditTarget,
     AuditTimings,
     CheckRecord,
     Family,
@@ -31,7 +32,6 @@ from assay.schema.audit import (
     Outcome,
     Reproducer,
     Severity,
-    Target,
     audit_file_stem,
 )
 
@@ -223,7 +223,7 @@ def _fields(
     return {field.name: getattr(record, field.name) for field in fields(of)}
 
 
-def _finding_record(target: Target, finding: Finding) -> FindingRecord:
+def _finding_record(target: AuditTarget, finding: Finding) -> FindingRecord:
     facts, call = _fields(finding, FindingFacts), finding.reproducer
     return FindingRecord(**facts, reproducer=_reproducer(call), snippet=snippet(target, finding))
 

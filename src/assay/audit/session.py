@@ -14,11 +14,11 @@ from assay.audit.isolation import (
     MeasuredResult,
     Place,
     ProcessLimits,
-    Traces,
+    SideEffects,
     call_key,
 )
 from assay.audit.target import VARIANTS, TargetSpec, to_target
-from assay.schema.audit import Kind, Shape, Target
+from assay.schema.audit import AuditTarget, Kind, Shape
 
 T = TypeVar("T")
 
@@ -42,12 +42,12 @@ class AuditSession:
         self.limits = limits or ProcessLimits()
         self.call_count = 0
         """Calls made, those that only confirm a measurement aside."""
-        self.traces = Traces()
+        self.traces = SideEffects()
         self._environment = environment
         self._isolated = self._open()
         self._results: dict[str, CallResult] = {}
         self._timeouts = 0
-        self._target: Target | None = None
+        self._target: AuditTarget | None = None
         self._cache: dict[str, object] = {}
 
     def __enter__(self) -> Self:
@@ -57,7 +57,7 @@ class AuditSession:
         self.close()
 
     @property
-    def target(self) -> Target:
+    def target(self) -> AuditTarget:
         """The facts about the target, which is loaded for them."""
         if self._target is None:
             self._target = to_target(self.spec, self._isolated.start())
@@ -128,11 +128,11 @@ class AuditSession:
             yield FreshProcess(self, isolated)
         self._add_traces(isolated.traces)
 
-    def collect_traces(self) -> Traces:
+    def collect_traces(self) -> SideEffects:
         """What the target did beside answering, in all its processes that have ended or stopped."""
         self._isolated.stop()
         self._add_traces(self._isolated.traces)
-        self._isolated.traces = Traces()
+        self._isolated.traces = SideEffects()
         return self.traces
 
     def close(self) -> None:
@@ -145,7 +145,7 @@ class AuditSession:
             self.spec, self.limits, hash_seed=hash_seed, environment=self._environment
         )
 
-    def _add_traces(self, traces: Traces) -> None:
+    def _add_traces(self, traces: SideEffects) -> None:
         self.traces.seen.update(traces.seen)
         self.traces.survivors += traces.survivors
         self.traces.lingered += traces.lingered

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from assay.audit.findings import Finding, GraderCall
-from assay.schema.audit import Target
+from assay.schema.audit import AuditTarget
 
 SHORT: Final = 300
 LONGEST: Final = 3_000
@@ -58,7 +58,7 @@ def expression(text: str) -> str:
     return f"{text[:SHORT]!a}  # cut: {len(text)} characters"
 
 
-def snippet(target: Target, finding: Finding) -> str:
+def snippet(target: AuditTarget, finding: Finding) -> str:
     """Lines that make the call which shows the finding."""
     lines = _call_lines(target, finding.reproducer)
     if finding.check not in _ELSEWHERE:
@@ -67,7 +67,7 @@ def snippet(target: Target, finding: Finding) -> str:
     return _ELSEWHERE[finding.check].format(indented)
 
 
-def _call_lines(target: Target, call: GraderCall) -> str:
+def _call_lines(target: AuditTarget, call: GraderCall) -> str:
     if target.form == "url":
         return _curl(target, call)
     if target.shape == "inspect":
@@ -82,7 +82,7 @@ def _call_lines(target: Target, call: GraderCall) -> str:
     return f"{load}\n\nprint({call_text})"
 
 
-def _import_line(target: Target) -> tuple[str, str]:
+def _import_line(target: AuditTarget) -> tuple[str, str]:
     location, _, attribute = target.text.rpartition(":")
     if target.form == "file":
         name = attribute.replace(".", "_")
@@ -91,7 +91,7 @@ def _import_line(target: Target) -> tuple[str, str]:
     return f"from {location} import {first}", f"{first}.{rest}" if rest else first
 
 
-def _arguments(target: Target, call: GraderCall) -> list[str]:
+def _arguments(target: AuditTarget, call: GraderCall) -> list[str]:
     if target.shape in ("assay", "agentfly"):
         return _named_arguments(target, call)
     words = {
@@ -103,7 +103,7 @@ def _arguments(target: Target, call: GraderCall) -> list[str]:
     return [*arguments, *_trl_columns(target, call)] if "trl" in target.shape else arguments
 
 
-def _named_arguments(target: Target, call: GraderCall) -> list[str]:
+def _named_arguments(target: AuditTarget, call: GraderCall) -> list[str]:
     """Arguments by name; those that the target does not take are left out."""
     takes = set(target.parameters)
     offered: dict[str, Any] = dict(call.columns)
@@ -117,7 +117,7 @@ def _named_arguments(target: Target, call: GraderCall) -> list[str]:
     return [*arguments, *(f"{key}={_value(offered[key])}" for key in offered if key in takes)]
 
 
-def _trl_columns(target: Target, call: GraderCall) -> list[str]:
+def _trl_columns(target: AuditTarget, call: GraderCall) -> list[str]:
     reference = call.columns.get("answer")
     return [
         f"{name}=[{_value(call.columns.get(name, reference))}]"
@@ -126,7 +126,7 @@ def _trl_columns(target: Target, call: GraderCall) -> list[str]:
     ]
 
 
-def _curl(target: Target, call: GraderCall) -> str:
+def _curl(target: AuditTarget, call: GraderCall) -> str:
     address, _, reward = target.text.partition("#")
     row = {**call.columns, "final_response": call.final_response}
     body = json.dumps({"reward": reward, "row": row})[:LONGEST]

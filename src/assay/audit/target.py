@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from assay.errors import BadParameter, UnknownName
 from assay.registry import REWARDS
-from assay.schema.audit import SHAPES, Form, Shape, Target
+from assay.schema.audit import SHAPES, AuditTarget, Form, Shape
 
 VARIANTS: Final[dict[Shape, tuple[Shape, ...]]] = {
     "trl": ("trl", "trl-text"),
@@ -103,7 +103,7 @@ def _split(text: str, here: Path) -> tuple[Form, str, str]:
     return "module", location, attribute
 
 
-def to_target(spec: TargetSpec, facts: dict[str, Any]) -> Target:
+def to_target(spec: TargetSpec, facts: dict[str, Any]) -> AuditTarget:
     """The facts that the child reported, as a record.
 
     Raises BadParameter if nothing shows how the target is called.
@@ -116,7 +116,7 @@ def to_target(spec: TargetSpec, facts: dict[str, Any]) -> Target:
             f"{', '.join(SHAPES)}"
         )
     parts = facts["parts"]
-    return Target(
+    return AuditTarget(
         text=spec.text,
         name=str(facts["name"]),
         form=spec.form,

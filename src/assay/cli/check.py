@@ -11,21 +11,21 @@ from rich.text import Text
 
 from assay.cli.options import json_option
 from assay.cli.terminal import output, plain, table_of
-from assay.envs.contract import ContractProblem, check_environment
+from assay.envs.contract import ContractCheck, check_environment
 from assay.errors import BadParameter, UsageError
 from assay.schema.task import Task
 
 
 @click.group(name="check")
 def command() -> None:
-    """Check a world against its contract: `assay check env NAME`."""
+    """Check an environment against its contract: `assay check env NAME`."""
 
 
 @command.command(name="env")
 @click.argument("name")
-@click.option("--config", default="{}", help="The world's options, as a JSON object.")
+@click.option("--config", default="{}", help="The environment's options, as a JSON object.")
 @click.option("--task", "tasks", multiple=True, help="Id of a task to play; two or more.")
-@click.option("--action", "actions", multiple=True, help="What to do, if the world lists nothing.")
+@click.option("--action", "actions", multiple=True, help="What to do, if it lists nothing.")
 @click.option("--steps", default=6, show_default=True, help="Length of the walks.")
 @click.option("--seed", default=0, show_default=True, help="What the walks are drawn with.")
 @json_option
@@ -38,7 +38,7 @@ def env(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Play short walks in the world NAME, and say which promises it keeps.
+    """Play short walks in the environment NAME, and say which promises it keeps.
 
     Exit code 1 when it breaks one.
     """
@@ -68,7 +68,7 @@ def _options(text: str) -> dict[str, Any]:
     return options
 
 
-def _show(findings: list[ContractProblem]) -> None:
+def _show(findings: list[ContractCheck]) -> None:
     table = table_of("check", "", "because")
     for finding in findings:
         word = Text("kept", style="green") if finding.passed else Text("BROKEN", style="red")

@@ -26,7 +26,7 @@ def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json:
     """Show which points RUN lost, why, and what each cause could give back at most.
 
     Answers are scored again in other forms by the run's own reward. What the best form would have
-    scored is shown beside the reward, as an upper bound: the form was chosen by the gold.
+    scored is shown beside the reward, as an upper bound: the form was chosen by the reference.
     """
     diagnosis = diagnose(run, task=task, runs_dir=runs_dir)
     if as_json:
@@ -81,7 +81,7 @@ def _causes(diagnosis: Diagnosis) -> Table:
 
 
 def _attempts(findings: tuple[AttemptDiagnosis, ...]) -> Table:
-    folded = {"submitted": 2, "gold": 1, "evidence": 3}
+    folded = {"submitted": 2, "reference": 1, "evidence": 3}
     columns = (Column(name, overflow="fold", ratio=ratio) for name, ratio in folded.items())
     table = table_of("task", ">reward", "cause", *columns)
     for finding in findings:
@@ -124,7 +124,7 @@ def _detail(console: Console, finding: AttemptDiagnosis) -> None:
                 style="magenta",
             )
         )
-    table = table_of("gold", "submitted", ">overlap")
+    table = table_of("reference", "submitted", ">overlap")
     for row in finding.aligned:
         mark = "green" if row.matched else "red"
         table.add_row(

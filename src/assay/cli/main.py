@@ -14,7 +14,7 @@ from assay.errors import AssayError, UsageError
 
 COMMANDS = {
     "run": "Run an agent on a benchmark, and keep every attempt.",
-    "list": "Show the runs, benchmarks, agents, rewards or worlds there are.",
+    "list": "Show the runs, benchmarks, agents, rewards or environments there are.",
     "score": "Score every row of a file or folder, or a recorded run again.",
     "steps": "Score a browser agent's recorded steps again, with the reasons.",
     "import": "Take the results of another tool into the ledger.",
@@ -28,7 +28,7 @@ COMMANDS = {
     "audit": "Find out how a reward can be fooled, before a policy does.",
     "view": "Look at runs, episodes and rewards in a browser.",
     "serve": "Score over HTTP.",
-    "check": "Check a world of your own against its contract.",
+    "check": "Check an environment of your own against its contract.",
 }
 """Every command with its one-line help, so that `--help` imports none of them."""
 

@@ -15,7 +15,9 @@ from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
 
 @click.command(name="probe")
 @click.argument("name", metavar="REWARD")
-@click.option("--answer", required=True, metavar="GOLD", help=r"The gold; `\n` is a line break.")
+@click.option(
+    "--answer", required=True, metavar="TEXT", help=r"The reference; `\n` is a line break."
+)
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="Its options.")
 @click.option("--column", "columns", multiple=True, metavar="KEY=VALUE", help="Other columns.")
 @json_option

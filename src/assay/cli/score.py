@@ -251,7 +251,7 @@ def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
     value = row.value if isinstance(row.value, dict) else {}
     title = Text(f"{row.number}  ", style="bold")
     title.append(plain(value.get("final_response"), 70), style="bold")
-    title.append(f"   gold: {plain(value.get('answer'), 40)}", style="dim")
+    title.append(f"   reference: {plain(value.get('answer'), 40)}", style="dim")
     table = Table(title=title, title_justify="left", box=None, show_header=False, padding=(0, 1))
     table.add_column(min_width=24)
     table.add_column(justify="right", min_width=6)

@@ -46,9 +46,10 @@ def command(
     """Score over HTTP: rewards for a trainer that runs elsewhere.
 
     Prints the address on stdout, and one JSON line a request on stderr, without what was in it.
-    Without --rewards every registered reward is served that needs no live world. --import names a
-    module that registers rewards of your own; the current folder is searched first. Off loopback
-    a token is needed. SIGTERM or Ctrl-C finishes what was accepted, a second one stops at once.
+    Without --rewards every registered reward is served that needs no live environment. --import
+    names a module that registers rewards of your own; the current folder is searched first. Off
+    loopback a token is needed. SIGTERM or Ctrl-C finishes what was accepted, a second one stops at
+    once.
 
     \b
     assay serve --rewards math_equal_reward --port 8700
@@ -61,14 +62,14 @@ def command(
     """
     # A web server is not for the other commands to wait for.
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
-    from assay.server.settings import Settings
+    from assay.server.settings import ServerSettings
     from assay.server.telemetry import log_to_stderr
     from assay.web.address import allowed_hosts, check_address, listen
     from assay.web.guards import Guards
     from assay.web.serving import serve
 
     sys.path.insert(0, str(Path.cwd()))
-    settings = Settings(
+    settings = ServerSettings(
         rewards=tuple(name for listed in rewards for name in listed.split(",") if name),
         imports=tuple(imports),
         default_reward=default_reward,

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from assay.cli.terminal import number_text, output, plain, print_json, reward_text, table_of
 from assay.ledger.run import Run
-from assay.ledger.summary import Counts, RunSummary, TaskSummary, summarise
+from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
 
 
 def print_run(run: Run, *, as_json: bool) -> None:
@@ -66,7 +66,7 @@ def _totals(summary: RunSummary) -> Table:
     return table
 
 
-def _lines(counts: Counts, scorer: str) -> list[tuple[str, str]]:
+def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
     beside = [
         f"{count} {what}"
         for count, what in (

@@ -10,7 +10,7 @@ import click
 
 from assay.errors import UsageError
 from assay.ledger.layout import RunLayout
-from assay.web.address import Address, allowed_hosts, check_address, listen
+from assay.web.address import ListenAddress, allowed_hosts, check_address, listen
 
 PORT = 8420
 
@@ -67,7 +67,7 @@ def command(
     _serve(runs_dir, requested, named=port is not None, opens=opens, at=at)
 
 
-def _serve(runs_dir: Path, requested: Address, *, named: bool, opens: bool, at: str) -> None:
+def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool, at: str) -> None:
     from assay.viewer.app import MAX_BODY_BYTES, MAX_HEAD_BYTES, build_app
     from assay.web.guards import Guards
     from assay.web.serving import serve
@@ -78,7 +78,7 @@ def _serve(runs_dir: Path, requested: Address, *, named: bool, opens: bool, at: 
         if named:
             raise
         # Nobody asked for this port: somebody else's viewer has it.
-        listening, address = listen(Address(requested.host, 0, requested.token))
+        listening, address = listen(ListenAddress(requested.host, 0, requested.token))
     guards = Guards(
         allowed_hosts=allowed_hosts(address.host),
         token=address.token,

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from assay.envs.browser.environment import BrowserEnvironment as BrowserEnvironment
     from assay.envs.browser.outcomes import classify_error as classify_error
     from assay.envs.contract import check_environment as check_environment
-    from assay.envs.text.alfworld.data import Library as Library
+    from assay.envs.text.alfworld.data import GameLibrary as GameLibrary
     from assay.envs.text.alfworld.environment import AlfWorld as AlfWorld
     from assay.envs.text.alfworld.game import AlfWorldGame as AlfWorldGame
-    from assay.envs.text.alfworld.house import House as House
+    from assay.envs.text.alfworld.house import HouseLayout as HouseLayout
     from assay.envs.text.alfworld.tools import alfworld_objective as alfworld_objective
     from assay.envs.text.alfworld.tools import alfworld_step as alfworld_step
     from assay.envs.text.scienceworld.environment import ScienceWorld as ScienceWorld
@@ -30,10 +30,10 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.envs.browser.environment": "BrowserEnvironment",
         "assay.envs.browser.outcomes": "classify_error",
         "assay.envs.contract": "check_environment",
-        "assay.envs.text.alfworld.data": "Library",
+        "assay.envs.text.alfworld.data": "GameLibrary",
         "assay.envs.text.alfworld.environment": "AlfWorld",
         "assay.envs.text.alfworld.game": "AlfWorldGame",
-        "assay.envs.text.alfworld.house": "House",
+        "assay.envs.text.alfworld.house": "HouseLayout",
         "assay.envs.text.alfworld.tools": "alfworld_objective alfworld_step",
         "assay.envs.text.scienceworld.environment": "ScienceWorld",
         "assay.envs.text.scienceworld.tools": "scienceworld_step",

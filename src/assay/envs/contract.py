@@ -56,7 +56,7 @@ WALKS: Mapping[str, Sequence[str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ContractProblem:
+class ContractCheck:
     """One promise of the contract, and whether the environment keeps it."""
 
     check: str
@@ -84,7 +84,7 @@ def check_environment(
     actions: Sequence[str] = (),
     steps: int = 6,
     seed: int = 0,
-) -> list[ContractProblem]:
+) -> list[ContractCheck]:
     """One result for every promise, for an environment by its registry name.
 
     `tasks` are two or more of its own (by default its first and last), `actions` what to choose
@@ -100,7 +100,7 @@ def check_environment(
 
 async def _check(
     spec: ResourceSpec, tasks: Sequence[Task], steps: int, seed: int, walk: Sequence[str]
-) -> list[ContractProblem]:
+) -> list[ContractCheck]:
     build = spec.builder()
     async with AsyncExitStack() as stack:
 
@@ -119,11 +119,11 @@ async def _check(
 Check = Callable[[_CheckRun], Awaitable[str]]
 
 
-async def _check_one(check: Check, run: _CheckRun) -> ContractProblem:
+async def _check_one(check: Check, run: _CheckRun) -> ContractCheck:
     name = check.__name__.removeprefix("_").replace("_", " ")
     problem = await _attempt(lambda: check(run))
     promise = (inspect.getdoc(check) or "").partition("\n")[0]
-    return ContractProblem(name, not problem, problem or promise)
+    return ContractCheck(name, not problem, problem or promise)
 
 
 async def _attempt(act: Callable[[], Awaitable[str | None]]) -> str:

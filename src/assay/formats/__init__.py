@@ -50,7 +50,7 @@ class RunRecords(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class FileFormat:
     """One row of the table of formats."""
 
     name: str
@@ -79,15 +79,15 @@ class Format:
         return import_module(f"{__name__}.{self.module or self.name}")
 
 
-FORMATS: tuple[Format, ...] = (
-    Format(
+FORMATS: tuple[FileFormat, ...] = (
+    FileFormat(
         "browsergym",
         "result folders of BrowserGym and AgentLab",
         reads=True,
         files=("summary_info.json", "exp_args.pkl"),
         options=("agent", "unpickle"),
     ),
-    Format(
+    FileFormat(
         "inspect",
         "a log of Inspect AI (.eval, .json)",
         module="inspect_logs",
@@ -96,23 +96,23 @@ FORMATS: tuple[Format, ...] = (
         files=("*.eval",),
         suffix=".eval",
     ),
-    Format(
+    FileFormat(
         "jsonl",
         "a line for each attempt: answers, ending, scores and parts, costs",
         writes=True,
         suffix=".jsonl",
     ),
-    Format("parquet", "the same, as Parquet", writes=True, suffix=".parquet"),
-    Format(
+    FileFormat("parquet", "the same, as Parquet", writes=True, suffix=".parquet"),
+    FileFormat(
         "otel",
         "a line for each score: an evaluation event of OpenTelemetry",
         writes=True,
         suffix=".otel.jsonl",
         counted="scores",
     ),
-    Format(
+    FileFormat(
         "atif",
-        "a file for each attempt: the Agent Trajectory Interchange Format",
+        "a file for each attempt: the Agent Trajectory Interchange FileFormat",
         writes=True,
         suffix=".atif",
         folder=True,
@@ -120,23 +120,23 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
-def readable() -> Mapping[str, Format]:
+def readable() -> Mapping[str, FileFormat]:
     """The formats that `assay import` reads, by name."""
     return {each.name: each for each in FORMATS if each.reads}
 
 
-def writable() -> Mapping[str, Format]:
+def writable() -> Mapping[str, FileFormat]:
     """The formats that `assay export` writes, by name."""
     return {each.name: each for each in FORMATS if each.writes}
 
 
-def describe(formats: Mapping[str, Format]) -> str:
+def describe(formats: Mapping[str, FileFormat]) -> str:
     """A line for each format: its name and what it is."""
     width = max(map(len, formats)) + 2
     return "\n".join(f"{name:<{width}}{each.summary}" for name, each in formats.items())
 
 
-def find_format(name: str, among: Mapping[str, Format]) -> Format:
+def find_format(name: str, among: Mapping[str, FileFormat]) -> FileFormat:
     """The format of that name; raises UnknownName for any other name."""
     if name not in among:
         names = ", ".join(among)
@@ -144,7 +144,7 @@ def find_format(name: str, among: Mapping[str, Format]) -> Format:
     return among[name]
 
 
-def recognise(path: Path) -> Format:
+def recognise(path: Path) -> FileFormat:
     """The format of the file, or of the files in the folder; raises BadRecord if there is none."""
     if not path.exists():
         raise BadRecord(f"there is no file or folder {str(path)!r}")

@@ -21,7 +21,7 @@ PICKLE_BYTES = 256 * 2**20
 """The largest pickle that is read, unpacked."""
 
 
-class StandIn:
+class UnpickledObject:
     """What is left of an object: its attributes, where the pickle set them."""
 
     def __init__(self, *_arguments: Any, **_keywords: Any) -> None:
@@ -47,7 +47,7 @@ class StandIn:
 
 class _Inert(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:  # noqa: ARG002 - that is the point
-        return StandIn
+        return UnpickledObject
 
 
 def read_pickle(path: Path) -> Any:

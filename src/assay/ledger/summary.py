@@ -18,7 +18,7 @@ GOOD = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class EpisodeCounts:
     """What a set of episodes comes to.
 
     An episode that the environment ended, and one whose primary score abstained, are not in the
@@ -56,7 +56,7 @@ class TaskSummary:
     task_id: str
     domain: str
     """`metadata["domain"]` of the task; empty when it has none."""
-    counts: Counts
+    counts: EpisodeCounts
     endings: Mapping[StopReason, int]
 
 
@@ -67,7 +67,7 @@ class RunSummary:
     run_id: str
     scorer: str
     """`name@version` of the primary score."""
-    counts: Counts
+    counts: EpisodeCounts
     endings: Mapping[StopReason, int]
     attempts: int
     """All of them, those included that a retry replaced."""
@@ -105,14 +105,14 @@ def reward_of(episode: Episode) -> float | None:
     return None if score is None or isinstance(score, Abstained) else score.value
 
 
-def count(episodes: Iterable[Episode]) -> Counts:
+def count(episodes: Iterable[Episode]) -> EpisodeCounts:
     """The counts of these episodes, each taken as it is."""
     episodes = list(episodes)
     rewards = [reward for episode in episodes if (reward := reward_of(episode)) is not None]
     env_errors = sum(episode.stop_reason == "env_error" for episode in episodes)
     abstained = sum(isinstance(primary_score(episode), Abstained) for episode in episodes)
     steps = [episode.n_steps for episode in episodes if episode.stop_reason != "env_error"]
-    return Counts(
+    return EpisodeCounts(
         n=len(episodes),
         scored=len(rewards),
         mean=_mean(rewards),

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from assay.errors import BadParameter, BadRecord
-from assay.formats import Format, find_format, readable, recognise, writable
+from assay.formats import FileFormat, find_format, readable, recognise, writable
 from assay.ledger.layout import safe_name
 from assay.ledger.provenance import installed_versions, new_run_id, task_set_hash, utc_now
 from assay.ledger.run import Run
@@ -76,7 +76,7 @@ def export_run(run: Run, path: str | Path, format: str = "jsonl") -> int:  # noq
     return count
 
 
-def _write_folder(run: Run, folder: Path, chosen: Format) -> int:
+def _write_folder(run: Run, folder: Path, chosen: FileFormat) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for name, content in chosen.load().files(run):

@@ -18,7 +18,7 @@ CODE_CHARS = 200
 """Of a code: many gists are in memory at once."""
 
 
-class StepGist(NamedTuple):
+class StepSummary(NamedTuple):
     """What an overview shows of one step, and where its line is."""
 
     offset: int
@@ -36,7 +36,7 @@ class StepGist(NamedTuple):
     """What the environment itself paid."""
 
 
-def read_gists(path: Path, read_before: Sequence[StepGist] = ()) -> tuple[StepGist, ...]:
+def read_gists(path: Path, read_before: Sequence[StepSummary] = ()) -> tuple[StepSummary, ...]:
     """The gist of each step in the file, in order; reading goes on where `read_before` ends.
 
     A file that does not exist has no steps. Line `i` of the file is step `i`.
@@ -52,7 +52,9 @@ def read_gists(path: Path, read_before: Sequence[StepGist] = ()) -> tuple[StepGi
     return tuple(gists)
 
 
-def read_window(path: Path, gists: Sequence[StepGist], first: int, last: int) -> tuple[Step, ...]:
+def read_window(
+    path: Path, gists: Sequence[StepSummary], first: int, last: int
+) -> tuple[Step, ...]:
     """The whole steps `first` to `last - 1`, read from their places and nowhere else."""
     steps: list[Step] = []
     with path.open("rb") as stream:
@@ -73,14 +75,14 @@ def _load(data: bytes) -> dict[str, Any]:
     return record if isinstance(record, dict) else load_record(data)
 
 
-def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepGist:
+def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepSummary:
     scores = record.get("scores")
     first = scores[0] if isinstance(scores, list) and scores else {}
     outcome = record.get("outcome")
     if not isinstance(first, Mapping) or not isinstance(outcome, (Mapping, type(None))):
         raise BadRecord(f"not a step: its scores are {scores!r:.100}, its outcome {outcome!r:.100}")
     codes = outcome or {}
-    return StepGist(
+    return StepSummary(
         offset=offset,
         end=end,
         score=finite_number(first.get("score")),

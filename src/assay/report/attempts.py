@@ -46,7 +46,7 @@ class ScoredAttempt(CountableAttempt):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempts:
+class RunAttempts:
     """The attempts of a run that count, and what had to be left out."""
 
     manifest: RunManifest
@@ -76,7 +76,7 @@ class Attempts:
         return {task: mean(rewards) for task, rewards in self.rewards().items()}
 
 
-def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> Attempts:
+def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> RunAttempts:
     """The attempts that count: for each task and repeat the last one, and one that the environment
     ended only where there is no other.
     """
@@ -94,7 +94,7 @@ def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> Attempts:
         raise BadRecord(problems[0])
     final = tuple(selection.final.values())
     retried = len(selection.attempts) - len(final)
-    return Attempts(opened.manifest, opened.path, final, retried, tuple(problems))
+    return RunAttempts(opened.manifest, opened.path, final, retried, tuple(problems))
 
 
 def _attempt(record: Mapping[str, Any]) -> ScoredAttempt | None:

@@ -44,7 +44,7 @@ _REFERENCE = re.compile(r"\[\d+\] ")
 
 
 @dataclass(frozen=True, slots=True)
-class CauseThresholds:
+class DiagnosisLimits:
     """What of a run's configuration the rules ask for."""
 
     steps: int | None = None
@@ -65,7 +65,7 @@ class DiagnosisCase:
     recovery: ReformattedAnswer | None
     """The best other form of the answer."""
     aligned: tuple[AlignedItem, ...]
-    limits: CauseThresholds
+    limits: DiagnosisLimits
 
     @cached_property
     def answer(self) -> str:
@@ -113,7 +113,7 @@ def cause_of(case: DiagnosisCase) -> tuple[Cause, Evidence]:
         signs = rule(case)
         if signs:
             return cause, signs
-    return "wrong_answer", case.at_answer("the answer differs from the gold")
+    return "wrong_answer", case.at_answer("the answer differs from the reference")
 
 
 @_rule("make the environment steadier, or raise its time limits; rerun these")
@@ -126,16 +126,16 @@ def environment_error(case: DiagnosisCase) -> Evidence:
     return case.at_answer(message[:300])
 
 
-@_rule("mend the reward or the golds, then score the run again")
+@_rule("mend the reward or the references, then score the run again")
 def scorer_error(case: DiagnosisCase) -> Evidence:
-    """The primary reward abstained, is missing, or has only a hidden gold to compare with."""
+    """The primary reward abstained, is missing, or has only a hidden reference to compare with."""
     score = primary_score(case.trace.episode)
     if isinstance(score, Abstained):
         return case.at_answer(f"{score.reason}: {score.because[:200]}")
     if score is None:
         return case.at_answer("no reward was recorded")
     if score.parts.get("gold_hidden") == 1.0:
-        return case.at_answer("the gold is hidden: every answer scores 0.0")
+        return case.at_answer("the reference is hidden: every answer scores 0.0")
     return ()
 
 
@@ -185,9 +185,9 @@ def payload_truncated(case: DiagnosisCase) -> Evidence:
 
 @_rule("raise the observation budget, or narrow the page down first")
 def observation_truncated(case: DiagnosisCase) -> Evidence:
-    """The gold was on a page, in the part that the agent was not shown.
+    """The reference was on a page, in the part that the agent was not shown.
 
-    Where the gold is not written on any recorded page, as a computed number: one of the last two
+    Where the reference is on no recorded page, as a computed number: one of the last two
     pages before the answer was cut.
     """
     cuts = [cut for cut in case.trace.cuts if not cut.payload]
@@ -199,7 +199,7 @@ def observation_truncated(case: DiagnosisCase) -> Evidence:
             return ()
         there = case.trace.first_recorded(target)
         if there is not None:
-            where = "the gold is on this page, in the part that was not shown"
+            where = "the reference is on this page, in the part that was not shown"
             return (EvidenceLine(there, where),)
     last = cuts[-1]
     if last.step < case.answer_step - 2:
@@ -257,9 +257,9 @@ def step_budget(case: DiagnosisCase) -> Evidence:
     return ()
 
 
-@_rule("check the gold against the live page before blaming the agent")
+@_rule("check the reference against the live page before blaming the agent")
 def stale_gold(case: DiagnosisCase) -> Evidence:
-    """The gold is of a kind that rots, and the answer stands on a page that the agent saw."""
+    """The reference is of a kind that rots, and the answer stands on a page that the agent saw."""
     task = case.trace.episode.task
     if task.metadata.get("time_dependency") not in ROTTING or not case.says_something:
         return ()
@@ -267,7 +267,7 @@ def stale_gold(case: DiagnosisCase) -> Evidence:
     step = None if target is None else case.trace.first_shown(target)
     if step is None:
         return ()
-    return (EvidenceLine(step, "the answer stands on this page; the gold may be out of date"),)
+    return (EvidenceLine(step, "the answer stands on this page; the reference may be out of date"),)
 
 
 @_rule("always give an answer: a guess costs nothing here")
@@ -281,7 +281,7 @@ def no_answer(case: DiagnosisCase) -> Evidence:
 
 @_rule("read every page of the list before answering")
 def partial_list(case: DiagnosisCase) -> Evidence:
-    """Some of several gold items are there."""
+    """Some of several items of the reference are there."""
     references = [row for row in case.aligned if row.gold is not None]
     right = sum(row.matched for row in references)
     if len(references) < 2 or not right:

@@ -8,7 +8,7 @@ from typing import Any
 from assay.errors import BadRecord
 from assay.ledger.layout import RunLayout, list_runs
 from assay.ledger.run import read_manifest
-from assay.report.attempts import Attempts, read_attempts
+from assay.report.attempts import RunAttempts, read_attempts
 from assay.schema.manifest import RunManifest
 
 NO_MATTER = frozenset(
@@ -24,7 +24,7 @@ SHOWN_CHANGES = 12
 MOST_IDENTICAL = 5
 
 
-def obstacles(base: Attempts, cand: Attempts) -> tuple[str, ...]:
+def obstacles(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     """Every difference that makes the numbers of two runs different quantities, in words."""
     before, after = base.manifest, cand.manifest
     differences = (
@@ -53,7 +53,7 @@ def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
     return (*sentences[:SHOWN_CHANGES], *([f"and {more} more"] if more > 0 else []))
 
 
-def identical_runs(attempts: Attempts) -> list[Attempts]:
+def identical_runs(attempts: RunAttempts) -> list[RunAttempts]:
     """Other runs of the same folder with exactly this configuration, code and task set."""
     identity = _identity(attempts.manifest)
     if identity is None:
@@ -106,7 +106,7 @@ def _or_not_recorded(text: str) -> str:
     return text or "not recorded"
 
 
-def primary_reward(attempts: Attempts) -> str:
+def primary_reward(attempts: RunAttempts) -> str:
     """`name@version(options)` of what gave the numbers; empty when nothing says."""
     scorers = {
         f"{a.scorer}({a.params})" if a.params else a.scorer for a in attempts.final if a.scorer
@@ -114,7 +114,7 @@ def primary_reward(attempts: Attempts) -> str:
     return ", ".join(sorted(scorers)) or next(iter(attempts.manifest.rewards), "")
 
 
-def _task_sets(base: Attempts, cand: Attempts) -> str:
+def _task_sets(base: RunAttempts, cand: RunAttempts) -> str:
     before, after = base.manifest.task_set, cand.manifest.task_set
     here, there = {a.task_id for a in base.final}, {a.task_id for a in cand.final}
     sizes = (base.manifest.n_tasks or len(here), cand.manifest.n_tasks or len(there))

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
-from assay.report.attempts import EQUAL, Attempts, mean, read_attempts
+from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
 from assay.report.comparability import changes, obstacles
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
@@ -117,7 +117,7 @@ def compare_many(
     return adjust(drafts)
 
 
-def compare_attempts(base: Attempts, cand: Attempts, *, force: bool = False) -> Comparison:
+def compare_attempts(base: RunAttempts, cand: RunAttempts, *, force: bool = False) -> Comparison:
     """The same for runs that were read already, without looking for others of their kind."""
     return adjust([_compare(base, cand, _Settings(force, PERFECT, None))])[0]
 
@@ -141,7 +141,7 @@ class _Settings:
     """Tasks that vary in runs like the base; `None` to leave other runs alone."""
 
 
-def _compare(base: Attempts, cand: Attempts, settings: _Settings) -> Comparison:
+def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Comparison:
     hindrances = obstacles(base, cand)
     draft = Comparison(
         base.run_id,
@@ -162,7 +162,11 @@ def _compare(base: Attempts, cand: Attempts, settings: _Settings) -> Comparison:
 
 
 def _with_numbers(
-    draft: Comparison, base: Attempts, cand: Attempts, pairs: list[TaskPair], settings: _Settings
+    draft: Comparison,
+    base: RunAttempts,
+    cand: RunAttempts,
+    pairs: list[TaskPair],
+    settings: _Settings,
 ) -> Comparison:
     before, after = zip(*(pair.means for pair in pairs), strict=True)
     differences = _differences(before, after)
@@ -248,7 +252,7 @@ def _differences(before: Sequence[float], after: Sequence[float]) -> list[float]
     return [difference if abs(difference) > EQUAL else 0.0 for difference in differences]
 
 
-def _without_rewards(base: Attempts, cand: Attempts) -> tuple[str, ...]:
+def _without_rewards(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     without = [run.run_id for run in (base, cand) if not run.rewards()]
     if not without:
         return ()
@@ -256,12 +260,12 @@ def _without_rewards(base: Attempts, cand: Attempts) -> tuple[str, ...]:
     return (f"{who} per-task rewards, so nothing can be paired",)
 
 
-def _no_pairs(base: Attempts, cand: Attempts) -> str:
+def _no_pairs(base: RunAttempts, cand: RunAttempts) -> str:
     missing = _without_rewards(base, cand) or ("no task was scored in both runs",)
     return "no verdict possible: " + "; ".join(missing)
 
 
-def _notes(base: Attempts, cand: Attempts) -> tuple[str, ...]:
+def _notes(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     notes = [f"left out: {problem}" for problem in (*base.problems, *cand.problems)]
     for run in (base, cand):
         unscored = sum(a.reward is None for a in run.final)

@@ -12,7 +12,7 @@ from assay.ledger.run import Run, RunLike, open_run
 from assay.ledger.summary import primary_score, reward_of
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
-from assay.report.causes import SUGGESTIONS, Cause, CauseThresholds, DiagnosisCase, cause_of
+from assay.report.causes import SUGGESTIONS, Cause, DiagnosisCase, DiagnosisLimits, cause_of
 from assay.report.comparability import step_budget
 from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
 from assay.report.traces import AttemptTrace, EvidenceLine
@@ -153,7 +153,7 @@ def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> AttemptDi
 
 
 def _find(
-    run: Run, episode: Episode, limits: CauseThresholds, full: float, recoverer: Reformatter
+    run: Run, episode: Episode, limits: DiagnosisLimits, full: float, recoverer: Reformatter
 ) -> AttemptDiagnosis:
     reward = reward_of(episode)
     recovery = recoverer.best(episode)
@@ -192,10 +192,10 @@ def _whole(run: Run, episode: Episode) -> Episode:
         return episode
 
 
-def _limits(manifest: RunManifest) -> CauseThresholds:
+def _limits(manifest: RunManifest) -> DiagnosisLimits:
     options = manifest.config.get("agent", {})
     margin = options.get("options", {}).get("answer_margin", 0) if isinstance(options, dict) else 0
-    return CauseThresholds(step_budget(manifest), margin if isinstance(margin, int) else 0)
+    return DiagnosisLimits(step_budget(manifest), margin if isinstance(margin, int) else 0)
 
 
 def _summary(findings: Iterable[AttemptDiagnosis], scored: int) -> tuple[CauseSummary, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.errors import UsageError
 from assay.ledger.run import RunLike
-from assay.report.attempts import EQUAL, Attempts, mean, read_attempts
+from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
 from assay.report.comparability import obstacles
 from assay.report.statistics import ALPHA
 
@@ -92,7 +92,7 @@ def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> No
     return _floor_of(read, columns, shared)
 
 
-def _columns(attempts: Attempts) -> list[dict[str, float]]:
+def _columns(attempts: RunAttempts) -> list[dict[str, float]]:
     """The rewards of the tasks, one mapping for each repeat."""
     columns: dict[int, dict[str, float]] = {}
     for attempt in attempts.final:
@@ -102,7 +102,7 @@ def _columns(attempts: Attempts) -> list[dict[str, float]]:
 
 
 def _floor_of(
-    read: Sequence[Attempts], columns: Sequence[dict[str, float]], shared: Sequence[str]
+    read: Sequence[RunAttempts], columns: Sequence[dict[str, float]], shared: Sequence[str]
 ) -> NoiseFloor:
     rows = ((task, tuple(column[task] for column in columns)) for task in shared)
     tasks = [TaskNoise(task, row, mean(row), sqrt(variance(row))) for task, row in rows]

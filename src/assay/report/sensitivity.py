@@ -86,13 +86,13 @@ def probe(
     environment: it has no answer to vary.
     """
     if not answer.strip() or len(answer) > LONGEST:
-        raise UsageError(f"give a gold answer of 1 to {LONGEST} characters to vary")
+        raise UsageError(f"give a reference of 1 to {LONGEST} characters to vary")
     scorer = Scorer(reward, params)
     needs = (*scorer.spec.required, *scorer.spec.optional)
     if "context" in scorer.spec.required or "final_response" not in needs:
         raise UsageError(
-            f"{scorer.spec.name} judges what happened in a world, not the form of an answer; "
-            "there is nothing to vary"
+            f"{scorer.spec.name} scores what happened in an environment, not the form of an "
+            "answer; there is nothing to vary"
         )
     rows = tuple(_score(scorer, variant, answer, columns or {}) for variant in variants(answer))
     right = [row.reward for row in rows if row.right and row.reward is not None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Literal, TypeAlias, get_args
 
-from assay.report.attempts import EQUAL, Attempts, ScoredAttempt, mean, rewards_of
+from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, rewards_of
 from assay.report.comparability import identical_runs
 from assay.report.statistics import ALPHA, tail_binomial
 
@@ -49,7 +49,7 @@ class TaskPair:
         return mean(rewards_of(self.base)), mean(rewards_of(self.cand))
 
 
-def pair_tasks(base: Attempts, cand: Attempts) -> Iterable[TaskPair]:
+def pair_tasks(base: RunAttempts, cand: RunAttempts) -> Iterable[TaskPair]:
     """The tasks with a repeat that was scored in both runs."""
     there = cand.by_task()
     for task, attempts in base.by_task().items():
@@ -85,7 +85,7 @@ def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
 
 
 def task_changes(
-    base: Attempts, cand: Attempts, pairs: Sequence[TaskPair], flaky: set[str]
+    base: RunAttempts, cand: RunAttempts, pairs: Sequence[TaskPair], flaky: set[str]
 ) -> tuple[TaskChange, ...]:
     before, after = base.by_task(), cand.by_task()
     pair_of = {pair.task_id: pair for pair in pairs}
@@ -137,13 +137,13 @@ def _change(
     return "improved" if difference is not None and difference > EQUAL else "unchanged"
 
 
-def flaky_tasks(base: Attempts, cand: Attempts, others: set[str] | None) -> set[str]:
+def flaky_tasks(base: RunAttempts, cand: RunAttempts, others: set[str] | None) -> set[str]:
     """Tasks whose reward varied although nothing was changed."""
     varied = _varying([base.rewards()]) | _varying([cand.rewards()])
     return varied if others is None else varied | others | unsteady_tasks(cand)
 
 
-def unsteady_tasks(attempts: Attempts) -> set[str]:
+def unsteady_tasks(attempts: RunAttempts) -> set[str]:
     return _varying([attempts.rewards(), *(twin.rewards() for twin in identical_runs(attempts))])
 
 

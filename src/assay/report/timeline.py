@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from assay.errors import AssayError
 from assay.ledger.layout import list_runs
 from assay.report import statistics
-from assay.report.attempts import EQUAL, Attempts, mean, read_attempts
+from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
 from assay.report.comparability import obstacles
 from assay.report.comparison import Verdict, compare_attempts
 from assay.report.statistics import ConfidenceInterval
@@ -125,7 +125,7 @@ def history(benchmark: str | None = None, *, runs_dir: str | Path = "runs") -> R
     A run is compared with the latest one before it that has the same reward, task set, step
     budget and model; a run that was scored again is not an iteration, and is left out.
     """
-    read: list[Attempts] = []
+    read: list[RunAttempts] = []
     notes: list[str] = []
     for path in list_runs(Path(runs_dir)):
         try:
@@ -141,7 +141,7 @@ def history(benchmark: str | None = None, *, runs_dir: str | Path = "runs") -> R
     return RunHistory(tuple(rows), tuple(notes))
 
 
-def _row(attempts: Attempts, before: Sequence[Attempts]) -> HistoryRow:
+def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
     manifest = attempts.manifest
     reported = manifest.config.get(REPORTED)
     typed = reported if isinstance(reported, Mapping) and not attempts.final else {}
@@ -174,14 +174,14 @@ def _row(attempts: Attempts, before: Sequence[Attempts]) -> HistoryRow:
     )
 
 
-def _run_change(earlier: Attempts, attempts: Attempts) -> RunChange:
+def _run_change(earlier: RunAttempts, attempts: RunAttempts) -> RunChange:
     comparison = compare_attempts(earlier, attempts)
     shift = comparison.reward.difference if comparison.reward else None
     return RunChange(earlier.run_id, shift, comparison.p, comparison.verdict, comparison.because)
 
 
 def _prediction(
-    manifest: RunManifest, earlier: Attempts | None, attempts: Attempts
+    manifest: RunManifest, earlier: RunAttempts | None, attempts: RunAttempts
 ) -> Prediction | None:
     """The prediction checked against the comparable run before; `None` without either."""
     expected = manifest.config.get("expect")
@@ -207,7 +207,7 @@ def _direction(difference: float) -> Direction:
     return "flat" if abs(difference) <= EQUAL else "up" if difference > 0 else "down"
 
 
-def _notes(attempts: Attempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
+def _notes(attempts: RunAttempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
     notes = [f"left out: {problem}" for problem in attempts.problems]
     if typed:
         notes.append("* as reported elsewhere: no attempt is recorded, so nothing can be checked")

@@ -2,8 +2,8 @@
 
 The grammar: a name, and in brackets quoted strings and bare words with commas between them. Either
 kind of quotes takes JSON's escapes, and line breaks; a string with other escapes (a Windows path, a
-regular expression) is taken as it stands. A `Dialect` holds what one reader accepts and another
-does not. Reading takes time linear in the length of the text and never raises.
+regular expression) is taken as it stands. An `ActionDialect` holds what one reader accepts and
+another does not. Reading takes time linear in the length of the text and never raises.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BadAction:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ActionDialect:
     """In what the readers of calls differ."""
 
     bare: re.Pattern[str]
@@ -51,7 +51,7 @@ class Dialect:
     max_arguments: int
 
 
-REPLY: Final = Dialect(
+REPLY: Final = ActionDialect(
     re.compile(r"[^\s,()\"']{1,200}"), trailing_comma=True, json_only=True, max_arguments=8
 )
 """What a language model writes: also an address or a key without quotes."""
@@ -62,7 +62,7 @@ def quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def read_call(text: str, dialect: Dialect = REPLY) -> tuple[ActionCall, int] | None:
+def read_call(text: str, dialect: ActionDialect = REPLY) -> tuple[ActionCall, int] | None:
     """The call that `text` begins with and the position after it; `None` when it is no call."""
     head = _NAME.match(text)
     if head is None:
@@ -84,7 +84,7 @@ def read_call(text: str, dialect: Dialect = REPLY) -> tuple[ActionCall, int] | N
     return ActionCall(head[1], tuple(arguments)), at + 1
 
 
-def parse_call(text: str, dialect: Dialect = REPLY) -> ActionCall | None:
+def parse_call(text: str, dialect: ActionDialect = REPLY) -> ActionCall | None:
     """The call that `text` is, from its first to its last character."""
     call = read_call(text, dialect)
     return call[0] if call and not text[call[1] :].strip() else None
@@ -103,7 +103,7 @@ def _skip_space(text: str, at: int) -> int:
     return space.end() if space else at
 
 
-def _read_argument(text: str, at: int, dialect: Dialect) -> tuple[str, int] | None:
+def _read_argument(text: str, at: int, dialect: ActionDialect) -> tuple[str, int] | None:
     literal = _STRING.match(text, at)
     if literal is None:
         bare = dialect.bare.match(text, at)

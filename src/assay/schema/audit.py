@@ -34,7 +34,7 @@ SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AuditTarget:
     """The facts about a loaded target."""
 
     text: str
@@ -61,7 +61,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class RateEstimate:
     """A proportion with its Wilson interval (95 %)."""
 
     name: str
@@ -81,7 +81,7 @@ class CheckRecord:
     outcome: Outcome
     worst: Severity | None
     """Of its findings, accepted ones included."""
-    rates: tuple[Rate, ...]
+    rates: tuple[RateEstimate, ...]
     skipped: str | None
     """Why it did not apply."""
 
@@ -141,7 +141,7 @@ class AuditFacts:
     schema: str
     assay: str
     """The version of Assay."""
-    target: Target
+    target: AuditTarget
     kind: Kind
     budget: Budget
     seed: int

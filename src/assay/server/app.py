@@ -23,7 +23,7 @@ from assay.server.routes import (
     steps,
 )
 from assay.server.scoring import ScoringService
-from assay.server.settings import Settings
+from assay.server.settings import ServerSettings
 from assay.server.telemetry import Metrics, instrument
 from assay.web.asgi import App
 from assay.web.guards import Guards, guard
@@ -35,7 +35,7 @@ OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Answered without a token."""
 
 
-def build_app(settings: Settings) -> FastAPI:
+def build_app(settings: ServerSettings) -> FastAPI:
     """The application without its guards; its workers start and end with its lifespan.
 
     Raises `UsageError` for a reward that is unknown or needs a live environment.

@@ -9,7 +9,7 @@ from typing import Any
 from assay.errors import BadParameter, UnknownName, UsageError, did_you_mean
 from assay.registry import REWARDS, find_reward
 from assay.server.jobs import ScorerSpec
-from assay.server.settings import Settings
+from assay.server.settings import ServerSettings
 
 
 class Catalogue:
@@ -70,7 +70,7 @@ class Catalogue:
         return served
 
 
-def load_catalogue(settings: Settings) -> Catalogue:
+def load_catalogue(settings: ServerSettings) -> Catalogue:
     """The rewards that the settings name; raises `UsageError` for one that cannot be served."""
     for module in settings.imports:
         try:

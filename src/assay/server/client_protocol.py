@@ -44,7 +44,7 @@ class ServerCall(Generic[T]):
             ) from error
 
 
-class Batch(NamedTuple):
+class RowBatch(NamedTuple):
     """Rows as JSON, few enough for one request."""
 
     first: int
@@ -52,19 +52,19 @@ class Batch(NamedTuple):
     rows: list[orjson.Fragment]
 
 
-def batches(rows: Iterable[Mapping[str, Any]], max_rows: int) -> Iterator[Batch]:
+def batches(rows: Iterable[Mapping[str, Any]], max_rows: int) -> Iterator[RowBatch]:
     """The rows in order, cut where a request would become too large."""
     fragments: list[orjson.Fragment] = []
     first, size = 1, 0
     for number, row in enumerate(rows, start=1):
         encoded = _encode(row, number)
         if fragments and (len(fragments) >= max_rows or size + len(encoded) > BATCH_BYTES):
-            yield Batch(first, fragments)
+            yield RowBatch(first, fragments)
             fragments, first, size = [], number, 0
         fragments.append(orjson.Fragment(encoded))
         size += len(encoded)
     if fragments:
-        yield Batch(first, fragments)
+        yield RowBatch(first, fragments)
 
 
 def _encode(row: Mapping[str, Any], number: int) -> bytes:
@@ -75,7 +75,10 @@ def _encode(row: Mapping[str, Any], number: int) -> bytes:
 
 
 def score_call(
-    batch: Batch, reward: str, params: Mapping[str, Any] | None, columns: Mapping[str, str] | None
+    batch: RowBatch,
+    reward: str,
+    params: Mapping[str, Any] | None,
+    columns: Mapping[str, str] | None,
 ) -> ServerCall[list[Score]]:
     """Asks for the score of each row of the batch."""
     options = {"reward": reward, "params": dict(params or {}), "columns": dict(columns or {})}

@@ -43,7 +43,7 @@ class UnreadableRow(NamedTuple):
     problem: str
 
 
-class Chunk(NamedTuple):
+class RowChunk(NamedTuple):
     """Rows for one worker, and how to score each."""
 
     scorers: tuple[ScorerSpec, ...]
@@ -87,7 +87,7 @@ def read_body(body: bytes, budget_s: float) -> Any:  # noqa: ARG001 - it cannot 
     return read_json(body)
 
 
-def score_chunk(chunk: Chunk, budget_s: float) -> ChunkResult:
+def score_chunk(chunk: RowChunk, budget_s: float) -> ChunkResult:
     """The scores of every row of the chunk; those that the time did not suffice for abstain."""
     bindings = bind_all(chunk.scorers, chunk.columns)
     started = time.monotonic()
@@ -105,7 +105,7 @@ def score_chunk(chunk: Chunk, budget_s: float) -> ChunkResult:
     return ChunkResult(results, counts, time.monotonic() - started)
 
 
-def abstain_all(chunk: Chunk, reason: str, because: str) -> ChunkResult:
+def abstain_all(chunk: RowChunk, reason: str, because: str) -> ChunkResult:
     """An abstention for every row of the chunk: no worker brought it back."""
     bindings = bind_all(chunk.scorers, chunk.columns)
     scores: dict[str, Score] = {

@@ -13,10 +13,10 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from assay.server import jobs
-from assay.server.jobs import Chunk, ChunkResult, ScorerSpec
+from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec
 from assay.server.models import Status
 from assay.server.pool import LossCause, WorkerLost, WorkerPool
-from assay.server.settings import Settings
+from assay.server.settings import ServerSettings
 from assay.server.telemetry import Metrics, log
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ DIED = ("grader_error", "the worker process died on this row, twice")
 LATE = ("deadline", "no worker brought it back before the deadline")
 
 
-class Admission:
+class AdmissionQueue:
     """A bounded queue, counted in rows, that measures how fast it drains."""
 
     def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -90,10 +90,10 @@ class Admission:
 class ScoringService:
     """The queue, the workers and the counts of one server."""
 
-    def __init__(self, settings: Settings, rewards: Sequence[str], metrics: Metrics) -> None:
+    def __init__(self, settings: ServerSettings, rewards: Sequence[str], metrics: Metrics) -> None:
         self.settings = settings
         self.metrics = metrics
-        self.admission = Admission(settings.queue_rows)
+        self.admission = AdmissionQueue(settings.queue_rows)
         self._pool = WorkerPool(
             settings.workers,
             imports=settings.imports,
@@ -143,7 +143,7 @@ class ScoringService:
         finished: list[ChunkResult] = []
         try:
             for items in _groups(numbered, self.settings.chunk_rows):
-                chunk = Chunk(scorers, columns, "row", items)
+                chunk = RowChunk(scorers, columns, "row", items)
                 under_way.append(asyncio.create_task(self.score_chunk(chunk, deadline)))
                 if len(under_way) >= self._max_chunks:
                     finished.append(await under_way.popleft())
@@ -154,7 +154,7 @@ class ScoringService:
         return jobs.join_results(finished)
 
     async def score_stream(
-        self, chunks: AsyncIterator[Chunk], *, deadline_s: float | None
+        self, chunks: AsyncIterator[RowChunk], *, deadline_s: float | None
     ) -> AsyncGenerator[ChunkResult, None]:
         """The scores of each chunk of a stream, in order; at most a few are in memory at a time.
 
@@ -196,7 +196,7 @@ class ScoringService:
                 raise
         return await self._pool.run(work, argument, deadline)
 
-    async def score_chunk(self, chunk: Chunk, deadline: float) -> ChunkResult:
+    async def score_chunk(self, chunk: RowChunk, deadline: float) -> ChunkResult:
         """The scores of the chunk, whatever becomes of the worker that has it.
 
         When a worker dies, each row is tried once more, alone, so that one row which kills
@@ -213,7 +213,7 @@ class ScoringService:
         self.metrics.count_rows(result)
         return result
 
-    async def _score_alone(self, chunk: Chunk, deadline: float) -> ChunkResult:
+    async def _score_alone(self, chunk: RowChunk, deadline: float) -> ChunkResult:
         try:
             return await self._pool.run(jobs.score_chunk, chunk, deadline)
         except WorkerLost as error:

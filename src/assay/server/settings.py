@@ -11,7 +11,7 @@ MiB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     """Which rewards are served, by how many processes, and within what limits."""
 
     rewards: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 """The buckets of durations."""
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """A log record as JSON; of an exception its kind and place, since its text may hold data."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -54,7 +54,7 @@ def log_to_stderr() -> None:
     They hold how a request went, never what was in it.
     """
     lines = logging.StreamHandler(sys.stderr)
-    lines.setFormatter(JsonLines())
+    lines.setFormatter(JsonLogFormatter())
     for name, level in ((LOGGER, logging.INFO), ("uvicorn.error", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers = [lines]

@@ -14,7 +14,7 @@ from assay.ledger.layout import RunLayout
 from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
 from assay.ledger.run import Run
-from assay.ledger.windows import StepGist, read_gists, read_window
+from assay.ledger.windows import StepSummary, read_gists, read_window
 from assay.report.comparison import Comparison, compare
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose, diagnose_attempt
 from assay.report.statistics import ConfidenceInterval, bootstrap_mean
@@ -43,7 +43,7 @@ class _StepsFile:
     """The summaries of a file's steps, and the version of the file that they are of."""
 
     stamp: Stamp
-    summaries: tuple[StepGist, ...]
+    summaries: tuple[StepSummary, ...]
 
 
 class RunsReader:
@@ -116,13 +116,13 @@ class RunsReader:
         with self._open(run_id) as run:
             return run.stored(attempt)
 
-    def step_summaries(self, run_id: str, attempt: str) -> tuple[StepGist, ...]:
+    def step_summaries(self, run_id: str, attempt: str) -> tuple[StepSummary, ...]:
         """The summary of every step of an attempt, whether it is finished or not."""
         path = self.layout(run_id).steps_of(attempt)
         now, cached = stamp(path), self._steps.get(path)
         if cached is not None and cached.stamp == now:
             return cached.summaries
-        summaries: tuple[StepGist, ...] = ()
+        summaries: tuple[StepSummary, ...] = ()
         # A file that only grew is read on; one that was replaced is read anew.
         if cached is not None and cached.stamp[0] == now[0] and cached.stamp[1] <= now[1]:
             summaries = cached.summaries

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from assay.ledger.windows import StepGist
+from assay.ledger.windows import StepSummary
 
 Shade: TypeAlias = Literal["n4", "n3", "n2", "n1", "z", "p1", "p2", "p3", "p4", "none"]
 """A class of the style sheet: orange below zero, blue above, hatched for none."""
@@ -45,7 +45,7 @@ MINUS = "−"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RibbonCell:
     """One step in the ribbon."""
 
     step: int
@@ -65,7 +65,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class RibbonSegment:
     """Several steps in the overview of a long episode."""
 
     first: int
@@ -91,7 +91,7 @@ def reward_shade(value: float | None) -> Shade:
     return "none" if value is None else shade(2 * value - 1)
 
 
-def mark_of(step: int, summary: StepGist) -> Mark:
+def mark_of(step: int, summary: StepSummary) -> Mark:
     """The mark of a step: what blocked it, else the class of its score, else its error."""
     if summary.block:
         return "blocked"
@@ -99,23 +99,23 @@ def mark_of(step: int, summary: StepGist) -> Mark:
     return mark or ("reset" if step == 0 else "")
 
 
-def value_of(summary: StepGist) -> float | None:
+def value_of(summary: StepSummary) -> float | None:
     """The step score; where there is none, the reward of the environment."""
     return summary.reward if summary.score is None else summary.score
 
 
-def cells(summaries: Sequence[StepGist], first: int = 0) -> tuple[Cell, ...]:
+def cells(summaries: Sequence[StepSummary], first: int = 0) -> tuple[RibbonCell, ...]:
     """The ribbon of these steps, the first of which has this number."""
     return tuple(_cell(step, summary) for step, summary in enumerate(summaries, first))
 
 
-def _cell(step: int, summary: StepGist) -> Cell:
+def _cell(step: int, summary: StepSummary) -> RibbonCell:
     value, mark = value_of(summary), mark_of(step, summary)
     label = f"step {step}, {'no score' if value is None else signed(value, 2)}"
-    return Cell(step, value, shade(value), mark, f"{label}, {mark}" if mark else label)
+    return RibbonCell(step, value, shade(value), mark, f"{label}, {mark}" if mark else label)
 
 
-def overview(summaries: Sequence[StepGist], most: int) -> tuple[Segment, ...]:
+def overview(summaries: Sequence[StepSummary], most: int) -> tuple[RibbonSegment, ...]:
     """The whole episode in at most so many pieces of equal length."""
     if not summaries:
         return ()
@@ -126,14 +126,14 @@ def overview(summaries: Sequence[StepGist], most: int) -> tuple[Segment, ...]:
     )
 
 
-def _segment(summaries: Sequence[StepGist], first: int) -> Segment:
+def _segment(summaries: Sequence[StepSummary], first: int) -> RibbonSegment:
     values = [value for summary in summaries if (value := value_of(summary)) is not None]
     mean = sum(values) / len(values) if values else None
     failures = sum(mark_of(first + i, summary) in FAILURES for i, summary in enumerate(summaries))
-    return Segment(first, first + len(summaries) - 1, mean, shade(mean), failures)
+    return RibbonSegment(first, first + len(summaries) - 1, mean, shade(mean), failures)
 
 
-def bars(segments: Sequence[Segment], unit: int, half: int) -> list[tuple[Shade, str]]:
+def bars(segments: Sequence[RibbonSegment], unit: int, half: int) -> list[tuple[Shade, str]]:
     """A bar for each segment, up or down from the middle, as one SVG path for each colour."""
     paths: dict[Shade, list[str]] = {}
     for i, part in enumerate(segments):

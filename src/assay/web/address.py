@@ -17,7 +17,7 @@ TOKEN_CHARS = 16
 BACKLOG = 2048
 
 
-class Address(NamedTuple):
+class ListenAddress(NamedTuple):
     """Where to listen, and the token that clients send."""
 
     host: str
@@ -47,7 +47,7 @@ def fits_header(token: str) -> bool:
     return token.isascii() and token.isprintable() and " " not in token
 
 
-def check_address(host: str, port: int, token: str | None) -> Address:
+def check_address(host: str, port: int, token: str | None) -> ListenAddress:
     """The address to listen on; raises `UsageError` if it is none, or needs a better token."""
     if not 0 <= port <= 65535:
         raise UsageError(f"port {port!r} is not between 0 and 65535")
@@ -64,7 +64,7 @@ def check_address(host: str, port: int, token: str | None) -> Address:
                 f"{host!r} is reachable from the network, and the token has only {len(token)} "
                 f"characters; at least {TOKEN_CHARS} are needed (`openssl rand -hex 24`)"
             )
-    return Address(host.strip("[]"), port, token or None)
+    return ListenAddress(host.strip("[]"), port, token or None)
 
 
 def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
@@ -79,7 +79,7 @@ def allowed_hosts(host: str, names: Iterable[str] = ()) -> frozenset[str]:
     return LOOPBACK_NAMES | further | {host.strip("[]").lower()}
 
 
-def listen(address: Address) -> tuple[socket.socket, Address]:
+def listen(address: ListenAddress) -> tuple[socket.socket, ListenAddress]:
     """An open socket, and the address with its port; raises `UsageError` if it cannot be had."""
     try:
         addresses = socket.getaddrinfo(
@@ -100,7 +100,7 @@ def listen(address: Address) -> tuple[socket.socket, Address]:
     return listening, address._replace(port=listening.getsockname()[1])
 
 
-def _problem(address: Address, error: OSError) -> str:
+def _problem(address: ListenAddress, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
             f"port {address.port} of {address.host} is taken; choose another with --port, "

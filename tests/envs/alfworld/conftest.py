@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.envs.text.alfworld.game import AlfWorldGame
-from assay.envs.text.alfworld.house import House
+from assay.envs.text.alfworld.house import HouseLayout
 from assay.envs.text.alfworld.reader import GameFile, read_problem
 
 DATA = Path(__file__).parents[2] / "data" / "alfworld"
@@ -78,4 +78,4 @@ def cottage_file() -> GameFile:
 @pytest.fixture
 def cottage(cottage_file: GameFile) -> AlfWorldGame:
     """The cottage in play."""
-    return AlfWorldGame(House.build(cottage_file))
+    return AlfWorldGame(HouseLayout.build(cottage_file))

@@ -1,4 +1,4 @@
-"""The episode: what the world testifies, when it stops, and what cannot hurt it."""
+"""The episode: what the environment records, when it stops, and what cannot hurt it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs import AlfWorld, Library
+from assay.envs import AlfWorld, GameLibrary
 from assay.envs.text.alfworld.game import NOTHING_HAPPENS
 from assay.errors import BadParameter, DeadResource, NotReset
 from assay.resources.protocol import Environment
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
-TASK = Library().tasks("valid_unseen")[0]
-OTHER = Library().tasks("valid_seen")[0]
-WALKTHROUGH = Library().load(TASK.id).walkthrough
+TASK = GameLibrary().tasks("valid_unseen")[0]
+OTHER = GameLibrary().tasks("valid_seen")[0]
+WALKTHROUGH = GameLibrary().load(TASK.id).walkthrough
 
 
 async def win(world: AlfWorld) -> Observation:

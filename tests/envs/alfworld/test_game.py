@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs import AlfWorldGame, House
+from assay.envs import AlfWorldGame, HouseLayout
 from assay.envs.text.alfworld.data import shipped
 from assay.envs.text.alfworld.game import HELP, NOTHING_HAPPENS
 from assay.envs.text.alfworld.house import names_of
@@ -174,7 +174,7 @@ def walk(game: AlfWorldGame, seed: int, length: int = 25) -> list[object]:
 def test_commands_that_are_admissible_do_something_and_others_change_nothing(
     file: GameFile, seed: int
 ) -> None:
-    game = AlfWorldGame(House.build(file))
+    game = AlfWorldGame(HouseLayout.build(file))
     rng = random.Random(seed)
     everything: set[str] = set()
     for _ in range(25):
@@ -193,18 +193,18 @@ def test_commands_that_are_admissible_do_something_and_others_change_nothing(
 @WALKS
 @given(file=GAMES, seed=SEEDS)
 def test_a_game_is_deterministic_and_a_reset_forgets_everything(file: GameFile, seed: int) -> None:
-    house = House.build(file)
+    house = HouseLayout.build(file)
     first, second = AlfWorldGame(house), AlfWorldGame(house)
     walk(first, seed + 1)
     assert walk(first, seed) == walk(second, seed)
     assert first.facts == second.facts
-    assert house.facts == House.build(file).facts
+    assert house.facts == HouseLayout.build(file).facts
 
 
 @WALKS
 @given(file=GAMES, seed=SEEDS)
 def test_what_the_game_lists_agrees_with_its_facts(file: GameFile, seed: int) -> None:
-    game = AlfWorldGame(House.build(file))
+    game = AlfWorldGame(HouseLayout.build(file))
     walk(game, seed)
     [(_, _, location)] = [fact for fact in game.facts if fact[0] == "atlocation"]
     held = [fact[2] for fact in game.facts if fact[0] == "holds"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld.goal import MAX_STEPS, AllOf, AnyOf, ground_goal
+from assay.envs.text.alfworld.goal import MAX_STEPS, AllConditions, AnyCondition, ground_goal
 from assay.envs.text.alfworld.reader import (
     AlfWorldProblem,
     Expression,
@@ -150,8 +150,8 @@ def test_conditions_are_counted(goal: str, facts: list[Fact], expected: tuple[in
 
 def test_a_choice_between_objects_becomes_a_choice_between_facts() -> None:
     goal = parsed("(exists (?o - object) (and (objecttype ?o mugtype) (ishot ?o)))")
-    assert ground_goal(problem(goal)) == AnyOf(
-        frozenset(AllOf(present=frozenset([("ishot", mug)])) for mug in ("m1", "m2"))
+    assert ground_goal(problem(goal)) == AnyCondition(
+        frozenset(AllConditions(present=frozenset([("ishot", mug)])) for mug in ("m1", "m2"))
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.envs import Library
+from assay.envs import GameLibrary
 from assay.envs.text.alfworld.data import FOLDER_VARIABLE
 from assay.errors import BadParameter, BadRecord
 
@@ -20,7 +20,7 @@ def no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_evaluation_splits_have_the_official_mix_of_tasks() -> None:
-    tasks = Library().tasks("valid_unseen")
+    tasks = GameLibrary().tasks("valid_unseen")
     assert Counter(task.metadata["task_type"] for task in tasks) == {
         "pick_and_place_simple": 24,
         "look_at_obj_in_light": 18,
@@ -35,13 +35,13 @@ def test_the_evaluation_splits_have_the_official_mix_of_tasks() -> None:
 
 
 def test_a_trial_alone_names_its_game() -> None:
-    library = Library()
+    library = GameLibrary()
     task = library.tasks("valid_seen")[0]
     assert library.load(task.id.partition("/")[2]) == library.load(task.id)
 
 
 def test_a_data_folder_adds_its_splits(official: Path) -> None:
-    library = Library(official)
+    library = GameLibrary(official)
     assert library.splits() == ("train", "valid_seen", "valid_unseen")
     train = library.tasks("train")
     assert len(train) == 13
@@ -54,8 +54,8 @@ def test_the_folder_above_json_2_1_1_will_do_and_may_come_from_the_environment(
     official: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(official.parent))
-    assert len(Library().tasks("train")) == 13
-    assert Library().load(AGENTFLY_DEFAULT).walkthrough
+    assert len(GameLibrary().tasks("train")) == 13
+    assert GameLibrary().load(AGENTFLY_DEFAULT).walkthrough
 
 
 UNKNOWN = [
@@ -74,14 +74,14 @@ UNKNOWN = [
 @pytest.mark.parametrize("task_id", [pytest.param(task_id, id=why) for task_id, why in UNKNOWN])
 def test_an_unknown_id_is_refused(task_id: str, official: Path) -> None:
     with pytest.raises(BadParameter, match="no ALFWorld game") as refusal:
-        Library(official).load(task_id)
+        GameLibrary(official).load(task_id)
     assert len(str(refusal.value)) < 1000
 
 
 def test_a_near_miss_is_answered_with_the_id_that_was_meant() -> None:
-    task = Library().tasks("valid_seen")[0]
+    task = GameLibrary().tasks("valid_seen")[0]
     with pytest.raises(BadParameter, match=f"did you mean '{task.id}'"):
-        Library().load(task.id[:-1])
+        GameLibrary().load(task.id[:-1])
 
 
 def test_a_trial_of_two_tasks_is_ambiguous(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_trial_of_two_tasks_is_ambiguous(tmp_path: Path) -> None:
         (tmp_path / "train" / task / "trial_T1").mkdir(parents=True)
         (tmp_path / "train" / task / "trial_T1" / "game.tw-pddl").write_text("{}")
     with pytest.raises(BadParameter, match="ambiguous"):
-        Library(tmp_path).load("trial_T1")
+        GameLibrary(tmp_path).load("trial_T1")
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
@@ -98,14 +98,14 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     for content in (b"{}", b"\xff\xfe", b"x" * 2_000_000):
         path.write_bytes(content)
         with pytest.raises(BadRecord, match=r"game\.tw-pddl"):
-            Library(tmp_path).load("one/trial_T1")
+            GameLibrary(tmp_path).load("one/trial_T1")
 
 
 def test_an_unknown_split_names_those_there_are() -> None:
     with pytest.raises(BadParameter, match="there are valid_seen, valid_unseen"):
-        Library().tasks("train")
+        GameLibrary().tasks("train")
 
 
 def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadParameter, match="does not exist"):
-        Library(tmp_path / "nowhere")
+        GameLibrary(tmp_path / "nowhere")

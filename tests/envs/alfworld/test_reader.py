@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.alfworld.house import House
+from assay.envs.text.alfworld.house import HouseLayout
 from assay.envs.text.alfworld.reader import (
     MAX_DEPTH,
     MAX_FILE_CHARS,
@@ -95,7 +95,7 @@ def test_an_impossible_start_is_refused(facts: str) -> None:
     )
     problem = read_problem(text, source="impossible")
     with pytest.raises(BadRecord, match="impossible: expected one agent"):
-        House.build(GameFile(problem=problem, goal="", walkthrough=()))
+        HouseLayout.build(GameFile(problem=problem, goal="", walkthrough=()))
 
 
 @settings(max_examples=200, deadline=None)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.envs import AlfWorldGame, House
+from assay.envs import AlfWorldGame, HouseLayout
 from assay.envs.text.alfworld.data import shipped
 from assay.envs.text.alfworld.reader import read_game
 
@@ -32,7 +32,9 @@ def test_the_oracle_is_complete() -> None:
 )
 def test_a_game_answers_as_the_reference_engine_did(transcript: Any, official: Path) -> None:
     path = official / transcript["game"]
-    game = AlfWorldGame(House.build(read_game(path.read_text(encoding="utf-8"), source=str(path))))
+    game = AlfWorldGame(
+        HouseLayout.build(read_game(path.read_text(encoding="utf-8"), source=str(path)))
+    )
     assert game.reset() == transcript["initial"]
     assert game.admissible_commands == transcript["admissible0"]
     for action, feedback, reward, done, admissible in transcript["steps"]:
@@ -44,7 +46,7 @@ def test_every_shipped_game_is_won_by_its_walkthrough_and_not_before() -> None:
     assert len(entries) == 274
     for entry in entries:
         file = shipped().load(entry)
-        game = AlfWorldGame(House.build(file))
+        game = AlfWorldGame(HouseLayout.build(file))
         rewards = [game.step(command).reward for command in file.walkthrough]
         assert rewards == [0] * (len(rewards) - 1) + [1], entry.id
         met, total = game.goal_conditions()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from assay.envs import AlfWorld, Library
+from assay.envs import AlfWorld, GameLibrary
 from assay.envs.text.alfworld.tools import (
     TOOLS,
     alfworld_admissible_commands,
@@ -13,8 +13,8 @@ from assay.envs.text.alfworld.tools import (
 )
 from assay.resources.context import Context
 
-TASK = Library().tasks("valid_unseen")[0]
-WALKTHROUGH = Library().load(TASK.id).walkthrough
+TASK = GameLibrary().tasks("valid_unseen")[0]
+WALKTHROUGH = GameLibrary().load(TASK.id).walkthrough
 
 
 def test_the_schemas_are_what_a_chat_api_takes() -> None:

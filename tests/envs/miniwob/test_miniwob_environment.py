@@ -1,4 +1,4 @@
-"""MiniWoB++ in a real Chromium: what the pages say is what the world testifies."""
+"""MiniWoB++ in a real Chromium: what the pages say is what the environment records."""
 
 from __future__ import annotations
 

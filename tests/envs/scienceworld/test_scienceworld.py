@@ -26,7 +26,7 @@ from assay.envs.text.scienceworld.game import ScienceGame
 from assay.envs.text.scienceworld.quicker import CHANGES, quicker_classes
 from assay.envs.text.scienceworld.simulator import Simulator, find_java
 from assay.envs.text.scienceworld.tools import scienceworld_step, scienceworld_valid_actions
-from assay.envs.text.scienceworld.wire import WireError
+from assay.envs.text.scienceworld.wire import GatewayError
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
@@ -293,7 +293,7 @@ def test_a_simulator_that_went_away_says_how_its_process_ended() -> None:
     simulator.start()
     assert simulator.pid is not None
     os.kill(simulator.pid, signal.SIGKILL)
-    with pytest.raises(WireError, match="Java ended with code -9"):
+    with pytest.raises(GatewayError, match="Java ended with code -9"):
         simulator.call("getNumMoves")
     simulator.close()
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.envs.text.webshop.catalogue import Instruction, Product, draw_prices
+from assay.envs.text.webshop.catalogue import Product, ShoppingInstruction, draw_prices
 from assay.envs.text.webshop.environment import tasks
 from assay.envs.text.webshop.goals import NO_LIMIT, build_goals
 from assay.envs.text.webshop.shop import open_shop
@@ -41,10 +41,10 @@ def product(*prices: float, **options: tuple[str, ...]) -> Product:
         options=options,
         attributes=("soft",),
         human=(
-            Instruction("I want a shirt...", ("soft",), ("red",)),
-            Instruction("nothing that can be checked", ()),
+            ShoppingInstruction("I want a shirt...", ("soft",), ("red",)),
+            ShoppingInstruction("nothing that can be checked", ()),
         ),
-        synthetic=Instruction("Find me soft shirts", ("soft",)),
+        synthetic=ShoppingInstruction("Find me soft shirts", ("soft",)),
     )
 
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.envs.text.webshop.catalogue import Product
-from assay.envs.text.webshop.goals import Goal
+from assay.envs.text.webshop.goals import ShoppingGoal
 from assay.envs.text.webshop.purchase import (
     COLOURS,
-    Item,
-    Receipt,
+    PurchaseReceipt,
+    ShopItem,
     normalize_option,
     write_receipt,
 )
@@ -24,7 +24,7 @@ from perf.world_rows.webshop import golden_receipt
 GOLDEN = Path(__file__).parents[2] / "data" / "webshop" / "reward_golden.jsonl.xz"
 
 
-def as_original(receipt: Receipt) -> dict[str, Any]:
+def as_original(receipt: PurchaseReceipt) -> dict[str, Any]:
     """The receipt under the names of the original's verbose answer."""
     share = 1 / (receipt.attributes + receipt.options + 1)
     info = {
@@ -65,7 +65,7 @@ SHIRT = Product(
     options={},
     attributes=("long sleeve", "easy care"),
 )
-GOAL = Goal("B000000001", "a shirt", ("long sleeve",), (), 30.0)
+GOAL = ShoppingGoal("B000000001", "a shirt", ("long sleeve",), (), 30.0)
 
 
 def receipt(
@@ -74,11 +74,11 @@ def receipt(
     chosen: tuple[str, ...] = (),
     bought: tuple[str, ...] = ("red", "shirt"),
     target: tuple[str, ...] = ("red", "shirt"),
-) -> Receipt:
+) -> PurchaseReceipt:
     return write_receipt(
-        Item(SHIRT, bought),
-        Item(SHIRT, target),
-        Goal("B000000001", "a shirt", attributes, options, 30.0),
+        ShopItem(SHIRT, bought),
+        ShopItem(SHIRT, target),
+        ShoppingGoal("B000000001", "a shirt", attributes, options, 30.0),
         price=25.0,
         chosen={str(number): value for number, value in enumerate(chosen)},
     )
@@ -163,9 +163,9 @@ def test_the_score_is_a_share_and_follows_from_the_recorded_parts(
     attributes: list[str], options: list[str], chosen: list[str], price: float
 ) -> None:
     got = write_receipt(
-        Item(SHIRT, ("red",)),
-        Item(SHIRT, ("red", "shirt")),
-        Goal("B000000001", "a shirt", tuple(attributes), tuple(options), 30.0),
+        ShopItem(SHIRT, ("red",)),
+        ShopItem(SHIRT, ("red", "shirt")),
+        ShoppingGoal("B000000001", "a shirt", tuple(attributes), tuple(options), 30.0),
         price=price,
         chosen=dict(enumerate(chosen)),  # type: ignore[arg-type]  # only the values are read
     )

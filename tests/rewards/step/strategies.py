@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    Recent,
+    RecentSteps,
     RecoveryRewardScorer,
     StepInput,
     ToolOutcome,
@@ -67,7 +67,7 @@ contracts = st.builds(
     id=st.sampled_from(["", "one", "two"]),
 )
 recents = st.builds(
-    Recent,
+    RecentSteps,
     same_call=count,
     same_error=count,
     revisits=count,
@@ -102,7 +102,7 @@ def outcome_with(step: StepInput, **changes: Any) -> StepInput:
 
 
 def recent_with(step: StepInput, **changes: Any) -> StepInput:
-    return step._replace(recent=(step.recent or Recent())._replace(**changes))
+    return step._replace(recent=(step.recent or RecentSteps())._replace(**changes))
 
 
 cycle_step = st.builds(

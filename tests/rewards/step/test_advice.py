@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import BadRecord
-from assay.rewards.step import Effect, Recent, RecoveryRewardScorer, StepInput, ToolOutcome
+from assay.rewards.step import Effect, RecentSteps, RecoveryRewardScorer, StepInput, ToolOutcome
 from assay.rewards.step.advice import (
     MOST_PATTERNS,
     ActionCounts,
-    Candidate,
     FailureKey,
-    Patterns,
+    RecoveryCandidate,
+    RecoveryPatterns,
     ScoredCall,
     TriedAction,
     failure_fingerprint,
@@ -36,20 +36,20 @@ scorer = RecoveryRewardScorer()
 KEY = FailureKey("stale_ref:1", "shop.test", "click")
 OK = ToolOutcome("click", "c", ok=True)
 A, B = PageEvidence(url="a"), PageEvidence(url="b")
-RETRY = Recent(pending="stale_ref", same_target=True)
+RETRY = RecentSteps(pending="stale_ref", same_target=True)
 
 RECOVERED = scorer.score(StepInput(OK, A, B, recent=RETRY))
 BY_WORD = scorer.score(StepInput(OK, recent=RETRY))
 NOTHING = scorer.score(StepInput(OK, A, A))
 LOOK = scorer.score(
-    StepInput(ToolOutcome("read", effect=Effect.READ, ok=True), recent=Recent(seen_info=False))
+    StepInput(ToolOutcome("read", effect=Effect.READ, ok=True), recent=RecentSteps(seen_info=False))
 )
 BLOCKED = scorer.score(StepInput(OK._replace(block="captcha")))
 FAILED = scorer.score(StepInput(OK._replace(ok=False, error="stale_ref")))
 
 
-def learned(*scores: StepScore, recovery: str = "find") -> Patterns:
-    patterns = Patterns()
+def learned(*scores: StepScore, recovery: str = "find") -> RecoveryPatterns:
+    patterns = RecoveryPatterns()
     for score in scores:
         patterns = learn(patterns, TriedAction(KEY, recovery, score))
     return patterns
@@ -95,7 +95,7 @@ def test_patterns_are_a_value_that_can_be_written() -> None:
 
 
 def test_patterns_are_bounded() -> None:
-    patterns = Patterns()
+    patterns = RecoveryPatterns()
     for n in range(MOST_PATTERNS + 10):
         patterns = learn(patterns, TriedAction(KEY._replace(domain=str(n)), "find", RECOVERED))
     assert len(patterns.counts) == MOST_PATTERNS
@@ -104,12 +104,12 @@ def test_patterns_are_bounded() -> None:
 def test_risk_comes_first_then_evidence_then_the_name() -> None:
     patterns = learned(*[RECOVERED] * 20, recovery="reload")
     candidates = [
-        Candidate("click", Effect.READ),
-        Candidate("find", Effect.READ),
-        Candidate("look", Effect.READ),
-        Candidate("reload", Effect.BROWSER),
-        Candidate("back", Effect.BROWSER),
-        Candidate("delete", Effect.DESTRUCTIVE),
+        RecoveryCandidate("click", Effect.READ),
+        RecoveryCandidate("find", Effect.READ),
+        RecoveryCandidate("look", Effect.READ),
+        RecoveryCandidate("reload", Effect.BROWSER),
+        RecoveryCandidate("back", Effect.BROWSER),
+        RecoveryCandidate("delete", Effect.DESTRUCTIVE),
     ]
     for order in permutations(candidates, 6):
         ranked = rank_recoveries(order, patterns, KEY, limit=6)

@@ -9,16 +9,16 @@ from assay.envs.browser.outcomes import classify_error, classify_mcp_result, det
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    Recent,
+    RecentSteps,
     RecoveryRewardScorer,
     StepHistory,
     StepInput,
     ToolOutcome,
 )
 from assay.rewards.step.advice import (
-    Candidate,
     FailureKey,
-    Patterns,
+    RecoveryCandidate,
+    RecoveryPatterns,
     TriedAction,
     learn,
     rank_recoveries,
@@ -37,7 +37,7 @@ def every_evidence() -> list[StepInput]:
     ):
         outcome = ToolOutcome("click", ok=ok, items=items)
         after: dict[str, Any] = {**OLD, "url": url, "dom": dom, "net": net, "refs": refs}
-        recent = Recent(same_call=again, same_error=again)
+        recent = RecentSteps(same_call=again, same_error=again)
         steps.append(StepInput(outcome, PageEvidence(**OLD), PageEvidence(**after), recent=recent))
     return steps
 
@@ -58,7 +58,7 @@ def test_defect_2_no_heuristic_ties_a_contract_pass() -> None:
 
 def test_defect_3_one_extracted_item_is_not_punished() -> None:
     outcome = ToolOutcome("extract", effect=Effect.READ, ok=True, items=1)
-    for recent in (None, Recent(), Recent(seen_info=False)):
+    for recent in (None, RecentSteps(), RecentSteps(seen_info=False)):
         assert scorer.score(StepInput(outcome, recent=recent)).milli >= 150
 
 
@@ -82,7 +82,7 @@ def test_defect_5_repetition_lowers_the_score_evenly_without_a_cliff() -> None:
     before, after = PageEvidence(url="a"), PageEvidence(url="b")
     scores = [
         scorer.score(
-            StepInput(ToolOutcome("click", ok=True), before, after, recent=Recent(same_call=k))
+            StepInput(ToolOutcome("click", ok=True), before, after, recent=RecentSteps(same_call=k))
         ).milli
         for k in range(6)
     ]
@@ -111,13 +111,13 @@ def test_defect_7_candidates_are_ranked_by_what_was_observed_of_them() -> None:
             ToolOutcome("click", ok=True),
             PageEvidence(url="a"),
             PageEvidence(url="b"),
-            recent=Recent(pending="stale_ref", same_target=True),
+            recent=RecentSteps(pending="stale_ref", same_target=True),
         )
     )
-    patterns = Patterns()
+    patterns = RecoveryPatterns()
     for _ in range(3):
         patterns = learn(patterns, TriedAction(failure, "find", worked))
-    candidates = [Candidate(tool, Effect.READ) for tool in ("another", "find", "read_page")]
+    candidates = [RecoveryCandidate(tool, Effect.READ) for tool in ("another", "find", "read_page")]
     ranked = rank_recoveries(candidates, patterns, failure)
     assert [r.candidate.tool for r in ranked] == ["find", "another", "read_page"]
     assert ranked[0].counts.lower_bound > ranked[1].counts.lower_bound == 0.0

@@ -13,7 +13,7 @@ from assay.errors import BadRecord
 from assay.rewards.step import (
     ContractStatus,
     Effect,
-    Recent,
+    RecentSteps,
     RecoveryRewardScorer,
     StepHistory,
     StepInput,
@@ -34,8 +34,8 @@ A = PageEvidence(url="u1", dom="d1", text="t1", net="n1", refs="r1", n_refs=4, s
 CLICK = ToolOutcome("click", "click:7", effect=Effect.BROWSER, ok=True)
 READ = ToolOutcome("read_page", "read", effect=Effect.READ, ok=True, info="i1")
 BUY = ToolOutcome("click", "buy", effect=Effect.IRREVERSIBLE, ok=True)
-NEW = Recent(seen_info=False)
-SEEN = Recent(seen_info=True)
+NEW = RecentSteps(seen_info=False)
+SEEN = RecentSteps(seen_info=True)
 
 
 def page(**changes: Any) -> PageEvidence:
@@ -79,7 +79,7 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ),
     (
         "a pass is paid once",
-        StepInput(CLICK, A, A, contract=ContractStatus("pass"), recent=Recent(passed=True)),
+        StepInput(CLICK, A, A, contract=ContractStatus("pass"), recent=RecentSteps(passed=True)),
         -100,
         "no_progress",
     ),
@@ -88,7 +88,7 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ("not found", StepInput(CLICK._replace(error="not_found")), -450, "failure"),
     (
         "failed the same way three times before",
-        StepInput(CLICK._replace(ok=False, error="timeout"), recent=Recent(same_error=3)),
+        StepInput(CLICK._replace(ok=False, error="timeout"), recent=RecentSteps(same_error=3)),
         -600,
         "failure",
     ),
@@ -112,33 +112,36 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ),
     (
         "a retry that worked",
-        StepInput(CLICK, A, MOVED, recent=Recent(pending="stale_ref", same_target=True)),
+        StepInput(CLICK, A, MOVED, recent=RecentSteps(pending="stale_ref", same_target=True)),
         625,
         "recovered",
     ),
     (
         "a retry that did nothing",
-        StepInput(CLICK, A, A, recent=Recent(pending="stale_ref", same_target=True)),
+        StepInput(CLICK, A, A, recent=RecentSteps(pending="stale_ref", same_target=True)),
         -100,
         "no_progress",
     ),
     (
         "a retry of which nobody says that it worked",
         StepInput(
-            CLICK._replace(ok=None), A, MOVED, recent=Recent(pending="timeout", same_target=True)
+            CLICK._replace(ok=None),
+            A,
+            MOVED,
+            recent=RecentSteps(pending="timeout", same_target=True),
         ),
         450,
         "progress",
     ),
     (
         "much else, while a failure is pending",
-        StepInput(CLICK._replace(items=4), A, MOVED, recent=Recent(pending="timeout")),
+        StepInput(CLICK._replace(items=4), A, MOVED, recent=RecentSteps(pending="timeout")),
         450,
         "progress",
     ),
     (
         "another way to the same goal",
-        StepInput(CLICK, contract=GAINED, recent=Recent(pending="timeout")),
+        StepInput(CLICK, contract=GAINED, recent=RecentSteps(pending="timeout")),
         568,
         "recovered",
     ),
@@ -160,7 +163,9 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ),
     (
         "other elements after a stale reference",
-        StepInput(READ, A, A, recent=Recent(seen_info=False, pending="stale_ref", fresh_refs=True)),
+        StepInput(
+            READ, A, A, recent=RecentSteps(seen_info=False, pending="stale_ref", fresh_refs=True)
+        ),
         250,
         "progress",
     ),
@@ -169,25 +174,25 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     ("a look without news", StepInput(READ, A, A, recent=SEEN), -100, "no_progress"),
     (
         "the same look again",
-        StepInput(READ, A, A, recent=Recent(same_call=1, seen_info=True)),
+        StepInput(READ, A, A, recent=RecentSteps(same_call=1, seen_info=True)),
         -180,
         "repeat",
     ),
     (
         "the same look again, stuck",
-        StepInput(READ, A, A, "stuck", recent=Recent(same_call=1, seen_info=True)),
+        StepInput(READ, A, A, "stuck", recent=RecentSteps(same_call=1, seen_info=True)),
         -260,
         "repeat",
     ),
     (
         "back where it was",
-        StepInput(CLICK, A, MOVED, recent=Recent(revisits=1)),
+        StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=1)),
         125,
         "progress",
     ),
     (
         "back again and again",
-        StepInput(CLICK, A, MOVED, recent=Recent(revisits=5)),
+        StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=5)),
         -35,
         "repeat",
     ),
@@ -233,7 +238,7 @@ def test_blocks_and_a_broken_protocol_are_not_the_agents_doing() -> None:
 
 
 def test_the_word_of_a_tool_is_not_evidence() -> None:
-    retry = Recent(pending="timeout", same_target=True, seen_info=False)
+    retry = RecentSteps(pending="timeout", same_target=True, seen_info=False)
     by_word = score(CLICK._replace(info="clicked"), recent=retry)
     by_sight = score(CLICK, before=A, after=MOVED, recent=retry)
     assert by_word.classification == by_sight.classification == "recovered"

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.rewards.step import ContractStatus, Recent, RecoveryRewardScorer, StepInput, ToolOutcome
+from assay.rewards.step import (
+    ContractStatus,
+    RecentSteps,
+    RecoveryRewardScorer,
+    StepInput,
+    ToolOutcome,
+)
 from assay.rewards.step.telemetry import RECORD_LIMIT_BYTES, redact, to_json_line, to_record
 from assay.schema.evidence import PageEvidence
 from assay.schema.step_score import step_score_from_record
@@ -24,7 +30,7 @@ WORST = StepInput(
     OTHER,
     "stuck",
     ContractStatus("inconclusive", 1, 4, 3),
-    Recent(10**30, 10**30, 10**30, None, "stale_ref", fresh_refs=True),
+    RecentSteps(10**30, 10**30, 10**30, None, "stale_ref", fresh_refs=True),
 )
 
 

@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from assay.audit.checks.forms import NUMBER, is_single, near_misses, number_of, read_record
 from assay.audit.context import CheckContext, Probe, never_paid
 from assay.audit.findings import Check, CheckFunction, CheckResult, Sample, Violation
-from assay.audit.frames import Frame
+from assay.audit.frames import AnswerFrame
 from assay.schema.audit import Kind
 
 MATHS: Final[frozenset[Kind]] = frozenset(("maths",))
@@ -54,7 +54,7 @@ class SprayRow:
         """The wrong answers with the reference at this place among them."""
         return AnswerList((*self.wrong[:at], self.reference, *self.wrong[at:]))
 
-    def fill(self, template: str, frame: Frame) -> str:
+    def fill(self, template: str, frame: AnswerFrame) -> str:
         """The template with the answers of this row."""
         words = {
             "gold": self.reference,

@@ -19,7 +19,7 @@ from assay.audit.findings import (
     GraderCall,
     Violation,
 )
-from assay.audit.isolation import MARKER, Traces
+from assay.audit.isolation import MARKER, SideEffects
 from assay.audit.machine.calls import (
     in_words,
     is_paid,
@@ -138,10 +138,10 @@ def _no_event(kind: str) -> CheckFunction:
     return run
 
 
-def _traces(context: CheckContext) -> Traces:
+def _traces(context: CheckContext) -> SideEffects:
     """What the target did so far, after ordinary calls at least."""
 
-    def collect() -> Traces:
+    def collect() -> SideEffects:
         context.session.run_calls(ordinary(context))
         return context.session.collect_traces()
 

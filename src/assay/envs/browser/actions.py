@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assay.schema.action import ActionCall, BadAction, Dialect, parse_call
+from assay.schema.action import ActionCall, ActionDialect, BadAction, parse_call
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "click": ("ref",),
@@ -28,7 +28,7 @@ USAGE: Final = (
     'press("Enter"), goto("http://…"), back(), search("words"), fetch_json("http://…"), noop()'
 )
 ACTION_CHARS: Final = 20_000
-STRICT: Final = Dialect(
+STRICT: Final = ActionDialect(
     re.compile(r"[\w.-]+"), trailing_comma=False, json_only=False, max_arguments=ACTION_CHARS
 )
 """Without quotes only numbers and plain words."""

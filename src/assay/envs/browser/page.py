@@ -18,7 +18,7 @@ from urllib.parse import quote_plus, urlsplit
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
-from assay.envs.browser.traffic import Loading, Traffic
+from assay.envs.browser.traffic import NavigationTracker, TrafficRecorder
 from assay.resources.browser import playwright_error
 from assay.schema.action import ActionCall
 
@@ -75,9 +75,9 @@ class BrowserPage:
         self._session = session
         self._options = options
         self._timeout_s = options.timeout_s
-        self.traffic: Traffic = old.traffic if old else Traffic()
+        self.traffic: TrafficRecorder = old.traffic if old else TrafficRecorder()
         self.next_ref: int = old.next_ref if old else 1
-        self._loading = Loading(tab, session, self.traffic, frame_id=frame_id)
+        self._loading = NavigationTracker(tab, session, self.traffic, frame_id=frame_id)
         self._answer_s = min(ANSWER_S, options.timeout_s)
         self._scripts = IsolatedScripts(session, frame_id=frame_id, timeout_s=self._answer_s)
         self._loss = ""

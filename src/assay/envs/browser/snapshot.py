@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from assay.envs.browser.digest import page_evidence
-from assay.envs.browser.traffic import Traffic
+from assay.envs.browser.traffic import TrafficRecorder
 from assay.schema.blocking import BlockCode, block_note
 from assay.schema.evidence import PageEvidence, PageFacts
 
@@ -63,7 +63,7 @@ class PageSnapshot:
             dialog=False,
         )
 
-    def facts(self, traffic: Traffic, *, step: int, shot: int | None) -> PageFacts:
+    def facts(self, traffic: TrafficRecorder, *, step: int, shot: int | None) -> PageFacts:
         """What an outcome contract can ask about; dialogs are dismissed, so none is open."""
         cut = set(traffic.cut)
         if self.omitted or self.short:

@@ -27,7 +27,7 @@ BEGINS_S: Final = 0.5
 """How long a navigation may take from its announcement to its request; a mail link sends none."""
 
 
-class Traffic:
+class TrafficRecorder:
     """The record of one tab, or of several in a row when one had to be replaced.
 
     It has the latest requests and messages for contracts, and counts of requests for the digest.
@@ -98,14 +98,16 @@ class Traffic:
         return notes
 
 
-class Loading:
+class NavigationTracker:
     """Follows the navigations of a tab's main frame, and waits for their end.
 
     The browser announces a navigation before it answers the click that causes it, so there is
     nothing to wait for on a page that stays.
     """
 
-    def __init__(self, tab: Tab, session: CDPSession, traffic: Traffic, *, frame_id: str) -> None:
+    def __init__(
+        self, tab: Tab, session: CDPSession, traffic: TrafficRecorder, *, frame_id: str
+    ) -> None:
         self._tab = tab
         self._session = session
         self._traffic = traffic

@@ -25,7 +25,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _NUMBER_STARTS = frozenset("0123456789+-.ni")
 
 
-class Bag(NamedTuple):
+class TokenBag(NamedTuple):
     """The tokens of one text: in order, as a set, and those of them that are numbers."""
 
     words: list[str]
@@ -33,7 +33,7 @@ class Bag(NamedTuple):
     numbers: set[str]
 
 
-def bag_of(text: str) -> Bag:
+def bag_of(text: str) -> TokenBag:
     """The tokens of a text."""
     words: list[str] = []
     numbers: set[str] = set()
@@ -58,7 +58,7 @@ def bag_of(text: str) -> Bag:
         elif token in _NAMED_NUMBERS:
             words.append(_NAMED_NUMBERS[token])
             numbers.add(_NAMED_NUMBERS[token])
-    return Bag(words, set(words), numbers)
+    return TokenBag(words, set(words), numbers)
 
 
 def _as_number(token: str) -> str | None:
@@ -73,7 +73,7 @@ def _as_number(token: str) -> str | None:
         return None
 
 
-def overlap(predicted: Bag, reference: Bag) -> tuple[float, float, float, int]:
+def overlap(predicted: TokenBag, reference: TokenBag) -> tuple[float, float, float, int]:
     """F1, precision and recall of two token sets, and how many tokens they share.
 
     All three are 0.0 where the reference has numbers and none of them is predicted. Two empty sets
@@ -90,7 +90,7 @@ def overlap(predicted: Bag, reference: Bag) -> tuple[float, float, float, int]:
     return 2 * precision * recall / (precision + recall), precision, recall, shared
 
 
-def bag_f1(predicted: Bag, reference: Bag) -> float:
+def bag_f1(predicted: TokenBag, reference: TokenBag) -> float:
     """F1 of two token sets, as `overlap` has it."""
     return overlap(predicted, reference)[0]
 
@@ -111,7 +111,7 @@ def align(scores: Sequence[Sequence[float]]) -> list[BagPair]:
     return [BagPair(row, column, scores[row][column]) for row, column in best_assignment(scores)]
 
 
-def align_bags(predicted: Sequence[Bag], reference: Sequence[Bag]) -> list[BagPair]:
+def align_bags(predicted: Sequence[TokenBag], reference: Sequence[TokenBag]) -> list[BagPair]:
     """The alignment of two lists of bags with the greatest total F1."""
     return align([[bag_f1(bag, target) for bag in predicted] for target in reference])
 

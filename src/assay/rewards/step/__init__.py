@@ -12,7 +12,7 @@ from assay.rewards.step.contract_text import (
 )
 from assay.rewards.step.contracts import Contract, ContractProgress, evaluate, follow
 from assay.rewards.step.history import StepHistory, history_from_json, history_to_json, observe
-from assay.rewards.step.inputs import ContractStatus, Recent, StepInput
+from assay.rewards.step.inputs import ContractStatus, RecentSteps, StepInput
 from assay.rewards.step.recovery import RecoveryRewardScorer
 from assay.rewards.step.shaping import Shaping, StepCost, step_cost
 from assay.schema.blocking import BlockCode
@@ -25,7 +25,7 @@ __all__ = [
     "ContractStatus",
     "Effect",
     "ErrorCode",
-    "Recent",
+    "RecentSteps",
     "RecoveryRewardScorer",
     "Shaping",
     "StepCost",

@@ -68,8 +68,8 @@ class ActionCounts(NamedTuple):
         return self.attempts >= LEAST_ATTEMPTS and self.successes >= LEAST_RATE * self.attempts
 
 
-class Patterns(NamedTuple):
-    """How often each recovery worked for each failure; `Patterns()` is empty."""
+class RecoveryPatterns(NamedTuple):
+    """How often each recovery worked for each failure; `RecoveryPatterns()` is empty."""
 
     counts: Mapping[tuple[FailureKey, str], ActionCounts] = MappingProxyType({})
 
@@ -86,7 +86,7 @@ class Patterns(NamedTuple):
         return tuple(recovery for _, recovery in sorted(promoted))
 
 
-def learn(patterns: Patterns, attempt: TriedAction) -> Patterns:
+def learn(patterns: RecoveryPatterns, attempt: TriedAction) -> RecoveryPatterns:
     """The patterns with one attempt added; one without evidence changes nothing.
 
     What had failed must have been achieved, or the contract passed: reading the page is not a
@@ -102,7 +102,7 @@ def learn(patterns: Patterns, attempt: TriedAction) -> Patterns:
     counts[key] = ActionCounts(before.attempts + 1, before.successes + worked)
     while len(counts) > MOST_PATTERNS:
         del counts[next(iter(counts))]
-    return Patterns(counts)
+    return RecoveryPatterns(counts)
 
 
 class ScoredCall(NamedTuple):
@@ -143,7 +143,7 @@ def failure_fingerprint(error: ErrorCode, message: str = "") -> str:
     return f"{error}:{sha256(data).hexdigest()[:16]}"
 
 
-class Candidate(NamedTuple):
+class RecoveryCandidate(NamedTuple):
     """A recovery that could be tried."""
 
     tool: str
@@ -154,14 +154,18 @@ class Candidate(NamedTuple):
 class RankedCandidate(NamedTuple):
     """A candidate with the evidence for it."""
 
-    candidate: Candidate
+    candidate: RecoveryCandidate
     counts: ActionCounts
     needs_gate: bool
     """Whether it must not be tried without a confirmation; advice never passes a gate."""
 
 
 def rank_recoveries(
-    candidates: Iterable[Candidate], patterns: Patterns, failure: FailureKey, *, limit: int = 3
+    candidates: Iterable[RecoveryCandidate],
+    patterns: RecoveryPatterns,
+    failure: FailureKey,
+    *,
+    limit: int = 3,
 ) -> tuple[RankedCandidate, ...]:
     """The candidates worth trying, best first: least risk, then best evidence, then by name.
 
@@ -179,7 +183,7 @@ def rank_recoveries(
     return tuple(sorted(ranked, key=place)[: max(limit, 0)])
 
 
-class Hint(NamedTuple):
+class LookHint(NamedTuple):
     """The next thing to look at, for an agent that is stuck; it changes nothing on the page."""
 
     action: ReadAction
@@ -212,18 +216,20 @@ _WHY: Final[Mapping[ReadAction, str]] = {
 }
 
 
-def next_look(trouble: ErrorCode | BlockCode | None, *, tried: Collection[str] = ()) -> Hint | None:
+def next_look(
+    trouble: ErrorCode | BlockCode | None, *, tried: Collection[str] = ()
+) -> LookHint | None:
     """The best read-only action that was not tried in this state yet; `None` when none is left.
 
     With none left, reading more does not help: change the plan, or ask a person.
     """
     for action in (*_READS.get(trouble or "", ()), *_ANY):
         if action not in tried:
-            return Hint(action, _WHY[action])
+            return LookHint(action, _WHY[action])
     return None
 
 
-def patterns_to_json(patterns: Patterns) -> bytes:
+def patterns_to_json(patterns: RecoveryPatterns) -> bytes:
     """The patterns as canonical JSON; equal patterns are equal bytes."""
     rows = [
         [*key, recovery, counts.attempts, counts.successes]
@@ -233,7 +239,7 @@ def patterns_to_json(patterns: Patterns) -> bytes:
     return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
 
 
-def patterns_from_json(data: bytes | str) -> Patterns:
+def patterns_from_json(data: bytes | str) -> RecoveryPatterns:
     """The patterns that `patterns_to_json` wrote."""
     try:
         record: dict[str, Any] = json.loads(data)
@@ -247,4 +253,4 @@ def patterns_from_json(data: bytes | str) -> Patterns:
             counts[key, str(recovery)] = ActionCounts(int(attempts), int(successes))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadRecord(f"not recovery patterns: {type(error).__name__} {error!s:.200}") from error
-    return Patterns(counts)
+    return RecoveryPatterns(counts)

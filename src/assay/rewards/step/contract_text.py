@@ -39,7 +39,7 @@ from assay.rewards.step.checks import (
     TextTest,
     UrlCheck,
 )
-from assay.rewards.step.contracts import Branch, Contract, Leaf, Node
+from assay.rewards.step.contracts import Contract, ContractBranch, ContractLeaf, Node
 
 SIZE_LIMIT: Final = 65_536
 """Characters of a contract's text."""
@@ -112,8 +112,8 @@ def _node(data: object, path: str, *, negated: bool, depth: int) -> Node:
             _node(part, f"{here}[{index}]", negated=negated, depth=depth + 1)
             for index, part in enumerate(value)
         )
-        return Branch("all" if (key == "all") is not negated else "any", parts)
-    return Leaf(here, _CHECKS[key](value, here), negated)
+        return ContractBranch("all" if (key == "all") is not negated else "any", parts)
+    return ContractLeaf(here, _CHECKS[key](value, here), negated)
 
 
 def _reject_other_keys(data: Mapping[Any, Any], path: str, choices: tuple[str, ...]) -> None:

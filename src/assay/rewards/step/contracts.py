@@ -23,7 +23,7 @@ FULL = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class ContractLeaf:
     """One check, or its opposite."""
 
     path: str
@@ -33,7 +33,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class ContractBranch:
     """Several parts of which all, or any, must hold.
 
     Opposites are pushed down to the leaves when a contract is read, so that the share of a
@@ -44,7 +44,7 @@ class Branch:
     parts: tuple[Node, ...]
 
 
-Node: TypeAlias = Leaf | Branch
+Node: TypeAlias = ContractLeaf | ContractBranch
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Contract:
     max_age_steps: int = 0
     """Facts of up to this many steps ago count as fresh."""
 
-    def leaves(self) -> Iterator[Leaf]:
+    def leaves(self) -> Iterator[ContractLeaf]:
         return _leaves(self.root)
 
 
@@ -144,7 +144,9 @@ def follow(
     return now, status
 
 
-def _check(leaf: Leaf, facts: PageFacts | None, step: int, max_age_steps: int) -> CheckOutcome:
+def _check(
+    leaf: ContractLeaf, facts: PageFacts | None, step: int, max_age_steps: int
+) -> CheckOutcome:
     check = leaf.check
     code: CheckCode
     if facts is None:
@@ -160,7 +162,7 @@ def _check(leaf: Leaf, facts: PageFacts | None, step: int, max_age_steps: int) -
 
 
 def _combine(node: Node, verdicts: Iterator[ContractVerdict]) -> ContractVerdict:
-    if isinstance(node, Leaf):
+    if isinstance(node, ContractLeaf):
         return next(verdicts)
     # Every part takes its verdicts, also when the outcome is settled before the last one.
     parts = [_combine(part, verdicts) for part in node.parts]
@@ -173,14 +175,14 @@ def _combine(node: Node, verdicts: Iterator[ContractVerdict]) -> ContractVerdict
 
 
 def _share(node: Node, holding: Iterator[bool]) -> float:
-    if isinstance(node, Leaf):
+    if isinstance(node, ContractLeaf):
         return float(next(holding))
     parts = [_share(part, holding) for part in node.parts]
     return fsum(parts) / len(parts) if node.op == "all" else max(parts)
 
 
-def _leaves(node: Node) -> Iterator[Leaf]:
-    if isinstance(node, Leaf):
+def _leaves(node: Node) -> Iterator[ContractLeaf]:
+    if isinstance(node, ContractLeaf):
         yield node
         return
     for part in node.parts:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast, get_args
 
 from assay.errors import BadRecord
-from assay.rewards.step.inputs import Recent, StepInput, contract_change
+from assay.rewards.step.inputs import RecentSteps, StepInput, contract_change
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 
@@ -31,7 +31,7 @@ _SCHEMA: Final = "h1"
 _ERRORS: Final = frozenset(get_args(ErrorCode))
 
 
-class Pending(NamedTuple):
+class PendingFailure(NamedTuple):
     """A failed call whose effect has not been achieved since."""
 
     error: ErrorCode
@@ -52,10 +52,10 @@ class StepHistory(NamedTuple):
     """Hash of a thing met, and how often; the one met last is at the end."""
     state: int | None = None
     """The page state after the last step."""
-    pending: Pending | None = None
+    pending: PendingFailure | None = None
 
 
-def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, Recent]:
+def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentSteps]:
     """The history with the step added, and what the history before it says about the step."""
     outcome, before, after = step.outcome, step.before, step.after
     seen = history.seen
@@ -80,7 +80,7 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, Recent]
         keys.append(state_after)
     passed = _passed_before(seen, step, keys)
     pending, same_target, fresh_refs = _next_pending(history.pending, step, failed)
-    recent = Recent(
+    recent = RecentSteps(
         same_call,
         same_error,
         revisits,
@@ -116,8 +116,8 @@ def _passed_before(seen: Mapping[int, int], step: StepInput, keys: list[int]) ->
 
 
 def _next_pending(
-    pending: Pending | None, step: StepInput, failed: bool
-) -> tuple[Pending | None, bool, bool]:
+    pending: PendingFailure | None, step: StepInput, failed: bool
+) -> tuple[PendingFailure | None, bool, bool]:
     """The failure that is pending after the step, and how the step relates to the one before."""
     outcome = step.outcome
     if pending is None:
@@ -137,11 +137,11 @@ def _next_pending(
     return older, same_target, fresh_refs
 
 
-def _pending_failure(step: StepInput) -> Pending:
+def _pending_failure(step: StepInput) -> PendingFailure:
     outcome = step.outcome
     refs = None if step.before is None else step.before.refs
     error = outcome.error if outcome.error in _ERRORS else "other"
-    return Pending(
+    return PendingFailure(
         cast(ErrorCode, error),  # `in` narrows to a code, which no static type of it says
         _goal(outcome),
         outcome.effect,
@@ -149,7 +149,7 @@ def _pending_failure(step: StepInput) -> Pending:
     )
 
 
-def _shows_other_refs(pending: Pending, after: PageEvidence | None) -> bool:
+def _shows_other_refs(pending: PendingFailure, after: PageEvidence | None) -> bool:
     if pending.error != "stale_ref" or pending.refreshed or pending.refs is None:
         return False
     if after is None or after.refs is None or after.n_refs == 0:
@@ -212,9 +212,9 @@ def history_from_json(data: bytes | str) -> StepHistory:
         raise BadRecord(f"not a history: {type(error).__name__} {error!s:.200}") from error
 
 
-def _read_pending(fields: list[Any]) -> Pending:
+def _read_pending(fields: list[Any]) -> PendingFailure:
     error, goal, effect, refs, refreshed, age = fields
     if error not in _ERRORS:
         raise ValueError(f"no error code {error!r:.50}")
     hash_ = None if refs is None else int(refs)
-    return Pending(error, int(goal), Effect(effect), hash_, bool(refreshed), int(age))
+    return PendingFailure(error, int(goal), Effect(effect), hash_, bool(refreshed), int(age))

@@ -33,7 +33,7 @@ class ContractStatus(NamedTuple):
     id: str = ""
 
 
-class Recent(NamedTuple):
+class RecentSteps(NamedTuple):
     """What the history says about one step, before that step is added to it."""
 
     same_call: int = 0
@@ -62,7 +62,7 @@ class StepInput(NamedTuple):
     after: PageEvidence | None = None
     progress: Progress = "unknown"
     contract: ContractStatus | None = None
-    recent: Recent | None = None
+    recent: RecentSteps | None = None
 
 
 def contract_change(contract: ContractStatus | None) -> tuple[int, int]:

@@ -33,7 +33,13 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from assay.rewards.step.history import StepHistory, observe
-from assay.rewards.step.inputs import ContractStatus, Progress, Recent, StepInput, contract_change
+from assay.rewards.step.inputs import (
+    ContractStatus,
+    Progress,
+    RecentSteps,
+    StepInput,
+    contract_change,
+)
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import Effect, ToolOutcome
 from assay.schema.step_score import MOST, SENTENCES, Classification, Reason, StepScore
@@ -91,7 +97,7 @@ _GATE_UNKNOWN: Final = StepScore(
 _CONTRACT_PASSED: Final = StepScore(
     1000, "contract_pass", (_REASONS["contract_pass"],), 1000, evidence_backed=True, rule=2
 )
-_NOTHING_RECENT: Final = Recent()
+_NOTHING_RECENT: Final = RecentSteps()
 
 
 class RecoveryRewardScorer:
@@ -112,7 +118,7 @@ class RecoveryRewardScorer:
         return history, _score(step, recent)
 
 
-def _score(step: StepInput, recent: Recent | None) -> StepScore:
+def _score(step: StepInput, recent: RecentSteps | None) -> StepScore:
     outcome = step.outcome
     if outcome.effect >= Effect.EXTERNAL:
         if outcome.gate == "missing":
@@ -131,13 +137,13 @@ def _score(step: StepInput, recent: Recent | None) -> StepScore:
     return _score_evidence(step, recent)
 
 
-def _newly_passed(contract: ContractStatus, recent: Recent | None) -> bool:
+def _newly_passed(contract: ContractStatus, recent: RecentSteps | None) -> bool:
     if contract.verdict != "pass" or not contract.fresh:
         return False
     return recent is None or not recent.passed
 
 
-def _score_failure(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
+def _score_failure(outcome: ToolOutcome, recent: RecentSteps | None) -> StepScore:
     code = outcome.error
     reason = _ERROR_REASONS.get(code or "other") or _ERROR_REASONS["other"]
     reasons: tuple[Reason, ...] = (reason,)
@@ -152,7 +158,7 @@ def _score_failure(outcome: ToolOutcome, recent: Recent | None) -> StepScore:
 
 
 def _score_contract_failure(
-    step: StepInput, contract: ContractStatus, recent: Recent | None
+    step: StepInput, contract: ContractStatus, recent: RecentSteps | None
 ) -> StepScore:
     subgoal_gain, _ = contract_change(contract)
     milli = (-400 if contract.critical else -300) + 150 * subgoal_gain // 1000
@@ -184,7 +190,7 @@ class _Delta(NamedTuple):
     new_info: bool
 
 
-def _delta(step: StepInput, recent: Recent | None) -> _Delta:
+def _delta(step: StepInput, recent: RecentSteps | None) -> _Delta:
     compared, changed = _compare(step.before, step.after)
     new_info = False
     if recent is not None and recent.seen_info is not None:
@@ -213,7 +219,7 @@ def _compare(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
     return compared, changed
 
 
-def _score_evidence(step: StepInput, recent: Recent | None) -> StepScore:
+def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
     earlier = _NOTHING_RECENT if recent is None else recent
     delta = _delta(step, recent)
     reasons: list[Reason] = []
@@ -252,7 +258,11 @@ def _score_evidence(step: StepInput, recent: Recent | None) -> StepScore:
 
 
 def _gains(
-    outcome: ToolOutcome, recent: Recent, delta: _Delta, subgoal_gain: int, reasons: list[Reason]
+    outcome: ToolOutcome,
+    recent: RecentSteps,
+    delta: _Delta,
+    subgoal_gain: int,
+    reasons: list[Reason],
 ) -> int:
     changed = delta.changed
     gains = 0
@@ -282,7 +292,7 @@ def _after_costs(
     gains: int,
     subgoal_loss: int,
     compared: int,
-    recent: Recent,
+    recent: RecentSteps,
     progress: Progress,
     reasons: list[Reason],
 ) -> int:
@@ -313,7 +323,7 @@ def _after_costs(
 
 
 def _is_recovery(
-    outcome: ToolOutcome, recent: Recent, subgoal_gain: int, gains: int, delta: _Delta
+    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, gains: int, delta: _Delta
 ) -> bool:
     """Whether the effect that failed before is there now; reading the page is not enough."""
     if outcome.ok is not True:
@@ -321,7 +331,9 @@ def _is_recovery(
     return subgoal_gain > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
 
 
-def _is_evidenced(outcome: ToolOutcome, recent: Recent, subgoal_gain: int, delta: _Delta) -> bool:
+def _is_evidenced(
+    outcome: ToolOutcome, recent: RecentSteps, subgoal_gain: int, delta: _Delta
+) -> bool:
     """Whether a gain was observed; the result of an action is no evidence unless it has items."""
     if delta.changed or subgoal_gain or recent.fresh_refs:
         return True
@@ -329,7 +341,7 @@ def _is_evidenced(outcome: ToolOutcome, recent: Recent, subgoal_gain: int, delta
 
 
 def _classify_gain(
-    outcome: ToolOutcome, subgoal_gain: int, gains: int, recent: Recent
+    outcome: ToolOutcome, subgoal_gain: int, gains: int, recent: RecentSteps
 ) -> Classification:
     if subgoal_gain:
         return "target_reached"
@@ -339,7 +351,7 @@ def _classify_gain(
 
 
 def _add_contract_reason(
-    contract: ContractStatus | None, recent: Recent, reasons: list[Reason]
+    contract: ContractStatus | None, recent: RecentSteps, reasons: list[Reason]
 ) -> None:
     if contract is None or contract.verdict in (None, "fail"):
         return
@@ -351,7 +363,7 @@ def _add_contract_reason(
         reasons.append(_REASONS["contract_stale"])
 
 
-def _confidence(step: StepInput, recent: Recent | None, delta: _Delta) -> int:
+def _confidence(step: StepInput, recent: RecentSteps | None, delta: _Delta) -> int:
     """More kinds of evidence, and evidence that agrees, make it higher; nothing else does.
 
     The bonus for agreement is smaller than the share of one channel, so that leaving a channel out

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from assay.errors import AssayError, BadParameter
-from assay.server.jobs import Chunk, ScorerSpec, bind_all
+from assay.server.jobs import RowChunk, ScorerSpec, bind_all
 from assay.server.openapi import REWARD_REFUSALS, request_body
 from assay.server.refusal import Refusal, refusal_of
 from assay.server.requests import (
@@ -185,7 +185,7 @@ async def _results(
     size = limits.chunk_rows
     lines = read_lines(request, max_bytes=limits.max_body_bytes, stall_s=limits.deadline_s)
     chunks = (
-        Chunk(scorers, query.columns, "line", items[start : start + size])
+        RowChunk(scorers, query.columns, "line", items[start : start + size])
         async for items in lines
         for start in range(0, len(items), size)
     )

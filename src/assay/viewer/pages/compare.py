@@ -27,7 +27,7 @@ class CompareQuery(BaseModel, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RunChoice:
     """A run that can be chosen."""
 
     run_id: str
@@ -50,7 +50,7 @@ class ComparePage:
     base: str
     cand: str
     force: bool
-    choices: tuple[Choice, ...]
+    choices: tuple[RunChoice, ...]
     """Newest first."""
     found: Comparison | None
     """Without its tasks, which are in `rows`; `None` until two runs are chosen."""
@@ -73,7 +73,7 @@ def compare_page(reader: RunsReader, query: CompareQuery) -> ComparePage:
         ComparePage,
         query,
         choices=tuple(
-            Choice(row.run_id, f"{row.benchmark}, {row.agent}: {row.focus}"[:120])
+            RunChoice(row.run_id, f"{row.benchmark}, {row.agent}: {row.focus}"[:120])
             for row in reader.runs()[: -CHOICES - 1 : -1]
         ),
         found=None if comparison is None else replace(comparison, tasks=()),

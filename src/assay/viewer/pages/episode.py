@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from assay.errors import AssayError, BadRecord
 from assay.ledger.records import StoredEpisode
-from assay.ledger.windows import StepGist
+from assay.ledger.windows import StepSummary
 from assay.report.alignment import AlignedItem, align
 from assay.report.diagnosis import AttemptDiagnosis
 from assay.schema.score import Abstained, Score
@@ -23,8 +23,8 @@ from assay.viewer.pages.step import TEXT_CHARS, StepView, step_view
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import (
     FAILURES,
-    Cell,
-    Segment,
+    RibbonCell,
+    RibbonSegment,
     Shade,
     cells,
     mark_of,
@@ -72,7 +72,7 @@ class FailureView:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class EpisodeEnding:
     """What is known of a finished attempt."""
 
     task_id: str
@@ -101,7 +101,7 @@ class EpisodePage:
 
     run_id: str
     attempt: str
-    ending: Ending | None
+    ending: EpisodeEnding | None
     """`None` while the attempt is under way, and when it was killed."""
     live: bool
     n_steps: int
@@ -109,8 +109,8 @@ class EpisodePage:
     first: int
     last: int
     """The steps of the ribbon."""
-    cells: tuple[Cell, ...]
-    overview: tuple[Segment, ...]
+    cells: tuple[RibbonCell, ...]
+    overview: tuple[RibbonSegment, ...]
     """Empty when the ribbon shows all steps."""
     step: int | None
     steps: tuple[StepView, ...]
@@ -151,7 +151,7 @@ def _ribbon(
     reader: RunsReader, run_id: str, attempt: str, step: int | None, *, exported: bool = False
 ) -> EpisodePage:
     """The page without its diagnosis, and without any step in full."""
-    summaries: tuple[StepGist, ...] = ()
+    summaries: tuple[StepSummary, ...] = ()
     ending, problem = None, ""
     try:
         summaries = reader.step_summaries(run_id, attempt)
@@ -215,12 +215,12 @@ def _with_steps(
     return replace(page, steps=tuple(steps), finding=finding, diagnosed=diagnosed, problem=problem)
 
 
-def ending_of(stored: StoredEpisode) -> Ending:
+def ending_of(stored: StoredEpisode) -> EpisodeEnding:
     """What the line of a finished attempt records."""
     episode = stored.episode
     task, answer, failure = episode.task, episode.final_response, episode.failure
     return copy_fields(
-        Ending,
+        EpisodeEnding,
         episode,
         task_id=task.id,
         goal=cut_text(task.goal, NOTE_CHARS),

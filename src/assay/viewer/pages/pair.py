@@ -11,10 +11,10 @@ from pydantic import BaseModel
 from assay.errors import UnknownName
 from assay.ledger.index import AttemptRow
 from assay.schema.episode import Step
-from assay.viewer.pages.episode import Ending, ending_of
+from assay.viewer.pages.episode import EpisodeEnding, ending_of
 from assay.viewer.pages.records import CutText, Index, cut_text
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.theme import Cell, cells
+from assay.viewer.theme import RibbonCell, cells
 
 ROWS = 100
 BEFORE = 3
@@ -41,7 +41,7 @@ class PairQuery(BaseModel, frozen=True):
 class SideStep:
     """One step of one side."""
 
-    cell: Cell
+    cell: RibbonCell
     action: CutText
     classification: str
     because: str
@@ -58,13 +58,13 @@ class PairRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class PairSide:
     """One of the two attempts."""
 
     run_id: str
     attempt: str
     n_steps: int
-    ending: Ending
+    ending: EpisodeEnding
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class PairPage:
     repeat: int
     repeats: tuple[int, ...]
     """The repeats that both runs have."""
-    base: Side
-    cand: Side
+    base: PairSide
+    cand: PairSide
     divergence: int | None
     """The first step that differs; `None` when none does."""
     kind: Divergence
@@ -130,12 +130,12 @@ def _attempts(reader: RunsReader, run_id: str, task: str) -> dict[int, AttemptRo
     return rows
 
 
-def _side(reader: RunsReader, run_id: str, attempt: str) -> Side:
+def _side(reader: RunsReader, run_id: str, attempt: str) -> PairSide:
     ending = ending_of(reader.stored(run_id, attempt))
-    return Side(run_id, attempt, len(reader.step_summaries(run_id, attempt)), ending)
+    return PairSide(run_id, attempt, len(reader.step_summaries(run_id, attempt)), ending)
 
 
-def _steps(reader: RunsReader, side: Side, first: int, last: int) -> list[SideStep]:
+def _steps(reader: RunsReader, side: PairSide, first: int, last: int) -> list[SideStep]:
     summaries = reader.step_summaries(side.run_id, side.attempt)[first:last]
     steps = reader.steps(side.run_id, side.attempt, first, last)
     return [
@@ -157,7 +157,9 @@ def _because(step: Step) -> str:
     return "; ".join(map(str, sentences))[:ACTION_CHARS]
 
 
-def _divergence(reader: RunsReader, base: Side, cand: Side) -> tuple[int | None, Divergence]:
+def _divergence(
+    reader: RunsReader, base: PairSide, cand: PairSide
+) -> tuple[int | None, Divergence]:
     """The first step with another action or, by its codes and score, another result."""
     steps = [reader.steps(side.run_id, side.attempt, 0, SCANNED) for side in (base, cand)]
     addresses = [_base_url(side) for side in (base, cand)]
@@ -170,7 +172,7 @@ def _divergence(reader: RunsReader, base: Side, cand: Side) -> tuple[int | None,
     return (min(lengths), "length") if lengths[0] != lengths[1] else (None, "")
 
 
-def _base_url(side: Side) -> str:
+def _base_url(side: PairSide) -> str:
     """The address that the environment had in this run."""
     return next((text.text for key, text in side.ending.metadata if key == "base_url"), "")
 

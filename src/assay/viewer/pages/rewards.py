@@ -73,7 +73,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldView:
+class FormField:
     """One field of the form."""
 
     name: str
@@ -91,8 +91,8 @@ class RewardPage:
     reward: RewardItem
     documentation: tuple[Paragraph, ...]
     parts: tuple[str, ...] | None
-    columns: tuple[FieldView, ...]
-    options: tuple[FieldView, ...]
+    columns: tuple[FormField, ...]
+    options: tuple[FormField, ...]
     can_probe: bool
     trial: TryoutKind | None
     score: ScoreView | None
@@ -143,7 +143,9 @@ def reward_page(
     score, sensitivity, problem = None, None, ""
     try:
         if kind is not None and item.world:
-            raise UnknownName(f"{spec.name} judges a live world; there is no text to try it on")
+            raise UnknownName(
+                f"{spec.name} scores a live environment; there is no text to try it on"
+            )
         if kind == "score":
             score = score_view(tryout.score(name, _row(needs, form), _params(form)))
         elif kind == "probe":
@@ -184,9 +186,9 @@ def _paragraphs(text: str) -> Iterator[Paragraph]:
 
 def _field(
     prefix: str, title: str, form: Mapping[str, str], *, required: bool, hint: str
-) -> FieldView:
+) -> FormField:
     name = prefix + title
-    return FieldView(name, title, required, form.get(name, ""), hint)
+    return FormField(name, title, required, form.get(name, ""), hint)
 
 
 def _hint(name: str) -> str:

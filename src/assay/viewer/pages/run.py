@@ -15,7 +15,7 @@ from assay.report.diagnosis import CauseSummary, Diagnosis
 from assay.viewer.pages.records import PageNumber, copy_fields, page_of
 from assay.viewer.pages.runs import RunItem, run_item
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.theme import Segment, Shade, overview, reward_shade
+from assay.viewer.theme import RibbonSegment, Shade, overview, reward_shade
 
 PAGE = 100
 SPARK = 40
@@ -54,13 +54,13 @@ class EpisodeItem:
     n_steps: int
     elapsed_s: float
     counts: bool
-    spark: tuple[Segment, ...]
+    spark: tuple[RibbonSegment, ...]
     cause: str | None
     """Why points were lost: empty when none were, `None` when it is not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class Square:
+class RepeatSquare:
     """One repeat of a task."""
 
     attempt: str
@@ -75,7 +75,7 @@ class TaskLine:
     """One task over its repeats; `None` where there is no attempt yet."""
 
     task_id: str
-    squares: tuple[Square | None, ...]
+    squares: tuple[RepeatSquare | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _item(reader: RunsReader, row: AttemptRow, causes: Mapping[str, str] | None)
 
 
 def _repeat_grid(attempts: list[AttemptRow]) -> RepeatGrid:
-    tasks: dict[str, dict[int, Square]] = {}
+    tasks: dict[str, dict[int, RepeatSquare]] = {}
     for row in attempts:
         if row.counts and row.repeat < MOST_REPEATS:
             tasks.setdefault(row.task_id, {})[row.repeat] = _square(row)
@@ -214,10 +214,10 @@ def _repeat_grid(attempts: list[AttemptRow]) -> RepeatGrid:
     return RepeatGrid(repeats, lines, max(0, len(tasks) - MOST_TASKS))
 
 
-def _square(row: AttemptRow) -> Square:
+def _square(row: AttemptRow) -> RepeatSquare:
     outcome = row.abstained or row.stop_reason if row.reward is None else f"{row.reward:.3f}"
     label = f"{row.task_id[:LABEL_CHARS]}, repeat {row.repeat}: {outcome}"
-    return Square(row.attempt, row.repeat, row.reward, reward_shade(row.reward), label)
+    return RepeatSquare(row.attempt, row.repeat, row.reward, reward_shade(row.reward), label)
 
 
 def run_before(runs: list[RunRow], row: RunRow) -> str | None:

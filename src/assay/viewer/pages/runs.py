@@ -70,7 +70,7 @@ class RunItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class RewardChart:
     """Mean rewards in the order of the runs; `None` where there is none."""
 
     run_ids: tuple[str, ...]
@@ -96,7 +96,7 @@ class RunsPage:
     benchmarks: tuple[str, ...]
     agents: tuple[str, ...]
     runs: tuple[RunItem, ...]
-    chart: Chart
+    chart: RewardChart
     live: bool
 
 
@@ -148,11 +148,11 @@ def run_item(reader: RunsReader, row: RunRow, *, live: bool) -> RunItem:
     )
 
 
-def _chart(reader: RunsReader, rows: list[RunRow]) -> Chart:
+def _chart(reader: RunsReader, rows: list[RunRow]) -> RewardChart:
     charted = [row for row in rows if row.mean is not None]
     # Intervals of runs that no page has shown yet are left out: making them all takes too long.
     intervals = [reader.interval(row) if len(charted) <= PAGE else None for row in charted]
-    return Chart(
+    return RewardChart(
         run_ids=tuple(row.run_id for row in charted),
         means=tuple(row.mean for row in charted),
         lows=tuple(interval.low if interval else None for interval in intervals),

@@ -70,7 +70,7 @@ class StepScoreView:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class EvidenceFact:
     """One thing that the evidence records, and whether it changed since the step before."""
 
     name: str
@@ -79,14 +79,14 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class PictureSize:
     """The size of a picture, in pixels."""
 
     width: int
     height: int
 
 
-UNSIZED = Size(1280, 720)
+UNSIZED = PictureSize(1280, 720)
 """For a picture whose header does not tell; it keeps its own proportions anyway."""
 
 
@@ -106,7 +106,7 @@ class Picture:
 
     sha256: str
     kind: str
-    size: Size
+    size: PictureSize
     box: Rectangle | None
     title: str
 
@@ -125,7 +125,7 @@ class StepView:
     """Whether the agent saw only a part of what there was."""
     pictures: tuple[Picture, ...]
     scores: tuple[StepScoreView, ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[EvidenceFact, ...]
     outcome: tuple[tuple[str, str], ...]
     reward: float | None
     raw_reward: float | None
@@ -195,12 +195,12 @@ def _score(record: Mapping[str, Any]) -> StepScoreView:
     )
 
 
-def _facts(step: Step, before: Step | None) -> tuple[Fact, ...]:
+def _facts(step: Step, before: Step | None) -> tuple[EvidenceFact, ...]:
     now, earlier = step.evidence, before.evidence if before is not None else None
     if isinstance(now, WorldEvidence):
         old = _world_values(earlier) if isinstance(earlier, WorldEvidence) else {}
         return tuple(
-            Fact(_code(name), _change(name in old, value, old.get(name)), _code(value))
+            EvidenceFact(_code(name), _change(name in old, value, old.get(name)), _code(value))
             for name, value in _world_values(now).items()
         )
     if now is None:
@@ -212,7 +212,7 @@ def _facts(step: Step, before: Step | None) -> tuple[Fact, ...]:
         comparable = value is not None and was is not None and page.schema == now.schema
         # The eight first digits of a digest are enough to tell it from another.
         digest = "" if value is None else str(value).rpartition(":")[2][:DIGITS]
-        facts.append(Fact(title, _change(comparable, value, was), digest))
+        facts.append(EvidenceFact(title, _change(comparable, value, was), digest))
     return tuple(facts)
 
 
@@ -259,7 +259,7 @@ def _picture(
     return Picture(sha256, kind.removeprefix("image/"), size, box, title)
 
 
-def is_on(box: Rectangle, size: Size) -> bool:
+def is_on(box: Rectangle, size: PictureSize) -> bool:
     """Whether some of the box is on a picture of this size."""
     across = box.x < size.width and box.x + box.width > 0
     return across and box.y < size.height and box.y + box.height > 0
@@ -287,7 +287,7 @@ def picture_kind(data: bytes) -> PictureKind | None:
     return None
 
 
-def picture_size(data: bytes) -> Size | None:
+def picture_size(data: bytes) -> PictureSize | None:
     """The size in the header of a PNG or JPEG picture; `None` where there is none to read."""
     kind = picture_kind(data)
     if kind == "image/png" and len(data) >= 24:
@@ -295,7 +295,7 @@ def picture_size(data: bytes) -> Size | None:
     return _jpeg_size(data) if kind == "image/jpeg" else None
 
 
-def _jpeg_size(data: bytes) -> Size | None:
+def _jpeg_size(data: bytes) -> PictureSize | None:
     at = 2
     for _ in range(MOST_JPEG_SEGMENTS):
         if at + 9 > len(data) or data[at] != 0xFF:
@@ -307,9 +307,9 @@ def _jpeg_size(data: bytes) -> Size | None:
     return None
 
 
-def _plausible_size(width: int, height: int) -> Size | None:
+def _plausible_size(width: int, height: int) -> PictureSize | None:
     possible = 0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE
-    return Size(width, height) if possible else None
+    return PictureSize(width, height) if possible else None
 
 
 def _code(value: object) -> str:

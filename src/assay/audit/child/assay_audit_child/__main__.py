@@ -21,7 +21,7 @@ def serve(read_fd: int, write_fd: int) -> None:
     try:
         target, shape = loading.load(spec)
         frames.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or shape)})
-    except loading.Unloadable as error:
+    except loading.TargetNotLoadable as error:
         frames.send(write_fd, {"unloadable": str(error)})
         return
 

@@ -12,7 +12,7 @@ from typing import Any
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-class Unloadable(Exception):
+class TargetNotLoadable(Exception):
     """The target cannot be loaded; the message says why, for the user."""
 
 
@@ -33,10 +33,10 @@ def load(target: dict[str, Any]) -> tuple[Any, str | None]:
             return _from_file(Path(target["file"]), target["attribute"])
         module = importlib.import_module(target["module"])
         return _attribute(module, target["attribute"]), None
-    except Unloadable:
+    except TargetNotLoadable:
         raise
     except BaseException as error:
-        raise Unloadable(f"loading it raised {type(error).__name__}: {error}") from error
+        raise TargetNotLoadable(f"loading it raised {type(error).__name__}: {error}") from error
 
 
 def facts(function: Any, shape: str | None) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def detect(function: Any) -> str | None:
 def _from_file(file: Path, attribute: str) -> tuple[Any, str | None]:
     """The function of a file, whose folder is importable as it is for a script."""
     if not file.is_file():
-        raise Unloadable(f"there is no file {str(file)!r}")
+        raise TargetNotLoadable(f"there is no file {str(file)!r}")
     folder = str(file.parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -96,7 +96,7 @@ def _from_file(file: Path, attribute: str) -> tuple[Any, str | None]:
             raise
         return _agentfly(file, attribute), "agentfly"
     if Path(str(getattr(module, "__file__", ""))).resolve() != file.resolve():
-        raise Unloadable(f"another module is called {file.stem!r}; rename the file")
+        raise TargetNotLoadable(f"another module is called {file.stem!r}; rename the file")
     return _attribute(module, attribute), None
 
 
@@ -106,7 +106,9 @@ def _agentfly(file: Path, attribute: str) -> Any:
 
     rewards = load_file(file)
     if attribute not in rewards:
-        raise Unloadable(f"{file.name} declares no reward {attribute!r}; it has {sorted(rewards)}")
+        raise TargetNotLoadable(
+            f"{file.name} declares no reward {attribute!r}; it has {sorted(rewards)}"
+        )
     return rewards[attribute]
 
 
@@ -116,7 +118,9 @@ def _attribute(module: Any, path: str) -> Any:
         if not hasattr(value, name):
             functions = [key for key, item in vars(module).items() if callable(item)]
             public = sorted(name for name in functions if not name.startswith("_"))
-            raise Unloadable(f"{module.__name__} has no {path!r}; it has {', '.join(public)}")
+            raise TargetNotLoadable(
+                f"{module.__name__} has no {path!r}; it has {', '.join(public)}"
+            )
         value = getattr(value, name)
     return value
 

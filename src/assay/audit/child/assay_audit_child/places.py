@@ -49,7 +49,7 @@ class CallDispatcher:
 
     async def answer_on_loop(self, call: dict[str, Any]) -> dict[str, Any]:
         """The reply to one call, made on the running loop, with how long the loop stood still."""
-        beat = Heartbeat()
+        beat = LoopLagMonitor()
         ticking = asyncio.create_task(beat.run())
         await asyncio.sleep(0)
         with _timed_reply() as reply:
@@ -80,7 +80,7 @@ def _timed_reply() -> Iterator[dict[str, Any]]:
     reply["seconds"] = time.perf_counter() - started
 
 
-class Heartbeat:
+class LoopLagMonitor:
     """A task that notices when its loop did not run."""
 
     def __init__(self) -> None:

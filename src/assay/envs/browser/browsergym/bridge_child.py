@@ -25,7 +25,7 @@ IGNORED_ROLES = ["LineBreak", "InlineTextBox"]
 MESSAGE_CHARS = 4_000
 
 
-class Failed(Exception):
+class RequestFailed(Exception):
     """A request that cannot be met, of a kind that the environment can act upon."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -33,7 +33,7 @@ class Failed(Exception):
         self.kind = kind
 
 
-class Gym:
+class BrowserGymSession:
     """The one BrowserGym environment of this process."""
 
     def __init__(self) -> None:
@@ -57,19 +57,19 @@ class Gym:
             observation, info = self._env.reset(seed=request["seed"])
         except Exception as error:
             # Whatever a task of another project raises, the episode could not begin.
-            raise Failed("setup", f"{type(error).__name__}: {error}") from error
+            raise RequestFailed("setup", f"{type(error).__name__}: {error}") from error
         self._chars = request["chars"]
         self._goal = _goal_text(observation)
         return self._answer(observation, info, reward=0.0, terminated=False, truncated=False)
 
     def step(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._env is None:
-            raise Failed("step", "there is no episode; reset first")
+            raise RequestFailed("step", "there is no episode; reset first")
         try:
             result = self._env.step(request["action"])
         except Exception as error:
             # Errors of the action are in the observation: this is the task's own check.
-            raise Failed("step", f"{type(error).__name__}: {error}") from error
+            raise RequestFailed("step", f"{type(error).__name__}: {error}") from error
         observation, reward, terminated, truncated, info = result
         ends = {"terminated": bool(terminated), "truncated": bool(truncated)}
         return self._answer(observation, info, reward=float(reward), **ends)
@@ -110,10 +110,12 @@ def _registered(task: str, imports: list[str]) -> Any:
         if f"browsergym/{task}" not in gymnasium.registry and family.isidentifier():
             _import_family(f"browsergym.{family}")
     except ImportError as error:
-        raise Failed("missing", f"{sys.executable}: {error}") from error
+        raise RequestFailed("missing", f"{sys.executable}: {error}") from error
     if f"browsergym/{task}" not in gymnasium.registry:
         count = sum(str(name).startswith("browsergym/") for name in gymnasium.registry)
-        raise Failed("unknown_task", f"none of the {count} registered tasks is called {task!r}")
+        raise RequestFailed(
+            "unknown_task", f"none of the {count} registered tasks is called {task!r}"
+        )
     return gymnasium.make
 
 
@@ -157,10 +159,10 @@ def _use_chromium(path: str, flags: list[str]) -> None:
     kind.launch = with_ours
 
 
-def _answer(gym: Gym, request: dict[str, Any]) -> dict[str, Any]:
+def _answer(gym: BrowserGymSession, request: dict[str, Any]) -> dict[str, Any]:
     try:
         return gym.reset(request) if request["call"] == "reset" else gym.step(request)
-    except Failed as error:
+    except RequestFailed as error:
         return {
             "ok": False,
             "kind": error.kind,
@@ -184,7 +186,7 @@ def main() -> None:
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     # What libraries print is kept with the error output, for messages.
     os.dup2(2, 1)
-    gym = Gym()
+    gym = BrowserGymSession()
     try:
         while True:
             frames.send(write_fd, _answer(gym, frames.receive(read_fd)))

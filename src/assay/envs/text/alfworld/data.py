@@ -112,7 +112,7 @@ def shipped() -> AlfWorldArchive:
     return AlfWorldArchive(index, data, source="shipped ALFWorld games")
 
 
-class Library:
+class GameLibrary:
     """Finds and loads games by id: `<task>/<trial>`, or the trial where only one task has it."""
 
     def __init__(self, folder: str | Path | None = None) -> None:

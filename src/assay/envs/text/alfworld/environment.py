@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from assay.envs.text.alfworld.data import Library
+from assay.envs.text.alfworld.data import GameLibrary
 from assay.envs.text.alfworld.game import AlfWorldGame
-from assay.envs.text.alfworld.house import House
+from assay.envs.text.alfworld.house import HouseLayout
 from assay.errors import DeadResource, NotReset
 from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
@@ -35,7 +35,7 @@ class AlfWorld:
     limits: ClassVar[PoolLimits] = PoolLimits(cap=1024)
 
     def __init__(self, folder: str | Path | None = None) -> None:
-        self._library = Library(folder)
+        self._library = GameLibrary(folder)
         self._episode: _Episode | None = None
         self._closed = False
 
@@ -48,7 +48,7 @@ class AlfWorld:
         if self._closed:
             raise DeadResource("this ALFWorld was closed; open another")
         self._episode = None
-        game = AlfWorldGame(House.build(self._library.load(task.id)))
+        game = AlfWorldGame(HouseLayout.build(self._library.load(task.id)))
         episode = _Episode(task.id, game)
         episode.last = _observe(episode, game.reset())
         self._episode = episode

@@ -12,7 +12,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from assay.envs.text.alfworld.house import House
+from assay.envs.text.alfworld.house import HouseLayout
 from assay.envs.text.alfworld.reader import Fact
 
 NOTHING_HAPPENS = "Nothing happens."
@@ -77,7 +77,7 @@ class AlfWorldGame:
     again. The episode that stops is `AlfWorld`.
     """
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: HouseLayout) -> None:
         self.house = house
         self.reset()
 

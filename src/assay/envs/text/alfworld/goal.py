@@ -1,8 +1,9 @@
 """The goal formula, grounded once and then read off the facts at every step.
 
 Quantifiers are written out over the objects of the game, and everything that no command can change
-is evaluated away. What is left of "some mug is hot and in some cabinet" is an `AnyOf` of `AllOf`s
-such as `{ishot mug 1, inreceptacle mug 1 cabinet 2}`: cheap to test, and easy to count.
+is evaluated away. What is left of "some mug is hot and in some cabinet" is an `AnyCondition` of
+several `AllConditions` such as `{ishot mug 1, inreceptacle mug 1 cabinet 2}`: cheap to test, and
+easy to count.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ Binding: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf:
+class AllConditions:
     """True when its facts are there, its absences are not, and every part is true."""
 
     present: frozenset[Fact] = frozenset()
     absent: frozenset[Fact] = frozenset()
-    parts: frozenset[AnyOf] = frozenset()
+    parts: frozenset[AnyCondition] = frozenset()
 
     def holds(self, facts: AbstractSet[Fact]) -> bool:
         """Whether the facts make it true."""
@@ -64,10 +65,10 @@ class AllOf:
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyCondition:
     """True when one of its choices is; false when there is none."""
 
-    choices: frozenset[AllOf] = frozenset()
+    choices: frozenset[AllConditions] = frozenset()
 
     def holds(self, facts: AbstractSet[Fact]) -> bool:
         """Whether the facts make it true."""
@@ -79,9 +80,9 @@ class AnyOf:
         return max(counts, key=lambda count: (count[0] / count[1], count[1]), default=(0, 1))
 
 
-TRUE = AllOf()
-FALSE = AnyOf()
-Formula: TypeAlias = AllOf | AnyOf
+TRUE = AllConditions()
+FALSE = AnyCondition()
+Formula: TypeAlias = AllConditions | AnyCondition
 
 
 def ground_goal(problem: AlfWorldProblem) -> Formula:
@@ -93,30 +94,30 @@ def conjunction(formulas: Iterable[Formula]) -> Formula:
     """The conjunction, simplified."""
     present: set[Fact] = set()
     absent: set[Fact] = set()
-    parts: set[AnyOf] = set()
+    parts: set[AnyCondition] = set()
     for formula in formulas:
         if formula == FALSE:
             return FALSE
-        if isinstance(formula, AllOf):
+        if isinstance(formula, AllConditions):
             present |= formula.present
             absent |= formula.absent
             parts |= formula.parts
         else:
             parts.add(formula)
-    return AllOf(frozenset(present), frozenset(absent), frozenset(parts))
+    return AllConditions(frozenset(present), frozenset(absent), frozenset(parts))
 
 
 def disjunction(formulas: Iterable[Formula]) -> Formula:
     """The disjunction, simplified."""
-    choices: set[AllOf] = set()
+    choices: set[AllConditions] = set()
     for formula in formulas:
         if formula == TRUE:
             return TRUE
-        if isinstance(formula, AllOf):
+        if isinstance(formula, AllConditions):
             choices.add(formula)
         else:
             choices |= formula.choices
-    return choices.pop() if len(choices) == 1 else AnyOf(frozenset(choices))
+    return choices.pop() if len(choices) == 1 else AnyCondition(frozenset(choices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,11 @@ class _Grounding:
         fact: Fact = (str(predicate), *names)
         if predicate not in DYNAMIC:
             return TRUE if (fact in self.problem.facts) == positive else FALSE
-        return AllOf(present=frozenset([fact])) if positive else AllOf(absent=frozenset([fact]))
+        return (
+            AllConditions(present=frozenset([fact]))
+            if positive
+            else AllConditions(absent=frozenset([fact]))
+        )
 
     def quantifier(self, expression: list[Expression]) -> _Quantifier:
         """The quantifier that `expression` opens, prepared once however often it is met.

@@ -12,7 +12,7 @@ from assay.errors import BadRecord
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class HouseLayout:
     """The fixed part of a game, and how it starts; lists are in the order of the things' ids."""
 
     agent: str
@@ -40,7 +40,7 @@ class House:
     """The goal in words."""
 
     @classmethod
-    def build(cls, game: GameFile) -> House:
+    def build(cls, game: GameFile) -> HouseLayout:
         """The house that a game file describes; one without an agent in it is a `BadRecord`."""
         facts: dict[str, list[Fact]] = defaultdict(list)
         for predicate, *arguments in sorted(game.problem.facts):

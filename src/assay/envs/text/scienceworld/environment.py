@@ -10,7 +10,7 @@ from assay.envs.text.scienceworld import catalogue
 from assay.envs.text.scienceworld.catalogue import Split, read_task
 from assay.envs.text.scienceworld.game import ScienceGame, ScienceTurn
 from assay.envs.text.scienceworld.simulator import Simulator
-from assay.envs.text.scienceworld.wire import WireError
+from assay.envs.text.scienceworld.wire import GatewayError
 from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -28,7 +28,7 @@ class ScienceWorld(OwnProcessEnvironment):
     name: str = "scienceworld"
     title = "ScienceWorld"
     process_title = "Java process"
-    failures = (WireError,)
+    failures = (GatewayError,)
     limits: ClassVar[PoolLimits] = PoolLimits(cap=8, acquire_timeout_s=600.0)
 
     def __init__(

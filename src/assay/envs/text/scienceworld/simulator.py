@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from assay.envs.text.scienceworld.quicker import quicker_classes
-from assay.envs.text.scienceworld.wire import Disconnected, JavaObject, Value, Wire, WireError
+from assay.envs.text.scienceworld.wire import (
+    GatewayConnection,
+    GatewayDisconnected,
+    GatewayError,
+    JavaObject,
+    Value,
+)
 from assay.errors import BadParameter, MissingExtra
 
 T = TypeVar("T")
@@ -60,7 +66,7 @@ class Simulator:
         self._killed = False
         self._process: subprocess.Popen[bytes] | None = None
         self._drain: threading.Thread | None = None
-        self._wire: Wire | None = None
+        self._wire: GatewayConnection | None = None
         self._tidy: weakref.finalize[..., Simulator] | None = None
         self._object: JavaObject | None = None
 
@@ -77,9 +83,9 @@ class Simulator:
         assert process.stdout is not None
         port, token = process.stdout.readline(), process.stdout.readline()
         if not port.strip().isdigit():
-            raise WireError(f"Java did not start a gateway; it printed {port[:200]!r}")
+            raise GatewayError(f"Java did not start a gateway; it printed {port[:200]!r}")
         self._keep_drained(process)
-        wire = Wire(int(port), token.decode().strip())
+        wire = GatewayConnection(int(port), token.decode().strip())
         with self._lock:
             self._wire = wire
             if self._killed:
@@ -89,11 +95,11 @@ class Simulator:
 
     def call(self, method: str, *arguments: Value) -> Value:
         """What a method of the simulator returns."""
-        return self._ask(Wire.call, method, arguments)
+        return self._ask(GatewayConnection.call, method, arguments)
 
     def text(self, method: str, *arguments: Value) -> str:
         """What a method of the simulator returns, printed."""
-        return self._ask(Wire.text, method, arguments)
+        return self._ask(GatewayConnection.text, method, arguments)
 
     def is_running(self) -> bool:
         """Whether the process was started and has not ended."""
@@ -130,11 +136,11 @@ class Simulator:
 
     def _ask(self, ask: Callable[..., T], method: str, arguments: tuple[Value, ...]) -> T:
         if self._wire is None or self._object is None:
-            raise WireError("the simulator was not started")
+            raise GatewayError("the simulator was not started")
         try:
             return ask(self._wire, self._object, method, *arguments)
-        except Disconnected as error:
-            raise WireError(f"{error}; {self._ending()}") from error
+        except GatewayDisconnected as error:
+            raise GatewayError(f"{error}; {self._ending()}") from error
 
     def _ending(self) -> str:
         """How the process ended, which it may be about to do."""
@@ -147,7 +153,7 @@ class Simulator:
     def _keep_drained(self, process: subprocess.Popen[bytes]) -> None:
         with self._lock:
             if self._killed:
-                raise WireError("the simulator was closed while it started")
+                raise GatewayError("the simulator was closed while it started")
             self._drain = threading.Thread(target=_drain, args=(process,), daemon=True)
             self._drain.start()
 
@@ -158,7 +164,7 @@ class Simulator:
         options = CHILD_OPTIONS if classes else (*CHILD_OPTIONS, *CONSTANT_HASH)
         with self._lock:
             if self._killed:
-                raise WireError("the simulator was closed before it started")
+                raise GatewayError("the simulator was closed before it started")
             # Every load writes object_type_ids.tsv into the working directory.
             folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
             self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -202,7 +208,7 @@ def _jars() -> tuple[str, str]:
     return str(gateway.find_jar_path()), str(Path(package.JAR_PATH))
 
 
-def _silence(wire: Wire) -> None:
+def _silence(wire: GatewayConnection) -> None:
     """Send what the simulator prints (megabytes for each episode) to nowhere."""
     sink = wire.new("java.io.FileOutputStream", os.devnull)
     buffered = wire.new("java.io.BufferedOutputStream", sink)

@@ -30,28 +30,28 @@ Value: TypeAlias = str | int | float | bool | JavaObject | None
 """What a call takes and gives."""
 
 
-class WireError(ResourceError):
+class GatewayError(ResourceError):
     """The gateway went away, or Java threw."""
 
 
-class Disconnected(WireError):
+class GatewayDisconnected(GatewayError):
     """The gateway went away."""
 
 
-class Wire:
+class GatewayConnection:
     """An authenticated connection to one gateway."""
 
     def __init__(self, port: int, token: str) -> None:
         try:
             self._socket = socket.create_connection(("127.0.0.1", port), CONNECT_TIMEOUT_S)
         except OSError as error:
-            raise WireError(f"no gateway answers on port {port}: {error}") from error
+            raise GatewayError(f"no gateway answers on port {port}: {error}") from error
         self._socket.settimeout(None)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._lines = self._socket.makefile("rb")
         try:
             self._ask(f"A\n{token}\n")
-        except WireError:
+        except GatewayError:
             self.close()
             raise
 
@@ -90,9 +90,9 @@ class Wire:
             self._socket.sendall(command.encode("utf-8", "replace"))
             answer = self._lines.readline().decode("utf-8", "replace")
         except (OSError, ValueError) as error:
-            raise Disconnected(f"the connection to the simulator broke: {error}") from error
+            raise GatewayDisconnected(f"the connection to the simulator broke: {error}") from error
         if not answer.endswith("\n"):
-            raise Disconnected("the simulator closed the connection")
+            raise GatewayDisconnected("the simulator closed the connection")
         return _read(answer[:-1])
 
 
@@ -120,7 +120,7 @@ def _write(value: Value) -> str:
 def _read(answer: str) -> Value:
     """The value of an answer such as `!ysGood day`; an answer that starts with `!x` raises."""
     if not answer.startswith("!y"):
-        raise WireError(f"the simulator refused: {_unescape(answer[2:])[:500]}")
+        raise GatewayError(f"the simulator refused: {_unescape(answer[2:])[:500]}")
     read = _READERS.get(answer[2:3], JavaObject)
     return read(answer[3:])
 

@@ -18,7 +18,7 @@ _NOT_A_NUMBER = re.compile(r"[^\d.]")
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class ShoppingInstruction:
     """What one person asked for: a text, and the attributes and options behind it."""
 
     text: str
@@ -40,8 +40,8 @@ class Product:
     """One price, or the two ends of a range."""
     options: Mapping[str, tuple[str, ...]]
     attributes: tuple[str, ...]
-    human: tuple[Instruction, ...] = ()
-    synthetic: Instruction | None = None
+    human: tuple[ShoppingInstruction, ...] = ()
+    synthetic: ShoppingInstruction | None = None
 
     @property
     def price_tag(self) -> str:
@@ -110,7 +110,7 @@ def _product(
         options=_options(item["customization_options"]),
         attributes=tuple(notes.get("attributes", ("DUMMY_ATTR",))),
         human=tuple(
-            Instruction(
+            ShoppingInstruction(
                 text=one["instruction"],
                 attributes=tuple(one["instruction_attributes"]),
                 options=tuple(one["instruction_options"]),
@@ -119,7 +119,7 @@ def _product(
         ),
         synthetic=None
         if synthetic is None
-        else Instruction(text=synthetic, attributes=tuple(notes["instruction_attributes"])),
+        else ShoppingInstruction(text=synthetic, attributes=tuple(notes["instruction_attributes"])),
     )
 
 

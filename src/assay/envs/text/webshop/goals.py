@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from assay.envs.text.webshop.catalogue import Instruction, Product
+from assay.envs.text.webshop.catalogue import Product, ShoppingInstruction
 
 GoalKind: TypeAlias = Literal["human", "synthetic"]
 
@@ -21,7 +21,7 @@ _LIMITS = tuple(10.0 * tens for tens in range(1, 100))
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class ShoppingGoal:
     """One thing to buy: the product it was written for, and what has to match."""
 
     asin: str
@@ -38,7 +38,7 @@ def build_goals(
     rng: random.Random,
     *,
     kind: GoalKind,
-) -> tuple[Goal, ...]:
+) -> tuple[ShoppingGoal, ...]:
     """All goals of one kind, in catalogue order.
 
     Price limits are drawn in the order of the original, after the prices: a seed means here what
@@ -48,7 +48,7 @@ def build_goals(
     return tuple(goal for product in products for goal in build(product, prices, rng))
 
 
-def shuffle_goals(goals: Sequence[Goal]) -> tuple[Goal, ...]:
+def shuffle_goals(goals: Sequence[ShoppingGoal]) -> tuple[ShoppingGoal, ...]:
     """The goals in the order in which the original text environment numbers them."""
     order = list(goals)
     random.Random(SHUFFLE_SEED).shuffle(order)
@@ -57,19 +57,19 @@ def shuffle_goals(goals: Sequence[Goal]) -> tuple[Goal, ...]:
 
 def _human_goals(
     product: Product, prices: Mapping[str, float], rng: random.Random
-) -> Iterator[Goal]:
+) -> Iterator[ShoppingGoal]:
     for wish in product.human:
         if wish.attributes:
             limit, limit_text = _draw_limit(prices[product.asin], rng)
             text = wish.text.strip(".") + limit_text
-            yield Goal(product.asin, text, wish.attributes, wish.options, limit)
+            yield ShoppingGoal(product.asin, text, wish.attributes, wish.options, limit)
 
 
 def _synthetic_goals(
     product: Product, prices: Mapping[str, float], rng: random.Random
-) -> Iterator[Goal]:
+) -> Iterator[ShoppingGoal]:
     """One goal for each combination of the product's options, all with one price limit."""
-    wish: Instruction | None = product.synthetic
+    wish: ShoppingInstruction | None = product.synthetic
     if wish is None:
         return
     limit, limit_text = _draw_limit(prices[product.asin], rng)
@@ -78,7 +78,7 @@ def _synthetic_goals(
         options = tuple(zip(names, values, strict=True))
         option_text = ", and ".join(f"{name}: {value}" for name, value in options)
         text = wish.text + (f" with {option_text}" if option_text else "") + limit_text
-        yield Goal(product.asin, text, wish.attributes, options, limit)
+        yield ShoppingGoal(product.asin, text, wish.attributes, options, limit)
 
 
 def _draw_limit(price: float, rng: random.Random) -> tuple[float, str]:

@@ -9,7 +9,7 @@ from rapidfuzz.fuzz import token_set_ratio
 from rapidfuzz.utils import default_process
 
 from assay.envs.text.webshop.catalogue import Product
-from assay.envs.text.webshop.goals import Goal
+from assay.envs.text.webshop.goals import ShoppingGoal
 
 # The original rounds the ratio half to even and asks for more than 85.
 _CLOSE = 85.5
@@ -31,7 +31,7 @@ COLOURS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ShopItem:
     """A product with the nouns of its title."""
 
     product: Product
@@ -39,7 +39,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class PurchaseReceipt:
     """A purchase compared with a goal; `score` follows from the other fields."""
 
     price: float
@@ -76,10 +76,15 @@ class Receipt:
 
 
 def write_receipt(
-    bought: Item, target: Item, goal: Goal, *, price: float, chosen: Mapping[str, str]
-) -> Receipt:
+    bought: ShopItem,
+    target: ShopItem,
+    goal: ShoppingGoal,
+    *,
+    price: float,
+    chosen: Mapping[str, str],
+) -> PurchaseReceipt:
     """Compare a product, its price and the chosen options with a goal."""
-    return Receipt(
+    return PurchaseReceipt(
         price=price,
         price_limit=goal.price_limit,
         attributes=len(goal.attributes),

@@ -7,9 +7,9 @@ from typing import Any
 
 from assay.envs.text.webshop import pages
 from assay.envs.text.webshop.catalogue import Product
-from assay.envs.text.webshop.goals import Goal, GoalKind
+from assay.envs.text.webshop.goals import GoalKind, ShoppingGoal
 from assay.envs.text.webshop.pages import Button, ShopPage
-from assay.envs.text.webshop.purchase import Receipt, write_receipt
+from assay.envs.text.webshop.purchase import PurchaseReceipt, write_receipt
 from assay.envs.text.webshop.shop import Shop
 from assay.errors import BadParameter, NotReset
 from assay.schema.evidence import WorldEvidence
@@ -26,7 +26,7 @@ _POSSIBLE = "Possible actions: search[keywords], and click[target] with one of t
 
 
 @dataclass(slots=True)
-class ShopTrip:
+class ShoppingState:
     """The state of one episode, from the empty search box to the first purchase.
 
     As in the original, options are lost by paging, by searching and by leaving the item, and
@@ -37,11 +37,11 @@ class ShopTrip:
     task_id: str
     kind: GoalKind
     shuffle: bool
-    goal: Goal
+    goal: ShoppingGoal
     page: ShopPage
     product: Product | None = None
     options: dict[str, str] = field(default_factory=dict)
-    receipt: Receipt | None = None
+    receipt: PurchaseReceipt | None = None
     hits: tuple[Product, ...] = ()
     number: int = 1
     """Of the page of results that was shown last."""
@@ -127,7 +127,7 @@ class ShopSession:
         """
         self.shop = shop
         self._clickables = clickables
-        self._trip: ShopTrip | None = None
+        self._trip: ShoppingState | None = None
 
     def reset(
         self, task_id: int | str, *, kind: GoalKind = "human", shuffle: bool = False
@@ -142,11 +142,11 @@ class ShopSession:
             )
         goal = goals[number]
         page = pages.index_page(goal.instruction)
-        self._trip = ShopTrip(self.shop, str(number), kind, shuffle, goal, page)
+        self._trip = ShoppingState(self.shop, str(number), kind, shuffle, goal, page)
         return self._observe()
 
     @property
-    def goal(self) -> Goal:
+    def goal(self) -> ShoppingGoal:
         return self._require_trip().goal
 
     @property
@@ -200,7 +200,7 @@ class ShopSession:
         won = score == 1.0
         return WorldEvidence(NAME, trip.task_id, score, done=True, won=won, progress=progress)
 
-    def _require_trip(self) -> ShopTrip:
+    def _require_trip(self) -> ShoppingState:
         if self._trip is None:
             raise NotReset("this WebShop session has no task; call reset(task_id) first")
         return self._trip
@@ -223,7 +223,7 @@ class ShopSession:
         return f"{self.page.text}{clickables}"
 
 
-def _parts(receipt: Receipt) -> dict[str, Any]:
+def _parts(receipt: PurchaseReceipt) -> dict[str, Any]:
     """Everything of a receipt, by the names under which evidence records it."""
     return {
         "r_type": receipt.r_type,

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.envs.text.webshop.catalogue import Product, draw_prices, read_products
-from assay.envs.text.webshop.goals import Goal, GoalKind, build_goals, shuffle_goals
+from assay.envs.text.webshop.goals import GoalKind, ShoppingGoal, build_goals, shuffle_goals
 from assay.envs.text.webshop.nouns import NounSource, TitleNouns, title_nouns
-from assay.envs.text.webshop.purchase import Item
+from assay.envs.text.webshop.purchase import ShopItem
 from assay.envs.text.webshop.search import ProductIndex
 from assay.errors import BadParameter, BadRecord
 
@@ -30,7 +30,7 @@ _LOADING = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stock:
+class ShopStock:
     """Products, the search engine over them, and the nouns of their titles."""
 
     products: Mapping[str, Product]
@@ -38,24 +38,24 @@ class Stock:
     index: ProductIndex
     nouns: TitleNouns
 
-    def item(self, asin: str) -> Item:
+    def item(self, asin: str) -> ShopItem:
         """The product with the nouns of its title."""
         product = self.products[asin]
-        return Item(product, self.nouns.of(product))
+        return ShopItem(product, self.nouns.of(product))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shop:
     """A stock with the prices and goals that one seed gives it."""
 
-    stock: Stock
+    stock: ShopStock
     seed: int
     prices: Mapping[str, float]
     _rng_state: tuple[Any, ...]
     """The state of the generator after the prices were drawn; its form is Python's own."""
-    _goals: dict[tuple[GoalKind, bool], tuple[Goal, ...]] = field(default_factory=dict)
+    _goals: dict[tuple[GoalKind, bool], tuple[ShoppingGoal, ...]] = field(default_factory=dict)
 
-    def goals(self, kind: GoalKind, *, shuffle: bool = False) -> tuple[Goal, ...]:
+    def goals(self, kind: GoalKind, *, shuffle: bool = False) -> tuple[ShoppingGoal, ...]:
         """All goals of a kind; the task with id `i` is the `i`-th.
 
         In catalogue order, as AgentFly numbers them, or in the order of Princeton's environment.
@@ -93,7 +93,7 @@ def _shop(folder: str | None, seed: int, nouns: NounSource) -> Shop:
     selected = title_nouns(products, listed, listed_source=source, use=nouns)
     rng = random.Random(seed)
     prices = draw_prices(products.values(), rng)
-    return Shop(Stock(products, index, selected), seed, prices, rng.getstate())
+    return Shop(ShopStock(products, index, selected), seed, prices, rng.getstate())
 
 
 @lru_cache(maxsize=4)

@@ -24,8 +24,8 @@ from assay.rewards.outcome.answers.decoding import (
     with_json_quotes,
 )
 from assay.rewards.outcome.bags import (
-    Bag,
     BagPair,
+    TokenBag,
     align,
     align_bags,
     bag_f1,
@@ -249,7 +249,7 @@ def _score_strings(prediction: Any, reference: ReferenceAnswer, answered: bool) 
     return AnswerMatch(value, because, answered, predicted=texts, pairs=pairs)
 
 
-def _bags(texts: Sequence[object]) -> list[Bag] | None:
+def _bags(texts: Sequence[object]) -> list[TokenBag] | None:
     """The bag of each text; `None` when one of them is not text."""
     bags = [bag_of(text) for text in texts if isinstance(text, str)]
     return bags if len(bags) == len(texts) else None
@@ -277,7 +277,7 @@ class _Field(NamedTuple):
 
     type: type
     number: float
-    bags: list[Bag] | None
+    bags: list[TokenBag] | None
 
 
 def _prepare(item: Any) -> dict[str, _Field]:

@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quantity, same_unit
 from assay.rewards.outcome.answers.reading import (
     MAX_ITEMS,
-    Reading,
+    AnswerReading,
     json_items,
     line_items,
     read,
@@ -97,7 +97,9 @@ def compare(response: str, reference: str, *, tolerance: float = 0.0) -> FuzzyMa
     return max(whole, inner, key=lambda match: match.score)
 
 
-def _compare_readings(response: Reading, reference: Reading, tolerance: float) -> FuzzyMatch:
+def _compare_readings(
+    response: AnswerReading, reference: AnswerReading, tolerance: float
+) -> FuzzyMatch:
     match = _compare_lists(response, reference)
     if match is not None:
         return match
@@ -113,7 +115,7 @@ def _compare_readings(response: Reading, reference: Reading, tolerance: float) -
     return _compare_words(response, reference)
 
 
-def same_value(response: Reading, reference: Reading) -> Form | None:
+def same_value(response: AnswerReading, reference: AnswerReading) -> Form | None:
     """The only difference between two texts with the same value; `None` for different values."""
     if response.text.split() == reference.text.split():
         return "white space"
@@ -149,7 +151,7 @@ def _same_quantity(response: AnswerQuantity, reference: AnswerQuantity) -> Form 
     return None
 
 
-def _is_other_day(response: Reading, reference: Reading) -> bool:
+def _is_other_day(response: AnswerReading, reference: AnswerReading) -> bool:
     """Whether both are dates of the same precision; equal ones were matched before."""
     pairs = zip(response.dates, reference.dates, strict=False)
     return any(one and other and (one.day is None) == (other.day is None) for one, other in pairs)
@@ -167,7 +169,9 @@ def _compare_quantities(
     return _partial(float(1 - off / allowed), f"a number within {tolerance:g} of the reference")
 
 
-def _find_quantity(response: Reading, reference: Reading, expected: AnswerQuantity) -> FuzzyMatch:
+def _find_quantity(
+    response: AnswerReading, reference: AnswerReading, expected: AnswerQuantity
+) -> FuzzyMatch:
     """A number among other words: a partial match when it is the only one there."""
     chunks = [chunk.strip(" .,") for chunk in _CHUNK.findall(response.tidy)]
     quantities = [read_quantity(chunk) for chunk in chunks]
@@ -181,7 +185,7 @@ def _find_quantity(response: Reading, reference: Reading, expected: AnswerQuanti
     return _partial(1 / max(1, len(response.words)), "the number, among other words")
 
 
-def _compare_lists(response: Reading, reference: Reading) -> FuzzyMatch | None:
+def _compare_lists(response: AnswerReading, reference: AnswerReading) -> FuzzyMatch | None:
     """The match of two lists, in any order and notation; `None` when neither is a list."""
     expected = json_items(reference.text) or line_items(reference.text)
     json_list = json_items(response.text)
@@ -208,7 +212,7 @@ def _compare_lists(response: Reading, reference: Reading) -> FuzzyMatch | None:
     return _grade(_above(f1, MIN_F1), because, f1, None)
 
 
-def _compare_words(response: Reading, reference: Reading) -> FuzzyMatch:
+def _compare_words(response: AnswerReading, reference: AnswerReading) -> FuzzyMatch:
     if not reference.numerals <= response.numerals:
         return _none("a number of the reference is missing")
     if _contradicts(response, reference):
@@ -233,7 +237,7 @@ def _token_f1(response: Sequence[str], reference: Sequence[str]) -> float:
     return 2 * shared / (len(one) + len(other)) if shared else 0.0
 
 
-def _edit_similarity(response: Reading, reference: Reading) -> float:
+def _edit_similarity(response: AnswerReading, reference: AnswerReading) -> float:
     """Similarity of the spelling; 0.0 where numerals differ or a single word is another one."""
     if response.numerals != reference.numerals or not response.words or not reference.words:
         return 0.0
@@ -248,7 +252,7 @@ def _edit_similarity(response: Reading, reference: Reading) -> float:
     return Levenshtein.normalized_similarity(" ".join(one), " ".join(other))
 
 
-def _contradicts(response: Reading, reference: Reading) -> bool:
+def _contradicts(response: AnswerReading, reference: AnswerReading) -> bool:
     """Whether the response denies what the reference does not, or compares the other way."""
     words, reference_words = set(response.words), set(reference.words)
     if (words & _NEGATIONS) - reference_words:
@@ -256,7 +260,7 @@ def _contradicts(response: Reading, reference: Reading) -> bool:
     return words & _COMPARISONS != reference_words & _COMPARISONS
 
 
-def _alternatives(response: Reading, reference: Reading) -> int:
+def _alternatives(response: AnswerReading, reference: AnswerReading) -> int:
     """How many times the response offers another choice, where the reference offers none."""
     if _ALTERNATIVE.search(reference.tidy):
         return 0

@@ -35,7 +35,7 @@ _SEPARATOR = re.compile(r" ?[;,] ?(?:and )?| and ")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnswerReading:
     """One answer, in every form that the comparison looks at."""
 
     text: str
@@ -53,16 +53,16 @@ class Reading:
         return frozenset(word for word in self.words if word[-1].isdigit())
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> AnswerReading:
     """The answer in all its forms."""
     tidy = _tidy(text)
     folded = tidy.casefold()
     quantity = read_quantity(tidy)
     dates = () if quantity else tuple(read_date(folded, convention) for convention in CONVENTIONS)
-    return Reading(text, tidy, _words(folded), quantity, dates)
+    return AnswerReading(text, tidy, _words(folded), quantity, dates)
 
 
-def without_lead_in(reading: Reading) -> Reading | None:
+def without_lead_in(reading: AnswerReading) -> AnswerReading | None:
     """The answer after "The answer is", or `None` when it does not begin so."""
     match = _LEAD_IN.match(reading.tidy)
     if match is None or match.end() == len(reading.tidy):

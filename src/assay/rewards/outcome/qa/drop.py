@@ -18,7 +18,7 @@ from contextlib import suppress
 from math import isfinite
 
 from assay.rewards.outcome.assignment import best_assignment
-from assay.rewards.outcome.bags import Bag, bag_of, overlap
+from assay.rewards.outcome.bags import TokenBag, bag_of, overlap
 from assay.rewards.outcome.qa.squad import ARTICLES, Match, Spans, cached_when_short, label
 
 MAX_SPANS = 64
@@ -84,12 +84,12 @@ drop_reference = cached_when_short(DropReference, _size)
 inspect_reference = cached_when_short(InspectReference)
 
 
-def read_spans(text: str | Spans) -> list[Bag]:
+def read_spans(text: str | Spans) -> list[TokenBag]:
     """The tokens of each span of an answer or a reference."""
     return [bag_of(span) for span in ((text,) if isinstance(text, str) else text)]
 
 
-def compare_drop(spans: list[Bag], reference: DropReference) -> Match:
+def compare_drop(spans: list[TokenBag], reference: DropReference) -> Match:
     """DROP's F1 and exact match of an answer's spans against a reference's."""
     expected = reference.spans
     slots = max(len(spans), len(expected))

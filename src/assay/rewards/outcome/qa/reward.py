@@ -38,7 +38,7 @@ _CLOSE = "</answer>"
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
+class QaMode:
     """How one published script reads an answer and a reference, and compares them.
 
     What `read` and `reference` return is private to the mode, hence `Any`.
@@ -69,15 +69,15 @@ class Mode:
         return f1, max(em for _, em, *_ in matches), precision, recall, because
 
 
-MODES: dict[str, Mode] = {
-    "squad1": Mode(squad.words, squad.squad1_reference, squad.compare),
-    "squad2": Mode(squad.words, squad.squad2_reference, squad.compare, drops_blank=True),
-    "hotpot": Mode(squad.words, squad.squad1_reference, squad.compare_closed),
-    "musique": Mode(squad.words, squad.squad2_reference, squad.compare),
-    "drop": Mode(
+MODES: dict[str, QaMode] = {
+    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare),
+    "squad2": QaMode(squad.words, squad.squad2_reference, squad.compare, drops_blank=True),
+    "hotpot": QaMode(squad.words, squad.squad1_reference, squad.compare_closed),
+    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare),
+    "drop": QaMode(
         drop.read_spans, drop.drop_reference, drop.compare_drop, drops_blank=True, takes_spans=True
     ),
-    "inspect": Mode(drop.inspect_words, drop.inspect_reference, drop.compare_inspect),
+    "inspect": QaMode(drop.inspect_words, drop.inspect_reference, drop.compare_inspect),
 }
 
 
@@ -177,7 +177,7 @@ def best_match(
     return _match_extracted(response, references, rule, extract)
 
 
-def _response_text(final_response: object, rule: Mode) -> str | Spans | Abstained:
+def _response_text(final_response: object, rule: QaMode) -> str | Spans | Abstained:
     if final_response is None:
         return ""
     value = _plain(final_response)
@@ -193,7 +193,7 @@ def _response_text(final_response: object, rule: Mode) -> str | Spans | Abstaine
 
 
 def _match_extracted(
-    response: str | Spans, references: list[str | Spans], rule: Mode, extract: Extraction
+    response: str | Spans, references: list[str | Spans], rule: QaMode, extract: Extraction
 ) -> Match:
     extractor = EXTRACTORS.get(extract)
     if extractor is None:
