@@ -178,8 +178,8 @@ def quotient(node: Expr, ring: Ring) -> Quotient:
             return _power(base, exponent, ring)
         case Call("root", (radicand, index)):
             return _power(radicand, Div(Number(1), index), ring)
-        case Call(name, arguments, opaque):
-            return _call(node, name, arguments, ring, opaque=opaque)
+        case Call():
+            return _call(node, ring)
         case _:
             return _opaque(node, ring)
 
@@ -320,25 +320,21 @@ def _factor(value: int) -> list[tuple[int, int]]:
     return factors
 
 
-def _call(
-    node: Call, name: str, arguments: tuple[Expr, ...], ring: Ring, *, opaque: bool
-) -> Quotient:
-    if not opaque:
+def _call(node: Call, ring: Ring) -> Quotient:
+    if not node.opaque:
         value = rational(node, ring.budget)
         if value is not None:
             return _constant(value)
-        if name == "exp":
-            return _power(Constant("e"), arguments[0], ring)
-    keys = tuple(_key(quotient(argument, ring)) for argument in arguments)
-    return Quotient(ring.power_of(ring.atom("call", (name, keys))), ONE)
+        if node.name == "exp":
+            return _power(Constant("e"), node.arguments[0], ring)
+    keys = tuple(_key(quotient(argument, ring)) for argument in node.arguments)
+    return Quotient(ring.power_of(ring.atom("call", (node.name, keys))), ONE)
 
 
 def _opaque(node: Expr, ring: Ring) -> Quotient:
-    match node:
-        case Power(base, exponent):
-            key: object = (_key(quotient(base, ring)), _key(quotient(exponent, ring)))
-        case _:
-            key = node
+    key: object = node
+    if isinstance(node, Power):
+        key = _key(quotient(node.base, ring)), _key(quotient(node.exponent, ring))
     return Quotient(ring.power_of(ring.atom("opaque", key)), ONE)
 
 

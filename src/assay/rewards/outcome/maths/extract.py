@@ -1,5 +1,9 @@
 """Where the answer is in a response, by an explicit, ordered policy; the rule is recorded.
 
+A policy is a value: the rules in the order in which they are tried, and the limits that they keep.
+The first rule that finds a candidate decides; a candidate that the text negates, retracts or
+hides is refused, and no later rule is tried instead.
+
 The response is model output, so every rule is linear in its length and reads from the end, nothing
 is executed, and an answer that the response itself hides, negates, takes back or sprays is refused.
 """
@@ -8,7 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
 
 from assay.rewards.outcome.maths.boxes import has_box, last_answer
 from assay.rewards.outcome.maths.clauses import (
@@ -29,7 +35,54 @@ from assay.rewards.outcome.maths.hedges import (
     is_retracted_after,
     is_struck_out,
 )
-from assay.rewards.outcome.maths.policy import DEFAULT, Extraction, ExtractionPolicy, Rule
+
+Rule: TypeAlias = Literal[
+    "boxed",
+    "answer_tag",
+    "hash",
+    "phrase",
+    "whole_text",
+    "last_statement",
+    "last_number",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionPolicy:
+    """The rules that may find an answer, in order, and their limits."""
+
+    rules: tuple[Rule, ...] = get_args(Rule)
+    hidden_tags: tuple[str, ...] = ("think",)
+    """What stands inside tags whose names start like this (`<think>`, `<thinking>`) is not
+    part of the response: an answer that is only there is no answer."""
+    max_boxes_in_a_row: int = 3
+    """Different boxes with hardly a word between them: up to this many are a self-correction, of
+    which the last counts; more are a spray of guesses, and none counts."""
+    max_whole_text: int = 1000
+    """A longer response is not a bare answer, however little prose it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The span that holds the answer, or why there is none."""
+
+    span: str | None
+    rule: Rule | Literal["none"]
+    """The rule that found the candidate; with no span, the rule whose candidate was refused."""
+    because: str
+
+
+DEFAULT = ExtractionPolicy()
+
+POLICIES: Mapping[str, ExtractionPolicy] = MappingProxyType(
+    {
+        "default": DEFAULT,
+        "anchored": ExtractionPolicy(rules=("boxed", "answer_tag", "hash", "phrase")),
+        "boxed": ExtractionPolicy(rules=("boxed",)),
+    }
+)
+"""`default` also reads bare answers and the last statement; `anchored` wants the answer marked as
+one; `boxed` wants it in a box."""
 
 _TURN_END = re.compile(
     r"<\|(?:im_start|im_end|endoftext|eot_id|end|end_of_text|start_header_id)\|>|<｜end▁of▁sentence｜>"
@@ -59,8 +112,7 @@ _NO_ANSWER = "the response gives no answer"
 def extract(response: str, policy: ExtractionPolicy = DEFAULT) -> Extraction:
     """The span that the response offers as its final answer, and the rule that it was found by.
 
-    The first rule of the policy with a candidate decides. A refused candidate is not replaced by
-    one of a later rule.
+    The first rule of the policy with a candidate decides.
     """
     text = _visible_text(response, policy)
     if not text or text.isspace():
