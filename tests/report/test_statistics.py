@@ -90,7 +90,7 @@ def test_p_does_not_depend_on_the_direction_or_the_order(differences: list[float
 )
 def test_the_best_possible_p_follows_from_the_number_of_pairs(n: int, best: float) -> None:
     assert statistics.best_p(n) == best
-    assert statistics.resolvable(n) == (n >= 6)
+    assert (statistics.best_p(n) <= statistics.ALPHA) == (n >= 6)
     if n <= statistics.EXACT_PAIRS:
         assert statistics.sign_flip([0.3] * n).p == best
 

@@ -29,8 +29,7 @@ class Transcript:
 
     def add_observation(self, text: str, *, failed: bool = False) -> None:
         """Add what the agent observes: the result of its last call, or a plain user message."""
-        call = self._pending
-        self._pending = None
+        call, self._pending = self._pending, None
         if call is None:
             self.messages.append({"role": "user", "content": text})
             return

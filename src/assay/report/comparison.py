@@ -200,10 +200,10 @@ def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
     if draft.steady_drops:
         names = ", ".join(draft.steady_drops[:5])
         return "regressed", f"{label}lower in every repeat: {names}"
-    if not statistics.resolvable(draft.n):
+    best = statistics.best_p(draft.n)
+    if best > ALPHA:
         verdict = "no verdict possible"
-        best = f"n={draft.n}, the best possible p is {statistics.best_p(draft.n):.3g}"
-        return verdict, f"{label}{verdict}: {best}"
+        return verdict, f"{label}{verdict}: n={draft.n}, the best possible p is {best:.3g}"
     return "no difference shown", f"{label}{_no_difference(draft, test)}"
 
 

@@ -104,10 +104,8 @@ def _columns(attempts: Attempts) -> list[dict[str, float]]:
 def _floor_of(
     read: Sequence[Attempts], columns: Sequence[dict[str, float]], shared: Sequence[str]
 ) -> NoiseFloor:
-    tasks = []
-    for task in shared:
-        rewards = tuple(column[task] for column in columns)
-        tasks.append(TaskNoise(task, rewards, mean(rewards), sqrt(variance(rewards))))
+    rows = ((task, tuple(column[task] for column in columns)) for task in shared)
+    tasks = [TaskNoise(task, row, mean(row), sqrt(variance(row))) for task, row in rows]
     means = tuple(mean(column[task] for task in shared) for column in columns)
     # Of the mean of one run: the tasks vary independently of each other.
     spread = sqrt(fsum(task.spread**2 for task in tasks)) / len(tasks)

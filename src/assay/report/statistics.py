@@ -143,13 +143,8 @@ def _ratio(tail: int, n: int) -> float:
 
 
 def best_p(n: int) -> float:
-    """The smallest p that a two-sided sign-flip test of n pairs can give."""
+    """The smallest p that a two-sided sign-flip test of n pairs can give: above ALPHA for few."""
     return min(1.0, 2.0 ** (1 - n)) if n < 1000 else 0.0
-
-
-def resolvable(n: int, alpha: float = ALPHA) -> bool:
-    """Whether n pairs could reach significance at all."""
-    return best_p(n) <= alpha
 
 
 def detectable(

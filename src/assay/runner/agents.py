@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
     if not isinstance(run, str):
         return choice
     episodes = list(Run(find_run(run, runs_dir)).final(full=True))
-    return AgentChoice(choice.name, choice.factory, {**choice.options, RECORDINGS: episodes})
+    return replace(choice, options={**choice.options, RECORDINGS: episodes})
 
 
 def with_defaults(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

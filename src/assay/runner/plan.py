@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -230,11 +231,9 @@ def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
     source = TASKS.get(benchmark.tasks.name)
     check_options(f"[tasks] source {benchmark.tasks.name!r}", source, benchmark.tasks.options)
     tasks = tuple(source(**benchmark.tasks.options))
-    seen: set[str] = set()
-    for task in tasks:
-        if task.id in seen:
-            raise AssayError(f"benchmark {benchmark.name!r} has two tasks {task.id!r}")
-        seen.add(task.id)
+    for name, count in Counter(task.id for task in tasks).items():
+        if count > 1:
+            raise AssayError(f"benchmark {benchmark.name!r} has two tasks {name!r}")
     if not tasks:
         raise BadParameter(f"benchmark {benchmark.name!r} has no tasks with these options")
     return tasks

@@ -93,18 +93,14 @@ def read_stream(stream: BinaryIO, number: int = 1, end: int | None = None) -> It
 
 def _row_of(line: bytes, number: int, stream: BinaryIO) -> Iterator[InputRow]:
     if len(line) > LINE_BYTES and not line.endswith(b"\n"):
-        _skip_line(stream)
+        while (chunk := stream.readline(LINE_BYTES)) and not chunk.endswith(b"\n"):
+            pass
         yield InputRow(number, None, f"line {number} is longer than {LINE_BYTES:,} bytes")
         return
     if number == 1:
         line = line.removeprefix(b"\xef\xbb\xbf")
     if line.strip():
         yield parse_line(line, number)
-
-
-def _skip_line(stream: BinaryIO) -> None:
-    while (chunk := stream.readline(LINE_BYTES)) and not chunk.endswith(b"\n"):
-        pass
 
 
 def _plan_groups(source: Path) -> list[Shard]:

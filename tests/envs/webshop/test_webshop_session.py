@@ -286,7 +286,3 @@ def test_a_session_without_a_task_does_nothing() -> None:
     for act in (session.evidence, lambda: session.step("search[x]"), lambda: session.click("x")):
         with pytest.raises(NotReset):
             act()
-    session.reset(0)
-    session.forget()
-    with pytest.raises(NotReset):
-        session.evidence()

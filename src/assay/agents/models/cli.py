@@ -24,6 +24,7 @@ COMMAND = "claude -p --output-format json"
 RESUME = "--resume {session}"
 STALE = ("No conversation found with session ID",)
 MAX_BYTES = 16_000_000
+REAP_S = 10.0
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _LEAST_SECRET = 6
 
@@ -117,10 +118,12 @@ class CliModel:
         try:
             async with asyncio.timeout(max(timeout_s, 0.001)):
                 output, errors, _ = await asyncio.gather(
-                    _read_bounded(process.stdout),
-                    _read_bounded(process.stderr),
+                    _read_bounded(process, process.stdout),
+                    _read_bounded(process, process.stderr),
                     _send_prompt(process, prompt),
                 )
+                if max(len(output), len(errors)) > MAX_BYTES:
+                    raise ModelError(f"the client wrote more than {MAX_BYTES:,} bytes")
                 return output, errors, await process.wait()
         except TimeoutError:
             raise _TimedOut(f"{command[0]} did not reply within {timeout_s:g} s") from None
@@ -158,12 +161,15 @@ def _whole_conversation(messages: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(f"{heads[message['role']]}{message['content']}" for message in messages)
 
 
-async def _read_bounded(stream: asyncio.StreamReader | None) -> bytes:
+async def _read_bounded(process: Process, stream: asyncio.StreamReader | None) -> bytes:
+    """What the client wrote; one that writes more than it may is killed, and has more than that."""
     received = bytearray()
+    # To its end even then: a process whose output is not read to the end cannot be waited for.
     while stream is not None and (chunk := await stream.read(65_536)):
-        received += chunk
-        if len(received) > MAX_BYTES:
-            raise ModelError(f"the client wrote more than {MAX_BYTES:,} bytes")
+        if len(received) <= MAX_BYTES:
+            received += chunk
+            if len(received) > MAX_BYTES:
+                _signal_group(process)
     return bytes(received)
 
 
@@ -177,11 +183,22 @@ async def _send_prompt(process: Process, prompt: str) -> None:
     process.stdin.close()
 
 
-async def _kill_group(process: Process) -> None:
-    """Kill the process group, whether or not its leader is still there."""
+def _signal_group(process: Process) -> None:
+    """Send SIGKILL to the process group, whether or not its leader is still there."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
+
+
+async def _kill_group(process: Process) -> None:
+    """Kill the process group, and wait for its leader; what is left in its pipes is thrown away."""
+    _signal_group(process)
+    with suppress(TimeoutError):
+        # Somebody outside of the group may hold a pipe open for ever.
+        async with asyncio.timeout(REAP_S):
+            for stream in (process.stdout, process.stderr):
+                while stream is not None and await stream.read(65_536):
+                    pass
+            await process.wait()
 
 
 def _read(output: bytes) -> Reply | str:

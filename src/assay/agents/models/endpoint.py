@@ -91,14 +91,18 @@ class Endpoint:
                 self.fail(f"no complete reply within {timeout_s:g} s")
             if isinstance(response, _Response) and response.status == 200:
                 return response.content
-            problem = response if isinstance(response, str) else _describe(response)
-            if isinstance(response, _Response) and not _is_temporary(response.status):
-                self.fail(problem)
-            wait = retry_after_s(response.headers) if isinstance(response, _Response) else None
+            wait = None
+            if isinstance(response, str):
+                problem = response
+            else:
+                problem = f"status {response.status}: {excerpt(response.content)}"
+                if not _is_temporary(response.status):
+                    self.fail(problem)
+                wait = retry_after_s(response.headers)
             if wait is None:
                 wait = retry.backoff.wait_s(attempt, retry.rng)
             if attempt == attempts or retry.clock() + wait >= deadline:
-                self.fail(f"{problem} (gave up after {_times(attempt)})")
+                self.fail(f"{problem} (gave up after {attempt} attempt{'s' * (attempt > 1)})")
             await retry.sleep(wait)
         raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 
@@ -138,16 +142,8 @@ class Endpoint:
             return f"{type(error).__name__}: {error}"
 
 
-def _describe(response: _Response) -> str:
-    return f"status {response.status}: {excerpt(response.content)}"
-
-
 def _is_temporary(status: int) -> bool:
     return status in (408, 429) or status >= 500
-
-
-def _times(count: int) -> str:
-    return "1 attempt" if count == 1 else f"{count} attempts"
 
 
 def read_key(variable: str) -> str:

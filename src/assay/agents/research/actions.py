@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -141,13 +141,10 @@ def _last_call(text: str) -> tuple[ActionCall | UnreadableReply, int]:
         kind = ACTIONS[call.name]
         if len(call.arguments) == len(kind.parameters):
             return call, start
-        return UnreadableReply(f"{call.name} takes {_list_parameters(kind.parameters)}"), start
+        parameters = ", ".join(kind.parameters) or "no parameters"
+        return UnreadableReply(f"{call.name} takes {parameters}"), start
     if starts:
         return UnreadableReply(
             "the action is not the last thing in the reply, or it is incomplete"
         ), 0
     return UnreadableReply("the reply names no action"), 0
-
-
-def _list_parameters(parameters: Sequence[str]) -> str:
-    return ", ".join(parameters) if parameters else "no parameters"

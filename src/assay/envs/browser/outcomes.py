@@ -23,10 +23,10 @@ LINE_LIMIT: Final = 400
 SPARSE: Final = 100
 """A page with fewer elements than this may be nothing but an obstacle."""
 
-_LABEL: Final = re.compile(
-    r"(?:[\w.]{0,80}(?:error|exception)|message|mcp error -?\d{1,6}|call failed|\[error\]"
+_LABELS: Final = re.compile(
+    r"\A(?:(?:[\w.]{0,80}(?:error|exception)|message|mcp error -?\d{1,6}|call failed|\[error\]"
     r"|(?:locator|page|frame|framelocator|elementhandle|jshandle|browsercontext|browser|keyboard"
-    r"|mouse|apirequestcontext)\.\w{1,60})\s{0,3}:\s{0,3}",
+    r"|mouse|apirequestcontext)\.\w{1,60})\s{0,3}:\s{0,3}){1,5}",
     re.IGNORECASE,
 )
 _CDP: Final = re.compile(r"protocol error \([\w.]{1,60}\): ", re.IGNORECASE)
@@ -97,12 +97,7 @@ _PATTERNS: Final = tuple(
 
 def classify_error(message: str) -> ErrorCode:
     """The code of an error message of Playwright, Puppeteer, Selenium or a CDP or MCP tool."""
-    line = _first_line(message)
-    for _ in range(5):
-        label = _LABEL.match(line)
-        if label is None or not label.end():
-            break
-        line = line[label.end() :]
+    line = _LABELS.sub("", _first_line(message))
     wrapper = _CDP.match(line)
     if wrapper is not None:
         line = line[wrapper.end() :]
@@ -124,12 +119,9 @@ def classify_mcp_result(result: Mapping[str, Any]) -> ErrorCode | None:
 
 
 def _first_line(message: str) -> str:
-    for line in message[: 4 * LINE_LIMIT].splitlines():
-        stripped = line.strip()
-        # Some tools put a Markdown heading over the message.
-        if stripped and not stripped.startswith("#"):
-            return stripped[:LINE_LIMIT]
-    return ""
+    lines = (line.strip() for line in message[: 4 * LINE_LIMIT].splitlines())
+    # Some tools put a Markdown heading over the message.
+    return next((line[:LINE_LIMIT] for line in lines if line and not line.startswith("#")), "")
 
 
 PASSWORD_SELECTOR: Final = 'input[type="password"]'  # noqa: S105 - a selector, not a secret

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, ViewportSize
     from playwright.async_api import Page as Tab
 
+REFS: Final = 5_000
+FETCH_CHARS: Final = 1_000_000
 NODES: Final = 40_000
 """Nodes visited for one snapshot; a page with more is cut, and the text says so."""
 SNAPSHOT_CHARS: Final = 200_000
 """Characters of a page that are read; how many an agent sees is the environment's option."""
-REFS: Final = 5_000
 DIALOGS: Final = 20
 """Dialogs that a page may open in one step; with one more its tab is replaced."""
 ANSWER_S: Final = 5.0
@@ -41,7 +42,6 @@ QUIET_S: Final = 0.5
 """How long the answers to a page's own requests are waited for."""
 NOOP_S: Final = 0.5
 """How long an agent waits when it says that it waits."""
-FETCH_CHARS: Final = 1_000_000
 
 
 class PageLost(Exception):
@@ -312,7 +312,8 @@ class BrowserPage:
             "texts": list(selectors),
         }
         answer = await self._evaluate("look", options)
-        snapshot, self.next_ref = read_snapshot(answer, notes=self.traffic.take_notes())
+        snapshot = read_snapshot(answer, notes=self.traffic.take_notes())
+        self.next_ref = snapshot.next_ref
         return snapshot
 
     async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:

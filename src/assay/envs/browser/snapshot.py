@@ -32,6 +32,8 @@ class PageSnapshot:
     """Whether the page is too large to have been visited to its end."""
     refs: tuple[tuple[int, str, str], ...]
     """Number, role and name of every element that can be acted on."""
+    next_ref: int
+    """The number for the next element that is seen for the first time."""
     skeleton: tuple[str, ...]
     forms: int
     """A hash of everything typed into the page."""
@@ -104,26 +106,12 @@ class PageSnapshot:
         return "\n".join(lines)
 
 
-def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> tuple[PageSnapshot, int]:
-    """The snapshot in the script's answer, and the next number for an element."""
+def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
+    """The snapshot in the script's answer."""
     record = json.loads(answer)
-    position, height, window = record["scroll"]
-    snapshot = PageSnapshot(
-        url=record["url"],
-        title=record["title"],
-        text=record["text"],
-        plain=record["plain"],
-        omitted=int(record["omitted"]),
-        short=bool(record["short"]),
-        refs=tuple((int(i), str(role), str(name)) for i, role, name in record["refs"]),
-        skeleton=tuple(record["skeleton"]),
-        forms=int(record["forms"]),
-        counts={key: int(value) for key, value in record["counts"].items()},
-        texts=dict(record["texts"]),
-        scroll=(int(position), int(height), int(window)),
-        notes=notes,
-    )
-    return snapshot, int(record["next"])
+    record["refs"] = tuple(map(tuple, record["refs"]))
+    record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])
+    return PageSnapshot(next_ref=record.pop("next"), notes=notes, **record)
 
 
 def render_payload(url: str, payload: str, *, chars: int) -> str:

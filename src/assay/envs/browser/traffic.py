@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Request, Response
     from playwright.async_api import Page as Tab
 
+AWAITED: Final = frozenset(("xhr", "fetch", "document"))
+"""Requests whose answers a page usually shows."""
 KEPT_REQUESTS: Final = 200
 KEPT_MESSAGES: Final = 50
 KEPT_NOTES: Final = 10
@@ -23,8 +25,6 @@ KEPT_LINES: Final = 1_000
 """Kinds of request that are counted apart; a page that makes up more is counted as one."""
 BEGINS_S: Final = 0.5
 """How long a navigation may take from its announcement to its request; a mail link sends none."""
-AWAITED: Final = frozenset(("xhr", "fetch", "document"))
-"""Requests whose answers a page usually shows."""
 
 
 class Traffic:

@@ -71,13 +71,8 @@ class Gym:
             # Errors of the action are in the observation: this is the task's own check.
             raise Failed("step", f"{type(error).__name__}: {error}") from error
         observation, reward, terminated, truncated, info = result
-        return self._answer(
-            observation,
-            info,
-            reward=float(reward),
-            terminated=bool(terminated),
-            truncated=bool(truncated),
-        )
+        ends = {"terminated": bool(terminated), "truncated": bool(truncated)}
+        return self._answer(observation, info, reward=float(reward), **ends)
 
     def close(self) -> None:
         env, self._env = self._env, None

@@ -215,13 +215,11 @@ def _read_task(task: Task) -> tuple[str, int]:
 
 def _refusal(task_id: str, answer: Mapping[str, Any]) -> Exception:
     message = str(answer["message"])
-    match answer["kind"]:
-        case "unknown_task":
-            return BadParameter(f"BrowserGym has no task {task_id!r}: {message}")
-        case "missing":
-            return MissingExtra(f"{message}. {INSTALL}")
-        case _:
-            return DeadResource(f"{task_id!r} could not be set up: {message}")
+    if answer["kind"] == "unknown_task":
+        return BadParameter(f"BrowserGym has no task {task_id!r}: {message}")
+    if answer["kind"] == "missing":
+        return MissingExtra(f"{message}. {INSTALL}")
+    return DeadResource(f"{task_id!r} could not be set up: {message}")
 
 
 def _render(answer: Mapping[str, Any]) -> str:

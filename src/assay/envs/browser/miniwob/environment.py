@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -32,6 +31,10 @@ WINDOW: Final = {"width": 400, "height": 300}
 LEFT: Final = "the agent left the page"
 MOVING: Final = frozenset(("stock-market",))
 """Pages that change by the clock, so that two snapshots of one problem differ."""
+
+
+_read_file = cache(read_page)
+"""A file of the site, cached: an episode loads seven of them, and there are few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class MiniWob(BrowserEnvironment):
     async def _serve(self, route: Route) -> None:
         address = urlsplit(route.request.url)
         inside = f"{address.scheme}://{address.netloc}" == SITE
-        file = _file(self._root, unquote(address.path)) if inside else None
+        file = _read_file(self._root, unquote(address.path)) if inside else None
         # The page may go away while it is being loaded.
         with suppress(playwright_error()):
             if file is None:
@@ -229,9 +232,3 @@ def _content_type(file: PageFile) -> str:
 def _script(name: str) -> str:
     folder = resources.files("assay.envs.browser.miniwob")
     return folder.joinpath(name).read_text("utf-8").rstrip().rstrip(";")
-
-
-@cache
-def _file(root: Path, path: str) -> PageFile | None:
-    """A file of the site, cached: an episode loads seven of them, and there are few."""
-    return read_page(root, path)

@@ -29,6 +29,8 @@ from assay.schema.task import Task
 FOLDER_VARIABLE = "ALFWORLD_DATA"
 """Names the data folder where the caller does not; ALFWorld itself uses the same variable."""
 
+OTHERS = f"name a data folder with `folder` or {FOLDER_VARIABLE} for others"
+
 GAME_FILE = "game.tw-pddl"
 
 # An id becomes part of a path: it must be a name, not a way to somewhere else.
@@ -130,10 +132,8 @@ class Library:
             return [_task(entry.id, split, entry.goal) for entry in entries]
         paths = [path for path in self._files() if path.parts[-4] == split]
         if not paths:
-            raise BadParameter(
-                f"no ALFWorld split {split!r}; there are {', '.join(self.splits())}; name a data "
-                f"folder with `folder` or {FOLDER_VARIABLE} for others"
-            )
+            splits = ", ".join(self.splits())
+            raise BadParameter(f"no ALFWorld split {split!r}; there are {splits}; {OTHERS}")
         return [_task(_id(path), split, _read(path).goal) for path in paths]
 
     def load(self, task_id: str) -> GameFile:
@@ -166,10 +166,8 @@ class Library:
 
     def _advice(self, task_id: str) -> str:
         candidates = [*shipped().by_id, *shipped().ids, *map(_id, self._files())]
-        return did_you_mean(task_id, candidates) or (
-            f"splits at hand: {', '.join(self.splits())}; name a data folder with `folder` or "
-            f"{FOLDER_VARIABLE} for others"
-        )
+        advice = did_you_mean(task_id, candidates)
+        return advice or f"splits at hand: {', '.join(self.splits())}; {OTHERS}"
 
 
 def _read(path: Path) -> GameFile:

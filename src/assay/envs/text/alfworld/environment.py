@@ -62,13 +62,11 @@ class AlfWorld:
         """
         episode = self._current()
         if not episode.last.done:
-            turn = episode.game.step(action)
             episode.steps += 1
-            episode.last = _observe(episode, turn.feedback)
+            episode.last = _observe(episode, episode.game.step(action).feedback)
         return episode.last
 
     def evidence(self) -> WorldEvidence:
-        """The evidence of the last observation."""
         evidence = self._current().last.evidence
         assert isinstance(evidence, WorldEvidence)
         return evidence
@@ -82,15 +80,12 @@ class AlfWorld:
         return self._current().game.house.task
 
     def forget(self) -> None:
-        """Drop the episode."""
         self._episode = None
 
     def alive(self) -> bool:
-        """Whether it was not closed."""
         return not self._closed
 
     async def close(self) -> None:
-        """Drop the game."""
         self._closed = True
         self._episode = None
 

@@ -73,11 +73,10 @@ class ClassFile:
         The static one takes the object first.
         """
         index = self._find(name, signature)
-        before = _CALL_VIRTUAL + self._method(*call)
+        before = self.call(*call)
         if self._methods[index].count(before) != 1:
             raise BadRecord(f"{name}{signature} does not call {call.name} once")
-        after = _CALL_STATIC + self._method(*to)
-        self._methods[index] = self._methods[index].replace(before, after)
+        self._methods[index] = self._methods[index].replace(before, self.call_static(*to))
 
     def call_static(self, owner: str, name: str, signature: str) -> bytes:
         """The instruction that calls a static method."""

@@ -37,13 +37,9 @@ class Topic:
 
     def split(self, split: Split) -> range:
         """The variations of one split."""
-        match split:
-            case "train":
-                return range(self.train)
-            case "dev":
-                return range(self.train, self.train + self.dev)
-            case "test":
-                return range(self.train + self.dev, self.variations)
+        dev, test = self.train, self.train + self.dev
+        ends = {"train": (0, dev), "dev": (dev, test), "test": (test, self.variations)}
+        return range(*ends[split])
 
 
 TOPICS: tuple[Topic, ...] = (

@@ -60,10 +60,6 @@ class ScienceGame:
         self._step_limit = step_limit
         self._progress = ScienceProgress()
 
-    @property
-    def progress(self) -> ScienceProgress:
-        return self._progress
-
     def load(self, task_variation: TaskVariation) -> ScienceTurn:
         """A fresh episode; its text is the goal and the first look around."""
         call = self._simulator.call

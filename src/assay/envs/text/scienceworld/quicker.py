@@ -26,14 +26,6 @@ PARSER: Final = "scienceworld/input/InputParser"
 INTERFACE: Final = "scienceworld/runtime/pythonapi/PythonInterface"
 REFERENTS: Final = "assay/Referents"
 
-KNOWN: Final = {
-    OBJECT: "f31d1ab7eed50934bc622bf5287d4a67ae07a27e06a0eefdba9ebf070d59e721",
-    PARSER: "0f4d5a84efa4ee2b7c980b7300b45f9c01c916202dd247a5569879f423b065d3",
-    f"{PARSER}$": "8705dbd8d0f062111f10cbe661b8cf655c38be52d055e6342705a5dbb53e4c1f",
-    INTERFACE: "94c0439ee13e977dfb3ef1abd1fcfaac65564ff467547a447a1a69bfecd0337f",
-}
-"""SHA-256 of the classes in scienceworld 1.2.3."""
-
 
 def _match_once(parser: ClassFile) -> None:
     signature = f"(Ljava/lang/String;[L{OBJECT};L{OBJECT};)Lscala/Tuple2;"
@@ -60,12 +52,13 @@ def _print_less(interface: ClassFile) -> None:
     interface.redirect("step", "(Ljava/lang/String;)Ljava/lang/String;", old_call, new_call)
 
 
-CHANGES: Final[dict[str, Callable[[ClassFile], None]]] = {
-    OBJECT: _hash_by_id,
-    PARSER: _match_once,
-    f"{PARSER}$": _split_once,
-    INTERFACE: _print_less,
+CHANGES: Final[dict[str, tuple[Callable[[ClassFile], None], str]]] = {
+    OBJECT: (_hash_by_id, "f31d1ab7eed50934bc622bf5287d4a67ae07a27e06a0eefdba9ebf070d59e721"),
+    PARSER: (_match_once, "0f4d5a84efa4ee2b7c980b7300b45f9c01c916202dd247a5569879f423b065d3"),
+    f"{PARSER}$": (_split_once, "8705dbd8d0f062111f10cbe661b8cf655c38be52d055e6342705a5dbb53e4c1f"),
+    INTERFACE: (_print_less, "94c0439ee13e977dfb3ef1abd1fcfaac65564ff467547a447a1a69bfecd0337f"),
 }
+"""What is done to a class, and the SHA-256 that it has in scienceworld 1.2.3."""
 
 
 @cache
@@ -76,11 +69,11 @@ def quicker_classes(jar: str) -> dict[str, bytes]:
         if not {f"{name}.class" for name in CHANGES} <= names:
             return {}
         originals = {name: archive.read(f"{name}.class") for name in CHANGES}
-    if any(hashlib.sha256(originals[name]).hexdigest() != KNOWN[name] for name in originals):
-        return {}
     referents = resources.files(__package__).joinpath("java", f"{REFERENTS}.class").read_bytes()
     classes = {f"{REFERENTS}.class": referents}
-    for name, change in CHANGES.items():
+    for name, (change, sha256) in CHANGES.items():
+        if hashlib.sha256(originals[name]).hexdigest() != sha256:
+            return {}
         class_file = ClassFile(originals[name])
         change(class_file)
         classes[f"{name}.class"] = class_file.to_bytes()

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
@@ -162,8 +162,12 @@ class Simulator:
             # Every load writes object_type_ids.tsv into the working directory.
             folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
             self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            for name, content in classes.items():
+                path = Path(folder, "classes", name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
             # The first class of a name on the class path is loaded.
-            paths = [_write_classes(classes, Path(folder, "classes")), gateway, simulator]
+            paths = [str(Path(folder, "classes")), gateway, simulator]
             self._process = subprocess.Popen(
                 [
                     java,
@@ -185,15 +189,6 @@ class Simulator:
                 start_new_session=True,
             )
             return self._process
-
-
-def _write_classes(classes: Mapping[str, bytes], folder: Path) -> str:
-    """The folder with these classes in it."""
-    for name, content in classes.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return str(folder)
 
 
 def _jars() -> tuple[str, str]:

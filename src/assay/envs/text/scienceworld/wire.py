@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -120,26 +121,20 @@ def _read(answer: str) -> Value:
     """The value of an answer such as `!ysGood day`; an answer that starts with `!x` raises."""
     if not answer.startswith("!y"):
         raise WireError(f"the simulator refused: {_unescape(answer[2:])[:500]}")
-    kind, rest = answer[2:3], answer[3:]
-    match kind:
-        case "s":
-            return _unescape(rest)
-        case "i" | "L":
-            return int(rest)
-        case "d":
-            return float(rest)
-        case "b":
-            return rest.lower() == "true"
-        case "" | "v" | "n":
-            return None
-        case _:
-            return JavaObject(rest)
+    read = _READERS.get(answer[2:3], JavaObject)
+    return read(answer[3:])
 
 
 def _unescape(text: str) -> str:
-    return re.sub(
-        r"\\(.)",
-        lambda match: {"n": "\n", "r": "\r"}.get(match[1], match[1]),
-        text,
-        flags=re.DOTALL,
-    )
+    letters = {"n": "\n", "r": "\r"}
+    return re.sub(r"(?s)\\(.)", lambda match: letters.get(match[1], match[1]), text)
+
+
+_READERS: Final[dict[str, Callable[[str], Value]]] = {
+    **dict.fromkeys(("", "v", "n"), lambda _: None),
+    **dict.fromkeys(("i", "L"), int),
+    "s": _unescape,
+    "d": float,
+    "b": lambda text: text.lower() == "true",
+}
+"""By the letter of a kind of value; every other kind is an object."""

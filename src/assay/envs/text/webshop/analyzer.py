@@ -87,19 +87,6 @@ def _intervals() -> tuple[tuple[int, ...], tuple[tuple[int, str], ...]]:
 _STARTS, _ENDS = _intervals()
 
 
-def _kind(char: str) -> str:
-    """The class letter of one character."""
-    if char in _SINGLES:
-        return _SINGLES[char]
-    category = unicodedata.category(char)
-    if category == "Nd":
-        return "N"
-    at = bisect_right(_STARTS, ord(char)) - 1
-    if at >= 0 and ord(char) <= _ENDS[at][0]:
-        return _ENDS[at][1]
-    return _CATEGORIES.get(category, _OTHER)
-
-
 class _Kinds(dict[int, str]):
     """A table for `str.translate` that fills itself: each character becomes its class letter.
 
@@ -107,7 +94,16 @@ class _Kinds(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
-        kind = self[code] = _kind(chr(code))
+        category, at = unicodedata.category(chr(code)), bisect_right(_STARTS, code) - 1
+        if chr(code) in _SINGLES:
+            kind = _SINGLES[chr(code)]
+        elif category == "Nd":
+            kind = "N"
+        elif at >= 0 and code <= _ENDS[at][0]:
+            kind = _ENDS[at][1]
+        else:
+            kind = _CATEGORIES.get(category, _OTHER)
+        self[code] = kind
         return kind
 
 

@@ -131,11 +131,10 @@ def _prices(text: str | None) -> tuple[float, ...]:
 
 
 def _options(groups: Mapping[str, Any] | str | None) -> dict[str, tuple[str, ...]]:
-    options: dict[str, tuple[str, ...]] = {}
-    if isinstance(groups, Mapping):
-        for name, values in groups.items():
-            if values is not None:
-                options[name.lower()] = tuple(
-                    value["value"].strip().replace("/", " | ").lower() for value in values
-                )
-    return options
+    if not isinstance(groups, Mapping):
+        return {}
+    return {
+        name.lower(): tuple(value["value"].strip().replace("/", " | ").lower() for value in values)
+        for name, values in groups.items()
+        if values is not None
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, get_args
 
 from assay.envs.text.webshop.goals import GoalKind
@@ -16,6 +17,7 @@ from assay.schema.observation import Observation
 from assay.schema.task import Task
 
 
+@dataclass(eq=False, repr=False)
 class WebShop:
     """A native WebShop, with the ranking, goals and score of the original.
 
@@ -27,22 +29,17 @@ class WebShop:
     limits: ClassVar[PoolLimits] = PoolLimits(cap=1024)
     """An instance is a session over the catalogue that all of a process share."""
 
-    def __init__(
-        self,
-        folder: str | None = None,
-        *,
-        goals: GoalKind = "human",
-        seed: int = DEFAULT_SEED,
-        shuffle: bool = False,
-        clickables: bool = True,
-        nouns: NounSource = "auto",
-    ) -> None:
-        self._folder = folder
-        self._goals = _require_choice("goals", goals, get_args(GoalKind))
-        self._seed = seed
-        self._shuffle = shuffle
-        self._clickables = clickables
-        self._nouns = _require_choice("nouns", nouns, get_args(NounSource))
+    folder: str | None = None
+    _: KW_ONLY
+    goals: GoalKind = "human"
+    seed: int = DEFAULT_SEED
+    shuffle: bool = False
+    clickables: bool = True
+    nouns: NounSource = "auto"
+
+    def __post_init__(self) -> None:
+        _require_choice("goals", self.goals, get_args(GoalKind))
+        _require_choice("nouns", self.nouns, get_args(NounSource))
         self._shop: Shop | None = None
         self._session: ShopSession | None = None
         self._closed = False
@@ -51,23 +48,23 @@ class WebShop:
 
     async def start(self) -> None:
         """Read the catalogue; the first instance of a process waits for it, others share it."""
-        await self._open(self._seed)
+        await self._open(self.seed)
 
     def tasks(self) -> tuple[Task, ...]:
         """One task for each goal of the kind that this instance serves."""
-        return tasks(self._goals, folder=self._folder, seed=self._seed, shuffle=self._shuffle)
+        return tasks(self.goals, folder=self.folder, seed=self.seed, shuffle=self.shuffle)
 
     async def reset(self, task: Task) -> Observation:
         self.forget()
         binding, metadata = self._binding, task.metadata
-        seed, shuffle = metadata.get("seed", self._seed), metadata.get("shuffled", self._shuffle)
+        seed, shuffle = metadata.get("seed", self.seed), metadata.get("shuffled", self.shuffle)
         if type(seed) is not int or type(shuffle) is not bool:
             raise BadParameter(
                 f"WebShop task {task.id!r} needs a whole number as seed and true or false as "
                 f"shuffled, not {seed!r} and {shuffle!r}"
             )
-        kind = _require_choice("goals", metadata.get("goals", self._goals), get_args(GoalKind))
-        session = ShopSession(await self._open(seed), clickables=self._clickables)
+        kind = _require_choice("goals", metadata.get("goals", self.goals), get_args(GoalKind))
+        session = ShopSession(await self._open(seed), clickables=self.clickables)
         observation = session.reset(task.id, kind=kind, shuffle=shuffle)
         if binding is not self._binding:
             raise NotReset(f"this WebShop was given back while it was reset to task {task.id!r}")
@@ -105,7 +102,7 @@ class WebShop:
             raise DeadResource("this WebShop was closed; open another")
         if self._shop is None or self._shop.seed != seed:
             self._shop = await asyncio.to_thread(
-                open_shop, self._folder, seed=seed, nouns=self._nouns
+                open_shop, self.folder, seed=seed, nouns=self.nouns
             )
         return self._shop
 

@@ -77,11 +77,8 @@ def item_page(instruction: str, product: Product) -> ShopPage:
 
 def sub_page(instruction: str, product: Product, kind: SubPage) -> ShopPage:
     """One of the pages behind a product; the catalogue has no reviews, so that one is bare."""
-    body: Iterable[str] = ()
-    if kind == "description":
-        body = (product.description,)
-    elif kind == "features":
-        body = (f" {bullet}" for bullet in product.bullets)
+    features = [f" {bullet}" for bullet in product.bullets]
+    body = {"description": [product.description], "features": features}.get(kind, [])
     text = _join([*_head(instruction), "< Prev", *body])
     return ShopPage(kind, text, buttons=("back to search", "< prev"))
 

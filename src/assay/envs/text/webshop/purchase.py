@@ -106,13 +106,11 @@ def normalize_option(option: str | tuple[str, str]) -> str:
 
 def _matched_attributes(product: Product, target: Iterable[str]) -> int:
     own = [_plain(attribute) for attribute in product.attributes]
-    title, description = product.title.lower(), product.description.lower()
-    bullets = " ".join(product.bullets).lower()
+    texts = [
+        text.lower() for text in (product.title, " ".join(product.bullets), product.description)
+    ]
     return sum(
-        _is_close(_plain(attribute), own)
-        or attribute in title
-        or attribute in bullets
-        or attribute in description
+        _is_close(_plain(attribute), own) or any(attribute in text for text in texts)
         for attribute in target
     )
 

@@ -145,10 +145,6 @@ class ShopSession:
         self._trip = ShopTrip(self.shop, str(number), kind, shuffle, goal, page)
         return self._observe()
 
-    def forget(self) -> None:
-        """Drop the task."""
-        self._trip = None
-
     @property
     def goal(self) -> Goal:
         return self._require_trip().goal
