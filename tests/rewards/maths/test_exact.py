@@ -5,14 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from assay.rewards.outcome.maths.algebra import difference
+from assay.rewards.outcome.maths.algebra import Ring, difference
 from assay.rewards.outcome.maths.decimals import PI, arctangent, context, sine_cosine
 from assay.rewards.outcome.maths.exact import rational
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import Expr
 from assay.rewards.outcome.maths.parse import parse
 from assay.rewards.outcome.maths.points import agree, value_of
-from assay.rewards.outcome.maths.polynomial import Ring
 
 
 def _expression(text: str) -> Expr:

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.rewards.outcome.maths.extract import extract, reference_span
-from assay.rewards.outcome.maths.policy import POLICIES, ExtractionPolicy, Rule
+from assay.rewards.outcome.maths.extract import (
+    POLICIES,
+    ExtractionPolicy,
+    Rule,
+    extract,
+    reference_span,
+)
 
 FOUND: list[tuple[str, Rule, str, str]] = [
     (r"so \boxed{42}", "boxed", "42", "the plain case"),

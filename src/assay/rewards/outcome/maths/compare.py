@@ -24,7 +24,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from assay.rewards.outcome.maths import boxes, texts, vectors
+from assay.rewards.outcome.maths import boxes, texts
 from assay.rewards.outcome.maths.clean import clean
 from assay.rewards.outcome.maths.comparer import AnswerComparer, Conventions
 from assay.rewards.outcome.maths.cursor import number
@@ -37,6 +37,7 @@ from assay.rewards.outcome.maths.limits import (
     UnreadableAnswer,
     WorkBudget,
 )
+from assay.rewards.outcome.maths.matrices import reconcile_vectors
 from assay.rewards.outcome.maths.nodes import (
     Apply,
     Big,
@@ -289,7 +290,7 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
         if Big in kinds:
             left, right = with_bound_names(left), with_bound_names(right)
         if not kinds.isdisjoint((Symbol, Apply)):
-            left, right = vectors.reconcile(left, right)
+            left, right = reconcile_vectors(left, right)
         rule = AnswerComparer(pair.conventions, budget, kinds).rule(left, right)
     except TooLarge as error:
         budget.limit = error

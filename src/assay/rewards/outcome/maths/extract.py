@@ -1,5 +1,9 @@
 """Where the answer is in a response, by an explicit, ordered policy; the rule is recorded.
 
+A policy is a value: the rules in the order in which they are tried, and the limits that they keep.
+The first rule that finds a candidate decides; a candidate that the text negates, retracts or
+hides is refused, and no later rule is tried instead.
+
 The response is model output, so every rule is linear in its length and reads from the end, nothing
 is executed, and an answer that the response itself hides, negates, takes back or sprays is refused.
 """
@@ -8,28 +12,60 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
 
+from assay.rewards.outcome.maths import clauses, hedges
 from assay.rewards.outcome.maths.boxes import has_box, last_answer
-from assay.rewards.outcome.maths.clauses import (
-    first_clause,
-    is_bare,
-    is_plain_number,
-    last_clause,
-    last_number,
-    statement,
-    without_aside,
-    without_wrapping,
+
+Rule: TypeAlias = Literal[
+    "boxed",
+    "answer_tag",
+    "hash",
+    "phrase",
+    "whole_text",
+    "last_statement",
+    "last_number",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionPolicy:
+    """The rules that may find an answer, in order, and their limits."""
+
+    rules: tuple[Rule, ...] = get_args(Rule)
+    hidden_tags: tuple[str, ...] = ("think",)
+    """What stands inside tags whose names start like this (`<think>`, `<thinking>`) is not
+    part of the response: an answer that is only there is no answer."""
+    max_boxes_in_a_row: int = 3
+    """Different boxes with hardly a word between them: up to this many are a self-correction, of
+    which the last counts; more are a spray of guesses, and none counts."""
+    max_whole_text: int = 1000
+    """A longer response is not a bare answer, however little prose it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The span that holds the answer, or why there is none."""
+
+    span: str | None
+    rule: Rule | Literal["none"]
+    """The rule that found the candidate; with no span, the rule whose candidate was refused."""
+    because: str
+
+
+DEFAULT = ExtractionPolicy()
+
+POLICIES: Mapping[str, ExtractionPolicy] = MappingProxyType(
+    {
+        "default": DEFAULT,
+        "anchored": ExtractionPolicy(rules=("boxed", "answer_tag", "hash", "phrase")),
+        "boxed": ExtractionPolicy(rules=("boxed",)),
+    }
 )
-from assay.rewards.outcome.maths.hedges import (
-    denies_itself,
-    gives_up,
-    has_other_value_beside,
-    is_negated_before,
-    is_retracted_after,
-    is_struck_out,
-)
-from assay.rewards.outcome.maths.policy import DEFAULT, Extraction, ExtractionPolicy, Rule
+"""`default` also reads bare answers and the last statement; `anchored` wants the answer marked as
+one; `boxed` wants it in a box."""
 
 _TURN_END = re.compile(
     r"<\|(?:im_start|im_end|endoftext|eot_id|end|end_of_text|start_header_id)\|>|<｜end▁of▁sentence｜>"
@@ -59,8 +95,7 @@ _NO_ANSWER = "the response gives no answer"
 def extract(response: str, policy: ExtractionPolicy = DEFAULT) -> Extraction:
     """The span that the response offers as its final answer, and the rule that it was found by.
 
-    The first rule of the policy with a candidate decides. A refused candidate is not replaced by
-    one of a later rule.
+    The first rule of the policy with a candidate decides.
     """
     text = _visible_text(response, policy)
     if not text or text.isspace():
@@ -89,8 +124,8 @@ def reference_span(reference: str) -> str:
     if len(reference) > _LONG_REFERENCE:
         place = _last_phrase(reference)
         if place is not None:
-            clause = first_clause(reference[place[2] : place[2] + 2000])
-            return statement(clause) or without_wrapping(clause)
+            clause = clauses.first_clause(reference[place[2] : place[2] + 2000])
+            return clauses.statement(clause) or clauses.without_wrapping(clause)
     return reference.strip()
 
 
@@ -133,7 +168,7 @@ def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
 
 def _contradicts(later: str | None, boxed: str) -> bool:
     """Whether a later "the answer is …" names another number than the box."""
-    if later is None or not (is_plain_number(later) and is_plain_number(boxed)):
+    if later is None or not (clauses.is_plain_number(later) and clauses.is_plain_number(boxed)):
         return False
     return later.strip(" $%+").replace(",", "") != boxed.strip(" $%+").replace(",", "")
 
@@ -147,10 +182,11 @@ def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
     inside = text[start + 8 : end if end >= 0 else len(text)].strip()
     if not inside:
         return Extraction(None, "answer_tag", "the answer tag is empty")
-    span = without_wrapping(inside)
-    if not is_bare(span):
+    span = clauses.without_wrapping(inside)
+    if not clauses.is_bare(span):
         nested = _phrase(inside, policy)
-        span = (nested.span if nested is not None else statement(last_clause(inside))) or span
+        stated = nested.span if nested else clauses.statement(clauses.last_clause(inside))
+        span = stated or span
     return _accept_or_refuse(
         "answer_tag", span, text[max(0, start - 160) : start], text[end + 9 :] if end >= 0 else ""
     )
@@ -161,11 +197,11 @@ def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     line = _HASH_LINE.match(text, start) if start >= 0 else None
     if line is None:
         return None
-    span = without_wrapping(line[1])
+    span = clauses.without_wrapping(line[1])
     after = text[line.end() :]
     # "#### Step 3: simplify" is a heading, and so is "#### Solution" above a solution.
     formula = any(char.isdigit() or char in "\\$" for char in span)
-    if not span or not is_bare(span) or not (formula or not after or after.isspace()):
+    if not span or not clauses.is_bare(span) or not (formula or not after or after.isspace()):
         return None
     return _accept_or_refuse("hash", span, text[max(0, start - 160) : start], after)
 
@@ -175,15 +211,15 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     if place is None:
         return None
     start, link, rest_at = place
-    clause = first_clause(text[rest_at : rest_at + 2000])
-    span = without_wrapping(without_aside(clause))
+    clause = clauses.first_clause(text[rest_at : rest_at + 2000])
+    span = clauses.without_wrapping(clauses.without_aside(clause))
     if not span:
         return Extraction(None, "phrase", "an answer is announced, but none follows")
     if _UNCOMMITTED.search(link) or _NOT_A_NUMBER.match(clause):
         return Extraction(None, "phrase", f"{link.strip()!r} does not commit to an answer")
-    if not is_bare(span):
-        number = last_number(clause)
-        span = statement(clause) or (number[0] if number is not None else span)
+    if not clauses.is_bare(span):
+        number = clauses.last_number(clause)
+        span = clauses.statement(clause) or (number[0] if number is not None else span)
     return _accept_or_refuse(
         "phrase", span, text[max(0, start - 160) : start], text[rest_at + len(clause) :]
     )
@@ -218,23 +254,23 @@ def _starts_line(text: str, at: int) -> bool:
 def _whole_text(text: str, policy: ExtractionPolicy) -> Extraction | None:
     if len(text) > policy.max_whole_text:
         return None
-    span = without_wrapping(text)
-    if not span or not is_bare(span) or span.count("\n") > 20:
+    span = clauses.without_wrapping(text)
+    if not span or not clauses.is_bare(span) or span.count("\n") > 20:
         return None
-    if gives_up(text):
+    if hedges.gives_up(text):
         return Extraction(None, "whole_text", "the response gives up")
     bare = span.strip("~")
     return _accept_or_refuse("whole_text", span, *span.split(bare, 1) if bare else ("", ""))
 
 
 def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
-    clause = last_clause(text)
+    clause = clauses.last_clause(text)
     if not clause or clause.endswith(("?", "？")):
         return None
-    span = statement(clause)
+    span = clauses.statement(clause)
     if not span or not any(char.isalnum() for char in span):
         return None
-    if gives_up(text):
+    if hedges.gives_up(text):
         return Extraction(None, "last_statement", "the response gives up")
     if _NOT_A_NUMBER.match(span):
         return Extraction(None, "last_statement", "the last statement says what it is not")
@@ -243,11 +279,11 @@ def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
 
 
 def _last_number(text: str, _policy: ExtractionPolicy) -> Extraction | None:
-    clause = last_clause(text)
-    number = last_number(clause) if clause and not clause.endswith(("?", "？")) else None
+    clause = clauses.last_clause(text)
+    number = clauses.last_number(clause) if clause and not clause.endswith(("?", "？")) else None
     if number is None:
         return None
-    if gives_up(text):
+    if hedges.gives_up(text):
         return Extraction(None, "last_number", "the response gives up")
     span, position = number
     return _accept_or_refuse("last_number", span, clause[:position], clause[position + len(span) :])
@@ -257,13 +293,13 @@ def _accept_or_refuse(rule: Rule, span: str, before: str, after: str) -> Extract
     """The candidate, unless the text around it or the candidate itself says that it is none."""
     if not span or span.isspace():
         return Extraction(None, rule, "the place for the answer is empty")
-    if is_negated_before(before) or is_struck_out(before, after):
+    if hedges.is_negated_before(before) or hedges.is_struck_out(before, after):
         return Extraction(None, rule, f"the text denies {_short(span)}")
-    if denies_itself(span):
+    if hedges.denies_itself(span):
         return Extraction(None, rule, f"{_short(span)} says of itself that it is wrong")
-    if has_other_value_beside(span, before, after):
+    if hedges.has_other_value_beside(span, before, after):
         return Extraction(None, rule, f"{_short(span)} is one of several values on offer")
-    if is_retracted_after(after):
+    if hedges.is_retracted_after(after):
         return Extraction(None, rule, f"{_short(span)} is taken back afterwards")
     return Extraction(span, rule, f"{_short(span)} by {rule}")
 

@@ -43,9 +43,8 @@ def same_members(prediction: Node, reference: Node, comparer: AnswerComparer) ->
         return None
     if "tuple" in shapes:
         return "tuple" if same_in_order(left, right, comparer) else None
-    if comparer.conventions.list_order == "kept" and shapes == {"list"}:
-        return "list" if same_in_order(left, right, comparer) else None
-    if _in_step(prediction, reference):
+    ordered = comparer.conventions.list_order == "kept" and shapes == {"list"}
+    if ordered or _in_step(prediction, reference):
         return "list" if same_in_order(left, right, comparer) else None
     repeats = "set" in shapes or all(isinstance(item, Group) for item in right)
     same = same_in_any_order(left, right, comparer, repeats=repeats)

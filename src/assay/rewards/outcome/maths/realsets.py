@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from assay.rewards.outcome.maths.algebra import Undefined, quotient
+from assay.rewards.outcome.maths.algebra import ONE, Ring, Undefined, quotient
 from assay.rewards.outcome.maths.cursor import INFINITY, negate
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
@@ -30,7 +30,6 @@ from assay.rewards.outcome.maths.nodes import (
     Without,
 )
 from assay.rewards.outcome.maths.points import value_of, variables
-from assay.rewards.outcome.maths.polynomial import ONE, Ring
 from assay.rewards.outcome.maths.statements import MIRRORED_ORDER, is_name
 
 _ALL: Final = frozenset({"mathbb:R", "R"})

@@ -24,8 +24,6 @@ from assay.rewards.outcome.maths.nodes import (
     walk,
 )
 
-_FUNCTION_LETTERS: Final = frozenset("fghFGH")
-
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     """The node with `change` applied to each direct part; expressions must stay expressions."""
@@ -49,7 +47,7 @@ def functions_in(*roots: Node) -> frozenset[str]:
     applied: set[str] = set()
     alone: set[str] = set()
     for node in walk(*roots):
-        if isinstance(node, Apply) and _is_function_name(node.name):
+        if isinstance(node, Apply) and (node.name[0] in "fghFGH" or node.name.endswith("'")):
             applied.add(node.name)
         elif isinstance(node, Symbol):
             alone.add(node.name)
@@ -67,10 +65,6 @@ def _named_functions(label: Node) -> set[str]:
 
 
 _PLAIN: Final = (Symbol, Number, Constant)
-
-
-def _is_function_name(name: str) -> bool:
-    return name[0] in _FUNCTION_LETTERS or name.endswith("'")
 
 
 def settle(node: Node, functions: frozenset[str]) -> Node:

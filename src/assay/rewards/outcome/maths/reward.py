@@ -23,9 +23,14 @@ from assay.errors import BadParameter
 from assay.registry import reward
 from assay.rewards.outcome.maths.compare import Equality, compare
 from assay.rewards.outcome.maths.comparer import Conventions
-from assay.rewards.outcome.maths.extract import extract, reference_span
+from assay.rewards.outcome.maths.extract import (
+    POLICIES,
+    ExtractionPolicy,
+    Rule,
+    extract,
+    reference_span,
+)
 from assay.rewards.outcome.maths.hedges import names_several, offers_alternatives
-from assay.rewards.outcome.maths.policy import POLICIES, ExtractionPolicy, Rule
 from assay.rewards.outcome.maths.scalars import Tolerance
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
 from assay.schema.score import Abstained, Score, Scored

@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Final, Literal
 
-from assay.rewards.outcome.maths.algebra import Undefined, difference
+from assay.rewards.outcome.maths.algebra import Ring, Undefined, difference
 from assay.rewards.outcome.maths.cursor import INFINITY, whole
 from assay.rewards.outcome.maths.decimals import context
 from assay.rewards.outcome.maths.exact import rational
@@ -26,7 +26,6 @@ from assay.rewards.outcome.maths.nodes import (
     children,
 )
 from assay.rewards.outcome.maths.points import agree, value_of
-from assay.rewards.outcome.maths.polynomial import Ring
 
 NOISE_DIGITS: Final = 14
 """A decimal with this many digits is a printed float, right to `NOISE`."""

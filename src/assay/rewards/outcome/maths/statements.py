@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from assay.rewards.outcome.maths.algebra import Undefined, quotient
+from assay.rewards.outcome.maths.algebra import Ring, Undefined, quotient
 from assay.rewards.outcome.maths.cursor import negate
 from assay.rewards.outcome.maths.lexicon import GREEK
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -28,7 +28,6 @@ from assay.rewards.outcome.maths.nodes import (
     Text,
 )
 from assay.rewards.outcome.maths.points import proportional, value_of, variables
-from assay.rewards.outcome.maths.polynomial import Ring
 
 MIRRORED_ORDER: Final[dict[RelationOp, RelationOp]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _MIRROR: Final[dict[RelationOp, RelationOp]] = {"=": "=", "!=": "!=", "~": "~", **MIRRORED_ORDER}
