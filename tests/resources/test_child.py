@@ -184,7 +184,7 @@ def test_what_a_child_that_ended_by_itself_left_running_is_killed(child: ChildPr
         run(child, "sleeper(start_new_session=True)"),
         run(child, "orphan()"),
     ]
-    with pytest.raises(frames.Closed):
+    with pytest.raises(frames.PipeClosed):
         run(child, "os._exit(7)")
     assert child.wait(10) == 7
     assert not child.is_running()
@@ -198,7 +198,7 @@ def test_kill_ends_a_wait_in_another_thread(child: ChildProcess) -> None:
     def wait() -> None:
         try:
             run(child, "time.sleep(600)", 600)
-        except frames.Closed as error:
+        except frames.PipeClosed as error:
             raised.append(error)
 
     thread = threading.Thread(target=wait)
@@ -215,7 +215,7 @@ def test_memory_is_limited_for_the_child_and_what_it_starts(
     refused = "subprocess.call([sys.executable, '-c', 'bytearray(10**9)'], stderr=-3)"
     assert run(child, refused) == 1
     assert run(child, "len(bytearray(10**7))") == 10**7
-    with pytest.raises(frames.Closed):
+    with pytest.raises(frames.PipeClosed):
         run(child, "len(bytearray(10**9))")
     assert "MemoryError" in child.stderr_tail()
 
@@ -280,7 +280,7 @@ def test_a_command_that_cannot_be_started_leaves_nothing_open() -> None:
     child = ChildProcess(["/no/such/program"], environment={})
     with pytest.raises(FileNotFoundError):
         child.start()
-    with pytest.raises(frames.Closed):
+    with pytest.raises(frames.PipeClosed):
         child.ask(1, timeout_s=1)
     child.close()
     assert open_files() == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.runner.retries import AttemptPolicy, Retries
+from assay.runner.retries import AttemptPolicy, RetryTracker
 from assay.schema.episode import Episode, StopReason, Trajectory
 from assay.schema.task import Task
 
@@ -41,14 +41,14 @@ def test_only_failures_that_are_not_the_agents_are_tried_again(
 
 
 def test_each_repeat_of_a_task_has_its_own_attempts() -> None:
-    retries = Retries(POLICY)
+    retries = RetryTracker(POLICY)
     assert [bool(retries.add(episode("env_error"))) for _ in range(3)] == [False, False, True]
     assert retries.refusal(("t", 1)) == ""
     assert retries.add(episode("finished", repeat=1))
 
 
 def test_an_attempt_that_counts_settles_its_episode() -> None:
-    retries = Retries(POLICY)
+    retries = RetryTracker(POLICY)
     retries.add(episode("env_error"))
     retries.add(episode("answered"))
     retries.add(episode("env_error"))

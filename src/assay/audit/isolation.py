@@ -24,7 +24,7 @@ from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, UnknownName
 from assay.resources import processes
 from assay.resources.child import ChildProcess
-from assay.resources.frames import BadFrame, Closed
+from assay.resources.frames import BadFrame, PipeClosed
 
 Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]
 """`crowd` is eight threads at the same time."""
@@ -150,7 +150,7 @@ class IsolatedTarget:
         opening = {"target": self.spec.to_wire(), "marker": MARKER}
         try:
             answer = self._child.ask(opening, timeout_s=self.limits.load_s)
-        except (Closed, BadFrame, TimeoutError) as error:
+        except (PipeClosed, BadFrame, TimeoutError) as error:
             lines = self._child.stderr_tail().splitlines()
             message = lines[-1][:300] if lines else "it left no message"
             self._child.close()
@@ -192,7 +192,7 @@ class IsolatedTarget:
         """
         if self._child.pid is None:
             return
-        with suppress(Closed, TimeoutError):
+        with suppress(PipeClosed, TimeoutError):
             self._child.send({"op": "bye"}, time.monotonic() + 1.0)
         if self._child.wait(STOP_S) is None:
             self.traces.lingered += 1
@@ -228,7 +228,7 @@ class IsolatedTarget:
                     results[frame["done"]] = _to_result(frame["reply"])
         except TimeoutError:
             ended = CallResult("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
-        except (Closed, BadFrame, KeyError, TypeError, ValueError) as error:
+        except (PipeClosed, BadFrame, KeyError, TypeError, ValueError) as error:
             ended = CallResult("crashed", None, f"its process ended ({self._describe_end(error)})")
         self.traces.deaths += 1
         self._child.close()
@@ -252,7 +252,7 @@ class IsolatedTarget:
 
     def _describe_end(self, error: Exception) -> str:
         """Why there is no answer."""
-        if not isinstance(error, Closed):
+        if not isinstance(error, PipeClosed):
             return f"unreadable answer: {error}"
         code = self._child.wait(1.0)
         if code is None:

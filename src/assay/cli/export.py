@@ -33,7 +33,7 @@ printed on stdout.
     help="[default: by the ending of --out, else jsonl]",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Where to write.  [default: RUN.FORMAT here]"
+    "--out", type=click.Path(path_type=Path), help="Where to write.  [default: RUN and the ending, here]"
 )
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
 @runs_option
@@ -51,6 +51,7 @@ def command(
 
 
 def _format_of(out: Path | None) -> str:
-    """The format whose files end like `out`, else JSON lines."""
-    endings = {each.suffix: name for name, each in writable().items()}
-    return endings.get(out.suffix, "jsonl") if out is not None else "jsonl"
+    """The format whose files end like `out`, the longest ending first; else JSON lines."""
+    by_length = sorted(writable().items(), key=lambda item: -len(item[1].suffix))
+    endings = ((name, each.suffix) for name, each in by_length if each.suffix)
+    return next((name for name, end in endings if out is not None and out.name.endswith(end)), "jsonl")

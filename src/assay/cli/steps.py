@@ -13,7 +13,7 @@ from assay.cli.terminal import output, plain, table_of
 from assay.errors import BadRecord
 from assay.ledger.steps import read_steps
 from assay.rewards.step import RecoveryRewardScorer
-from assay.runner.scored_steps import Rescored, rescore
+from assay.runner.scored_steps import RescoredStep, rescore
 
 CURRENT = RecoveryRewardScorer.id
 STYLES = {
@@ -45,7 +45,7 @@ def command(trace: Path, as_json: bool) -> int:
     return _report(steps)
 
 
-def _show(steps: Sequence[Rescored]) -> None:
+def _show(steps: Sequence[RescoredStep]) -> None:
     table = table_of("step", "action", "class", "score", "confidence", "reasons")
     for row in steps:
         action = plain(row.step.action or "(reset)", 48)
@@ -65,7 +65,7 @@ def _show(steps: Sequence[Rescored]) -> None:
     output().print(table)
 
 
-def _report(steps: Sequence[Rescored]) -> int:
+def _report(steps: Sequence[RescoredStep]) -> int:
     differing = [row for row in steps if row.differs]
     for scorer in sorted({row.scorer for row in differing}):
         numbers = [str(row.step.index) for row in differing if row.scorer == scorer]

@@ -153,7 +153,7 @@ class ChildProcess:
 
     def _started(self) -> _Process:
         if self._process is None:
-            raise frames.Closed("the process was not started")
+            raise frames.PipeClosed("the process was not started")
         return self._process
 
     def forget(self) -> None:
@@ -226,14 +226,14 @@ class _Process:
             except BlockingIOError:
                 continue
             except BrokenPipeError as error:
-                raise frames.Closed("the process does not read") from error
+                raise frames.PipeClosed("the process does not read") from error
 
     def receive(self, deadline: float, longest: int) -> bytearray:
         while (body := frames.take(self._buffer, longest=longest)) is None:
             self._wait(self._read, select.POLLIN, deadline)
             chunk = os.read(self._read, 1 << 20)
             if not chunk:
-                raise frames.Closed("the process ended without an answer")
+                raise frames.PipeClosed("the process ended without an answer")
             self._buffer += chunk
         return body
 
@@ -248,7 +248,7 @@ class _Process:
             if self.exit_code() is not None:
                 if poll.poll(0):
                     return
-                raise frames.Closed("the process has ended")
+                raise frames.PipeClosed("the process has ended")
         raise TimeoutError("no answer in time")
 
     def _trim_log(self) -> None:

@@ -16,7 +16,7 @@ LONGEST_FRAME = 256 * 1024 * 1024
 HEADER = struct.Struct(">I")
 
 
-class Closed(Exception):
+class PipeClosed(Exception):
     """The other end of the pipe is gone."""
 
 
@@ -59,17 +59,17 @@ def take(buffer: bytearray, *, longest: int = LONGEST_FRAME) -> bytearray | None
 
 
 def send(fd: int, value: Any) -> None:
-    """Write the value, waiting for the reader. Raises `Closed` if there is none."""
+    """Write the value, waiting for the reader. Raises `PipeClosed` if there is none."""
     view = memoryview(encode(value))
     while view:
         try:
             view = view[os.write(fd, view) :]
         except BrokenPipeError as error:
-            raise Closed("the pipe has no reader") from error
+            raise PipeClosed("the pipe has no reader") from error
 
 
 def receive(fd: int) -> Any:
-    """The next value, waiting for it. Raises `Closed` at the end of the pipe."""
+    """The next value, waiting for it. Raises `PipeClosed` at the end of the pipe."""
     (length,) = HEADER.unpack(_read_exactly(fd, HEADER.size))
     if length > LONGEST_FRAME:
         raise BadFrame(f"a frame of {length} bytes; {LONGEST_FRAME} are allowed")
@@ -92,6 +92,6 @@ def _read_exactly(fd: int, count: int) -> bytes:
     while len(chunks) < count:
         chunk = os.read(fd, min(count - len(chunks), 1 << 20))
         if not chunk:
-            raise Closed("the pipe has no writer")
+            raise PipeClosed("the pipe has no writer")
         chunks += chunk
     return bytes(chunks)

@@ -12,7 +12,7 @@ from typing import Self
 
 from assay.errors import AcquireTimeout, BadParameter, ResourceError
 from assay.resources.protocol import Environment, Scope, Startable
-from assay.resources.slots import Grant, Lease, PoolStatus, Slots
+from assay.resources.slots import Grant, Lease, PoolSlots, PoolStatus
 from assay.resources.spec import ResourceSpec
 
 HOLDERS_SHOWN = 8
@@ -55,7 +55,7 @@ class ResourcePool:
         self.limits = limits
         self._build = build
         self._clock = clock
-        self._slots = Slots(name, limits.cap)
+        self._slots = PoolSlots(name, limits.cap)
         self._sweep_at = float("-inf")
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -54,7 +54,7 @@ class PoolStatus:
     holders: tuple[str, ...]
 
 
-class Slots:
+class PoolSlots:
     """At most `cap` slots, and the queue for them."""
 
     def __init__(self, name: str, cap: int) -> None:

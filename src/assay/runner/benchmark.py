@@ -18,7 +18,7 @@ PATHS = ("path", "folder")
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
+class ComponentSpec:
     """A registry name, and the options that its object is made with."""
 
     name: str
@@ -26,7 +26,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Service(Component):
+class Service(ComponentSpec):
     """A local server that runs as long as the benchmark does; its address is `{base_url}`."""
 
     shares: tuple[str, ...] = ()
@@ -49,9 +49,9 @@ class Benchmark:
     """A benchmark as its file says it, checked as far as the file alone allows."""
 
     name: str
-    tasks: Component
-    environment: Component
-    rewards: tuple[Component, ...]
+    tasks: ComponentSpec
+    environment: ComponentSpec
+    rewards: tuple[ComponentSpec, ...]
     """The first one is primary."""
     limits: RunLimits = RunLimits()
     service: Service | None = None
@@ -207,8 +207,8 @@ class _Table:
         self._take(key, None)
         return None
 
-    def component(self, key: str) -> Component:
-        return Component(self.text(key), self.rest())
+    def component(self, key: str) -> ComponentSpec:
+        return ComponentSpec(self.text(key), self.rest())
 
     def rest(self) -> dict[str, Any]:
         """The keys that were not read yet, with their values; they count as read now."""
@@ -230,13 +230,13 @@ class _Table:
         return default if value is None else value
 
 
-def _rewards(table: _Table) -> tuple[Component, ...]:
+def _rewards(table: _Table) -> tuple[ComponentSpec, ...]:
     names = table.texts("names")
     if not names or len(set(map(REWARDS.current_name, names))) < len(names):
         raise table.problem("names", list(names), "a list of different rewards, the primary first")
     options = table.table("options", {})
     rewards = tuple(
-        Component(REWARDS.current_name(name), options.table(name, {}).rest()) for name in names
+        ComponentSpec(REWARDS.current_name(name), options.table(name, {}).rest()) for name in names
     )
     options.finish()
     table.finish()

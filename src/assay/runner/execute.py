@@ -22,7 +22,7 @@ from assay.resources.spec import ResourceSpec
 from assay.runner.agents import RECORDINGS, AgentChoice
 from assay.runner.plan import Plan, PlannedAttempt
 from assay.runner.recorder import LedgerSink, RunResources
-from assay.runner.retries import AttemptPolicy, Retries
+from assay.runner.retries import AttemptPolicy, RetryTracker
 from assay.runner.rollout import rollout
 from assay.runner.services import fill_base_url, running_service
 from assay.schema.episode import Episode
@@ -119,7 +119,7 @@ async def execute(
     `notes` are written with each of them. Raises `MissingExtra` when the machine lacks what the
     environment or the agent needs.
     """
-    retries = Retries(AttemptPolicy.of(plan))
+    retries = RetryTracker(AttemptPolicy.of(plan))
     for episode in Run(writer.path).episodes():
         retries.add(episode)
     queue = deque(attempt for attempt in plan.attempts() if not retries.refusal(attempt.key))

@@ -44,7 +44,7 @@ class AttemptPolicy:
         return "" if failures < limit else f"{failure}, {limit} times in a row"
 
 
-class Retries:
+class RetryTracker:
     """Which episodes of a run need another attempt; `add` is told of every attempt."""
 
     def __init__(self, policy: AttemptPolicy) -> None:

@@ -142,7 +142,7 @@ class StepScoring:
         return status._replace(id=_compact(status.id) or "")
 
 
-class Rescored(NamedTuple):
+class RescoredStep(NamedTuple):
     """A recorded step, its recorded score, and its score by today's rules."""
 
     step: Step
@@ -172,7 +172,7 @@ class Rescored(NamedTuple):
 
 def rescore(
     steps: Iterable[Step], *, scorer: RecoveryRewardScorer | None = None
-) -> Iterator[Rescored]:
+) -> Iterator[RescoredStep]:
     """Each step with its score by today's rules, from the records alone, in order."""
     scorer = scorer or RecoveryRewardScorer()
     history, before = StepHistory(), None
@@ -191,7 +191,7 @@ def rescore(
             history, score = scorer.advance(history, step_input)
         before = after
         scored = bool(written) and written.get("score") is not None
-        yield Rescored(
+        yield RescoredStep(
             step,
             str(written.get("scorer", "")) if scored else "",
             _stored(written) if scored else None,

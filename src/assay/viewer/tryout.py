@@ -12,7 +12,7 @@ from assay.errors import BadParameter
 from assay.registry import find_reward
 from assay.report.sensitivity import ScoredVariant, Sensitivity
 from assay.resources.child import ChildProcess, same_interpreter
-from assay.resources.frames import BadFrame, Closed
+from assay.resources.frames import BadFrame, PipeClosed
 from assay.schema.score import Score, score_from_record
 
 TRYOUT_S = 20.0
@@ -69,7 +69,7 @@ class RewardTryout:
             answer: dict[str, Any] = child.ask(request, timeout_s=self._limit_s)
         except TimeoutError as error:
             raise BadParameter(f"no result within {self._limit_s:g} s") from error
-        except (BadFrame, Closed, OSError) as error:
+        except (BadFrame, PipeClosed, OSError) as error:
             output = child.stderr_tail().rpartition("\n")[2]
             raise BadParameter(f"{error}" + (f": {output}" if output else "")) from error
         finally:

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.rewards.outcome.maths.compare import Equality, compare
-from assay.rewards.outcome.maths.comparer import Conventions
+from assay.rewards.outcome.maths.comparer import AnswerConventions
 from assay.rewards.outcome.maths.scalars import Tolerance
 
 EQUAL = [
@@ -170,22 +170,27 @@ def test_a_reference_that_is_not_understood_still_equals_itself() -> None:
 @pytest.mark.parametrize(
     ("conventions", "reference", "prediction", "equal"),
     [
-        (Conventions(list_order="kept"), "4, 10, -2", "10, 4, -2", False),
-        (Conventions(percent="strict"), "10", r"10\%", False),
-        (Conventions(percent="value"), "10", r"10\%", False),
-        (Conventions(percent="value"), "0.1", r"10\%", True),
-        (Conventions(percent="sign"), "0.1", r"10\%", False),
-        (Conventions(units="required"), "5 cm", "5", False),
-        (Conventions(units="required"), "5", "5 cm", True),
-        (Conventions(Tolerance("exact")), r"\frac13", "0.333333333333333333", False),
-        (Conventions(Tolerance("digits", digits=2)), r"\frac13", "0.33", True),
-        (Conventions(Tolerance("digits", digits=2)), r"(\frac35,\frac83]", "(0.6,2.6667]", True),
-        (Conventions(Tolerance("relative")), r"\pi", "3.14159", True),
-        (Conventions(Tolerance("relative")), r"\pi", "3.1415", False),
+        (AnswerConventions(list_order="kept"), "4, 10, -2", "10, 4, -2", False),
+        (AnswerConventions(percent="strict"), "10", r"10\%", False),
+        (AnswerConventions(percent="value"), "10", r"10\%", False),
+        (AnswerConventions(percent="value"), "0.1", r"10\%", True),
+        (AnswerConventions(percent="sign"), "0.1", r"10\%", False),
+        (AnswerConventions(units="required"), "5 cm", "5", False),
+        (AnswerConventions(units="required"), "5", "5 cm", True),
+        (AnswerConventions(Tolerance("exact")), r"\frac13", "0.333333333333333333", False),
+        (AnswerConventions(Tolerance("digits", digits=2)), r"\frac13", "0.33", True),
+        (
+            AnswerConventions(Tolerance("digits", digits=2)),
+            r"(\frac35,\frac83]",
+            "(0.6,2.6667]",
+            True,
+        ),
+        (AnswerConventions(Tolerance("relative")), r"\pi", "3.14159", True),
+        (AnswerConventions(Tolerance("relative")), r"\pi", "3.1415", False),
     ],
 )
 def test_conventions_decide_where_people_disagree(
-    conventions: Conventions, reference: str, prediction: str, equal: bool
+    conventions: AnswerConventions, reference: str, prediction: str, equal: bool
 ) -> None:
     assert compare(prediction, reference, conventions=conventions).equal is equal
 

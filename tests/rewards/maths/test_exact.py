@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from assay.rewards.outcome.maths.algebra import Ring, difference
+from assay.rewards.outcome.maths.algebra import PolynomialRing, difference
 from assay.rewards.outcome.maths.decimals import PI, arctangent, context, sine_cosine
 from assay.rewards.outcome.maths.exact import rational
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -65,7 +65,7 @@ def test_a_number_beyond_the_limit_is_not_computed(text: str) -> None:
     ],
 )
 def test_polynomials_over_radicals_decide_for_certain(left: str, right: str, equal: bool) -> None:
-    ring = Ring(WorkBudget())
+    ring = PolynomialRing(WorkBudget())
     rest = difference(_expression(left), _expression(right), ring)
     assert (not rest) is equal
     assert equal or ring.is_certain()

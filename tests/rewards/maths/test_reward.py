@@ -18,7 +18,7 @@ import assay.rewards.outcome.maths.second_opinion as opinions
 from assay.errors import BadParameter, MissingExtra
 from assay.rewards.outcome.maths.compare import Equality
 from assay.rewards.outcome.maths.reward import math_equal_reward, math_equal_reward_tool
-from assay.rewards.outcome.maths.second_opinion import Opinion, shared_process
+from assay.rewards.outcome.maths.second_opinion import SympyOpinion, shared_process
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import score, score_async
 
@@ -205,7 +205,7 @@ def test_a_second_opinion_may_turn_a_zero_into_a_one_and_says_so(
 ) -> None:
     monkeypatch.setattr(opinions, "require_sympy", lambda: None)
     monkeypatch.setattr(
-        opinions, "second_opinion", lambda *_: Opinion(equal=True, because="sympy agrees")
+        opinions, "second_opinion", lambda *_: SympyOpinion(equal=True, because="sympy agrees")
     )
     result = math_equal_reward(r"\boxed{x}", "y", second_opinion=True)
     assert isinstance(result, Scored)
@@ -229,7 +229,7 @@ def test_a_second_opinion_never_takes_a_reward_away(
 ) -> None:
     monkeypatch.setattr(opinions, "require_sympy", lambda: None)
     monkeypatch.setattr(
-        opinions, "second_opinion", lambda *_: Opinion(equal=equal, because="sympy")
+        opinions, "second_opinion", lambda *_: SympyOpinion(equal=equal, because="sympy")
     )
     assert float(math_equal_reward(r"\boxed{42}", "42", second_opinion=True)) == 1.0
     assert float(math_equal_reward(r"\boxed{43}", "42", second_opinion=True)) == 0.0

@@ -17,7 +17,7 @@ import pytest
 import assay.rewards.outcome.maths.second_opinion as opinions
 from assay.errors import MissingExtra
 from assay.rewards.outcome.maths.second_opinion import (
-    Opinion,
+    SympyOpinion,
     SympyProcess,
     second_opinion,
     shared_process,
@@ -115,7 +115,7 @@ def test_a_symbol_is_a_name_whatever_it_spells() -> None:
 
 
 def test_several_threads_share_one_process() -> None:
-    answers: list[Opinion] = []
+    answers: list[SympyOpinion] = []
     threads = [
         threading.Thread(target=lambda: answers.append(second_opinion("x+1", "1+x")))
         for _ in range(8)
@@ -128,7 +128,7 @@ def test_several_threads_share_one_process() -> None:
 
 
 def test_an_event_loop_runs_on_while_sympy_works() -> None:
-    async def both() -> tuple[Opinion, int]:
+    async def both() -> tuple[SympyOpinion, int]:
         beats = 0
         asking = asyncio.ensure_future(asyncio.to_thread(second_opinion, "(x+1)^2", "x^2+2x+1"))
         while not asking.done():

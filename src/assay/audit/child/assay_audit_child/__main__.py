@@ -45,7 +45,7 @@ def serve(read_fd: int, write_fd: int) -> None:
 def main() -> None:
     try:
         serve(*frames.inherited_pipes(sys.argv))
-    except (frames.Closed, KeyboardInterrupt):
+    except (frames.PipeClosed, KeyboardInterrupt):
         sys.exit(1)
 
 

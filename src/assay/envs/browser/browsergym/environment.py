@@ -15,7 +15,7 @@ from assay.envs.own_process import OwnProcessEnvironment
 from assay.errors import BadParameter, DeadResource, MissingExtra
 from assay.resources.browser import FLAGS, find_chromium
 from assay.resources.child import ChildProcess
-from assay.resources.frames import BadFrame, Closed
+from assay.resources.frames import BadFrame, PipeClosed
 from assay.resources.miniwob import find_pages
 from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
@@ -49,7 +49,7 @@ class BrowserGym(OwnProcessEnvironment):
 
     name: str = "browsergym"
     title = "BrowserGym"
-    failures = (BadFrame, Closed, OSError)
+    failures = (BadFrame, PipeClosed, OSError)
     limits: ClassVar[PoolLimits] = PoolLimits(cap=4, acquire_timeout_s=600.0)
 
     def __init__(
@@ -176,14 +176,14 @@ class BrowserGym(OwnProcessEnvironment):
     def _exchange(self, question: Mapping[str, Any], deadline: float) -> dict[str, Any]:
         """The answer to a question, blocking; the first question starts the process.
 
-        Raises `TimeoutError`, `Closed`, `BadFrame`, or `OSError` if it cannot be started.
+        Raises `TimeoutError`, `PipeClosed`, `BadFrame`, or `OSError` if it cannot be started.
         """
         with self._child.lock:
             self._child.start()
             if self._cause_of_death:
                 # Closed or cancelled while the process was being started.
                 self._child.close()
-                raise Closed("the process was closed before it started")
+                raise PipeClosed("the process was closed before it started")
             self._child.send(question, deadline)
             answer = self._child.receive(deadline)
         if not isinstance(answer, dict):

@@ -41,7 +41,7 @@ class Quotient:
     bottom: Polynomial
 
 
-class Ring:
+class PolynomialRing:
     """The atoms of one comparison, and the arithmetic that reduces them, within a budget."""
 
     def __init__(self, budget: WorkBudget) -> None:
@@ -156,7 +156,7 @@ class Undefined(Exception):
     """The expression divides by zero."""
 
 
-def quotient(node: Expr, ring: Ring) -> Quotient:
+def quotient(node: Expr, ring: PolynomialRing) -> Quotient:
     """The expression over the ring's atoms; functions become atoms of their argument.
 
     Raises TooLarge when expanding would cost too much, Undefined for a zero denominator.
@@ -184,7 +184,7 @@ def quotient(node: Expr, ring: Ring) -> Quotient:
             return _opaque(node, ring)
 
 
-def difference(left: Expr, right: Expr, ring: Ring) -> Polynomial:
+def difference(left: Expr, right: Expr, ring: PolynomialRing) -> Polynomial:
     """The numerator of `left - right`; empty exactly when they are formally equal."""
     a, b = quotient(left, ring), quotient(right, ring)
     if a.bottom == b.bottom:
@@ -196,7 +196,7 @@ def _constant(value: Rational) -> Quotient:
     return Quotient({(): value} if value else {}, ONE)
 
 
-def _sum(parts: list[Quotient], ring: Ring) -> Quotient:
+def _sum(parts: list[Quotient], ring: PolynomialRing) -> Quotient:
     total = parts[0]
     for part in parts[1:]:
         if part.bottom == total.bottom:
@@ -209,7 +209,7 @@ def _sum(parts: list[Quotient], ring: Ring) -> Quotient:
     return total
 
 
-def _product(parts: list[Quotient], ring: Ring) -> Quotient:
+def _product(parts: list[Quotient], ring: PolynomialRing) -> Quotient:
     top, bottom = ONE, ONE
     for part in parts:
         top = ring.multiply(top, part.top)
@@ -217,7 +217,7 @@ def _product(parts: list[Quotient], ring: Ring) -> Quotient:
     return Quotient(top, bottom)
 
 
-def _divide(left: Quotient, right: Quotient, ring: Ring) -> Quotient:
+def _divide(left: Quotient, right: Quotient, ring: PolynomialRing) -> Quotient:
     if not right.top:
         raise Undefined
     if len(right.top) == 1 and right.bottom == ONE and left.bottom == ONE:
@@ -234,7 +234,7 @@ def _inverse(value: Rational) -> Rational:
     return inverse
 
 
-def _power(base: Expr, exponent: Expr, ring: Ring) -> Quotient:
+def _power(base: Expr, exponent: Expr, ring: PolynomialRing) -> Quotient:
     value = rational(exponent, ring.budget)
     if value is None:
         return _opaque(Power(base, exponent), ring)
@@ -249,7 +249,7 @@ def _power(base: Expr, exponent: Expr, ring: Ring) -> Quotient:
     return _fractional_power(inside, value, ring)
 
 
-def _fractional_power(inside: Quotient, exponent: Fraction, ring: Ring) -> Quotient:
+def _fractional_power(inside: Quotient, exponent: Fraction, ring: PolynomialRing) -> Quotient:
     """Roots of rationals split over primes, roots of one variable stay formal, others are atoms."""
     if len(inside.top) == 1 and inside.bottom == ONE:
         ((monomial, coefficient),) = inside.top.items()
@@ -268,13 +268,13 @@ def _fractional_power(inside: Quotient, exponent: Fraction, ring: Ring) -> Quoti
     return _monomial_power(atom, exponent.numerator, ring)
 
 
-def _monomial_power(atom: int, exponent: Rational, ring: Ring) -> Quotient:
+def _monomial_power(atom: int, exponent: Rational, ring: PolynomialRing) -> Quotient:
     if exponent < 0:
         return Quotient(ONE, ring.power_of(atom, -exponent))
     return Quotient(ring.power_of(atom, exponent), ONE)
 
 
-def _root_of_rational(value: Rational, exponent: Fraction, ring: Ring) -> Quotient:
+def _root_of_rational(value: Rational, exponent: Fraction, ring: PolynomialRing) -> Quotient:
     if value == 0:
         if exponent < 0:
             raise Undefined
@@ -320,7 +320,7 @@ def _factor(value: int) -> list[tuple[int, int]]:
     return factors
 
 
-def _call(node: Call, ring: Ring) -> Quotient:
+def _call(node: Call, ring: PolynomialRing) -> Quotient:
     if not node.opaque:
         value = rational(node, ring.budget)
         if value is not None:
@@ -331,7 +331,7 @@ def _call(node: Call, ring: Ring) -> Quotient:
     return Quotient(ring.power_of(ring.atom("call", (node.name, keys))), ONE)
 
 
-def _opaque(node: Expr, ring: Ring) -> Quotient:
+def _opaque(node: Expr, ring: PolynomialRing) -> Quotient:
     key: object = node
     if isinstance(node, Power):
         key = _key(quotient(node.base, ring)), _key(quotient(node.exponent, ring))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from assay.rewards.outcome.maths import lexicon
-from assay.rewards.outcome.maths.cursor import Cursor, expression, negate, number
+from assay.rewards.outcome.maths.cursor import TokenCursor, expression, negate, number
 from assay.rewards.outcome.maths.limits import MAX_DIGITS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Apply,
@@ -36,7 +36,7 @@ STOP_COMMANDS: Final = frozenset(
 """Commands that no factor starts with."""
 
 
-class AtomReader(Cursor, ABC):
+class AtomReader(TokenCursor, ABC):
     """Reads what stands between operators; larger expressions are read by the subclasses."""
 
     def __init__(self, tokens: list[Token]) -> None:

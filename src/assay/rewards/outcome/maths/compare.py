@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths import boxes, texts
 from assay.rewards.outcome.maths.clean import clean
-from assay.rewards.outcome.maths.comparer import AnswerComparer, Conventions
+from assay.rewards.outcome.maths.comparer import AnswerComparer, AnswerConventions
 from assay.rewards.outcome.maths.cursor import number
 from assay.rewards.outcome.maths.evaluate import is_unevaluated
 from assay.rewards.outcome.maths.exact import rational
@@ -62,7 +62,7 @@ from assay.rewards.outcome.maths.resolve import (
 from assay.rewards.outcome.maths.statements import statement
 from assay.rewards.outcome.maths.tokens import Token, scan
 
-DEFAULT: Final = Conventions()
+DEFAULT: Final = AnswerConventions()
 _NUMBER: Final = re.compile(r"[-+]?\d{1,40}(?:\.\d{1,40})?")
 _COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")
 
@@ -90,7 +90,9 @@ class Equality:
     """What sympy said, if it was asked."""
 
 
-def compare(prediction: str, reference: str, *, conventions: Conventions = DEFAULT) -> Equality:
+def compare(
+    prediction: str, reference: str, *, conventions: AnswerConventions = DEFAULT
+) -> Equality:
     """Whether an extracted answer equals a reference, under the conventions."""
     pair = _TextPair(prediction.strip(), reference.strip(), conventions)
     prediction, reference = pair.prediction, pair.reference
@@ -114,7 +116,7 @@ class _TextPair(NamedTuple):
 
     prediction: str
     reference: str
-    conventions: Conventions
+    conventions: AnswerConventions
 
     def equal(self, rule: str) -> Equality:
         because = f"{_shorten(self.prediction)} equals {_shorten(self.reference)} ({rule})"
@@ -248,13 +250,13 @@ def _compare_words(pair: _TextPair) -> Equality | None:
     return pair.equal("time") if same_time else pair.different("time")
 
 
-def _compare_option(pair: _TextPair, expected: texts.Option) -> Equality | None:
+def _compare_option(pair: _TextPair, expected: texts.ChoiceOption) -> Equality | None:
     """A reference with letter and content is met by either; by both only if both agree."""
     option = texts.option(pair.prediction, any_case=True)
     if option is None:
         if not expected.content:
             return None
-        option = texts.Option(expected.letter, pair.prediction)
+        option = texts.ChoiceOption(expected.letter, pair.prediction)
     same = option.letter == expected.letter
     if same and option.content and expected.content:
         contents = _TextPair(option.content, expected.content, pair.conventions)

@@ -38,7 +38,7 @@ _DEGREE: Final[Unit] = (("deg", 1),)
 
 
 @dataclass(frozen=True, slots=True)
-class Conventions:
+class AnswerConventions:
     """What counts as the same answer where people disagree."""
 
     tolerance: Tolerance = field(default_factory=Tolerance)
@@ -56,7 +56,7 @@ class AnswerComparer:
     """Compares two nodes under conventions, within one budget of work."""
 
     def __init__(
-        self, conventions: Conventions, budget: WorkBudget, kinds: frozenset[type]
+        self, conventions: AnswerConventions, budget: WorkBudget, kinds: frozenset[type]
     ) -> None:
         self.conventions = conventions
         self.budget = budget
@@ -160,7 +160,7 @@ class AnswerComparer:
             return "relation"
         return "relation" if statements.same_chain(prediction, reference, self.same) else None
 
-    def same_label(self, one: statements.Statement, other: statements.Statement) -> bool:
+    def same_label(self, one: statements.NamedValue, other: statements.NamedValue) -> bool:
         """Names agree; of a function with a constant value only the function's name matters."""
         left, right = one.label, other.label
         if left is None or right is None:

@@ -23,7 +23,7 @@ from assay.rewards.outcome.maths.nodes import (
 from assay.rewards.outcome.maths.tokens import Token
 
 
-class Cursor:
+class TokenCursor:
     """Reads tokens one by one and counts nesting, so that no input exhausts the stack."""
 
     def __init__(self, tokens: list[Token]) -> None:

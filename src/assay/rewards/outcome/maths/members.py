@@ -8,7 +8,7 @@ from assay.rewards.outcome.maths.limits import TooLarge
 from assay.rewards.outcome.maths.nodes import Expr, Group, Matrix, Node, Relation, Symbol
 from assay.rewards.outcome.maths.points import value_of
 from assay.rewards.outcome.maths.resolve import has_signs, variants
-from assay.rewards.outcome.maths.statements import Statement, statement
+from assay.rewards.outcome.maths.statements import NamedValue, statement
 
 if TYPE_CHECKING:
     from assay.rewards.outcome.maths.comparer import AnswerComparer
@@ -79,7 +79,7 @@ def same_in_any_order(
     )
 
 
-def spread(named: Statement) -> Group | None:
+def spread(named: NamedValue) -> Group | None:
     """`(x, y) = (1, 2)` as the list `x = 1, y = 2`."""
     label, value = named.label, named.value
     if not isinstance(label, Group) or not isinstance(value, Group):
@@ -185,7 +185,7 @@ def _same_names(prediction: Node, reference: Node, comparer: AnswerComparer) -> 
     return all(any(comparer.same_label(name, other) for other in many) for name in few)
 
 
-def _named_members(node: Node) -> list[Statement]:
+def _named_members(node: Node) -> list[NamedValue]:
     items = node.items if isinstance(node, Group) else ()
     statements = [statement(item, None) for item in items if isinstance(item, Relation)]
     return [named for named in statements if named is not None and named.label is not None]

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from assay.rewards.outcome.maths.algebra import ONE, Ring, Undefined, quotient
+from assay.rewards.outcome.maths.algebra import ONE, PolynomialRing, Undefined, quotient
 from assay.rewards.outcome.maths.cursor import INFINITY, negate
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
@@ -37,7 +37,7 @@ _ALL_WORDS: Final = frozenset({"all real numbers", "all reals", "real numbers", 
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class IntervalEnd:
     """One end of an interval: its expression, its place on the line, and whether it belongs."""
 
     node: Expr
@@ -47,13 +47,13 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    low: End
-    high: End
+    low: IntervalEnd
+    high: IntervalEnd
 
 
 _REAL_LINE: Final = Interval(
-    End(negate(INFINITY), Decimal("-Infinity"), closed=False),
-    End(INFINITY, Decimal("Infinity"), closed=False),
+    IntervalEnd(negate(INFINITY), Decimal("-Infinity"), closed=False),
+    IntervalEnd(INFINITY, Decimal("Infinity"), closed=False),
 )
 RealSet = list[Interval]
 SameEnd = Callable[[Expr, Expr], bool]
@@ -213,7 +213,7 @@ def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet 
     end = _end(right, budget, closed=operator in ("<=", ">="))
     if end is None or end.place <= 0:
         return None
-    mirror = End(negate(end.node), end.place.copy_negate(), end.closed)
+    mirror = IntervalEnd(negate(end.node), end.place.copy_negate(), end.closed)
     if operator in ("<", "<="):
         return _interval(mirror, end)
     return [Interval(_REAL_LINE.low, mirror), Interval(end, _REAL_LINE.high)]
@@ -227,7 +227,7 @@ def _solve_linear(
         return None
     if len(variables(left, right)[0]) != 1:
         return None
-    ring = Ring(budget)
+    ring = PolynomialRing(budget)
     try:
         parts = quotient(Add((left, negate(right))), ring)
     except (TooLarge, Undefined):
@@ -254,7 +254,7 @@ def _single_points(nodes: tuple[Node, ...], budget: WorkBudget, *, closed: bool)
     return [Interval(end, end) for end in places] if len(places) == len(ends) else None
 
 
-def _end(node: Node, budget: WorkBudget, *, closed: bool) -> End | None:
+def _end(node: Node, budget: WorkBudget, *, closed: bool) -> IntervalEnd | None:
     if isinstance(node, Quantity):
         node = node.value
     if not isinstance(node, Expr):
@@ -265,7 +265,7 @@ def _end(node: Node, budget: WorkBudget, *, closed: bool) -> End | None:
     value = value_of(node, budget)
     if value is None or abs(value.im) > Decimal("1e-30"):
         return None
-    return End(node, value.re, closed)
+    return IntervalEnd(node, value.re, closed)
 
 
 def _infinite_sign(node: Node) -> int:
@@ -278,7 +278,7 @@ def _infinite_sign(node: Node) -> int:
             return 0
 
 
-def _interval(low: End, high: End) -> RealSet | None:
+def _interval(low: IntervalEnd, high: IntervalEnd) -> RealSet | None:
     if low.place > high.place:
         return None
     if low.place == high.place and not (low.closed and high.closed):
@@ -331,5 +331,5 @@ def _merge(intervals: RealSet) -> RealSet:
     return result
 
 
-def _overlap(high: End, low: End) -> bool:
+def _overlap(high: IntervalEnd, low: IntervalEnd) -> bool:
     return low.place < high.place or (low.place == high.place and (low.closed or high.closed))

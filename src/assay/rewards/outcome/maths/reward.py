@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from assay.errors import BadParameter
 from assay.registry import reward
 from assay.rewards.outcome.maths.compare import Equality, compare
-from assay.rewards.outcome.maths.comparer import Conventions
+from assay.rewards.outcome.maths.comparer import AnswerConventions
 from assay.rewards.outcome.maths.extract import (
     POLICIES,
     ExtractionPolicy,
@@ -61,8 +61,8 @@ def math_equal_reward(
     """1.0 when the final answer equals the reference, else 0.0.
 
     `extraction` is a policy ("default", "anchored", "boxed") or the rules to try, in order. The
-    conventions are those of `Conventions` and `Tolerance`. `second_opinion` asks sympy where the
-    comparator could not settle it. Further columns of the row are accepted and not looked at.
+    conventions are those of `AnswerConventions` and `Tolerance`. `second_opinion` asks sympy where
+    the comparator could not settle it. Further columns of the row are accepted and not looked at.
     """
     policy = _extraction_policy(extraction)
     conventions = _conventions(tolerance, percent, units, list_order)
@@ -127,7 +127,7 @@ def math_equal_reward_tool(
 
 
 def _compare_all(
-    span: str, references: Sequence[str], conventions: Conventions, *, second_opinion: bool
+    span: str, references: Sequence[str], conventions: AnswerConventions, *, second_opinion: bool
 ) -> Equality:
     """The first reference that the span equals; else one that could not be read; else the last.
 
@@ -144,7 +144,7 @@ def _compare_all(
 
 
 def _compare_one(
-    span: str, reference: str, conventions: Conventions, *, second_opinion: bool
+    span: str, reference: str, conventions: AnswerConventions, *, second_opinion: bool
 ) -> Equality:
     expected = reference_span(reference)
     if offers_alternatives(span) and not names_several(expected):
@@ -203,7 +203,7 @@ def _conventions(
     percent: PercentConvention,
     units: UnitsConvention,
     list_order: OrderConvention,
-) -> Conventions:
+) -> AnswerConventions:
     for name, value, kind in (
         ("tolerance", tolerance, ToleranceKind),
         ("percent", percent, PercentConvention),
@@ -213,7 +213,7 @@ def _conventions(
         if value not in get_args(kind):
             choices = ", ".join(map(repr, get_args(kind)))
             raise BadParameter(f"{name} is {value!r}; choose one of {choices}")
-    return Conventions(Tolerance(tolerance), percent, units, list_order)
+    return AnswerConventions(Tolerance(tolerance), percent, units, list_order)
 
 
 def _extraction_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:

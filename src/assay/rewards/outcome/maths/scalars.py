@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Final, Literal
 
-from assay.rewards.outcome.maths.algebra import Ring, Undefined, difference
+from assay.rewards.outcome.maths.algebra import PolynomialRing, Undefined, difference
 from assay.rewards.outcome.maths.cursor import INFINITY, whole
 from assay.rewards.outcome.maths.decimals import context
 from assay.rewards.outcome.maths.exact import rational
@@ -76,7 +76,7 @@ def _rational(node: Expr, budget: WorkBudget) -> Rational | None:
 
 
 def _same_expression(left: Expr, right: Expr, budget: WorkBudget) -> str | None:
-    ring = Ring(WorkBudget(budget.remaining // 2))
+    ring = PolynomialRing(WorkBudget(budget.remaining // 2))
     try:
         rest = difference(left, right, ring)
     except Undefined:

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from assay.errors import MissingExtra
 from assay.resources.child import ChildProcess, same_interpreter
-from assay.resources.frames import BadFrame, Closed
+from assay.resources.frames import BadFrame, PipeClosed
 from assay.rewards.outcome.maths.trees import Tree, to_trees
 
 CPU_S = 2.0
@@ -29,7 +29,7 @@ _ANSWERS = {True: "proves them equal", False: "says they differ", None: "cannot 
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class SympyOpinion:
     """Sympy's answer: equal, not equal, or (`None`) that it cannot say."""
 
     equal: bool | None
@@ -42,7 +42,7 @@ def require_sympy() -> None:
         raise MissingExtra("second_opinion=True needs sympy; run `pip install 'assay[maths]'`")
 
 
-def second_opinion(prediction: str, reference: str, *, cpu_s: float = CPU_S) -> Opinion:
+def second_opinion(prediction: str, reference: str, *, cpu_s: float = CPU_S) -> SympyOpinion:
     """Whether sympy proves the two answers equal, asked from any thread.
 
     Blocks for at most a small multiple of `cpu_s`. Raises `MissingExtra` without sympy.
@@ -50,7 +50,7 @@ def second_opinion(prediction: str, reference: str, *, cpu_s: float = CPU_S) -> 
     require_sympy()
     trees = to_trees(prediction, reference)
     if trees is None:
-        return Opinion(None, "sympy is asked about expressions only")
+        return SympyOpinion(None, "sympy is asked about expressions only")
     return shared_process().ask(*trees, cpu_s=cpu_s)
 
 
@@ -74,7 +74,7 @@ class SympyProcess:
         """The process that is running now, if one is."""
         return self._child.pid
 
-    def ask(self, left: Tree, right: Tree, *, cpu_s: float = CPU_S) -> Opinion:
+    def ask(self, left: Tree, right: Tree, *, cpu_s: float = CPU_S) -> SympyOpinion:
         """Whether sympy proves the two trees equal within `cpu_s` seconds of processor time."""
         request = {"cpu_s": cpu_s, "left": left, "right": right}
         with self._child.lock:
@@ -82,11 +82,13 @@ class SympyProcess:
                 self._start()
             try:
                 answer = self._child.ask(request, timeout_s=cpu_s * _WALL_PER_CPU)
-            except (BadFrame, Closed, TimeoutError):
+            except (BadFrame, PipeClosed, TimeoutError):
                 self._child.close()
-                return Opinion(None, f"sympy did not finish within {cpu_s:g} s of processor time")
+                return SympyOpinion(
+                    None, f"sympy did not finish within {cpu_s:g} s of processor time"
+                )
         equal: bool | None = answer["equal"]
-        return Opinion(equal, f"sympy {_ANSWERS[equal]}")
+        return SympyOpinion(equal, f"sympy {_ANSWERS[equal]}")
 
     def close(self) -> None:
         """End the process; the next question starts another."""
@@ -96,7 +98,7 @@ class SympyProcess:
         try:
             self._child.start()
             self._child.ask({}, timeout_s=_START_S)
-        except (BadFrame, Closed, OSError) as error:
+        except (BadFrame, PipeClosed, OSError) as error:
             self._child.close()
             raise MissingExtra(
                 f"sympy could not be started within {self._memory_mb} MB; check that "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from assay.rewards.outcome.maths.algebra import Ring, Undefined, quotient
+from assay.rewards.outcome.maths.algebra import PolynomialRing, Undefined, quotient
 from assay.rewards.outcome.maths.cursor import negate
 from assay.rewards.outcome.maths.lexicon import GREEK
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -35,21 +35,21 @@ Same = Callable[[Node, Node], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class NamedValue:
     """A value with the name that it is given, such as `x = 5` or `angle APC = 74`."""
 
     label: Node | None
     value: Node
 
 
-def statement(relation: Relation, same: Same | None) -> Statement | None:
+def statement(relation: Relation, same: Same | None) -> NamedValue | None:
     """What the relation says a name is worth, or None if it is an equation or an inequality.
 
     A chain `x = a = b` must hold if `same` is given; otherwise its last exact side counts.
     """
     operators = relation.operators
     if operators == ("in",):
-        return Statement(relation.sides[0], relation.sides[1])
+        return NamedValue(relation.sides[0], relation.sides[1])
     if any(operator not in ("=", "~") for operator in operators):
         return None
     sides = list(relation.sides)
@@ -71,7 +71,7 @@ def statement(relation: Relation, same: Same | None) -> Statement | None:
         exact.append(value)
     if same is not None and not _approximates(values[len(exact) :], exact[-1], same):
         return None
-    return Statement(label, exact[-1])
+    return NamedValue(label, exact[-1])
 
 
 def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
@@ -160,7 +160,7 @@ def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
 
 
 def _proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
-    ring = Ring(WorkBudget(budget.remaining // 2))
+    ring = PolynomialRing(WorkBudget(budget.remaining // 2))
     try:
         a, b = quotient(left, ring), quotient(right, ring)
         ratio = ring.proportion(a.top, b.top)

@@ -60,7 +60,7 @@ CONSTANTS = {"pi": "pi", "e": "E", "i": "I", "infinity": "oo"}
 def main() -> None:
     """Answer requests until their pipe closes."""
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
-    with suppress(frames.Closed):
+    with suppress(frames.PipeClosed):
         frames.receive(read_fd)
         import sympy  # type: ignore[import-untyped, unused-ignore]
 

@@ -79,13 +79,13 @@ def is_prose(text: str) -> bool:
     return len(text.split()) > 8
 
 
-class Option(NamedTuple):
+class ChoiceOption(NamedTuple):
     letter: str
     content: str
     """What the option says, if it is written out."""
 
 
-def option(text: str, *, any_case: bool = False) -> Option | None:
+def option(text: str, *, any_case: bool = False) -> ChoiceOption | None:
     """An option letter, alone or with what it stands for: `B`, `(B)`, `B. 12`, `Option B`.
 
     Not if the rest names another letter or takes this one back.
@@ -93,14 +93,14 @@ def option(text: str, *, any_case: bool = False) -> Option | None:
     bare = _without_markup(text)
     letter = _CHOICE.fullmatch(bare.upper() if any_case else bare)
     if letter is not None:
-        return Option(letter[1], "")
+        return ChoiceOption(letter[1], "")
     match = _OPTION.fullmatch(bare)
     if match is None or not (match[1] or match[3]).isupper():
         return None
     content = match[2] or ""
     if _ANOTHER_OPTION.search(content):
         return None
-    return Option(match[1] or match[3], content)
+    return ChoiceOption(match[1] or match[3], content)
 
 
 def choices(text: str) -> frozenset[str] | None:
