@@ -25,12 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from assay import __version__
-from assay.audit.engine import KINDS_OF, audit_reward
+from assay.audit.engine import audit_reward
 from assay.audit.findings import Finding, at_least
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import Audit
 from assay.audit.snippets import expression
 from assay.audit.target import parse_target
+from assay.registry import REWARDS
 from assay.schema.audit import SEVERITIES, Budget, Kind
 
 HERE = Path(__file__).parent
@@ -91,7 +92,7 @@ def _own(budgets: Sequence[Budget]) -> Iterator[str]:
     print("| reward | kind | budget | probes | s | open findings | accepted | passes at |")
     print("|---|---|---|---|---|---|---|---|")
     for budget in budgets:
-        for name in KINDS_OF:
+        for name in REWARDS.built_in():
             result = audit_reward(parse_target(name), budget=budget)
             accepted = [finding.check for finding in result.findings if finding.accepted]
             print(

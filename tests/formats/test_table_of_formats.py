@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.export import format_of
 from assay.errors import BadRecord, UnknownName
 from assay.formats import FORMATS, FileFormat, find_format, readable, recognise, writable
 
@@ -42,3 +43,11 @@ def test_a_folder_is_recognised_by_the_files_in_it(tmp_path: Path) -> None:
     assert recognise(tmp_path).name == "browsergym"
     with pytest.raises(BadRecord, match="there is no file or folder"):
         recognise(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("x.otel.jsonl", "otel"), ("x.jsonl", "jsonl"), ("x.parquet", "parquet"), ("x.txt", "jsonl")],
+)
+def test_the_longest_ending_of_a_file_decides_its_format(name: str, expected: str) -> None:
+    assert format_of(Path(name)) == expected

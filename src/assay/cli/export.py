@@ -33,7 +33,7 @@ printed on stdout.
     help="[default: by the ending of --out, else jsonl]",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Where to write.  [default: RUN and the ending, here]"
+    "--out", type=click.Path(path_type=Path), help="Where to write.  [default: RUN.ENDING here]"
 )
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
 @runs_option
@@ -41,7 +41,7 @@ def command(
     run: str, file_format: str | None, out: Path | None, overwrite: bool, runs_dir: Path
 ) -> None:
     recorded = Run(find_run(run, runs_dir))
-    chosen = writable()[file_format or _format_of(out)]
+    chosen = writable()[file_format or format_of(out)]
     path = out or Path(f"{recorded.id}{chosen.suffix}")
     if path.exists() and not overwrite:
         raise BadParameter(f"{str(path)!r} exists; give --overwrite, or another --out")
@@ -50,8 +50,8 @@ def command(
     click.echo(path)
 
 
-def _format_of(out: Path | None) -> str:
+def format_of(out: Path | None) -> str:
     """The format whose files end like `out`, the longest ending first; else JSON lines."""
-    by_length = sorted(writable().items(), key=lambda item: -len(item[1].suffix))
-    endings = ((name, each.suffix) for name, each in by_length if each.suffix)
-    return next((name for name, end in endings if out is not None and out.name.endswith(end)), "jsonl")
+    name = "" if out is None else out.name
+    fitting = [each for each in writable().values() if each.suffix and name.endswith(each.suffix)]
+    return max(fitting, key=lambda each: len(each.suffix)).name if fitting else "jsonl"

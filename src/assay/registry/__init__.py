@@ -148,6 +148,10 @@ class Registry(Generic[T]):
         with self._lock:
             return sorted({*self._objects, *self._builtins, *self._entry_points()})
 
+    def built_in(self) -> list[str]:
+        """The names that come with Assay, in the order of the table."""
+        return list(self._builtins)
+
     def registered(self) -> list[tuple[str, int, T]]:
         """Name, version and object of whatever is not built in and was registered or used here."""
         with self._lock:
