@@ -257,3 +257,16 @@ def test_a_partial_of_a_reward_keeps_its_name_version_and_parts() -> None:
     assert (spec.id, spec.parts) == ("registry_brevity@2", ("words",))
     score = assay.score(functools.partial(brevity, max_words=1), final_response="so short")
     assert float(score) == 0.0
+
+
+def test_a_cell_is_the_same_code_after_its_defaults_and_closures_have_changed() -> None:
+    cell = """
+@assay.reward(name="cached_again")
+def cached(final_response, seen={}):
+    return float(seen.setdefault(final_response, len(seen)))
+"""
+    namespace: dict[str, Any] = {"assay": assay, "__name__": "notebook"}
+    exec(cell, namespace)
+    assert float(assay.score("cached_again", final_response="x")) == 0.0
+    exec(cell, namespace)
+    assert float(assay.score("cached_again", final_response="y")) == 0.0

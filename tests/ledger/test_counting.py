@@ -90,3 +90,20 @@ def test_an_attempt_is_replaced_over_several_updates_of_the_index(tmp_path: Path
                 {} if mean is None else {WEATHER.id: mean}
             )
             assert summarise(Run(writer.path)).counts.mean == mean
+
+
+def test_reading_a_damaged_run_changes_nothing_for_its_other_readers(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, MANIFEST) as writer:
+        attempts = [writer.new_attempt(WEATHER) for _ in range(2)]
+        for attempt in attempts:
+            writer.append(episode(attempt))
+    path = writer.path / "episodes.jsonl"
+    first, last = path.read_bytes().splitlines()
+    broken = json.dumps({**json.loads(last), "scores": "broken"}).encode()
+    path.write_bytes(first + b"\n" + broken + b"\n")
+
+    run = Run(writer.path, strict=False)
+    before = run.unfinished()
+    readers = [run.final(), run.final()]
+    assert [next(reader).attempt for reader in readers] == [attempts[0]] * 2
+    assert run.unfinished() == before

@@ -60,7 +60,7 @@ try:
             os.write(write_fd, bytes.fromhex(request["raw"]))
         else:
             frames.send(write_fd, eval(request["eval"]))
-except frames.Closed:
+except frames.PipeClosed:
     pass
 """
 
@@ -394,3 +394,10 @@ def test_it_is_killed_when_nobody_refers_to_it() -> None:
     pid = child.pid
     del child
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_errors_written_between_quick_answers_are_bounded_too(child: ChildProcess) -> None:
+    for _ in range(4):
+        run(child, "os.write(2, b'x' * 9_000_000)")
+    run(child, "0")
+    assert run(child, "os.fstat(2).st_size") <= LOG_BYTES

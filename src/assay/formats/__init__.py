@@ -89,7 +89,7 @@ FORMATS: tuple[FileFormat, ...] = (
     ),
     FileFormat(
         "inspect",
-        "a log of Inspect AI (.eval, .json)",
+        "a log of Inspect AI (.eval; read as .json too)",
         module="inspect_logs",
         reads=True,
         writes=True,
@@ -112,7 +112,7 @@ FORMATS: tuple[FileFormat, ...] = (
     ),
     FileFormat(
         "atif",
-        "a file for each attempt: the Agent Trajectory Interchange FileFormat",
+        "a file for each attempt: the Agent Trajectory Interchange Format",
         writes=True,
         suffix=".atif",
         folder=True,

@@ -6,6 +6,7 @@ task the last one counts; one that ended in an env_error only where there is no 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -49,22 +50,22 @@ class AttemptSelection(Generic[A]):
         self._choose(attempt)
         return True
 
-    def remove(self, attempt: A) -> A | None:
-        """Leave out an attempt that turned out to be unreadable; the one that counts instead."""
-        key = (attempt.task_id, attempt.repeat)
-        del self.attempts[attempt.attempt]
-        del self.final[key]
+    def final_without(self, attempt: A, unreadable: Collection[str]) -> A | None:
+        """The attempt that counts instead of this one, which is among the unreadable ids."""
+        final: A | None = None
         for other in self.attempts.values():
-            if (other.task_id, other.repeat) == key:
-                self._choose(other)
-        return self.final.get(key)
+            same = (other.task_id, other.repeat) == (attempt.task_id, attempt.repeat)
+            if same and other.attempt not in unreadable and _takes_over(other, final):
+                final = other
+        return final
 
     def _choose(self, attempt: A) -> None:
         key = (attempt.task_id, attempt.repeat)
-        previous = self.final.get(key)
-        if (
-            previous is None
-            or previous.stop_reason == "env_error"
-            or attempt.stop_reason != "env_error"
-        ):
+        if _takes_over(attempt, self.final.get(key)):
             self.final[key] = attempt
+
+
+def _takes_over(attempt: CountableAttempt, previous: CountableAttempt | None) -> bool:
+    if previous is None or previous.stop_reason == "env_error":
+        return True
+    return attempt.stop_reason != "env_error"

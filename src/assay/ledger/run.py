@@ -87,14 +87,17 @@ class Run:
 
         That is the last one; an attempt that ended in an env_error only where there is no other.
         """
-        for chosen in list(self.attempts().final.values()):
+        selection = self.attempts()
+        for chosen in list(selection.final.values()):
             line: AttemptLine | None = chosen
+            unreadable: set[str] = set()
             while line is not None:
                 stored = self._stored(self._read(line))
                 if stored is not None:
                     yield from self._episode(stored, line.number, full=full)
                     break
-                line = self._selection.remove(line)
+                unreadable.add(line.attempt)
+                line = selection.final_without(line, unreadable)
 
     def episode(self, attempt: str) -> Episode:
         """One attempt, with its messages and steps."""

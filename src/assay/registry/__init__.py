@@ -84,6 +84,8 @@ class Registry(Generic[T]):
         self._builtins = dict(builtins)
         self._renamed = dict(renamed or {})
         self._objects: dict[str, dict[int, T]] = {}
+        self._codes: dict[tuple[str, int], object] = {}
+        """As it was when it was registered: defaults and closures may change afterwards."""
         self._lock = threading.RLock()
 
     def add(self, name: str, item: T, *, version: int = 1, replace: bool = False) -> None:
@@ -105,11 +107,14 @@ class Registry(Generic[T]):
                     "choose another name"
                 )
             versions = self._objects.setdefault(name, {})
+            code = code_of(item)
             if version in versions and not replace:
-                self._check_same(f"{name}@{version}", versions[version], item)
+                self._check_same(name, version, item, code)
             versions[version] = item
+            self._codes[name, version] = code
 
-    def _check_same(self, id_: str, existing: T, item: T) -> None:
+    def _check_same(self, name: str, version: int, item: T, code: object) -> None:
+        id_, existing = f"{name}@{version}", self._objects[name][version]
         if existing is item:
             return
         if address_of(existing) != address_of(item):
@@ -117,7 +122,7 @@ class Registry(Generic[T]):
                 f"{self.kind} {id_!r} is {address_of(existing)} already, and "
                 f"{address_of(item)} claims it too; rename one, or raise its version"
             )
-        if code_of(existing) != code_of(item):
+        if self._codes.get((name, version), code_of(existing)) != code:
             where = " to `@assay.reward`" if self.kind == "reward" else ""
             raise NameCollision(
                 f"{self.kind} {id_!r} is registered with other code ({address_of(existing)}); "

@@ -2,7 +2,7 @@
 
     child = ChildProcess([sys.executable, "-m", "…"], environment={…}, limits={RLIMIT_AS: …})
     child.start()
-    answer = child.ask(request, timeout_s=5)    # or TimeoutError, Closed, BadFrame
+    answer = child.ask(request, timeout_s=5)    # or TimeoutError, PipeClosed, BadFrame
     child.close()
 
 The command gets the numbers of two pipes as its last arguments, and reads and writes the frames of
@@ -114,12 +114,13 @@ class ChildProcess:
             return self.receive(deadline)
 
     def send(self, value: Any, deadline: float) -> None:
-        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `Closed` if it ended."""
+        """Send a frame. Raises `TimeoutError` at the deadline (monotonic), `PipeClosed` if it
+        ended."""
         with self.lock:
             self._started().send(frames.encode(value), deadline)
 
     def receive(self, deadline: float) -> Any:
-        """The next frame. Raises `TimeoutError`, `Closed`, or `BadFrame` for anything else."""
+        """The next frame. Raises `TimeoutError`, `PipeClosed`, or `BadFrame` for anything else."""
         with self.lock:
             return frames.decode(self._started().receive(deadline, self._longest_frame))
 
@@ -138,7 +139,7 @@ class ChildProcess:
         return processes.list_family(root=self.pid, mark=self.mark)
 
     def kill(self) -> None:
-        """Kill the child and its family, without waiting; a thread that waits gets `Closed`."""
+        """Kill the child and its family, without waiting; a thread that waits gets `PipeClosed`."""
         process = self._process
         if process is not None:
             process.kill()
@@ -218,6 +219,7 @@ class _Process:
             os.set_blocking(fd, False)
 
     def send(self, frame: bytes, deadline: float) -> None:
+        self._trim_log()
         view = memoryview(frame)
         while view:
             self._wait(self._write, select.POLLOUT, deadline)

@@ -1,6 +1,6 @@
 """The bridge to BrowserGym, on a fake gym that hangs, crashes and chatters when it is told to.
 
-The child that runs here is the real one. `make browsergym-test` runs it on the real BrowserGym.
+The child that runs here is the real one. `make browsergym` runs it on the real BrowserGym.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from assay.envs.browser.browsergym import environment as bridge_environment
 from assay.envs.browser.browsergym.environment import BrowserGym
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.schema.task import Task
@@ -272,3 +273,18 @@ def test_closing_twice_is_closing_once() -> None:
             await world.step("look()")
 
     play(close)
+
+
+def test_the_child_ends_in_silence_when_its_pipe_closes() -> None:
+    script = Path(bridge_environment.__file__).with_name("bridge_child.py")
+    requests, answers = os.pipe(), os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(requests[0]), str(answers[1])],
+        pass_fds=(requests[0], answers[1]),
+        stderr=subprocess.PIPE,
+    )
+    for fd in (requests[0], answers[1], requests[1]):
+        os.close(fd)
+    _, errors = process.communicate(timeout=60)
+    os.close(answers[0])
+    assert (process.returncode, errors) == (1, b"")

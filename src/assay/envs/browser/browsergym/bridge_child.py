@@ -18,7 +18,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 IGNORED_ROLES = ["LineBreak", "InlineTextBox"]
 """Newer Chromium lists each line of a text again as an InlineTextBox."""
@@ -180,9 +180,14 @@ def _load_frames() -> Any:
     return module
 
 
+if TYPE_CHECKING:
+    from assay.resources import frames
+else:
+    frames = _load_frames()
+
+
 def main() -> None:
     """Answer requests until their pipe closes."""
-    frames = _load_frames()
     read_fd, write_fd = frames.inherited_pipes(sys.argv)
     # What libraries print is kept with the error output, for messages.
     os.dup2(2, 1)
@@ -190,7 +195,7 @@ def main() -> None:
     try:
         while True:
             frames.send(write_fd, _answer(gym, frames.receive(read_fd)))
-    except frames.Closed:
+    except frames.PipeClosed:
         sys.exit(1)
 
 
