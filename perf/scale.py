@@ -79,7 +79,7 @@ class Sabotage:
     def _kill_worker(self) -> int | None:
         """The process that was killed while it scored a shard; `None` when none was busy."""
         for process in psutil.Process().children(recursive=True):
-            if process.name().startswith("ray::_work_on"):
+            if process.name().startswith("ray::_call_payload"):
                 os.kill(process.pid, signal.SIGKILL)
                 return process.pid
         return None

@@ -54,10 +54,15 @@ def write_rows(
         "truth": arrow.bool_(),
     }
     schema = arrow.schema([(_valid(name), types[kind]) for name, kind in columns.items()])
+    texts = [name for name, kind in columns.items() if kind == "text"]
     count = 0
     with parquet.ParquetWriter(path, schema) as writer:
-        for batch in _batches(rows):
-            writer.write_table(arrow.Table.from_pylist(batch, schema))
+        for batch in _batches(rows, texts):
+            cells = [
+                _column(arrow, [row.get(name) for row in batch], types[kind])
+                for name, kind in columns.items()
+            ]
+            writer.write_table(arrow.table(cells, schema=schema))
             count += len(batch)
     return count
 
@@ -94,19 +99,28 @@ def _open(source: Path) -> Any:
         raise BadRecord(f"{source} is not a Parquet file: {error}") from error
 
 
-def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """The rows in batches that fit into memory, every text valid."""
-    batch: list[dict[str, Any]] = []
+def _batches(
+    rows: Iterable[Mapping[str, Any]], texts: Sequence[str]
+) -> Iterator[list[Mapping[str, Any]]]:
+    """The rows in batches that fit into memory; `texts` are the columns that may be long."""
+    batch: list[Mapping[str, Any]] = []
     chars = 0
     for row in rows:
-        valid = {_valid(name): _valid(cell) for name, cell in row.items()}
-        batch.append(valid)
-        chars += sum(len(cell) for cell in valid.values() if isinstance(cell, str))
+        batch.append(row)
+        for name in texts:
+            chars += len(row.get(name) or "")
         if len(batch) == WRITE_ROWS or chars > WRITE_CHARS:
             yield batch
             batch, chars = [], 0
     if batch:
         yield batch
+
+
+def _column(arrow: Any, values: list[Any], kind: Any) -> Any:
+    try:
+        return arrow.array(values, kind)
+    except UnicodeEncodeError:
+        return arrow.array([_valid(value) for value in values], kind)
 
 
 def _valid(value: Any) -> Any:
