@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import select
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 
 from assay.resources import frames, processes
 from assay.resources.child import LOG_BYTES, ChildProcess
+from tests.ended import has_ended
 
 SERVANT = """
 import os, subprocess, sys, time
@@ -87,18 +87,6 @@ def child(open_child: Callable[..., ChildProcess]) -> ChildProcess:
 
 def run(child: ChildProcess, code: str, timeout_s: float = 60.0) -> Any:
     return child.ask({"eval": code}, timeout_s=timeout_s)
-
-
-def has_ended(pid: int) -> bool:
-    """Whether the process is gone, or will be within a minute."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([handle], [], [], 60)[0])
-    finally:
-        os.close(handle)
 
 
 def open_files() -> int:

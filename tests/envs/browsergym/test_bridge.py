@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import select
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -21,6 +20,7 @@ from assay.envs.browser.browsergym import environment as bridge_environment
 from assay.envs.browser.browsergym.environment import BrowserGym
 from assay.errors import BadParameter, DeadResource, MissingExtra, NotReset
 from assay.schema.task import Task
+from tests.ended import has_ended
 
 T = TypeVar("T")
 FAKE = Path(__file__).parent / "fake"
@@ -52,18 +52,6 @@ def play(act: Callable[[BrowserGym], Awaitable[T]], **options: Any) -> T:
             await world.close()
 
     return asyncio.run(run())
-
-
-def has_ended(pid: int) -> bool:
-    """Whether the process is gone, or will be within ten seconds."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([handle], [], [], 10)[0])
-    finally:
-        os.close(handle)
 
 
 def test_an_episode_is_relayed_in_browsergyms_own_words() -> None:
