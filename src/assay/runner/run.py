@@ -27,6 +27,7 @@ from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
 from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
 from assay.schema.manifest import RunManifest
+from assay.schema.secrets import secret_values
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
@@ -141,11 +142,13 @@ def start(
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
     # Raises what the agent raises for its options: better now than in every episode.
     _complete(with_recordings(plan.agent, folder).build().close())
+    secrets = secret_values(plan.agent.to_record())
     if earlier is None:
         manifest = _manifest(plan, code, request.focus or "")
-        return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
+        writer = RunWriter.create(folder, manifest, secrets=secrets)
+        return StartedRun(plan, writer, workers, {})
     notes = _other_code(earlier.manifest, code)
-    return StartedRun(plan, RunWriter.open(earlier.path), workers, notes)
+    return StartedRun(plan, RunWriter.open(earlier.path, secrets=secrets), workers, notes)
 
 
 def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:

@@ -15,6 +15,7 @@ import orjson
 
 from assay.errors import BadParameter, ModelError
 from assay.resources.backoff import Backoff, retry_after_s
+from assay.schema.secrets import SecretMask, secret_values
 
 T = TypeVar("T")
 
@@ -54,7 +55,8 @@ class Endpoint:
     ) -> None:
         self._url = httpx.URL(url)
         self._headers = dict(headers)
-        self._secret = secret
+        self.mask = SecretMask([secret, *secret_values(url)])
+        """Takes the key out of whatever the server sends, and out of every message."""
         self._retry = retry or RetryPolicy()
         self._client: httpx.AsyncClient | None = None
 
@@ -109,7 +111,7 @@ class Endpoint:
     def fail(self, problem: str) -> NoReturn:
         """Raise a `ModelError` with the URL and the problem, without the key."""
         text = f"{self.public_url}: {problem}"
-        raise ModelError(text.replace(self._secret, "[key]") if self._secret else text) from None
+        raise ModelError(self.mask.text(text)) from None
 
     async def close(self) -> None:
         """Close the connections."""
@@ -134,9 +136,8 @@ class Endpoint:
                     if len(received) > MAX_BYTES:
                         self.fail(f"the response is longer than {MAX_BYTES:,} bytes")
                 content = bytes(received)
-                if self._secret:
-                    # Before anything is cut or quoted: half a key would not be recognised.
-                    content = content.replace(self._secret.encode(), b"[key]")
+                # Before anything is cut or quoted: half a key would not be recognised.
+                content = self.mask.bytes(content)
                 return _Response(response.status_code, response.headers, content)
         except (httpx.TransportError, httpx.DecodingError) as error:
             return f"{type(error).__name__}: {error}"
