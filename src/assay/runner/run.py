@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from assay.agents.protocol import Agent
-from assay.errors import BadParameter
+from assay.errors import BadParameter, MissingExtra
 from assay.ledger.layout import find_run
 from assay.ledger.provenance import (
     RepositoryState,
@@ -22,15 +22,20 @@ from assay.ledger.provenance import (
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
+from assay.resources.protocol import Checkable
+from assay.resources.spec import ResourceSpec
 from assay.runner.agents import with_recordings
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
 from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
+from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
 """Their versions can change what an agent sees or what a reward says."""
+ANY_ADDRESS = "http://127.0.0.1"
+"""Stands for the address of a service that does not run yet."""
 
 
 def run(
@@ -67,7 +72,12 @@ def run(
     request = RunRequest(benchmark, agent, settings or {}, tasks, repeats, expect, focus)
     executor = find_executor(engine, address)
     with start(
-        request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
+        request,
+        workers=workers,
+        resume=resume,
+        runs_dir=runs_dir,
+        repository=repository,
+        elsewhere=engine != "local",
     ) as started:
         return started.finish(progress, executor)
 
@@ -131,8 +141,14 @@ def start(
     resume: str | Path | None = None,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
+    elsewhere: bool = False,
 ) -> StartedRun:
-    """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet."""
+    """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet.
+
+    What would end every episode is raised before anything is written: a missing extra, an option
+    that the agent or the environment refuses, a task that the environment refuses. With `elsewhere`
+    the environment is not asked, because its machine is another one.
+    """
     if workers < 1:
         raise BadParameter(f"workers is {workers!r}; it is a whole number from 1 up")
     folder = Path(runs_dir)
@@ -142,10 +158,27 @@ def start(
     # Raises what the agent raises for its options: better now than in every episode.
     _complete(with_recordings(plan.agent, folder).build().close())
     if earlier is None:
+        if not elsewhere:
+            _complete(_check_environment(plan))
         manifest = _manifest(plan, code, request.focus or "")
         return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
     notes = _other_code(earlier.manifest, code)
     return StartedRun(plan, RunWriter.open(earlier.path), workers, notes)
+
+
+async def _check_environment(plan: Plan) -> None:
+    """The environment takes its options and the tasks, as far as is known before it is reset."""
+    name, options = plan.benchmark.environment.name, dict(plan.benchmark.environment.options)
+    build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS)).builder()
+    try:
+        environment = build()
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(f"environment {name!r}", str(error.name)) from error
+    try:
+        if isinstance(environment, Checkable):
+            await environment.check_run(fill_base_url(plan.tasks, ANY_ADDRESS))
+    finally:
+        await environment.close()
 
 
 def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:

@@ -16,10 +16,11 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter
-from assay.registry import RewardSpec, find_reward
+from assay.registry import RewardSpec, bound_options, find_reward
 from assay.registry.annotations import TEXT, ColumnKind, column_kinds
 from assay.schema.score import Abstained, Json, Score, Scored
 from assay.schema.values import describe, is_missing, plain
@@ -54,9 +55,10 @@ class Scorer:
         self._required = self.spec.required
         self._optional = self.spec.optional
         self._kinds = _kinds_of(self.spec)
-        _check_params(self.spec, params or {})
+        options = {**bound_options(reward), **(params or {})}
+        _check_params(self.spec, options)
         check_columns(self.spec, columns or {})
-        self.params: dict[str, Any] = without_defaults(self.spec, params or {})
+        self.params: dict[str, Any] = without_defaults(self.spec, options)
         """The configuration where it differs from the reward's defaults, as scores record it."""
         self.columns: dict[str, str] = dict(columns or {})
         self._has_scored = False
@@ -285,6 +287,9 @@ def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
             raise BadParameter(
                 f"{spec.name} needs its option {name!r}; pass params={{{name!r}: …}}"
             )
+    for name, module in spec.extras.items():
+        if params.get(name) and find_spec(module) is None:
+            raise MissingExtra.of(f"{spec.name} with {name}={params[name]!r}", module)
 
 
 def without_defaults(spec: RewardSpec, params: Mapping[str, Any]) -> dict[str, Any]:
