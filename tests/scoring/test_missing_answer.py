@@ -11,9 +11,8 @@ import pytest
 from assay.ledger.run import Run
 from assay.registry import reward
 from assay.runner.rescore import rescore
-from assay.schema.episode import Episode, Failure, StopReason, Trajectory
-from assay.schema.score import Abstained, Scored
-from assay.schema.task import Task
+from assay.schema.episode import StopReason
+from assay.schema.score import Abstained, Score, Scored
 from assay.scoring.missing_answer import score_missing_answer
 from assay.scoring.scorer import Scorer
 from tests.runner.test_rollout import Doing, explode, play
@@ -64,23 +63,15 @@ class Grader:
         return float(final_response)
 
 
-def ended(stop_reason: StopReason, message: str = "", response: str | None = None) -> Episode:
-    failure = Failure(kind="agent_error", message=message) if message else None
-    return Episode(
-        task=Task(id="t", answer="7"),
-        trajectory=Trajectory(stop_reason=stop_reason),
-        final_response=response,
-        failure=failure,
-    )
-
-
-def scorer(function: Callable[..., Any]) -> Scorer:
-    return Scorer(function)
+def score_of(
+    function: str | Callable[..., Any], stop_reason: StopReason, failure: str | None = None
+) -> Score | None:
+    return score_missing_answer(Scorer(function), stop_reason=stop_reason, failure=failure)
 
 
 @pytest.mark.parametrize("function", [number, untyped])
 def test_a_reward_that_does_not_ask_never_sees_none(function: Callable[..., Any]) -> None:
-    score = score_missing_answer(scorer(function), ended("agent_error", "ValueError: kaboom"))
+    score = score_of(function, "agent_error", "ValueError: kaboom")
     assert isinstance(score, Scored)
     assert score.value == 0.0
     assert score.because == "the agent gave no answer: agent_error: ValueError: kaboom"
@@ -100,7 +91,7 @@ def test_a_reward_that_does_not_ask_never_sees_none(function: Callable[..., Any]
     ],
 )
 def test_a_reward_that_asks_is_called(function: Callable[..., Any]) -> None:
-    assert score_missing_answer(scorer(function), ended("agent_error", "boom")) is None
+    assert score_of(function, "agent_error", "boom") is None
 
 
 PREDEFINED = (
@@ -112,16 +103,11 @@ PREDEFINED = (
 
 @pytest.mark.parametrize("name", PREDEFINED)
 def test_predefined_rewards_say_themselves_what_no_answer_is_worth(name: str) -> None:
-    assert score_missing_answer(Scorer(name), ended("step_limit")) is None
-
-
-def test_an_answer_is_scored_by_the_reward_whatever_ended_the_episode() -> None:
-    assert score_missing_answer(scorer(number), ended("answered", response="7")) is None
-    assert score_missing_answer(scorer(number), ended("answered", response="")) is None
+    assert score_of(name, "step_limit") is None
 
 
 def test_an_answer_that_is_not_in_the_record_is_no_zero() -> None:
-    score = score_missing_answer(scorer(number), ended("answered"))
+    score = score_of(number, "answered")
     assert isinstance(score, Abstained)
     assert score.reason == "missing_response"
 
@@ -131,7 +117,7 @@ def test_declared_parts_are_there_without_a_value() -> None:
     def parted(final_response: str) -> dict[str, float]:
         return {"reward": 1.0, "x": len(final_response)}
 
-    score = score_missing_answer(Scorer(parted), ended("timeout"))
+    score = score_of(parted, "timeout")
     assert isinstance(score, Scored)
     assert dict(score.parts) == {"x": None}
 

@@ -136,12 +136,19 @@ async def score_episode(
     context.trajectory = episode.trajectory.messages
     context.steps = episode.trajectory.steps
     columns = {**episode.columns(), "context": context}
-    return tuple(
-        [
-            score_missing_answer(scorer, episode) or await _score_within(limit_s, scorer, columns)
-            for scorer in scorers
-        ]
-    )
+    scores: list[Score] = []
+    for scorer in scorers:
+        score = _score_without_answer(scorer, episode)
+        scores.append(await _score_within(limit_s, scorer, columns) if score is None else score)
+    return tuple(scores)
+
+
+def _score_without_answer(scorer: Scorer, episode: Episode) -> Score | None:
+    """The score of an episode without an answer; `None` where the reward has to be called."""
+    if episode.final_response is not None:
+        return None
+    failure = episode.failure.message if episode.failure else None
+    return score_missing_answer(scorer, stop_reason=episode.stop_reason, failure=failure)
 
 
 async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, object]) -> Score:

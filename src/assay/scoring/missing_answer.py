@@ -12,24 +12,22 @@ import inspect
 from functools import lru_cache
 
 from assay.registry.annotations import UNKNOWN, admits, annotations_of
-from assay.schema.episode import Episode
 from assay.schema.score import Score, Scored
 from assay.scoring.scorer import Scorer
 
 RESPONSE = "final_response"
 
 
-def score_missing_answer(scorer: Scorer, episode: Episode) -> Score | None:
-    """The score of an attempt without an answer; `None` where the reward has to be called.
+def score_missing_answer(scorer: Scorer, *, stop_reason: str, failure: str | None) -> Score | None:
+    """The score of an attempt that ended so without an answer; `None` to call the reward.
 
     An answer that was given, and is not in the record, is no zero: the reward abstains.
     """
-    if episode.final_response is not None or _asks_for_none(scorer):
+    if _asks_for_none(scorer):
         return None
-    if episode.stop_reason == "answered":
+    if stop_reason == "answered":
         return scorer.abstain("missing_response", "the answer that was given is not in the record")
-    failure = f": {episode.failure.message}" if episode.failure else ""
-    because = f"the agent gave no answer: {episode.stop_reason}{failure}"
+    because = f"the agent gave no answer: {': '.join(filter(None, (stop_reason, failure)))}"
     parts = dict.fromkeys(scorer.spec.parts or ())
     return Scored(0.0, because, parts).sign(scorer.spec.id, scorer.params)
 
