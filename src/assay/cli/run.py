@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
-import orjson
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
-from assay.cli.options import runs_option
+from assay.cli.options import key_value, runs_option
 from assay.cli.summary import print_run
 from assay.cli.terminal import number_text, progress_output
 from assay.errors import BadParameter, RunStopped
@@ -118,7 +116,7 @@ def command(
         benchmark=benchmark,
         agent=agent,
         settings={
-            **dict(parse_setting(text) for text in settings),
+            **dict(key_value(text, "--set") for text in settings),
             **({} if call_timeout is None else {"model_options.timeout_s": call_timeout}),
         },
         tasks=tasks,
@@ -133,6 +131,7 @@ def command(
         retry_errors=retry_errors or False,
         runs_dir=runs_dir,
         repository=repository,
+        elsewhere=engine != "local",
     ) as started:
         try:
             run = _finish(started, executor, stop_after_errors)
@@ -206,17 +205,6 @@ def describe(progress: RunProgress) -> str:
         return so_far
     minutes, seconds = divmod(round(progress.left_s), 60)
     return f"{so_far}  {minutes}:{seconds:02d} left"
-
-
-def parse_setting(text: str) -> tuple[str, Any]:
-    """`key=value`; the value is JSON where it can be read as such, else the text itself."""
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise BadParameter(f"--set {text!r} is not KEY=VALUE")
-    try:
-        return key, orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return key, value
 
 
 def _expectations(texts: Sequence[str]) -> dict[str, list[str]]:

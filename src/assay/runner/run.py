@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from assay.agents.protocol import Agent
-from assay.errors import BadParameter
+from assay.errors import BadParameter, MissingExtra
 from assay.ledger.layout import find_run
 from assay.ledger.provenance import (
     RepositoryState,
@@ -22,16 +22,21 @@ from assay.ledger.provenance import (
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
+from assay.resources.protocol import Checkable
+from assay.resources.spec import ResourceSpec
 from assay.runner.agents import with_recordings
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
 from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
 from assay.runner.retries import read_retry_errors
+from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
 """Their versions can change what an agent sees or what a reward says."""
+ANY_ADDRESS = "http://127.0.0.1"
+"""Stands for the address of a service that does not run yet."""
 
 
 def run(
@@ -80,6 +85,7 @@ def run(
         retry_errors=retry_errors,
         runs_dir=runs_dir,
         repository=repository,
+        elsewhere=engine != "local",
     ) as started:
         return started.finish(progress, executor, stop_after_errors=stop_after_errors)
 
@@ -157,8 +163,14 @@ def start(
     retry_errors: str | Sequence[str] | bool = False,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
+    elsewhere: bool = False,
 ) -> StartedRun:
-    """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet."""
+    """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet.
+
+    What would end every episode is raised before anything is written: a missing extra, an option
+    that the agent or the environment refuses, a task that the environment refuses. With `elsewhere`
+    the environment is not asked, because its machine is another one.
+    """
     reasons = read_retry_errors(retry_errors)
     if reasons and resume is None:
         raise BadParameter("errors are retried of a run that is resumed; say which one to resume")
@@ -171,10 +183,27 @@ def start(
     # Raises what the agent raises for its options: better now than in every episode.
     _complete(with_recordings(plan.agent, folder).build().close())
     if earlier is None:
+        if not elsewhere:
+            _complete(_check_environment(plan))
         manifest = _manifest(plan, code, request.focus or "")
         return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
     notes = _other_code(earlier.manifest, code)
     return StartedRun(plan, RunWriter.open(earlier.path), workers, notes, reasons)
+
+
+async def _check_environment(plan: Plan) -> None:
+    """The environment takes its options and the tasks, as far as is known before it is reset."""
+    name, options = plan.benchmark.environment.name, dict(plan.benchmark.environment.options)
+    build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS)).builder()
+    try:
+        environment = build()
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(f"environment {name!r}", str(error.name)) from error
+    try:
+        if isinstance(environment, Checkable):
+            await environment.check_run(fill_base_url(plan.tasks, ANY_ADDRESS))
+    finally:
+        await environment.close()
 
 
 def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:
