@@ -12,12 +12,13 @@ import asyncio
 import inspect
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from importlib.util import find_spec
 from math import isfinite
 from numbers import Real
 from typing import Any
 
-from assay.errors import BadParameter, MissingParameter
-from assay.registry import RewardSpec, find_reward
+from assay.errors import BadParameter, MissingExtra, MissingParameter
+from assay.registry import RewardSpec, bound_options, find_reward
 from assay.schema.score import Abstained, Json, Score, Scored
 
 TRACEBACK_LIMIT = 4_000
@@ -35,8 +36,9 @@ class Scorer:
         self.spec: RewardSpec = find_reward(reward)
         self._required = self.spec.required
         self._optional = self.spec.optional
-        _check_params(self.spec, params or {})
-        self.params: dict[str, Any] = without_defaults(self.spec, params or {})
+        options = {**bound_options(reward), **(params or {})}
+        _check_params(self.spec, options)
+        self.params: dict[str, Any] = without_defaults(self.spec, options)
         """The configuration where it differs from the reward's defaults, as scores record it."""
 
     def __reduce__(self) -> tuple[type[Scorer], tuple[Any, ...]]:
@@ -200,6 +202,9 @@ def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
             raise BadParameter(
                 f"{spec.name} needs its option {name!r}; pass params={{{name!r}: …}}"
             )
+    for name, module in spec.extras.items():
+        if params.get(name) and find_spec(module) is None:
+            raise MissingExtra.of(f"{spec.name} with {name}={params[name]!r}", module)
 
 
 def without_defaults(spec: RewardSpec, params: Mapping[str, Any]) -> dict[str, Any]:

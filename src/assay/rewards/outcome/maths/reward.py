@@ -41,11 +41,12 @@ UnitsConvention: TypeAlias = Literal["optional", "required"]
 OrderConvention: TypeAlias = Literal["free", "kept"]
 
 PARTS = ("acc",)
+EXTRAS = {"second_opinion": "sympy"}
 TOOL_BUT_WRONG = 0.1
 NOTE_CHARS = 1000
 
 
-@reward(name="math_equal_reward", version=1, parts=PARTS)
+@reward(name="math_equal_reward", version=1, parts=PARTS, extras=EXTRAS)
 def math_equal_reward(
     final_response: str | None,
     answer: object,
@@ -89,7 +90,7 @@ def math_equal_reward(
     return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
 
 
-@reward(name="math_equal_reward_tool", version=1, parts=PARTS)
+@reward(name="math_equal_reward_tool", version=1, parts=PARTS, extras=EXTRAS)
 def math_equal_reward_tool(
     final_response: str | None,
     answer: object,

@@ -39,7 +39,7 @@ class SympyOpinion:
 def require_sympy() -> None:
     """Raise `MissingExtra` unless sympy is installed."""
     if not _has_sympy():
-        raise MissingExtra("second_opinion=True needs sympy; run `pip install 'assay[maths]'`")
+        raise MissingExtra.of("second_opinion=True", "sympy")
 
 
 def second_opinion(prediction: str, reference: str, *, cpu_s: float = CPU_S) -> SympyOpinion:
