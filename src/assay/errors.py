@@ -15,6 +15,8 @@ the value, and says what to do next.
     ├── NoScore                  the number of an abstained score was asked for
     ├── TooManyAbstained         a job was stopped, because it no longer scores
     ├── ModelError               a language model could not be asked, or its reply not be read
+    ├── PromptTooLong            a conversation is longer than the model takes
+    ├── RunStopped               a run was ended early, since every attempt would fail alike
     ├── ServerError              a reward server could not be asked, or refused what it was asked
     └── ResourceError            something that must be opened, held and closed went wrong
         ├── AcquireTimeout       no instance became free before the deadline
@@ -96,7 +98,29 @@ class TooManyAbstained(AssayError):
 
 
 class ModelError(AssayError, RuntimeError):
-    """A language model could not be asked, or its reply could not be read."""
+    """A language model could not be asked, or its reply could not be read.
+
+    An agent that raises it ends its attempt as `model_error`: outside the mean, and no zero. Raise
+    it from whatever error your client has; any other exception is the agent's own.
+    """
+
+    def __init__(self, message: str, *, fatal: bool = True) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+        """Whether the next call would fail as well: a wrong key would, a slow reply may not."""
+
+
+class PromptTooLong(AssayError, RuntimeError):
+    """A conversation is longer than the model takes: the doing of the agent that wrote it."""
+
+
+class RunStopped(AssayError, RuntimeError):
+    """A run was ended early, since every attempt would fail alike; what it has is kept."""
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+        """The folder of the run, which can be resumed."""
 
 
 class ServerError(AssayError, RuntimeError):

@@ -1,120 +1,89 @@
-"""What a reward's annotations say of the columns that it can read."""
+"""What the annotation of a parameter admits: whether a value of some type may be passed."""
 
 from __future__ import annotations
 
+import functools
 import inspect
+import operator
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Union, get_args, get_origin
 
-from assay.schema.values import is_list, is_missing, plain
-
-_Test: TypeAlias = Callable[[Any], bool]
-
-
-class ColumnKind(NamedTuple):
-    """The values that a parameter takes, by its annotation."""
-
-    accepts: _Test
-    """Whether a plain value is one of them."""
-    text: str
-    """What they are, for a message: `text`, `a list of text`, …"""
+UNKNOWN = inspect.Parameter.empty
+"""The annotation of a parameter that has none, or one that cannot be read."""
 
 
-TEXT = ColumnKind(lambda value: isinstance(value, str), "text")
-_NOTHING = ColumnKind(is_missing, "None")
-_SIMPLE: Mapping[Any, ColumnKind] = {
-    str: TEXT,
-    bool: ColumnKind(lambda value: isinstance(value, bool), "true or false"),
-    int: ColumnKind(
-        lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"
-    ),
-    float: ColumnKind(
-        lambda value: (
-            isinstance(value, (int, float))
-            and not isinstance(value, bool)
-            and not is_missing(value)
-        ),
-        "a number",
-    ),
-    bytes: ColumnKind(lambda value: isinstance(value, bytes), "bytes"),
-    None: _NOTHING,
-    types.NoneType: _NOTHING,
-}
-_WRITTEN: Mapping[Any, Any] = {"str": str, "str | None": str | None, "Optional[str]": str | None}
-"""Annotations that are understood also where they cannot be evaluated beside others."""
-_LISTS = (list, tuple, set, frozenset, Sequence, Collection, Iterable)
-
-
-def column_kinds(
-    function: Callable[..., Any],
-    names: Iterable[str],
-    *,
-    default: Mapping[str, ColumnKind] | None = None,
-) -> dict[str, ColumnKind]:
-    """The kind of each parameter whose annotation declares one.
-
-    Texts, numbers, truth values, literals, lists and mappings of them, and unions: a parameter that
-    is annotated otherwise (`object`, `Any`, a class) takes whatever comes. So does one that is not
-    annotated at all, unless there is a `default` for it.
-    """
-    annotations = _annotations(function)
-    kinds = {
-        name: _kind(annotations[name]) if name in annotations else (default or {}).get(name)
-        for name in names
-    }
-    return {name: kind for name, kind in kinds.items() if kind is not None}
-
-
-def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotation of each parameter, with names in texts looked up where that is possible."""
+    parameters = inspect.signature(function).parameters
     try:
-        parameters = inspect.signature(function, eval_str=True).parameters
-    except Exception:  # noqa: BLE001 - an annotation is code, which may name what is not there
-        parameters = inspect.signature(function).parameters
+        hints = typing.get_type_hints(_code_of(function))
+    except Exception:  # noqa: BLE001 - an annotation may be any expression, of names that are not imported
+        hints = {}
     return {
-        name: _WRITTEN.get(parameter.annotation, parameter.annotation)
+        name: hints.get(name, _plain(parameter.annotation))
         for name, parameter in parameters.items()
-        if parameter.annotation is not inspect.Parameter.empty
     }
 
 
-def _kind(annotation: Any) -> ColumnKind | None:
-    """What the annotation declares; `None` when it declares nothing that can be tested."""
-    try:
-        if annotation in _SIMPLE:
-            return _SIMPLE[annotation]
-    except TypeError:  # what cannot be hashed is none of them
-        return None
-    origin = get_origin(annotation) or annotation
-    if origin in (Union, types.UnionType):
-        return _union([_kind(each) for each in get_args(annotation)])
-    if origin is Literal:
-        choices = get_args(annotation)
-        return ColumnKind(lambda value: value in choices, f"one of {choices!r:.100}")
-    if origin in _LISTS:
-        return _list([each for each in get_args(annotation) if each is not Ellipsis])
-    if origin in (dict, Mapping):
-        return ColumnKind(lambda value: isinstance(value, Mapping), "a mapping")
-    return None
+def _code_of(function: Callable[..., Any]) -> Any:
+    """What has the annotations: a function, the `__init__` of a class, the call of an object."""
+    if inspect.isclass(function):
+        return vars(function).get("__init__", getattr(function, "__init__", None))
+    is_plain = inspect.isroutine(function) or isinstance(function, functools.partial)
+    return function if is_plain else type(function).__call__
 
 
-def _union(kinds: Sequence[ColumnKind | None]) -> ColumnKind | None:
-    known = [kind for kind in kinds if kind is not None]
-    if len(known) < len(kinds):
-        return None
-    texts = [kind.text for kind in known if kind is not _NOTHING]
-    return ColumnKind(
-        lambda value: any(kind.accepts(value) for kind in known), " or ".join(texts) or "None"
-    )
+def admits(annotation: Any, value: Any) -> bool:
+    """Whether the annotation has a place for the value, as far as JSON's types tell.
+
+    An annotation that is missing or not understood admits everything.
+    """
+    return any(_admits_one(member, value) for member in _members(annotation))
 
 
-def _list(items: Sequence[Any]) -> ColumnKind:
-    kinds = [_kind(item) for item in items]
-    item = _union(kinds) if kinds else None
-    if item is None:
-        return ColumnKind(is_list, "a list")
-    accepts = item.accepts
-    return ColumnKind(
-        lambda value: is_list(value) and all(map(accepts, map(plain, value))),
-        f"a list of {item.text}",
-    )
+def _members(annotation: Any) -> Iterator[Any]:
+    """The types of a union, each for itself; of `Annotated`, what is annotated."""
+    origin = get_origin(annotation)
+    if origin is typing.Annotated:
+        yield from _members(get_args(annotation)[0])
+    elif origin in (Union, types.UnionType):
+        for member in get_args(annotation):
+            yield from _members(member)
+    else:
+        yield annotation
+
+
+def _admits_one(member: Any, value: Any) -> bool:
+    if member is None or member is type(None):
+        return value is None
+    if get_origin(member) is Literal:
+        return any(value == choice and type(value) is type(choice) for choice in get_args(member))
+    kind = get_origin(member) or member
+    if not isinstance(kind, type) or kind in (object, UNKNOWN):
+        return True
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(value, str):
+        return issubclass(kind, str)
+    if isinstance(value, list):
+        return issubclass(list, kind) or issubclass(kind, Sequence)
+    if isinstance(value, dict):
+        return issubclass(dict, kind) or issubclass(kind, Mapping)
+    return isinstance(value, kind)
+
+
+def _plain(annotation: Any) -> Any:
+    """An annotation that could not be looked up: a text is understood where it is a plain one."""
+    if not isinstance(annotation, str):
+        return annotation
+    known: dict[str, Any] = {
+        "str": str, "int": int, "float": float, "bool": bool, "None": type(None)
+    }  # fmt: skip
+    members = [member.strip() for member in annotation.split("|")]
+    if not all(member in known for member in members):
+        return UNKNOWN
+    return functools.reduce(operator.or_, (known[member] for member in members))

@@ -21,11 +21,11 @@ from typing import Any
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter
 from assay.registry import RewardSpec, bound_options, find_reward
-from assay.registry.annotations import TEXT, ColumnKind, column_kinds
 from assay.schema.score import Abstained, Json, Score, Scored
 from assay.schema.values import describe, is_missing, plain
 from assay.scoring.columns import NoSuchPath, check_columns, look_up
 from assay.scoring.failures import FAILURES, PASSED, message_of, traceback_of
+from assay.scoring.kinds import TEXT, ColumnKind, column_kinds
 from assay.scoring.results import to_score
 
 RESPONSE = "final_response"
