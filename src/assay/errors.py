@@ -14,6 +14,8 @@ the value, and says what to do next.
     ├── BadRecord                a file, line or record is not what it claims to be
     ├── NoScore                  the number of an abstained score was asked for
     ├── ModelError               a language model could not be asked, or its reply not be read
+    ├── PromptTooLong            a conversation is longer than the model takes
+    ├── RunStopped               a run was ended early, since every attempt would fail alike
     ├── ServerError              a reward server could not be asked, or refused what it was asked
     └── ResourceError            something that must be opened, held and closed went wrong
         ├── AcquireTimeout       no instance became free before the deadline
@@ -100,7 +102,29 @@ class NoScore(AssayError, TypeError):
 
 
 class ModelError(AssayError, RuntimeError):
-    """A language model could not be asked, or its reply could not be read."""
+    """A language model could not be asked, or its reply could not be read.
+
+    An agent that raises it ends its attempt as `model_error`: outside the mean, and no zero. Raise
+    it from whatever error your client has; any other exception is the agent's own.
+    """
+
+    def __init__(self, message: str, *, fatal: bool = True) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+        """Whether the next call would fail as well: a wrong key would, a slow reply may not."""
+
+
+class PromptTooLong(AssayError, RuntimeError):
+    """A conversation is longer than the model takes: the doing of the agent that wrote it."""
+
+
+class RunStopped(AssayError, RuntimeError):
+    """A run was ended early, since every attempt would fail alike; what it has is kept."""
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+        """The folder of the run, which can be resumed."""
 
 
 class ServerError(AssayError, RuntimeError):

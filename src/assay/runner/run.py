@@ -29,6 +29,7 @@ from assay.runner.agents import AgentChoice, with_recordings
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
 from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
+from assay.runner.retries import read_retry_errors
 from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
 
@@ -52,6 +53,8 @@ def run(
     focus: str | None = None,
     expect: Mapping[str, Sequence[str]] | None = None,
     resume: str | Path | None = None,
+    retry_errors: str | Sequence[str] | bool = False,
+    stop_after_errors: int | None = None,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
     progress: Callable[[RunProgress], None] = no_progress,
@@ -68,7 +71,11 @@ def run(
     `address`, or one that is started on this machine.
 
     With `resume`, exactly what that run still lacks is run. Other arguments have to be what
-    the run was started with; the engine may be another.
+    the run was started with; the engine may be another. `retry_errors` names whose errors are run
+    again, as new attempts: `"env,model"`, which `True` stands for, or `"agent"`.
+
+    Raises `RunStopped` when the first `stop_after_errors` attempts (3, or what the benchmark's
+    limits say; 0 for never) all failed alike, such as with a key that is refused.
     """
     request = RunRequest(benchmark, agent, settings or {}, tasks, repeats, expect, focus)
     executor = find_executor(engine, address)
@@ -76,11 +83,12 @@ def run(
         request,
         workers=workers,
         resume=resume,
+        retry_errors=retry_errors,
         runs_dir=runs_dir,
         repository=repository,
         elsewhere=engine != "local",
     ) as started:
-        return started.finish(progress, executor)
+        return started.finish(progress, executor, stop_after_errors=stop_after_errors)
 
 
 def find_executor(engine: EngineName, address: str | None = None) -> Executor:
@@ -105,6 +113,8 @@ class StartedRun:
     workers: int
     notes: Mapping[str, Any]
     """What every episode from now on has in its metadata."""
+    retry_errors: tuple[str, ...] = ()
+    """The stop reasons whose episodes are run again."""
 
     @property
     def path(self) -> Path:
@@ -114,8 +124,17 @@ class StartedRun:
         self,
         progress: Callable[[RunProgress], None] = no_progress,
         executor: Executor = local_executor,
+        *,
+        stop_after_errors: int | None = None,
     ) -> Run:
-        """Execute everything that the run still lacks, and return it."""
+        """Execute everything that the run still lacks, and return it.
+
+        Raises `RunStopped` when the first `stop_after_errors` attempts all fail alike.
+        """
+        if stop_after_errors is not None and stop_after_errors < 0:
+            raise BadParameter(
+                f"stop_after_errors is {stop_after_errors!r}; it is a whole number, and 0 is never"
+            )
         plan = replace(self.plan, agent=with_recordings(self.plan.agent, self.path.parent))
         work = execute(
             plan,
@@ -124,6 +143,8 @@ class StartedRun:
             executor=executor,
             on_progress=progress,
             notes=self.notes,
+            retry_errors=self.retry_errors,
+            stop_after_errors=stop_after_errors,
         )
         _complete(work)
         return Run(self.path)
@@ -140,6 +161,7 @@ def start(
     *,
     workers: int = 2,
     resume: str | Path | None = None,
+    retry_errors: str | Sequence[str] | bool = False,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
     elsewhere: bool = False,
@@ -150,6 +172,9 @@ def start(
     that the agent or the environment refuses, a task that the environment refuses. With `elsewhere`
     the environment is not asked, because its machine is another one.
     """
+    reasons = read_retry_errors(retry_errors)
+    if reasons and resume is None:
+        raise BadParameter("errors are retried of a run that is resumed; say which one to resume")
     if workers < 1:
         raise BadParameter(f"workers is {workers!r}; it is a whole number from 1 up")
     folder = Path(runs_dir)
@@ -164,7 +189,7 @@ def start(
         manifest = _manifest(plan, code, request.focus or "")
         return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
     notes = _other_code(earlier.manifest, code)
-    return StartedRun(plan, RunWriter.open(earlier.path), workers, notes)
+    return StartedRun(plan, RunWriter.open(earlier.path), workers, notes, reasons)
 
 
 @contextmanager

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import assay.rewards.outcome.maths.compare.second_opinion as opinions
 import assay.rewards.outcome.maths.reward as maths
-import assay.rewards.outcome.maths.second_opinion as opinions
 from assay.errors import BadParameter, MissingExtra
-from assay.rewards.outcome.maths.compare import Equality
+from assay.rewards.outcome.maths.compare.equality import Equality
+from assay.rewards.outcome.maths.compare.second_opinion import SympyOpinion, shared_process
 from assay.rewards.outcome.maths.reward import math_equal_reward, math_equal_reward_tool
-from assay.rewards.outcome.maths.second_opinion import SympyOpinion, shared_process
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import score, score_async
 

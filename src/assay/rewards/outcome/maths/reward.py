@@ -21,17 +21,17 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.rewards.outcome.maths.compare import Equality, compare
-from assay.rewards.outcome.maths.comparer import AnswerConventions
-from assay.rewards.outcome.maths.extract import (
+from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
+from assay.rewards.outcome.maths.compare.equality import Equality, compare
+from assay.rewards.outcome.maths.compare.scalars import Tolerance
+from assay.rewards.outcome.maths.find.extract import (
     POLICIES,
     ExtractionPolicy,
     Rule,
     extract,
     reference_span,
 )
-from assay.rewards.outcome.maths.hedges import names_several, offers_alternatives
-from assay.rewards.outcome.maths.scalars import Tolerance
+from assay.rewards.outcome.maths.find.hedges import names_several, offers_alternatives
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
 from assay.schema.score import Abstained, Score, Scored
 
@@ -69,7 +69,7 @@ def math_equal_reward(
     conventions = _conventions(tolerance, percent, units, list_order)
     if second_opinion:
         # Imported only here: processes and event loops cost more than all the rest.
-        from assay.rewards.outcome.maths.second_opinion import require_sympy
+        from assay.rewards.outcome.maths.compare.second_opinion import require_sympy
 
         require_sympy()
     references = _references(answer)
@@ -159,7 +159,7 @@ def _compare_one(
 
 def _ask_sympy(first: Equality, span: str, reference: str) -> Equality:
     """The first comparison with sympy's opinion, or "equal" if sympy proves it."""
-    from assay.rewards.outcome.maths.second_opinion import second_opinion
+    from assay.rewards.outcome.maths.compare.second_opinion import second_opinion
 
     opinion = second_opinion(span, reference)
     if opinion.equal:
