@@ -8,10 +8,9 @@ from importlib import import_module
 from inspect import Signature
 from inspect import signature as signature_of
 from math import isfinite
-from types import NoneType
 from typing import Any, TypeAlias
 
-from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
+from assay.errors import BadParameter, MissingExtra, NoScore
 from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer
 
@@ -24,8 +23,6 @@ class Binding:
     """A reward bound to the columns of one trainer; picklable, and safe in any thread."""
 
     scorer: Scorer
-    columns: Mapping[str, str]
-    """Which column holds a parameter of the reward: `{"answer": "extra_info.solution"}`."""
     abstained: float | None = None
     """The number that the user chose for an abstention, in a trainer that knows only numbers."""
 
@@ -38,20 +35,18 @@ class Binding:
         """The part names that every result carries; none where the reward declares none."""
         return self.scorer.spec.parts or ()
 
-    def row(self, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """The trainer's sample, with the reward's own names added."""
-        row = dict(sample)
-        for parameter, column in self.columns.items():
-            row[parameter] = _look_up(sample, column, parameter, self.name)
-        return row
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Which column holds a parameter of the reward: `{"answer": "extra_info.solution"}`."""
+        return self.scorer.columns
 
     def score(self, sample: Mapping[str, Any]) -> Score:
         """The score of one sample; raises `MissingParameter` if it lacks a column."""
-        return self.scorer(self.row(sample))
+        return self.scorer(sample)
 
     async def score_async(self, sample: Mapping[str, Any]) -> Score:
         """As `score`, without blocking the event loop."""
-        return await self.scorer.score_async(self.row(sample))
+        return await self.scorer.score_async(sample)
 
     def number(self, score: Score) -> float:
         """The value; for an abstention the number chosen for it. Raises `NoScore` if none was."""
@@ -93,21 +88,10 @@ def bind(
 
     Raises `BadParameter` for a column of a parameter that the reward does not have.
     """
-    scorer = Scorer(which, params)
-    parameters = {*scorer.spec.required, *scorer.spec.optional}
-    for parameter, column in (columns or {}).items():
-        if not isinstance(column, str):
-            raise BadParameter(
-                f"{parameter}={column!r}: name the column that holds {parameter!r}; "
-                "the reward's own options go into params="
-            )
-        if parameter not in parameters and not scorer.spec.takes_any:
-            raise BadParameter(
-                f"{scorer.spec.name} has no parameter {parameter!r}; it takes {sorted(parameters)}"
-            )
+    scorer = Scorer(which, params, columns=columns)
     if abstained is not None and not isfinite(abstained):
         raise BadParameter(f"abstained={abstained!r}; choose a finite number")
-    return Binding(scorer, dict(columns or {}), abstained)
+    return Binding(scorer, abstained)
 
 
 class RewardMaker:
@@ -199,27 +183,3 @@ def import_library(module: str, *, package: str) -> Any:
         raise MissingExtra(
             f"{module} cannot be imported ({error}); install {package} in this environment"
         ) from error
-
-
-def _look_up(sample: Mapping[str, Any], path: str, parameter: str, reward: str) -> Any:
-    """The value at a column, or at a dotted path into one; keys and attributes both count."""
-    if path in sample:
-        return sample[path]
-    value: Any = sample
-    for step in path.split("."):
-        if isinstance(value, Mapping):
-            exists = step in value
-            value = value[step] if exists else None
-        elif isinstance(value, (str, int, float, list, NoneType)):
-            # Columns may come from a stranger's request, who must not see Python behind the JSON.
-            exists = False
-        else:
-            exists = hasattr(value, step)
-            value = getattr(value, step, None)
-        if not exists:
-            have = ", ".join(sorted(map(str, sample))) or "nothing"
-            raise MissingParameter(
-                f"{reward} takes {parameter!r} from the column {path!r}, which is not there; "
-                f"the trainer offers: {have}"
-            )
-    return value
