@@ -152,7 +152,8 @@ def _models(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     if before == after:
         return ""
     # Only now: the defaults are read from the model's own module.
-    return _difference("models", *map(_without_defaults, (before, after)), _describe_model)
+    models = _without_defaults(before), _without_defaults(after)
+    return _difference("models", *models, words=_describe_model)
 
 
 def _without_defaults(model: Mapping[str, Any]) -> dict[str, Any]:
