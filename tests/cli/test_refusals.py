@@ -52,7 +52,7 @@ def test_a_module_that_cannot_be_imported(
 def test_an_agent_that_does_not_take_a_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "corridor.toml", "--agent", "scripted", "--set", "actions=5"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("assay: agent 'scripted' cannot be made with the options {'actions': 5}")
+    assert err.startswith("assay: agent 'scripted' cannot be made with the options actions: ")
     assert "TypeError" in err
     assert not Path("runs").exists()
 

@@ -32,6 +32,7 @@ from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
 from assay.runner.retries import read_retry_errors
 from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
+from assay.schema.secrets import secret_values
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
@@ -183,13 +184,15 @@ def start(
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
     # Raises what the agent raises for its options: better now than in every episode.
     _complete(_check_agent(with_recordings(plan.agent, folder)))
+    secrets = secret_values(plan.agent.to_record())
     if earlier is None:
         if not elsewhere:
             _complete(_check_environment(plan))
         manifest = _manifest(plan, code, request.focus or "")
-        return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
+        writer = RunWriter.create(folder, manifest, secrets=secrets)
+        return StartedRun(plan, writer, workers, {})
     notes = _other_code(earlier.manifest, code)
-    return StartedRun(plan, RunWriter.open(earlier.path), workers, notes, reasons)
+    return StartedRun(plan, RunWriter.open(earlier.path, secrets=secrets), workers, notes, reasons)
 
 
 @contextmanager
@@ -202,7 +205,8 @@ def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise MissingExtra.of(what, str(error.name)) from error
     except Exception as error:
-        given = f"the options {options!r:.300}" if options else "its defaults"
+        # Their names alone: a value may be a key.
+        given = f"the options {', '.join(options)}" if options else "its defaults"
         raise BadParameter(f"{what} cannot be made with {given}: {cause_of(error)}") from error
 
 
