@@ -32,6 +32,7 @@ SLOW = {
     "runner/test_resume.py": "runs that are killed",
     "runner/test_run_browser.py": "Chromium",
     "server": "servers and their workers",
+    "test_extras.py": "processes without a package",
     "townsquare/test_chromium.py": "Chromium",
     "townsquare/test_tasks.py": "the whole town, read and solved twice",
     "viewer/test_browser.py": "Chromium",

@@ -8,14 +8,14 @@ from importlib import import_module
 from inspect import Signature
 from inspect import signature as signature_of
 from math import isfinite
-from types import NoneType
 from typing import Any, Literal, TypeAlias
 
 from assay.adapters.end_tokens import END_TOKENS, strip_end_tokens
-from assay.adapters.tally import Tally, group_of, tally_of
-from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
+from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, tally_of
+from assay.errors import BadParameter, MissingExtra, NoScore
 from assay.schema.score import Abstained, Score
-from assay.scoring.scorer import Scorer
+from assay.scoring.columns import look_up
+from assay.scoring.scorer import RESPONSE, Scorer
 
 Reward: TypeAlias = str | Callable[..., Any]
 """A registered name (`name` or `name@version`), or the reward function itself."""
@@ -33,8 +33,6 @@ class Binding:
     """A reward bound to the columns of one trainer; picklable, and safe in any thread."""
 
     scorer: Scorer
-    columns: Mapping[str, str]
-    """Which column holds a parameter of the reward: `{"answer": "extra_info.solution"}`."""
     abstained: StandIn = None
     """What stands for an abstention, in a trainer that knows only numbers."""
     max_abstained: int | None = None
@@ -57,26 +55,37 @@ class Binding:
         """The part names that every result carries; none where the reward declares none."""
         return self.scorer.spec.parts or ()
 
-    def row(self, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """The trainer's sample, with the reward's own names added; a response's end tokens go."""
-        row = dict(sample)
-        for parameter, column in self.columns.items():
-            row[parameter] = _look_up(sample, column, parameter, self.name)
-        response = row.get("final_response")
-        if isinstance(response, str):
-            row["final_response"] = strip_end_tokens(response, self.end_tokens)
-        return row
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Which column holds a parameter of the reward: `{"answer": "extra_info.solution"}`."""
+        return self.scorer.columns
 
     def score(self, sample: Mapping[str, Any]) -> Score:
-        """The score of one sample.
+        """The score of one sample, without the end tokens of its response.
 
         Raises `MissingParameter` if it lacks a column, and `NoScore` if nothing is scored any more.
         """
-        return self.note(self.scorer(self.row(sample)), sample)
+        return self.note(self.scorer(self._without_end_tokens(sample)), sample)
 
     async def score_async(self, sample: Mapping[str, Any]) -> Score:
         """As `score`, without blocking the event loop."""
-        return self.note(await self.scorer.score_async(self.row(sample)), sample)
+        return self.note(await self.scorer.score_async(self._without_end_tokens(sample)), sample)
+
+    def _without_end_tokens(self, sample: Mapping[str, Any]) -> Mapping[str, Any]:
+        response = self._cell(sample, RESPONSE)
+        if not isinstance(response, str):
+            return sample
+        text = strip_end_tokens(response, self.end_tokens)
+        # A dotted path is looked for as a column first.
+        column = self.columns.get(RESPONSE, RESPONSE)
+        return sample if text == response else {**sample, column: text}
+
+    def _cell(self, sample: Mapping[str, Any], parameter: str) -> Any:
+        """What the sample holds for a parameter; `None` where that cannot be read."""
+        try:
+            return look_up(sample, self.columns.get(parameter, parameter), parameter, self.name)
+        except Exception:  # noqa: BLE001 - the scorer says what is wrong with the row
+            return None
 
     def note(self, score: Score, sample: Mapping[str, Any]) -> Score:
         """The score, which the tally now knows; raises `NoScore` if nothing is scored any more."""
@@ -99,10 +108,7 @@ class Binding:
         return float(self.abstained)
 
     def _group(self, sample: Mapping[str, Any]) -> Hashable:
-        try:
-            return group_of(self.row(sample))
-        except MissingParameter:
-            return group_of(sample)
+        return group_of(self._cell(sample, column) for column in GROUP_COLUMNS)
 
     def function(
         self,
@@ -135,22 +141,11 @@ def bind(
 
     Raises `BadParameter` for a column of a parameter that the reward does not have.
     """
-    scorer = Scorer(which, params)
-    parameters = {*scorer.spec.required, *scorer.spec.optional}
-    for parameter, column in (columns or {}).items():
-        if not isinstance(column, str):
-            raise BadParameter(
-                f"{parameter}={column!r}: name the column that holds {parameter!r}; "
-                "the reward's own options go into params="
-            )
-        if parameter not in parameters and not scorer.spec.takes_any:
-            raise BadParameter(
-                f"{scorer.spec.name} has no parameter {parameter!r}; it takes {sorted(parameters)}"
-            )
+    scorer = Scorer(which, params, columns=columns)
     _check_stand_in(abstained)
     if max_abstained is not None and max_abstained < 1:
         raise BadParameter(f"max_abstained={max_abstained!r}; at least 1, or None for no limit")
-    return Binding(scorer, dict(columns or {}), abstained, max_abstained, tuple(end_tokens))
+    return Binding(scorer, abstained, max_abstained, tuple(end_tokens))
 
 
 def _check_stand_in(abstained: Any) -> None:
@@ -260,27 +255,3 @@ def import_library(module: str, *, package: str) -> Any:
         raise MissingExtra(
             f"{module} cannot be imported ({error}); install {package} in this environment"
         ) from error
-
-
-def _look_up(sample: Mapping[str, Any], path: str, parameter: str, reward: str) -> Any:
-    """The value at a column, or at a dotted path into one; keys and attributes both count."""
-    if path in sample:
-        return sample[path]
-    value: Any = sample
-    for step in path.split("."):
-        if isinstance(value, Mapping):
-            exists = step in value
-            value = value[step] if exists else None
-        elif isinstance(value, (str, int, float, list, NoneType)):
-            # Columns may come from a stranger's request, who must not see Python behind the JSON.
-            exists = False
-        else:
-            exists = hasattr(value, step)
-            value = getattr(value, step, None)
-        if not exists:
-            have = ", ".join(sorted(map(str, sample))) or "nothing"
-            raise MissingParameter(
-                f"{reward} takes {parameter!r} from the column {path!r}, which is not there; "
-                f"the trainer offers: {have}"
-            )
-    return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import fsum
 from threading import Lock
@@ -101,13 +101,18 @@ def mean_of(values: Sequence[float], default: float) -> float:
     return fsum(values) / len(values) if values else default
 
 
-def group_of(row: Mapping[str, Any]) -> Hashable:
-    """What the rows of one group have in common: prompt, reference and index, where given."""
-    return hash(tuple(_text(row.get(column)) for column in GROUP_COLUMNS))
+def group_of(cells: Iterable[Any]) -> Hashable:
+    """What the rows of one group have in common, from their `GROUP_COLUMNS`."""
+    return hash(tuple(map(_text, cells)))
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else repr(value)[:4096]
+    if isinstance(value, str):
+        return value
+    try:
+        return repr(value)[:4096]
+    except Exception:  # noqa: BLE001 - a row's objects may fail at anything
+        return type(value).__name__
 
 
 def _too_many(first: Abstained, count: int, reasons: Mapping[str, int]) -> str:

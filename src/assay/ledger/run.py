@@ -85,7 +85,8 @@ class Run:
     def final(self, *, full: bool = False) -> Iterator[Episode]:
         """The attempt that counts for each task and repeat, in the order of their first attempts.
 
-        That is the last one; an attempt that ended in an env_error only where there is no other.
+        That is the last one; an attempt that its model or environment ended only where there is no
+        other.
         """
         selection = self.attempts()
         for chosen in list(selection.final.values()):

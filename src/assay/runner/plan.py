@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from assay.registry import ENVIRONMENTS, RESERVED, TASKS
 from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults
-from assay.runner.benchmark import SECTIONS, Benchmark, find_benchmark, read_benchmark
+from assay.runner.benchmark import SECTIONS, Benchmark, RunLimits, find_benchmark, read_benchmark
 from assay.runner.services import service_options
 from assay.schema.manifest import RunManifest
 from assay.schema.task import Task
@@ -171,8 +171,12 @@ def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[s
 
 
 def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
-    """The configuration of a manifest; older ones name options also where they are the default."""
+    """The configuration of a manifest, as it would be written now.
+
+    Older ones name options also where they are the default, and lack limits that came later.
+    """
     benchmark = dict(config["benchmark"])
+    benchmark["limits"] = {**asdict(RunLimits()), **(benchmark.get("limits") or {})}
     rewards = dict(benchmark.get("rewards") or {})
     options = dict(rewards.get("options") or {})
     for reward, scorer in zip(plan.benchmark.rewards, plan.scorers, strict=True):

@@ -227,8 +227,10 @@ def check_rows(request: Request, rows: int) -> None:
 
 def lost_worker(error: WorkerLost, what: str) -> Refusal:
     """The answer when no worker brought it back."""
-    if error.cause == "deadline":
+    if error.cause in ("deadline", "stuck"):
         return Refusal(408, "deadline", f"{what} took longer than the deadline allows")
+    if error.cause == "memory":
+        return Refusal(413, "too_much_memory", f"{what} takes more memory than a worker may")
     return Refusal(503, "worker_died", f"two workers died over {what}", {"Retry-After": "1"})
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import excerpt, token_count
 from assay.agents.models.protocol import Reply
 from assay.errors import BadParameter, ModelError
@@ -45,7 +46,7 @@ class CliModel:
     session, only what is new is sent; when the session is stale (`stale` holds the messages that
     say so) or the resumed call takes more than half of the time, a fresh session gets the whole
     conversation. The program runs in an empty directory of its own, in its own process group,
-    which is killed when time is up.
+    which is killed when time is up; `timeout_s` is for one reply.
     """
 
     name = "cli"
@@ -57,7 +58,9 @@ class CliModel:
         resume: str | Sequence[str] = RESUME,
         stale: Sequence[str] = STALE,
         environment: Mapping[str, str] | None = None,
+        timeout_s: float = CALL_S,
     ) -> None:
+        self.timeout_s = check_timeout(timeout_s)
         self._command = _words(command)
         self._resume = _words(resume)
         if not self._command:
@@ -70,6 +73,12 @@ class CliModel:
         self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None = None
     ) -> Reply:
         """The client's reply to what is new, or to the whole conversation in a fresh session."""
+        async with model_call():
+            return await self._complete(messages, timeout_s=timeout_s, session=session)
+
+    async def _complete(
+        self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None
+    ) -> Reply:
         started = time.monotonic()
         if session and self._resume:
             extra = [word.replace("{session}", session) for word in self._resume]
@@ -126,7 +135,9 @@ class CliModel:
                     raise ModelError(f"the client wrote more than {MAX_BYTES:,} bytes")
                 return output, errors, await process.wait()
         except TimeoutError:
-            raise _TimedOut(f"{command[0]} did not reply within {timeout_s:g} s") from None
+            raise _TimedOut(
+                f"{command[0]} did not reply within {timeout_s:g} s", fatal=False
+            ) from None
         finally:
             await _kill_group(process)
 
