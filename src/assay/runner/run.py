@@ -206,8 +206,8 @@ def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
         raise MissingExtra.of(what, str(error.name)) from error
     except Exception as error:
         # Their names alone: a value may be a key.
-        given = f"the options {', '.join(options)}" if options else "its defaults"
-        raise BadParameter(f"{what} cannot be made with {given}: {cause_of(error)}") from error
+        names = f"the options {', '.join(options)}" if options else "its defaults"
+        raise BadParameter(f"{what} cannot be made with {names}: {cause_of(error)}") from error
 
 
 async def _check_agent(agent: AgentChoice) -> None:
