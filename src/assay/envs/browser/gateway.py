@@ -67,10 +67,10 @@ class AddressPolicy:
 
         Raises `OSError` if there is no such host.
         """
-        found = await asyncio.get_running_loop().getaddrinfo(
+        entries = await asyncio.get_running_loop().getaddrinfo(
             _known_name(host), port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
         )
-        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
         permitted = [text for text in addresses if self._permits(host, port, text)]
         if not permitted:
             raise AddressRefused(
