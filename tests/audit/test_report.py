@@ -52,7 +52,7 @@ def _finding(severity: Severity, check: str = "or_list", text: str = "42 or 43")
     call = GraderCall(text, {"answer": "42", "prompt": "6 * 7?"})
     return Finding(
         check, "spray", severity, f"{check} is paid", "pays 1", "two answers", "refuse", 3, 8, None,
-        call,
+        check, call,
     )  # fmt: skip
 
 
@@ -109,9 +109,13 @@ def test_the_badge_says_what_the_gate_would(
 
 def test_the_verdict_names_what_is_serious() -> None:
     result = _audit(_finding("low", "hedge"), _finding("high", "or_list"))
-    assert result.verdict == "f: or_list is paid"
+    assert result.fooled
+    assert result.verdict == (
+        "f: fooled: the answer is taken from anywhere in the text; recall: not measured; "
+        "3 checks, 212 probes (1 minor finding)"
+    )
     assert _audit(_finding("low")).verdict == (
-        "f: nothing of medium severity or worse in 3 checks and 212 probes (1 minor finding)"
+        "f: fooled: no; recall: not measured; 3 checks, 212 probes (1 minor finding)"
     )
 
 
