@@ -8,11 +8,14 @@ import pytest
 
 from assay.audit.context import CheckContext
 from assay.audit.data import built_in
+from assay.audit.engine import all_checks
 from assay.audit.findings import Finding, at_least
 from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.session import AuditSession
 from assay.audit.target import parse_target
+from assay.schema.audit import KINDS
+from tests.audit.zoo import outsiders
 from tests.audit.zoo.machine import PLANTED
 
 ZOO = Path(__file__).parent / "zoo" / "machine.py"
@@ -42,3 +45,16 @@ def test_a_predefined_reward_has_no_flaw_of_the_machine() -> None:
         context = CheckContext(session, "maths", built_in("maths")[:6], "fast")
         findings = [f for check in MACHINE_CHECKS for f in context.run(check).findings]
     assert findings == []
+
+
+@pytest.mark.parametrize("name", outsiders.BROKEN)
+def test_a_flaw_that_nobody_here_planted_is_found(name: str) -> None:
+    kind_name, check_name = outsiders.BROKEN[name]
+    kind = next(one for one in KINDS if one == kind_name)
+    check = next(one for one in all_checks() if one.name == check_name)
+    file = ZOO.with_name("outsiders.py")
+    limits = ProcessLimits(call_s=1.0 if check_name == "time_bound" else 10.0, memory_mb=1024)
+    with AuditSession(parse_target(f"{file}:{name}"), limits) as session:
+        findings = CheckContext(session, kind, built_in(kind)).run(check).findings
+    assert findings
+    assert at_least(findings[0].severity, "medium")
