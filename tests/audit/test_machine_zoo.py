@@ -16,7 +16,7 @@ from assay.audit.session import AuditSession
 from assay.audit.target import parse_target
 from assay.schema.audit import KINDS
 from tests.audit.zoo import outsiders
-from tests.audit.zoo.machine import PLANTED
+from tests.audit.zoo.machine import PLANTED, SLOW
 
 ZOO = Path(__file__).parent / "zoo" / "machine.py"
 CHECKS = {check.name: check for check in MACHINE_CHECKS}
@@ -30,8 +30,9 @@ def _findings(name: str, *checks: str, rows: int = 4) -> list[Finding]:
         return [finding for check in checks for finding in context.run(CHECKS[check]).findings]
 
 
-@pytest.mark.parametrize(("name", "check"), PLANTED.items())
-def test_a_planted_flaw_is_found_by_its_check(name: str, check: str) -> None:
+@pytest.mark.parametrize("name", [name for name in PLANTED if name not in SLOW])
+def test_a_planted_flaw_is_found_by_its_check(name: str) -> None:
+    check = PLANTED[name]
     rows = 1 if name == "blocks_the_loop" else 4
     findings = _findings(name, check, rows=rows)
     assert [finding.check for finding in findings] == [check]
@@ -55,6 +56,7 @@ def test_a_flaw_that_nobody_here_planted_is_found(name: str) -> None:
     file = ZOO.with_name("outsiders.py")
     limits = ProcessLimits(call_s=1.0 if check_name == "time_bound" else 10.0, memory_mb=1024)
     with AuditSession(parse_target(f"{file}:{name}"), limits) as session:
-        findings = CheckContext(session, kind, built_in(kind)).run(check).findings
+        rows = built_in(kind)[: 2 if check.family == "machine" and kind != "choice" else None]
+        findings = CheckContext(session, kind, rows).run(check).findings
     assert findings
     assert at_least(findings[0].severity, "medium")

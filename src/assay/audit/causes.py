@@ -26,7 +26,7 @@ PAID: Final = frozenset(
     "think_leak think_only equality_chain covering unit_swap lookalike hidden_tail foreign_denial "
     "length_bias duplication range several_messages failed_calls forged_tool late_call "
     "repeated_calls tool_alone gold_in_tool_output claims_believed after_done dead_world "
-    "hostile_paid failure_policy code_execution reference_unread".split()
+    "hostile_paid failure_policy code_execution".split()
 )
 """Checks that find pay for what should earn none: the target is fooled."""
 REFUSED: Final = frozenset(

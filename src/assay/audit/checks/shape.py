@@ -72,12 +72,14 @@ def _beside_plain(
 def _length_bias(context: CheckContext) -> CheckResult:
     """Padding never raises the pay; where the answer has a place of its own, it never costs it."""
     more, less, tried = list[ProbeOutcome](), list[ProbeOutcome](), 0
+    # A form may well be the whole of a response.
+    placed = context.frame.anchored and context.kind != "format"
     for name, short, one in _beside_plain(context, context.rows(5), "{} answer", _padded):
         tried += 1
         gain = (one.result.pay - short) / context.full_marks
         if gain > NOTICEABLE:
             more.append(one)
-        elif gain < -NOTICEABLE and name == "right" and context.frame.anchored:
+        elif gain < -NOTICEABLE and name == "right" and placed:
             less.append(one)
     longer = context.report_hits(more, tried)
     around = context.reporting(AROUND).report_hits(less, tried)
