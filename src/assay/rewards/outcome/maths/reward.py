@@ -23,6 +23,7 @@ from assay.errors import BadParameter
 from assay.registry import reward
 from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
 from assay.rewards.outcome.maths.compare.equality import Equality, compare
+from assay.rewards.outcome.maths.compare.readings import RowReadings
 from assay.rewards.outcome.maths.compare.scalars import Tolerance
 from assay.rewards.outcome.maths.find.extract import (
     POLICIES,
@@ -32,6 +33,7 @@ from assay.rewards.outcome.maths.find.extract import (
     reference_span,
 )
 from assay.rewards.outcome.maths.find.hedges import names_several, offers_alternatives
+from assay.rewards.outcome.maths.limits import MAX_BITS, TooLarge
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
 from assay.schema.score import Abstained, Score, Scored
 
@@ -72,7 +74,10 @@ def math_equal_reward(
         from assay.rewards.outcome.maths.compare.second_opinion import require_sympy
 
         require_sympy()
-    references = _references(answer)
+    try:
+        references = _references(answer)
+    except TooLarge as limit:
+        return Abstained("unparseable_reference", f"the reference is {limit}", PARTS)
     if not references:
         return Abstained("missing_reference", f"the reference is {answer!r:.80}", PARTS)
     if not isinstance(final_response, str):
@@ -135,8 +140,9 @@ def _compare_all(
     A reference that cannot be read might have been the one that is equal, so it is not outvoted.
     """
     unread: Equality | None = None
-    for reference in references:
-        comparison = _compare_one(span, reference, conventions, second_opinion=second_opinion)
+    row = RowReadings()
+    for reference in dict.fromkeys(references):
+        comparison = _compare_one(span, reference, conventions, row, second_opinion=second_opinion)
         if comparison.equal:
             return comparison
         if comparison.equal is None:
@@ -145,13 +151,18 @@ def _compare_all(
 
 
 def _compare_one(
-    span: str, reference: str, conventions: AnswerConventions, *, second_opinion: bool
+    span: str,
+    reference: str,
+    conventions: AnswerConventions,
+    row: RowReadings,
+    *,
+    second_opinion: bool,
 ) -> Equality:
     expected = reference_span(reference)
     if offers_alternatives(span) and not names_several(expected):
         because = "alternatives are no answer to one value"
         return Equality(equal=False, rule="alternatives", because=because)
-    equality = compare(span, expected, conventions=conventions)
+    equality = compare(span, expected, conventions=conventions, row=row)
     if second_opinion and not equality.equal and equality.rule in _UNSETTLED:
         return _ask_sympy(equality, span, expected)
     return equality
@@ -177,13 +188,21 @@ def _wrong(because: str, notes: Mapping[str, str]) -> Scored:
 
 
 def _references(answer: object) -> list[str]:
-    """The acceptable answers as texts; none when there is no reference."""
+    """The acceptable answers as texts; none when there is no reference.
+
+    Raises TooLarge for a number beyond the size limit of the arithmetic.
+    """
     if answer is None:
         return []
     if isinstance(answer, str):
         return [answer] if answer.strip() else []
-    if isinstance(answer, (bool, int, float, Fraction)):
+    if isinstance(answer, (bool, float)):
         return [str(answer)]
+    if isinstance(answer, int):
+        return [_digits(answer)]
+    if isinstance(answer, Fraction):
+        whole = answer.denominator == 1
+        return ["/".join(map(_digits, answer.as_integer_ratio()[: 1 if whole else 2]))]
     if isinstance(answer, Decimal):
         # 1E+999999999 is short only in this notation.
         plain_digits = answer.is_finite() and abs(answer.adjusted()) < 1000
@@ -196,6 +215,13 @@ def _references(answer: object) -> list[str]:
     raise BadParameter(
         f"the answer is a {type(answer).__name__}; pass a text, a number, or a list of these"
     )
+
+
+def _digits(value: int) -> str:
+    """The digits of a whole number, also of one that is too long for `str`."""
+    if value.bit_length() > MAX_BITS:
+        raise TooLarge(f"a number with more than {MAX_BITS:,} bits")
+    return str(Decimal(value))
 
 
 @lru_cache(maxsize=64)
