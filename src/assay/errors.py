@@ -13,6 +13,7 @@ the value, and says what to do next.
     │   └── MissingExtra         an optional dependency is not installed
     ├── BadRecord                a file, line or record is not what it claims to be
     ├── NoScore                  the number of an abstained score was asked for
+    ├── TooManyAbstained         a job was stopped, because it no longer scores
     ├── ModelError               a language model could not be asked, or its reply not be read
     ├── PromptTooLong            a conversation is longer than the model takes
     ├── RunStopped               a run was ended early, since every attempt would fail alike
@@ -21,6 +22,8 @@ the value, and says what to do next.
         ├── AcquireTimeout       no instance became free before the deadline
         ├── DeadResource         the environment behind an instance has died
         └── NotReset             an instance was used by a rollout that did not reset it
+
+`Interruption` stands beside the tree: it stops a reward from outside, and no reward catches it.
 """
 
 from __future__ import annotations
@@ -45,6 +48,17 @@ def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
 
     near = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}? {then}".rstrip() if near else then
+
+
+def cause_of(error: BaseException) -> str:
+    """What somebody's code raised and where, in one line: `TypeError: … (mine.py, line 3)`."""
+    import traceback
+
+    text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1][:300]
+    if isinstance(error, SyntaxError):
+        return f"{text} ({error.filename}, line {error.lineno})"
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{text} ({frames[-1].filename}, line {frames[-1].lineno})" if frames else text
 
 
 class AssayError(Exception):
@@ -88,6 +102,10 @@ class BadRecord(AssayError, ValueError):
 
 class NoScore(AssayError, TypeError):
     """The number of an abstained score was asked for."""
+
+
+class TooManyAbstained(AssayError):
+    """A job was stopped, because more of its rows abstained than it allows."""
 
 
 class ModelError(AssayError, RuntimeError):
@@ -141,3 +159,10 @@ class DeadResource(ResourceError):
 
 class NotReset(ResourceError):
     """An instance was used by a rollout that did not reset it."""
+
+
+class Interruption(BaseException):
+    """A reward is being stopped from outside, as by a deadline: it passes the scoring boundary.
+
+    Not an `Exception`: a reward that catches those must not catch it.
+    """

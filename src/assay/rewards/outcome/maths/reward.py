@@ -7,15 +7,14 @@ to the reward.
 
 References: a text (a whole solution counts as the answer that it boxes), a number, or a list of
 acceptable answers, of which the best counts. A missing or unreadable reference is no fault of the
-agent: the rewards abstain.
+agent: the rewards abstain, as they do from a response that is not text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -33,9 +32,9 @@ from assay.rewards.outcome.maths.find.extract import (
     reference_span,
 )
 from assay.rewards.outcome.maths.find.hedges import names_several, offers_alternatives
-from assay.rewards.outcome.maths.limits import MAX_BITS, TooLarge
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
 from assay.schema.score import Abstained, Score, Scored
+from assay.schema.values import Unreadable, read_references, read_response
 
 ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
 PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
@@ -74,15 +73,17 @@ def math_equal_reward(
         from assay.rewards.outcome.maths.compare.second_opinion import require_sympy
 
         require_sympy()
-    try:
-        references = _references(answer)
-    except TooLarge as limit:
-        return Abstained("unparseable_reference", f"the reference is {limit}", PARTS)
+    references = _references(answer)
+    if isinstance(references, Unreadable):
+        return Abstained("bad_reference", f"'answer' {references.because}", PARTS)
     if not references:
         return Abstained("missing_reference", f"the reference is {answer!r:.80}", PARTS)
-    if not isinstance(final_response, str):
+    response = read_response(final_response)
+    if isinstance(response, Unreadable):
+        return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
+    if response is None:
         return _wrong("there is no response", {"extracted": "", "rule": "none"})
-    extracted = extract(final_response, policy)
+    extracted = extract(response, policy)
     if extracted.span is None:
         return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
     best = _compare_all(extracted.span, references, conventions, second_opinion=second_opinion)
@@ -187,41 +188,20 @@ def _wrong(because: str, notes: Mapping[str, str]) -> Scored:
     return Scored(0.0, because, {"acc": 0.0}, notes)
 
 
-def _references(answer: object) -> list[str]:
-    """The acceptable answers as texts; none when there is no reference.
-
-    Raises TooLarge for a number beyond the size limit of the arithmetic.
-    """
-    if answer is None:
-        return []
-    if isinstance(answer, str):
-        return [answer] if answer.strip() else []
-    if isinstance(answer, (bool, float)):
-        return [str(answer)]
-    if isinstance(answer, int):
-        return [_digits(answer)]
-    if isinstance(answer, Fraction):
-        whole = answer.denominator == 1
-        return ["/".join(map(_digits, answer.as_integer_ratio()[: 1 if whole else 2]))]
-    if isinstance(answer, Decimal):
-        # 1E+999999999 is short only in this notation.
-        plain_digits = answer.is_finite() and abs(answer.adjusted()) < 1000
-        return [format(answer, "f") if plain_digits else str(answer)]
-    plain = getattr(answer, "tolist", None)
-    if callable(plain):
-        return _references(plain())
-    if isinstance(answer, Iterable) and not isinstance(answer, (bytes, Mapping)):
-        return [text for item in answer for text in _references(item)]
-    raise BadParameter(
-        f"the answer is a {type(answer).__name__}; pass a text, a number, or a list of these"
-    )
+def _references(answer: object) -> list[str] | Unreadable:
+    """The acceptable answers as texts; none when there is no reference."""
+    references = read_references(answer)
+    if isinstance(references, Unreadable):
+        return references
+    texts = [_reference_text(reference) for reference in references]
+    return [text for text in texts if text.strip()]
 
 
-def _digits(value: int) -> str:
-    """The digits of a whole number, also of one that is too long for `str`."""
-    if value.bit_length() > MAX_BITS:
-        raise TooLarge(f"a number with more than {MAX_BITS:,} bits")
-    return str(Decimal(value))
+def _reference_text(reference: object) -> str:
+    if isinstance(reference, Decimal) and abs(reference.adjusted()) < 1000:
+        return format(reference, "f")
+    # 1E+999999999 is short only in this notation.
+    return str(reference)
 
 
 @lru_cache(maxsize=64)
