@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from assay.errors import BadParameter
+from assay.errors import BadParameter, UnknownName
+from assay.registry import AGENTS
+from assay.registry.annotations import UNKNOWN, admits, annotations_of
 
 RUNS_DIR = "runs"
 
@@ -43,6 +47,33 @@ def key_value(text: str, option: str) -> tuple[str, Any]:
         )
     except (ValueError, RecursionError):
         return key, value
+
+
+def options_of(
+    texts: Sequence[str], option: str, maker: Callable[..., Any] | None = None
+) -> dict[str, Any]:
+    """Each `key=value` that was given for an option such as `--set`.
+
+    A value stays text where `maker` says that the key is a text: `--set zip=01067` and
+    `--set guess=43` alike.
+    """
+    annotations = {} if maker is None else annotations_of(maker)
+    options: dict[str, Any] = {}
+    for text in texts:
+        key, value = key_value(text, option)
+        raw = text.partition("=")[2]
+        annotation = annotations.get(key, UNKNOWN)
+        is_text = not admits(annotation, value) and admits(annotation, raw)
+        options[key] = raw if is_text else value
+    return options
+
+
+def agent_options(texts: Sequence[str], agent: str | None) -> dict[str, Any]:
+    """The values of `--set`, read as the agent's own options say; an unknown agent says nothing."""
+    maker = None
+    with suppress(UnknownName):
+        maker = None if agent is None else AGENTS.get(agent)
+    return options_of(texts, "--set", maker)
 
 
 def _whole_number(digits: str) -> int:

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
-from assay.cli.options import key_value, runs_option
+from assay.cli.options import agent_options, runs_option
 from assay.cli.summary import print_run
 from assay.cli.terminal import number_text, progress_output
 from assay.errors import BadParameter, RunStopped
@@ -116,7 +116,7 @@ def command(
         benchmark=benchmark,
         agent=agent,
         settings={
-            **dict(key_value(text, "--set") for text in settings),
+            **agent_options(settings, agent),
             **({} if call_timeout is None else {"model_options.timeout_s": call_timeout}),
         },
         tasks=tasks,
