@@ -176,9 +176,9 @@ def same_time(left: str, right: str) -> bool | None:
     expected_times = _times(expected)
     if not expected_times:
         return None
-    given = plain(left)
-    times = _times(given)
-    if not times or not (_CLOCK.fullmatch(given) or _CLOCK.fullmatch(expected)):
+    phrase = plain(left)
+    times = _times(phrase)
+    if not times or not (_CLOCK.fullmatch(phrase) or _CLOCK.fullmatch(expected)):
         return None
     return bool(times & expected_times)
 
