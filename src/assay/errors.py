@@ -13,6 +13,7 @@ the value, and says what to do next.
     │   └── MissingExtra         an optional dependency is not installed
     ├── BadRecord                a file, line or record is not what it claims to be
     ├── NoScore                  the number of an abstained score was asked for
+    ├── TooManyAbstained         a job was stopped, because it no longer scores
     ├── ModelError               a language model could not be asked, or its reply not be read
     ├── PromptTooLong            a conversation is longer than the model takes
     ├── RunStopped               a run was ended early, since every attempt would fail alike
@@ -21,6 +22,8 @@ the value, and says what to do next.
         ├── AcquireTimeout       no instance became free before the deadline
         ├── DeadResource         the environment behind an instance has died
         └── NotReset             an instance was used by a rollout that did not reset it
+
+`Interruption` stands beside the tree: it stops a reward from outside, and no reward catches it.
 """
 
 from __future__ import annotations
@@ -90,6 +93,10 @@ class NoScore(AssayError, TypeError):
     """The number of an abstained score was asked for."""
 
 
+class TooManyAbstained(AssayError):
+    """A job was stopped, because more of its rows abstained than it allows."""
+
+
 class ModelError(AssayError, RuntimeError):
     """A language model could not be asked, or its reply could not be read.
 
@@ -141,3 +148,10 @@ class DeadResource(ResourceError):
 
 class NotReset(ResourceError):
     """An instance was used by a rollout that did not reset it."""
+
+
+class Interruption(BaseException):
+    """A reward is being stopped from outside, as by a deadline: it passes the scoring boundary.
+
+    Not an `Exception`: a reward that catches those must not catch it.
+    """

@@ -31,6 +31,7 @@ from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed, relocati
 from assay.runner.retries import read_retry_errors
 from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
+from assay.schema.secrets import secret_values
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
@@ -183,14 +184,16 @@ def start(
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
     # Raises what the agent raises for its options: better now than in every episode.
     _complete(with_recordings(plan.agent, folder).build().close())
+    secrets = secret_values(plan.agent.to_record())
     if earlier is None:
         if not elsewhere:
             _complete(_check_environment(plan))
         manifest = _manifest(plan, code, request.focus or "")
-        return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
+        writer = RunWriter.create(folder, manifest, secrets=secrets)
+        return StartedRun(plan, writer, workers, {})
     moved = relocation(plan, earlier.manifest)
     notes = _other_code(earlier.manifest, code) | ({"resumed_with": moved} if moved else {})
-    return StartedRun(plan, RunWriter.open(earlier.path), workers, notes, reasons)
+    return StartedRun(plan, RunWriter.open(earlier.path, secrets=secrets), workers, notes, reasons)
 
 
 async def _check_environment(plan: Plan) -> None:
