@@ -216,9 +216,9 @@ def _with_model_where_it_is_now(
     before, after = _model_options(then), _model_options(now)
     if not before or not after:
         return then
-    kept = {key: value for key, value in before.items() if key not in NO_MATTER}
-    moved = {key: value for key, value in after.items() if key in NO_MATTER}
-    options = {**then["agent"]["options"], "model_options": {**kept, **moved}}
+    identity = {key: value for key, value in before.items() if key not in NO_MATTER}
+    location = {key: value for key, value in after.items() if key in NO_MATTER}
+    options = {**then["agent"]["options"], "model_options": {**identity, **location}}
     return {**then, "agent": {**then["agent"], "options": options}}
 
 
