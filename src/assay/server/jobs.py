@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from assay.adapters.binding import Binding, bind
-from assay.errors import BadParameter, BadRecord, MissingParameter, UnknownName
+from assay.errors import BadRecord, Interruption, UnknownName
 from assay.registry import find_reward
 from assay.runner.batch import score_row
 from assay.runner.results import result_of
@@ -77,8 +77,8 @@ class Turn(NamedTuple):
     """Says which row is next, from 0, and how many are behind it."""
 
 
-class OutOfTime(BaseException):
-    """The alarm of a worker. Not an `Exception`: a reward that catches those must not catch it."""
+class OutOfTime(Interruption):
+    """The alarm of a worker."""
 
 
 def prepare(argument: tuple[Sequence[str], Sequence[str]], turn: Turn) -> int:  # noqa: ARG001 - as any work
@@ -155,7 +155,8 @@ def join_results(results: Sequence[ChunkResult]) -> ChunkResult:
 
 def bind_all(scorers: Sequence[ScorerSpec], columns: Mapping[str, str]) -> list[Binding]:
     """The rewards, looked up by name and configured."""
-    return [bind(name, params=params, columns=columns) for name, params in scorers]
+    # A trainer's route has cut off its end tokens; any other response is scored as it came.
+    return [bind(name, params=params, columns=columns, end_tokens=()) for name, params in scorers]
 
 
 def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
@@ -186,16 +187,11 @@ def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) 
         return scorer.abstain("deadline", f"{place} was not begun before the deadline")
     try:
         with alarm(left_s):
-            if binding.columns and isinstance(row, Mapping):
-                row = binding.row(row)
             return score_row(scorer, row, place)
-    except MissingParameter as error:
-        return scorer.abstain("bad_row", f"{place}: {error}")
     except OutOfTime:
         return scorer.abstain("deadline", f"{place} was not finished before the deadline")
-    except BadParameter:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a reward that calls sys.exit() ends no worker
+    except KeyboardInterrupt as error:
+        # A worker takes no Ctrl-C, so it is the reward that raised it.
         return scorer.abstain("grader_error", f"{scorer.spec.name} raised {type(error).__name__}")
 
 

@@ -197,7 +197,7 @@ async def _limit_body(app: App, scope: Scope, body: _Body) -> None:
         except BodyTooLarge:
             await body.refuse(body.problem)
         finally:
-            body.load.held_bytes -= body.held
+            body.load.held_bytes -= body.size
 
 
 class _Refusal(NamedTuple):
@@ -250,7 +250,7 @@ class _Body:
     """Read line by line: what was read is let go, so it is not broken off when others hold much."""
     counts: bool = True
     received: int = 0
-    held: int = 0
+    size: int = 0
     too_large: bool = False
     problem: _Refusal | None = None
     started: bool = False
@@ -264,7 +264,7 @@ class _Body:
             size = len(message.get("body", b""))
             self.received += size
             if not self.stream:
-                self.held += size
+                self.size += size
                 self.load.held_bytes += size
                 if self.load.is_full():
                     self.problem = BUSY
