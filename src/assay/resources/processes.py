@@ -19,11 +19,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from assay.errors import BadParameter, ResourceError
 
 MARKS = "ASSAY_CHILD_MARKS"
 """An environment variable: the marks of the child processes that a process descends from."""
@@ -149,13 +152,47 @@ def kill_at_close(fd: int, owner: int) -> bool:
 def worker_pool(
     workers: int, prepare: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
 ) -> ProcessPoolExecutor:
-    """A pool of spawned processes; they end when the parent does, even by SIGKILL."""
+    """A pool of spawned processes; they end when the parent does, even by SIGKILL.
+
+    A worker that is itself starting, and imports the script that starts workers, ends quietly: the
+    pool that it belongs to says why, by `explained_pool`.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)
     return ProcessPoolExecutor(
         max_workers=workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
         initargs=(prepare, arguments),
     )
+
+
+@contextmanager
+def explained_pool() -> Iterator[None]:
+    """Raise an error that says what to do where a pool's workers have ended by themselves.
+
+    `BadParameter` if the script starts workers whenever it is imported, else `ResourceError`.
+    """
+    try:
+        yield
+    except BrokenProcessPool as error:
+        script = _unguarded_script()
+        if script:
+            raise BadParameter(
+                f"{script} starts worker processes when it is imported, as they do; put the call "
+                'under `if __name__ == "__main__":`, or leave workers at 1'
+            ) from error
+        raise ResourceError(
+            "a worker process ended by itself; it may have run out of memory, or a reward ended it"
+        ) from error
+
+
+def _unguarded_script() -> str:
+    """The script that is running, if it never asks whether it is; empty otherwise."""
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    if script is None or not Path(script).is_file():
+        return ""
+    return "" if b"__main__" in Path(script).read_bytes() else str(script)
 
 
 def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:

@@ -10,19 +10,21 @@ from __future__ import annotations
 import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import BadRecord
 from assay.formats import parquet
+from assay.runner.batch import check_table
+from assay.runner.counts import RewardCounts
 from assay.runner.engine import Engine, LocalProcesses
 from assay.runner.results import join_shards, write_shard
-from assay.runner.shard_rows import SHARD_BYTES, fingerprint, plan_shards
+from assay.runner.shard_rows import SHARD_BYTES, column_names, fingerprint, plan_shards
 from assay.runner.shard_scoring import (
-    RewardCounts,
     RewardLike,
     RowProgress,
+    ShardCounts,
     ShardJob,
     ShardScoring,
     check_same,
@@ -32,6 +34,7 @@ from assay.runner.shard_scoring import (
     read_plan,
     write_plan,
 )
+from assay.scoring.scorer import Scorer
 
 PLAN = "plan.json"
 
@@ -57,6 +60,8 @@ def score_file(
     out: str | Path,
     *,
     keep: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    max_abstained: float | None = None,
     workers: int = 1,
     engine: Engine | None = None,
     resume: bool = False,
@@ -64,15 +69,26 @@ def score_file(
     progress: RowProgress | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> FileReport:
-    """Every row of a JSONL or Parquet file scored into `out`, with the counts of what happened.
+    """Every row of a JSONL, CSV or Parquet file scored into `out`, with the counts.
 
     The bytes of `out` depend on the input, the rewards and their configuration alone: not on the
     number of workers, nor on how often the job was killed and resumed. A `Scorer` among the
     rewards brings its configuration. `engine` does the work instead of `workers` processes.
+
+    `columns` says which column holds a parameter of the rewards: `{"answer": "solution"}`. A row
+    that cannot be read abstains; more of these than `max_abstained`, a number of rows or a share of
+    them, raise `TooManyAbstained`, and the job can be resumed.
     """
-    scoring = make_shard_scoring(rewards, keep)
+    scoring = make_shard_scoring(rewards, keep, columns, max_abstained)
     job = _OneFileJob(Path(source), Path(out), scoring, engine or LocalProcesses(workers))
     return job.run(shard_bytes, resume=resume, overwrite=overwrite, progress=progress)
+
+
+def check_source(source: Path, scorers: Sequence[Scorer]) -> None:
+    """Raise `MissingParameter` if a file with a header lacks a column that a reward needs."""
+    names = column_names(source)
+    for scorer in scorers if names is not None else ():
+        check_table(scorer, names or (), source.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +111,22 @@ class FileJob(ABC):
         done = resumed = sum(counts.rows for counts in finished.values())
         if progress is not None:
             progress(done, total)
+        self.check(finished.values())
         remaining = [job for job in jobs if job.number not in finished]
         for counts in self.engine.map(self.scoring, remaining):
             finished[counts.number] = counts
             done += counts.rows
+            self.check(finished.values())
             if progress is not None:
                 progress(done, total)
         merged = merge_counts(self.scoring.scorers, (finished[job.number] for job in jobs))
         self.close(jobs, done, merged)
         return FileReport(done, merged, time.monotonic() - start, resumed, self.out)
+
+    def check(self, finished: Iterable[ShardCounts]) -> None:
+        """Raise `TooManyAbstained` if too many rows of the finished shards abstained."""
+        if self.scoring.limit is not None:
+            self.scoring.limit.check(merge_counts(self.scoring.scorers, finished))
 
     @abstractmethod
     def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
@@ -126,6 +149,7 @@ class _OneFileJob(FileJob):
             raise BadRecord(f"{str(self.out)!r} exists already; --overwrite replaces it")
         if parquet.is_parquet(self.out):
             parquet.check_installed()
+        check_source(self.source, self.scoring.scorers)
         shards = plan_shards(self.source, shard_bytes)
         plan = {
             "source": fingerprint(self.source),
