@@ -81,6 +81,11 @@ def main(arguments: list[str] | None = None) -> Any:
         if isinstance(error, TooManyAbstained):
             return 3
         return 2 if isinstance(error, UsageError) else 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        click.echo(f"assay: {str(error.filename)!r}: {error.strerror}", err=True)
+        return 1
 
 
 def run() -> None:

@@ -303,7 +303,7 @@ def _insert_run(database: sqlite3.Connection, run_id: str, layout: RunLayout) ->
     try:
         manifest = read_manifest(layout)
     except BadRecord as error:
-        manifest = RunManifest(run_id=run_id, benchmark="", agent="", focus=f"unreadable: {error}")
+        manifest = RunManifest(run_id="", benchmark="", agent="", focus=f"unreadable: {error}")
     values = (
         run_id,
         manifest.created_at,

@@ -18,6 +18,7 @@ import unicodedata
 from pathlib import Path
 
 from assay.errors import BadRecord, UnknownName
+from assay.schema.name import is_name, name_problem
 
 INDEX = "index.sqlite"
 LATEST = "latest"
@@ -25,7 +26,6 @@ LATEST = "latest"
 SLUG_CHARS = 40
 
 _FROM_THE_END = re.compile(r"@-([1-9]\d{0,8})")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _ATTEMPT = re.compile(r"(?P<stem>.+\.r\d+)\.a(?P<n>\d{1,9})")
 
 
@@ -46,11 +46,8 @@ class RunLayout:
 
 def safe_name(name: str, what: str) -> str:
     """The name itself, if it stays inside its folder on every file system."""
-    if _NAME.fullmatch(name) is None:
-        raise BadRecord(
-            f"{what} {name[:80]!r} is not safe as a file name; "
-            "use at most 200 letters, digits, dots, dashes and underscores"
-        )
+    if not is_name(name):
+        raise BadRecord(f"{what} {name_problem(name)}")
     return name
 
 

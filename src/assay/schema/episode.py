@@ -10,6 +10,7 @@ from pydantic import Field, FiniteFloat, SerializerFunctionWrapHandler, model_se
 
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.message import Message
+from assay.schema.name import NameOrEmpty
 from assay.schema.record import Record, ScoreField
 from assay.schema.task import Task
 from assay.schema.usage import Usage
@@ -116,7 +117,7 @@ class Episode(Record):
     is read without its steps.
     """
 
-    attempt: str = ""
+    attempt: NameOrEmpty = ""
     """Safe as a file name, and unique in its run."""
     task: Task
     repeat: int = Field(default=0, ge=0, le=MOST)

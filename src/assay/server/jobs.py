@@ -155,7 +155,8 @@ def join_results(results: Sequence[ChunkResult]) -> ChunkResult:
 
 def bind_all(scorers: Sequence[ScorerSpec], columns: Mapping[str, str]) -> list[Binding]:
     """The rewards, looked up by name and configured."""
-    return [bind(name, params=params, columns=columns) for name, params in scorers]
+    # A trainer's route has cut off its end tokens; any other response is scored as it came.
+    return [bind(name, params=params, columns=columns, end_tokens=()) for name, params in scorers]
 
 
 def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:

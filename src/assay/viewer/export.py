@@ -166,9 +166,9 @@ def _copy_artifacts(reader: RunsReader, page: EpisodePage, target: Path) -> None
     if page.ending is not None and page.ending.messages_sha256:
         needed.append((page.ending.messages_sha256, "txt"))
     for sha256, kind in needed:
-        path = target / artifact_file(sha256, kind)
-        path.parent.mkdir(exist_ok=True)
         # The page says of an artifact that it cannot be read.
         with suppress(AssayError):
-            if not path.exists():
-                path.write_bytes(reader.artifact(page.run_id, sha256))
+            content = reader.artifact(page.run_id, sha256)
+            path = target / artifact_file(sha256, kind)
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)

@@ -19,6 +19,7 @@ from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import excerpt, token_count
 from assay.agents.models.protocol import Reply
 from assay.errors import BadParameter, ModelError
+from assay.schema.secrets import SecretMask, environment_secrets
 from assay.schema.usage import Usage
 
 COMMAND = "claude -p --output-format json"
@@ -26,8 +27,6 @@ RESUME = "--resume {session}"
 STALE = ("No conversation found with session ID",)
 MAX_BYTES = 16_000_000
 REAP_S = 10.0
-_SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_LEAST_SECRET = 6
 
 
 class _TimedOut(ModelError):
@@ -143,11 +142,7 @@ class CliModel:
 
     def _clean(self, output: bytes) -> bytes:
         """The client's output without the value of any variable that is named like a secret."""
-        for name, value in self._environment.items():
-            secret = name.upper().endswith(_SECRET_NAMES)
-            if secret and len(value) >= _LEAST_SECRET:
-                output = output.replace(os.fsencode(value), b"[key]")
-        return output
+        return SecretMask(environment_secrets(self._environment)).bytes(output)
 
 
 def _words(command: str | Sequence[str]) -> list[str]:

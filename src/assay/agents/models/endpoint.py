@@ -16,6 +16,7 @@ import orjson
 
 from assay.errors import BadParameter, ModelError, PromptTooLong
 from assay.resources.backoff import Backoff, retry_after_s
+from assay.schema.secrets import SecretMask, secret_values
 
 T = TypeVar("T")
 
@@ -68,7 +69,8 @@ class Endpoint:
         except httpx.InvalidURL as error:
             raise BadParameter(f"{url!r} is no URL: {error}") from error
         self._headers = dict(headers)
-        self._secret = secret
+        self.mask = SecretMask([secret, *secret_values(url)])
+        """Takes the key out of whatever the server sends, and out of every message."""
         self._retry = retry or RetryPolicy()
         self._client: httpx.AsyncClient | None = None
 
@@ -125,7 +127,7 @@ class Endpoint:
 
     def _public(self, problem: str) -> str:
         text = f"{self.public_url}: {problem}"
-        return text.replace(self._secret, "[key]") if self._secret else text
+        return self.mask.text(text)
 
     def _checked(self, response: _Response) -> bytes:
         """The content of a response that may be a reply; a web page is none."""
@@ -168,9 +170,8 @@ class Endpoint:
                     if len(received) > MAX_BYTES:
                         self.fail(f"the response is longer than {MAX_BYTES:,} bytes")
                 content = bytes(received)
-                if self._secret:
-                    # Before anything is cut or quoted: half a key would not be recognised.
-                    content = content.replace(self._secret.encode(), b"[key]")
+                # Before anything is cut or quoted: half a key would not be recognised.
+                content = self.mask.bytes(content)
                 return _Response(response.status_code, response.headers, content)
         except (httpx.TransportError, httpx.DecodingError) as error:
             return f"{type(error).__name__}: {error}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -81,7 +81,9 @@ class HostedModel(ABC):
         body = {**self._body, **self._conversation(messages)}
         read = self._read_stream if self.stream else self._read
         async with model_call():
-            return await self._endpoint.post_and_read(body, read, timeout_s=timeout_s)
+            reply = await self._endpoint.post_and_read(body, read, timeout_s=timeout_s)
+        # Once more: in a stream of events the key may have come in pieces.
+        return replace(reply, text=self._endpoint.mask.text(reply.text))
 
     async def close(self) -> None:
         """Close the connections."""
