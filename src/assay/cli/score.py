@@ -265,6 +265,8 @@ def _print_lines(
         sys.stdout.buffer.write(encode(result))
         _count(counts, scores, limit)
     sys.stdout.buffer.flush()
+    if limit is not None:
+        limit.check(counts, at_end=True)
     _print_counts(progress_output(), counts)
     return counts
 
@@ -293,6 +295,8 @@ def _print_table(
         beyond += 1
     if beyond:
         console.print(f"… and {beyond:,} more rows; --out FILE keeps them all")
+    if limit is not None:
+        limit.check(counts, at_end=True)
     _print_counts(console, counts)
     return counts
 

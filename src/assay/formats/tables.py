@@ -33,8 +33,8 @@ def read_table(table: Any) -> RowTable:
         raise BadParameter(f"rows is {table!r:.80}; `assay.score_file` scores files")
     if isinstance(table, Mapping):
         return _from_mapping(table)
-    if _has(table, "to_batches", "column_names"):
-        return RowTable(_arrow_rows(table), tuple(map(str, table.column_names)))
+    if _has(table, "to_pylist", "schema", "slice"):
+        return RowTable(_arrow_rows(table), tuple(map(str, table.schema.names)))
     if _has(table, "iter_rows", "columns"):
         return RowTable(table.iter_rows(named=True), tuple(map(str, table.columns)))
     if _has(table, "itertuples", "columns"):
@@ -92,8 +92,8 @@ def _frame_rows(frame: Any) -> Iterator[dict[str, Any]]:
 
 
 def _arrow_rows(table: Any) -> Iterator[dict[str, Any]]:
-    for batch in table.to_batches(max_chunksize=BATCH_ROWS):
-        yield from batch.to_pylist()
+    for start in range(0, table.num_rows, BATCH_ROWS):
+        yield from table.slice(start, BATCH_ROWS).to_pylist()
 
 
 def _has(value: Any, *names: str) -> bool:

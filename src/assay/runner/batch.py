@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import Future
 from itertools import islice
 from typing import Any
@@ -52,6 +52,8 @@ def score_batch(
     table = read_table(rows)
     if table.columns is not None:
         check_table(scorer, table.columns)
+    if limit is not None and isinstance(table.rows, Sized):
+        limit = limit.of_rows(len(table.rows))
     numbered = enumerate(table.rows, start=1)
     if workers == 1:
         scores = (score_row(scorer, row, f"row {number}") for number, row in numbered)
@@ -81,10 +83,13 @@ class ScoreStream(Iterator[Score]):
         self.counts = RewardCounts()
 
     def __next__(self) -> Score:
-        score = next(self._scores)
-        self.counts.add(score)
+        score = next(self._scores, None)
+        if score is not None:
+            self.counts.add(score)
         if self._limit is not None:
-            self._limit.check({self._reward: self.counts})
+            self._limit.check({self._reward: self.counts}, at_end=score is None)
+        if score is None:
+            raise StopIteration
         return score
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Self
 
@@ -14,8 +14,8 @@ from assay.schema.score import Abstained, Score
 KINDS = 20
 """Kinds of abstention that are told apart; the rest is counted together."""
 OTHERS = "of other kinds"
-SHARE_ROWS = 100
-"""Rows before a share of them means anything."""
+SHARE_ROWS = 1_000
+"""Rows before a share means anything, where it is not known how many there will be."""
 
 _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 _KIND_CHARS = 300
@@ -94,7 +94,9 @@ class AbstentionLimit:
     """How many rows, or which share of them, may abstain before a job is stopped."""
 
     most: float
-    """A whole number of rows from 1 up (an `int`), or a share below 1 (a `float`)."""
+    """A number of rows (an `int`), or a share of them (a `float`)."""
+    total: int | None = None
+    """How many rows there are, of which it is a share."""
 
     @classmethod
     def of(cls, most: float | None) -> AbstentionLimit | None:
@@ -108,20 +110,27 @@ class AbstentionLimit:
             )
         return cls(most)
 
-    def check(self, counts: Mapping[str, RewardCounts]) -> None:
+    def of_rows(self, total: int) -> AbstentionLimit:
+        """The same limit where the number of rows is known, which a share needs."""
+        return replace(self, total=total)
+
+    def check(self, counts: Mapping[str, RewardCounts], *, at_end: bool = False) -> None:
         """Raise `TooManyAbstained` if one of the rewards has more abstentions than that."""
         for name, reward in counts.items():
-            if self._is_exceeded(reward):
+            if self._is_exceeded(reward, at_end=at_end):
                 worst = max(reward.examples.values(), key=lambda example: example.count)
                 raise TooManyAbstained(
                     f"{name} abstained from {reward.abstentions:,} of {reward.rows:,} rows, more "
                     f"than max_abstained={self.most!r} allows; most often: {worst.because}"
                 )
 
-    def _is_exceeded(self, counts: RewardCounts) -> bool:
+    def _is_exceeded(self, counts: RewardCounts, *, at_end: bool) -> bool:
         if isinstance(self.most, int):
             return counts.abstentions > self.most
-        return counts.rows >= SHARE_ROWS and counts.abstentions > self.most * counts.rows
+        if at_end or self.total is None:
+            enough = at_end or counts.rows >= SHARE_ROWS
+            return enough and counts.abstentions > self.most * counts.rows
+        return counts.abstentions > self.most * self.total
 
 
 def nothing_scored(counts: Mapping[str, RewardCounts]) -> Iterable[str]:

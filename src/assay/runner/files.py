@@ -10,8 +10,8 @@ from __future__ import annotations
 import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.errors import BadRecord
@@ -24,7 +24,6 @@ from assay.runner.shard_rows import SHARD_BYTES, column_names, fingerprint, plan
 from assay.runner.shard_scoring import (
     RewardLike,
     RowProgress,
-    ShardCounts,
     ShardJob,
     ShardScoring,
     check_same,
@@ -111,22 +110,20 @@ class FileJob(ABC):
         done = resumed = sum(counts.rows for counts in finished.values())
         if progress is not None:
             progress(done, total)
-        self.check(finished.values())
         remaining = [job for job in jobs if job.number not in finished]
-        for counts in self.engine.map(self.scoring, remaining):
+        limit = self.scoring.limit and self.scoring.limit.of_rows(total)
+        for counts in self.engine.map(replace(self.scoring, limit=limit), remaining):
             finished[counts.number] = counts
             done += counts.rows
-            self.check(finished.values())
+            if limit is not None:
+                limit.check(merge_counts(self.scoring.scorers, finished.values()))
             if progress is not None:
                 progress(done, total)
         merged = merge_counts(self.scoring.scorers, (finished[job.number] for job in jobs))
+        if limit is not None:
+            limit.check(merged, at_end=True)
         self.close(jobs, done, merged)
         return FileReport(done, merged, time.monotonic() - start, resumed, self.out)
-
-    def check(self, finished: Iterable[ShardCounts]) -> None:
-        """Raise `TooManyAbstained` if too many rows of the finished shards abstained."""
-        if self.scoring.limit is not None:
-            self.scoring.limit.check(merge_counts(self.scoring.scorers, finished))
 
     @abstractmethod
     def open(self, shard_bytes: int, *, resume: bool, overwrite: bool) -> list[ShardJob]:
