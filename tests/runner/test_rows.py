@@ -1,8 +1,6 @@
 """Jobs name the rows that they cannot score, stop when told to, and find columns by other names."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -150,20 +148,6 @@ def test_the_command_exits_as_documented(tmp_path: Path, capfd: pytest.CaptureFi
     assert main(["score", half, "--reward", QA, "--max-abstained", "many"]) == 2
     assert main(["score", half, "--reward", QA, "--column", "answer"]) == 2
     assert main(["score", half, "--reward", QA, "--column", "nothing=gold"]) == 2
-
-
-def test_a_script_that_starts_workers_when_imported_is_told_so(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import assay\n"
-        "rows = [{'final_response': 'x', 'answer': 'x'}] * 2000\n"
-        f"print(len(list(assay.score_batch('{QA}', rows, workers=2))))\n"
-    )
-    call = [sys.executable, str(script)]
-    ended = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 1
-    assert 'put the call under `if __name__ == "__main__":`' in ended.stderr
-    assert ended.stderr.count("Traceback") <= 2, ended.stderr
 
 
 def test_integers_beyond_64_bits_keep_their_digits_in_files(tmp_path: Path) -> None:

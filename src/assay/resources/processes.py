@@ -20,14 +20,15 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from assay.errors import BadParameter, ResourceError
+from assay.errors import ResourceError
 
+T = TypeVar("T")
 MARKS = "ASSAY_CHILD_MARKS"
 """An environment variable: the marks of the child processes that a process descends from."""
 TRACKER = "multiprocessing.resource_tracker"
@@ -155,7 +156,7 @@ def worker_pool(
     """A pool of spawned processes; they end when the parent does, even by SIGKILL.
 
     A worker that is itself starting, and imports the script that starts workers, ends quietly: the
-    pool that it belongs to says why, by `explained_pool`.
+    pool that it belongs to says why, by `naming_losses`.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit(1)
@@ -167,32 +168,16 @@ def worker_pool(
     )
 
 
-@contextmanager
-def explained_pool() -> Iterator[None]:
-    """Raise an error that says what to do where a pool's workers have ended by themselves.
-
-    `BadParameter` if the script starts workers whenever it is imported, else `ResourceError`.
-    """
+def naming_losses(results: Iterator[T]) -> Iterator[T]:
+    """The results of a pool; one whose process has ended is a `ResourceError` that says why."""
     try:
-        yield
+        yield from results
     except BrokenProcessPool as error:
-        script = _unguarded_script()
-        if script:
-            raise BadParameter(
-                f"{script} starts worker processes when it is imported, as they do; put the call "
-                'under `if __name__ == "__main__":`, or leave workers at 1'
-            ) from error
         raise ResourceError(
-            "a worker process ended by itself; it may have run out of memory, or a reward ended it"
+            "a worker process ended in the middle of its work. In a script, what starts workers "
+            'stands under `if __name__ == "__main__":`, because each of them imports the script; '
+            "otherwise it was killed, or the machine has too little memory"
         ) from error
-
-
-def _unguarded_script() -> str:
-    """The script that is running, if it never asks whether it is; empty otherwise."""
-    script = getattr(sys.modules.get("__main__"), "__file__", None)
-    if script is None or not Path(script).is_file():
-        return ""
-    return "" if b"__main__" in Path(script).read_bytes() else str(script)
 
 
 def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.errors import BadParameter, MissingParameter
 from assay.formats.tables import read_table
-from assay.resources.processes import explained_pool, worker_pool
+from assay.resources.processes import naming_losses, worker_pool
 from assay.runner.counts import AbstentionLimit, RewardCounts
 from assay.schema.score import Abstained, Json, Score
 from assay.schema.values import describe
@@ -65,7 +65,9 @@ def score_batch(
             f"{scorer.spec.name} cannot be sent to another process ({error}); define it with `def` "
             "in a module, or leave `workers` at 1"
         ) from error
-    return ScoreStream(_in_processes(scorer, numbered, workers), scorer.spec.name, limit)
+    return ScoreStream(
+        naming_losses(_in_processes(scorer, numbered, workers)), scorer.spec.name, limit
+    )
 
 
 class ScoreStream(Iterator[Score]):
@@ -165,13 +167,12 @@ def _in_processes(
     pool = worker_pool(workers)
     waiting: deque[Future[list[Score]]] = deque()
     try:
-        with explained_pool():
-            while chunk := list(islice(numbered, ROWS_PER_TASK)):
-                waiting.append(pool.submit(_score_chunk, scorer, chunk))
-                if len(waiting) > 2 * workers:
-                    yield from waiting.popleft().result()
-            while waiting:
+        while chunk := list(islice(numbered, ROWS_PER_TASK)):
+            waiting.append(pool.submit(_score_chunk, scorer, chunk))
+            if len(waiting) > 2 * workers:
                 yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

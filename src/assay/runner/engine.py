@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from assay.errors import BadParameter
-from assay.resources.processes import explained_pool, worker_pool
+from assay.resources.processes import naming_losses, worker_pool
 
 EngineName: TypeAlias = Literal["local", "ray"]
 T = TypeVar("T")
@@ -44,13 +44,12 @@ class LocalProcesses:
         remaining = iter(items)
         running: set[Future[R]] = set()
         try:
-            with explained_pool():
-                while True:
-                    capacity = 2 * self.workers - len(running)
-                    running.update(pool.submit(work, item) for item in islice(remaining, capacity))
-                    if not running:
-                        return
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
-                    yield from (future.result() for future in done)
+            while True:
+                capacity = 2 * self.workers - len(running)
+                running.update(pool.submit(work, item) for item in islice(remaining, capacity))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from naming_losses(future.result() for future in done)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
