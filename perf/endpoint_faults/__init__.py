@@ -1,0 +1,1 @@
+"""The parts of `perf/endpoints.py` that run in processes of their own: the server, the agent."""
