@@ -1,6 +1,6 @@
 """Runs 10,000 attempts against an endpoint that fails, kills the runner, and checks every score.
 
-    python perf/endpoints.py [--attempts 10000] [--share 0.15] [--kills 20] [--seed 1]
+    python -m perf.endpoints [--attempts 10000] [--share 0.15] [--kills 20] [--seed 1]
 
 A chat-like task and the three text environments are run once against an endpoint that never
 fails. Then the same runs are made against one that refuses connections, replies 401, 429 and 500,
@@ -29,7 +29,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
-from perf.endpoint_faults.server import FAULTS, FaultyEndpoint, serving
+from perf.endpoints.server import FAULTS, FaultyEndpoint, serving
 
 from assay.envs.text.alfworld.data import GameLibrary
 from assay.ledger.run import Run
@@ -39,8 +39,8 @@ from assay.schema.score import Scored, score_to_record
 from assay.schema.task import Task
 from assay.tasks.environments import environment_tasks
 
-AGENT = Path(__file__).parent / "endpoint_faults" / "agent.py"
-GOLD_PATHS = Path(__file__).parents[1] / "tests/data/scienceworld/gold_paths.json.gz"
+AGENT = Path(__file__).parent / "agent.py"
+GOLD_PATHS = Path(__file__).parents[2] / "tests/data/scienceworld/gold_paths.json.gz"
 SETTLE_S = 2.5
 """Longer than the slowest reply of the endpoint."""
 ROUNDS = 30
