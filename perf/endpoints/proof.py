@@ -29,7 +29,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
-from perf.endpoints.server import FAULTS, FaultyEndpoint, serving
 
 from assay.envs.text.alfworld.data import GameLibrary
 from assay.ledger.run import Run
@@ -38,6 +37,7 @@ from assay.schema.episode import Episode
 from assay.schema.score import Scored, score_to_record
 from assay.schema.task import Task
 from assay.tasks.environments import environment_tasks
+from perf.endpoints.server import FAULTS, FaultyEndpoint, serving
 
 AGENT = Path(__file__).parent / "agent.py"
 GOLD_PATHS = Path(__file__).parents[2] / "tests/data/scienceworld/gold_paths.json.gz"
