@@ -98,9 +98,9 @@ def through_trl_chat(reward: str, rows: list[dict[str, Any]]) -> Any:
 def through_verl(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     return each(
         rows,
-        lambda row: verl.compute_score("any", row["final_response"], row["answer"], reward=reward)[
-            "score"
-        ],
+        lambda row: verl.compute_score(
+            "any", row["final_response"], row["answer"], reward=reward, abstained=None
+        )["score"],
     )
 
 
@@ -122,7 +122,10 @@ def through_openrlhf(reward: str, rows: list[dict[str, Any]]) -> Any:
         prompts=["ask"] * len(rows),
         labels=[row["answer"] for row in rows],
     )
-    return answer["rewards"]
+    abstained = answer["extra_logs"]["abstained"]
+    return [
+        None if lost else number for number, lost in zip(answer["rewards"], abstained, strict=True)
+    ]
 
 
 def through_nemo_gym(reward: str, rows: list[dict[str, Any]]) -> Numbers:
@@ -160,7 +163,7 @@ def through_slime(reward: str, rows: list[dict[str, Any]]) -> Numbers:
 
 
 def through_areal(reward: str, rows: list[dict[str, Any]]) -> Numbers:
-    function = areal.reward(reward)
+    function = areal.reward(reward, abstained=None)
     return each(
         rows, lambda row: function("?", row["final_response"], [1], [2], answer=row["answer"])
     )
@@ -169,10 +172,11 @@ def through_areal(reward: str, rows: list[dict[str, Any]]) -> Numbers:
 def through_skyrl(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     with stand_in():
         env = adapter("skyrl").RewardEnv
+        options = {"reward": reward, "abstained": None}
         return each(
             rows,
             lambda row: (
-                env({"reward": reward}, {"reward_spec": {"ground_truth": row["answer"]}})
+                env({}, {"reward_spec": {"ground_truth": row["answer"]}}, **options)
                 .step(row["final_response"])
                 .get("reward")
             ),
@@ -181,7 +185,7 @@ def through_skyrl(reward: str, rows: list[dict[str, Any]]) -> Numbers:
 
 def through_rllm(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     with stand_in():
-        evaluator = adapter("rllm").Evaluator(reward)
+        evaluator = adapter("rllm").Evaluator(reward, abstained=None)
         return each(
             rows,
             lambda row: (
@@ -208,7 +212,7 @@ def through_openenv(reward: str, rows: list[dict[str, Any]]) -> Numbers:
 
 
 def through_agentfly(reward: str, rows: list[dict[str, Any]]) -> Numbers:
-    function = agentfly.reward(reward)
+    function = agentfly.reward(reward, abstained=None)
 
     async def scorer(row: dict[str, Any]) -> Any:
         return (await function(**row))["reward"]
@@ -230,9 +234,29 @@ def through_rubric(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     function = verifiers.rubric_function(reward, answer="info.gold")
 
     async def scorer(row: dict[str, Any]) -> Any:
-        return await function(completion=row["final_response"], info={"gold": row["answer"]})
+        state: dict[str, Any] = {}
+        gold = {"gold": row["answer"]}
+        number = await function(completion=row["final_response"], info=gold, state=state)
+        return None if "abstained" in state else number
 
     return asyncio.run(each_async(rows, scorer))
+
+
+def through_rubric_group(reward: str, rows: list[dict[str, Any]]) -> Numbers:
+    states: list[dict[str, Any]] = [{} for _ in rows]
+    numbers = asyncio.run(
+        verifiers.group_function(reward, answer="info.gold")(
+            completions=[row["final_response"] for row in rows],
+            prompts=["?"] * len(rows),
+            answers=[""] * len(rows),
+            states=states,
+            infos=[{"gold": row["answer"]} for row in rows],
+        )
+    )
+    return [
+        None if "abstained" in state else number
+        for state, number in zip(states, numbers, strict=True)
+    ]
 
 
 def through_inspect(reward: str, rows: list[dict[str, Any]]) -> Numbers:
@@ -257,10 +281,10 @@ ADAPTERS = {
     "rllm": [through_rllm],
     "openenv": [through_openenv],
     "agentfly": [through_agentfly],
-    "verifiers": [through_verifiers, through_rubric],
+    "verifiers": [through_verifiers, through_rubric, through_rubric_group],
     "inspect_ai": [through_inspect],
 }
-NO_SCORES = {"binding", "messages", "gymnasium"}
+NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium"}
 """What the adapters share, and the one for environments, which do not score."""
 
 

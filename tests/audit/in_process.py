@@ -12,7 +12,8 @@ from assay.audit.child.assay_audit_child.places import CallDispatcher
 from assay.audit.context import CheckContext
 from assay.audit.data import built_in
 from assay.audit.findings import CallResult, Finding, GraderCall, Sample
-from assay.audit.isolation import IsolatedTarget, MeasuredResult, Place
+from assay.audit.isolation import IsolatedTarget, Place
+from assay.audit.replies import MeasuredResult
 from assay.audit.session import AuditSession, FreshProcess
 from assay.registry import find_reward
 from assay.schema.audit import Budget, Kind

@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from assay.cli.main import main
-from assay.cli.run import describe, parse_setting
+from assay.cli.options import key_value
+from assay.cli.run import describe
 from assay.runner.execute import RunProgress
 from tests.formats.browsergym_folders import summary_info, write_folder
 from tests.runner.corridor import BENCHMARK, Corridor
@@ -217,7 +218,7 @@ def test_a_log_of_inspect_is_imported_by_its_format(capfd: pytest.CaptureFixture
     ],
 )
 def test_a_setting_is_json_where_it_can_be(text: str, setting: tuple[str, Any]) -> None:
-    assert parse_setting(text) == setting
+    assert key_value(text, "--set") == setting
 
 
 def test_progress_in_words() -> None:

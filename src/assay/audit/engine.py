@@ -122,6 +122,11 @@ def audit_reward(
             for check in all_checks()
             if chosen in check.kinds and (not families or check.family in families)
         ]
+        if not checks:
+            raise BadParameter(
+                f"no check of {', '.join(families)} applies to a reward of kind {chosen!r}; "
+                "leave --family out, or name its kind with --kind"
+            )
         records, findings, seconds = _run(context, checks, accepted, progress)
         baseline = context.baseline
         return Audit(

@@ -67,12 +67,15 @@ class Audit(AuditFacts):
         return worst_of(self.open_findings)
 
     def fails(self, bar: Severity) -> bool:
-        """Whether a gate at this severity says no."""
+        """Whether a gate at this severity says no; it does if no check ran."""
+        if not self.families:
+            return True
         return self.worst is not None and at_least(self.worst, bar)
 
     @property
     def passes_at(self) -> Severity | None:
-        """The strictest gate that it passes; `None` when a critical finding fails every one."""
+        """The strictest gate that it passes; `None` when a critical finding, or no check that ran,
+        fails every one."""
         return next((bar for bar in SEVERITIES if not self.fails(bar)), None)
 
     @property
@@ -84,6 +87,10 @@ class Audit(AuditFacts):
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
+        if not self.families:
+            reasons = list(dict.fromkeys(check.skipped for check in self.checks if check.skipped))
+            why = f": {'; '.join(reasons[:2])}" if reasons else ""
+            return f"{self.target.name}: no check ran, so nothing is known{why}"
         minor = len(self.open_findings)
         serious = [item for item in self.open_findings if at_least(item.severity, "medium")]
         if serious:
@@ -104,6 +111,8 @@ class Audit(AuditFacts):
     @property
     def badge(self) -> str:
         """One line for a README."""
+        if not self.families:
+            return f"assay audit: no check ran ({self.target.name})"
         counts = Counter(finding.severity for finding in self.open_findings)
         bad = [f"{counts[s]} {s}" for s in reversed(SEVERITIES) if counts[s] and s != "info"]
         mild = self.passes_at in ("info", "low", "medium")

@@ -11,12 +11,12 @@ from assay.audit.findings import CallResult, GraderCall, Sample
 from assay.audit.frames import PayBaseline, measure_baseline
 from assay.audit.isolation import (
     IsolatedTarget,
-    MeasuredResult,
     Place,
     ProcessLimits,
     SideEffects,
     call_key,
 )
+from assay.audit.replies import MeasuredResult
 from assay.audit.target import VARIANTS, TargetSpec, to_target
 from assay.schema.audit import AuditTarget, Kind, Shape
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from assay import __version__
+from assay.cli.groups import NamingGroup
 from assay.errors import AssayError, UsageError
 
 COMMANDS = {
@@ -33,7 +34,7 @@ COMMANDS = {
 """Every command with its one-line help, so that `--help` imports none of them."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(NamingGroup):
     """Commands that are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -78,6 +79,11 @@ def main(arguments: list[str] | None = None) -> Any:
     except AssayError as error:
         click.echo(f"assay: {error}", err=True)
         return 2 if isinstance(error, UsageError) else 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        click.echo(f"assay: {str(error.filename)!r}: {error.strerror}", err=True)
+        return 1
 
 
 def run() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,29 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 def key_value(text: str, option: str) -> tuple[str, Any]:
     """`key=value`; the value is JSON where it can be read as such, else the text itself.
 
-    Raises `BadParameter` for a text without a key or an equals sign.
+    A number that a record could not hold (NaN, infinity, more than 64 bits) is text too. Raises
+    `BadParameter` for a text without a key or an equals sign.
     """
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise BadParameter(f"{option} {text!r} is not KEY=VALUE")
+        raise BadParameter(f"{option} {text[:200]!r} is not KEY=VALUE")
     try:
-        return key, json.loads(value)
-    except ValueError:
+        return key, json.loads(
+            value, parse_int=_whole_number, parse_float=_number, parse_constant=_number
+        )
+    except (ValueError, RecursionError):
         return key, value
+
+
+def _whole_number(digits: str) -> int:
+    number = int(digits)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(f"{digits[:40]} has more than 64 bits")
+    return number
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:40]} is not finite")
+    return number

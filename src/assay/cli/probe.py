@@ -24,12 +24,12 @@ from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
 def command(
     name: str, answer: str, params: Sequence[str], columns: Sequence[str], as_json: bool
 ) -> None:
-    r"""Score systematic variants of a right answer, and wrong ones, with REWARD.
+    """Score systematic variants of a right answer, and wrong ones, with REWARD.
 
     \b
     assay probe assistantbench_reward --answer 850000
     assay probe qa_f1_reward --answer "Shanghai villa"
-    assay probe assistantbench_reward --answer "CrossFit East River\nAvea Pilates"
+    assay probe assistantbench_reward --answer "CrossFit East River\\nAvea Pilates"
     """
     sensitivity = probe(
         name,

@@ -82,8 +82,8 @@ def command(
     JSON object a row. With --out the job is resumable: stop it with Ctrl-C or kill it, and give
     --resume.
 
-    A RUN (a folder, an id, or the beginning of one) is scored again into a child run beside it,
-    from what was recorded: nothing is executed.
+    A RUN (a folder, an id, the beginning of one, `latest`) is scored again into a child run
+    beside it, from what was recorded: nothing is executed.
 
     \b
     assay score answers.jsonl --reward qa_f1_reward

@@ -21,7 +21,7 @@ from assay.ledger.layout import INDEX, RunLayout, list_runs
 from assay.ledger.records import RawLine, episode_from_record, read_raw
 from assay.ledger.run import read_manifest
 from assay.ledger.summary import primary_score, reward_of
-from assay.schema.episode import Episode, StopReason
+from assay.schema.episode import FAILURES, Episode, StopReason
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
 from assay.schema.usage import Usage
@@ -54,7 +54,7 @@ SELECT runs.run_id, created_at, benchmark, agent, focus, parent, task_set,
     count(a.reward) FILTER (WHERE counts) AS scored,
     avg(a.reward) FILTER (WHERE counts) AS mean,
     count(*) FILTER (WHERE counts AND a.stop_reason = 'answered') AS answered,
-    count(*) FILTER (WHERE counts AND a.stop_reason IN ('agent_error', 'env_error')) AS errors,
+    count(*) FILTER (WHERE counts AND a.stop_reason IN (FAILURES)) AS errors,
     count(a.abstained) FILTER (WHERE counts) AS abstained,
     commit_id,
     total(a.elapsed_s) AS elapsed_s,
@@ -62,7 +62,7 @@ SELECT runs.run_id, created_at, benchmark, agent, focus, parent, task_set,
     CAST(total(a.n_steps) AS INTEGER) AS steps
 FROM runs LEFT JOIN attempts AS a USING (run_id)
 GROUP BY runs.run_id ORDER BY created_at, runs.run_id
-"""
+""".replace("FAILURES", ", ".join(map(repr, FAILURES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ def _insert_run(database: sqlite3.Connection, run_id: str, layout: RunLayout) ->
     try:
         manifest = read_manifest(layout)
     except BadRecord as error:
-        manifest = RunManifest(run_id=run_id, benchmark="", agent="", focus=f"unreadable: {error}")
+        manifest = RunManifest(run_id="", benchmark="", agent="", focus=f"unreadable: {error}")
     values = (
         run_id,
         manifest.created_at,

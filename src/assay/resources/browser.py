@@ -79,9 +79,7 @@ def playwright_error() -> type[Exception]:
     try:
         from playwright.async_api import Error
     except ImportError as error:
-        raise MissingExtra(
-            "a browser needs Playwright; install it with: pip install 'assay[browser]'"
-        ) from error
+        raise MissingExtra.of("a browser", "playwright") from error
     return Error
 
 
@@ -270,7 +268,11 @@ _SHARING: Final = threading.Lock()
 
 
 async def shared_browser(*, headless: bool = True) -> Browser:
-    """The running browser of this process, started when there is none."""
+    """The running browser of this process, started when there is none.
+
+    Raises `MissingExtra` without Playwright or Chromium, `DeadResource` if it does not start.
+    """
+    playwright_error()
     key = (os.getpid(), headless)
     with _SHARING:
         browser = _SHARED.get(key)

@@ -71,9 +71,10 @@ def _nested(options: Mapping[str, Any]) -> dict[str, Any]:
         *parents, last = key.split(".")
         table = nested
         for parent in parents:
-            inner = table.setdefault(parent, {})
-            if not isinstance(inner, dict):
+            inner = table.get(parent)
+            if not isinstance(inner, Mapping | None):
                 raise BadParameter(f"option {key!r}: {parent!r} is {inner!r} already, not a table")
-            table = inner
+            # A copy: the table may be one of the caller's, such as that of a manifest.
+            table[parent] = table = dict(inner or {})
         table[last] = value
     return nested

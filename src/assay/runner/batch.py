@@ -11,8 +11,9 @@ from typing import Any
 
 from assay.errors import BadParameter, MissingParameter
 from assay.resources.processes import worker_pool
-from assay.schema.score import Json, Score
-from assay.scoring.scorer import Scorer
+from assay.schema.score import Abstained, Json, Score
+from assay.schema.values import describe
+from assay.scoring.scorer import ROW_REASONS, Scorer
 
 ROWS_PER_TASK = 512
 """Rows sent to a worker at a time: enough to hide the cost of sending them."""
@@ -51,11 +52,20 @@ def score_batch(
 def score_row(scorer: Scorer, row: Any, place: str) -> Score:
     """The score of one row, or an abstention that says where the bad row is."""
     if not isinstance(row, Mapping):
-        return scorer.abstain("bad_row", f"{place} is a {type(row).__name__}, not an object")
+        return scorer.abstain("bad_row", f"{place} is {describe(row)}, not an object")
     try:
-        return scorer(row)
+        score = scorer(row)
     except MissingParameter as error:
         return scorer.abstain("bad_row", f"{place}: {error}")
+    return at_place(score, place)
+
+
+def at_place(score: Score, place: str) -> Score:
+    """The score; where the row's own data made the reward abstain, its reason names the row."""
+    if not isinstance(score, Abstained) or score.reason not in ROW_REASONS:
+        return score
+    because = f"{place}: {score.because}"
+    return Abstained(score.reason, because, score.parts, score.notes, score.scorer, score.params)
 
 
 def _in_processes(

@@ -42,6 +42,8 @@ class RunLimits(EpisodeLimits):
     """For one reward; a slower one abstains."""
     attempts: int = 3
     """How often a task is tried when its environment fails; every try stays in the ledger."""
+    stop_after_errors: int = 3
+    """So many first attempts that all fail alike end the run; 0 for never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +195,17 @@ class _Table:
             raise self.problem(key, value, "a list of texts")
         return tuple(value)
 
-    def number(self, key: str, default: float, *, whole: bool) -> Any:
+    def number(self, key: str, default: float, *, whole: bool, least: int = 1) -> Any:
+        """A number > 0, or a whole one from `least` up."""
         value = self._take(key, default)
         kinds = (int,) if whole else (int, float)
         # TOML's true is Python's True, which is an int too.
-        if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < float("inf"):
-            raise self.problem(key, value, "a whole number from 1 up" if whole else "a number > 0")
+        in_range = isinstance(value, kinds) and (
+            value >= least if whole else 0 < value < float("inf")
+        )
+        if isinstance(value, bool) or not in_range:
+            expected = f"a whole number from {least} up" if whole else "a number > 0"
+            raise self.problem(key, value, expected)
         return value if whole else float(value)
 
     def optional_table(self, key: str) -> _Table | None:
@@ -243,10 +250,16 @@ def _rewards(table: _Table) -> tuple[ComponentSpec, ...]:
     return rewards
 
 
+MAY_BE_ZERO = ("stop_after_errors",)
+"""Limits of which 0 means that there is none."""
+
+
 def _limits(table: _Table) -> RunLimits:
     defaults = asdict(RunLimits())
     values = {
-        key: table.number(key, default, whole=isinstance(default, int))
+        key: table.number(
+            key, default, whole=isinstance(default, int), least=key not in MAY_BE_ZERO
+        )
         for key, default in defaults.items()
     }
     table.finish()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import BadRecord
+from assay.formats import parquet
 from assay.runner.engine import Engine, LocalProcesses
 from assay.runner.results import join_shards, write_shard
 from assay.runner.shard_rows import SHARD_BYTES, fingerprint, plan_shards
@@ -123,6 +124,8 @@ class _OneFileJob(FileJob):
             raise BadRecord(f"there is no file {str(self.source)!r}")
         if self.out.exists() and not overwrite:
             raise BadRecord(f"{str(self.out)!r} exists already; --overwrite replaces it")
+        if parquet.is_parquet(self.out):
+            parquet.check_installed()
         shards = plan_shards(self.source, shard_bytes)
         plan = {
             "source": fingerprint(self.source),

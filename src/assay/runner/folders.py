@@ -64,6 +64,7 @@ def score_folder(
     rewards and their configuration alone. With `resume`, exactly the shards that are missing are
     scored. Both folders have to be where every worker of the `engine` sees them.
     """
+    parquet.check_installed()
     scoring = make_shard_scoring(rewards, keep)
     if FILE in scoring.keep:
         raise BadParameter(f"keep={FILE!r}: the results have a column of that name already")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,9 +17,10 @@ from assay.registry import ENVIRONMENTS, RESERVED, TASKS
 from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults
-from assay.runner.benchmark import SECTIONS, Benchmark, find_benchmark, read_benchmark
+from assay.runner.benchmark import SECTIONS, Benchmark, RunLimits, find_benchmark, read_benchmark
 from assay.runner.services import service_options
 from assay.schema.manifest import RunManifest
+from assay.schema.secrets import SECRET
 from assay.schema.task import Task
 from assay.scoring.scorer import Scorer, without_defaults
 
@@ -129,11 +131,13 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
             f"run {manifest.run_id!r} is no run of `assay run`, so nothing of it can be resumed"
         )
     options = {} if request.agent is not None else config["agent"]["options"]
+    settings = {**options, **request.settings_of(benchmark=False)}
+    _check_secrets(settings, manifest.run_id)
     plan = make_plan(
         _benchmark(request, manifest),
         choose_agent(
             config["agent"]["name"] if request.agent is None else request.agent,
-            {**options, **request.settings_of(benchmark=False)},
+            settings,
         ),
         selection=config["tasks"] if request.tasks is None else request.tasks,
         repeats=config["repeats"] if request.repeats is None else request.repeats,
@@ -148,6 +152,16 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
             "the run; start a new one for the change"
         )
     return plan
+
+
+def _check_secrets(options: Mapping[str, Any], run_id: str) -> None:
+    """Raise `BadParameter` if options of the agent are needed that no record keeps."""
+    for key, value in options.items():
+        if SECRET in json.dumps(value, default=str):
+            raise BadParameter(
+                f"run {run_id!r} was started with a secret in the agent's option {key!r}, which "
+                f"no record keeps; give the whole option again, as in `--set {key}=…`"
+            )
 
 
 def _benchmark(request: RunRequest, manifest: RunManifest) -> Benchmark:
@@ -171,8 +185,12 @@ def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[s
 
 
 def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
-    """The configuration of a manifest; older ones name options also where they are the default."""
+    """The configuration of a manifest, as it would be written now.
+
+    Older ones name options also where they are the default, and lack limits that came later.
+    """
     benchmark = dict(config["benchmark"])
+    benchmark["limits"] = {**asdict(RunLimits()), **(benchmark.get("limits") or {})}
     rewards = dict(benchmark.get("rewards") or {})
     options = dict(rewards.get("options") or {})
     for reward, scorer in zip(plan.benchmark.rewards, plan.scorers, strict=True):

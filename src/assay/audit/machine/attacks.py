@@ -9,9 +9,10 @@ from typing import Final
 from assay.audit.context import CheckContext, skip_when
 from assay.audit.findings import Check, CheckResult, GraderCall, Violation
 from assay.audit.frames import BARE
-from assay.audit.isolation import MeasuredResult, call_key
+from assay.audit.isolation import call_key
 from assay.audit.machine.calls import in_words, is_paid, machine_check, of_environment, on_server
 from assay.audit.machine.hostile import hostile_texts, payloads
+from assay.audit.replies import MeasuredResult
 from assay.audit.session import FreshProcess
 
 SLOW_S: Final = 2.0

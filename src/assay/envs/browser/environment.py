@@ -95,6 +95,26 @@ class BrowserEnvironment:
         self._dead = ""
         self._closed = False
 
+    async def check_run(self, tasks: Sequence[Task]) -> None:
+        """The tasks' addresses are ones that it opens, and Chromium runs.
+
+        Raises `BadParameter` for an address that is not http(s), `MissingExtra` without Playwright
+        or Chromium, `DeadResource` if Chromium does not start.
+        """
+        for task in tasks:
+            self._start_address(task)
+        await shared_browser(headless=self.headless)
+
+    def _start_address(self, task: Task) -> str:
+        """Where the task starts; raises `BadParameter` for what is no address of a web server."""
+        start = str(task.metadata.get("start_url", self.start_url))
+        if start != "about:blank" and not start.startswith(("http://", "https://")):
+            raise BadParameter(
+                f"task {task.id!r}: start_url {start[:200]!r} is not http(s); serve a page of your "
+                "own first: `python -m http.server`"
+            )
+        return start
+
     async def reset(self, task: Task) -> Observation:
         """A fresh context on the start page: `start_url` of the task's metadata, or ours.
 
@@ -102,9 +122,7 @@ class BrowserEnvironment:
         """
         if self._closed:
             raise DeadResource("the browser environment was closed")
-        start = str(task.metadata.get("start_url", self.start_url))
-        if start != "about:blank" and not start.startswith(("http://", "https://")):
-            raise BadParameter(f"task {task.id!r}: start_url {start[:200]!r} is not http(s)")
+        start = self._start_address(task)
         self._task = None
         # The old context is closed in the background.
         self._leave()

@@ -28,7 +28,7 @@ AGENTFLY_SUCCESS = 10.0
 
 @reward(parts=("bought", "r_type", "r_att", "r_option", "r_price"))
 async def webshop_reward(
-    final_response: str | None,  # noqa: ARG001 - the purchase is scored, not the response
+    final_response: object,  # noqa: ARG001 - the purchase is scored, not the response
     context: Context,
     task_id: str | int,
     *,
@@ -72,7 +72,7 @@ async def alfworld_episode_reward(context: Context) -> Score:
 
 @reward(parts=("score", "max_score", "completed", "acc"))
 async def scienceworld_reward(
-    final_response: str | None,  # noqa: ARG001 - the environment is scored, not the response
+    final_response: object,  # noqa: ARG001 - the environment is scored, not the response
     context: Context,
     *,
     agentfly: bool = False,

@@ -8,14 +8,13 @@ import tempfile
 from typing import Any
 
 from . import loading, places
-from .monitoring import EventRecorder, end_with_parent
+from .monitoring import EventRecorder
 from .wire import frames
 
 
 def serve(read_fd: int, write_fd: int) -> None:
     """Answer requests until the pipe closes or a request asks to stop."""
     opening = frames.receive(read_fd)
-    end_with_parent()
     recorder = EventRecorder(opening["marker"], tempfile.gettempdir())
     spec = opening["target"]
     try:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
-import signal
 import sys
 from pathlib import Path
 from types import CodeType
@@ -14,21 +12,9 @@ from typing import Any
 
 MOST_EVENTS = 50
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 PROCESSES = frozenset(
     {"subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn"}
 )
-
-
-def end_with_parent() -> None:
-    """Become the parent of the target's orphans, and end when the audit does.
-
-    The audit's own means to that end is a pipe, which a target may close.
-    """
-    with contextlib.suppress(OSError, AttributeError):
-        library = ctypes.CDLL(None)
-        library.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 class EventRecorder:

@@ -168,14 +168,16 @@ def _in_process(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict
     )
     process.start()
     theirs.close()
-    done = 0
+    started = done = 0
     for frame in _frames(ours, process):
+        started += "start" in frame
         done += "done" in frame
         emit(frame)
     process.join(JOIN_S)
     ours.close()
     for number in range(done, len(dispatcher.calls)):
-        emit({"start": number})
+        if number >= started:
+            emit({"start": number})
         crash = refused(f"the {place}ed process ended with exit code {process.exitcode}")
         emit({"done": number, "reply": {**crash, "status": "crashed", "seconds": 0.0}})
 
