@@ -246,14 +246,14 @@ def _finish(process: subprocess.Popen[str]) -> None:
 
 def chat(attempts: int) -> Arm:
     """Questions of which three quarters are answered rightly."""
-    tasks = range(200)
+    tasks = range(min(200, attempts))
     return Arm(
         "chat",
         "question",
         "math_equal_reward",
         {f"q{n}": [f'answer("{n if n % 4 else n + 1}")'] for n in tasks},
         {f"q{n}": str(n) for n in tasks},
-        max(1, attempts // len(tasks)),
+        attempts // len(tasks),
     )
 
 

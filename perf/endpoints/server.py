@@ -98,12 +98,16 @@ class FaultyEndpoint:
             writer.write(b'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"choices": [{"message"')
             await writer.drain()
         else:
-            await self.close()
             writer.transport.abort()
-            await asyncio.sleep(REFUSED_S)
-            if self._server is not None and not self._server.is_serving():
-                await self.listen()
+            await self._refuse()
         return False
+
+    async def _refuse(self) -> None:
+        """Let nobody connect for a moment; one moment serves all who are to be refused in it."""
+        if self._server is not None and self._server.is_serving():
+            await self.close()
+            await asyncio.sleep(REFUSED_S)
+            await self.listen()
 
 
 async def _send(
@@ -128,3 +132,4 @@ def serving(endpoint: FaultyEndpoint) -> Iterator[None]:
         asyncio.run_coroutine_threadsafe(endpoint.close(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
+        loop.close()

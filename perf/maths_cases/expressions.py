@@ -70,12 +70,17 @@ def power_of_binomial(rng: random.Random) -> tuple[Forms, Forms]:
     letter, a, n = rng.choice(LETTERS), _nonzero(rng), rng.randint(40, 300)
     base = f"{letter}{_signed(a)}"
     forms = [
-        f"y=({base})^{{{n}}}", f"({base})^{{{n}}}=y", rf"y=({base})({base})^{{{n - 1}}}",
-    ]  # fmt: skip
+        f"y=({base})^{{{n}}}",
+        f"({base})^{{{n}}}=y",
+        rf"y=({base})({base})^{{{n - 1}}}",
+    ]
     others = [
-        f"y=({base})^{{{n + 1}}}", f"y=({letter}{_signed(a + 1 if a != -1 else 2)})^{{{n}}}",
-        f"y=({base})^{{{n}}}+1", f"y=2({base})^{{{n}}}", f"y=({base})^{{{n + 2}}}",
-    ]  # fmt: skip
+        f"y=({base})^{{{n + 1}}}",
+        f"y=({letter}{_signed(a + 1 if a != -1 else 2)})^{{{n}}}",
+        f"y=({base})^{{{n}}}+1",
+        f"y=2({base})^{{{n}}}",
+        f"y=({base})^{{{n + 2}}}",
+    ]
     return (forms, others) if letter != "y" else power_of_binomial(rng)
 
 
@@ -97,26 +102,34 @@ def dwarfed_term(rng: random.Random) -> tuple[Forms, Forms]:
 def rational_function(rng: random.Random) -> tuple[Forms, Forms]:
     a, b = rng.sample(range(1, 12), 2)
     forms = [
-        rf"\frac{{1}}{{x-{a}}}+\frac{{1}}{{x-{b}}}", rf"\frac{{2x-{a + b}}}{{(x-{a})(x-{b})}}",
+        rf"\frac{{1}}{{x-{a}}}+\frac{{1}}{{x-{b}}}",
+        rf"\frac{{2x-{a + b}}}{{(x-{a})(x-{b})}}",
         rf"\frac{{2x-{a + b}}}{{{polynomial([a * b, -a - b, 1], 'x')}}}",
-    ]  # fmt: skip
+    ]
     others = [
-        rf"\frac{{1}}{{x-{a}}}-\frac{{1}}{{x-{b}}}", rf"\frac{{2x+{a + b}}}{{(x-{a})(x-{b})}}",
-        rf"\frac{{2}}{{2x-{a + b}}}", rf"\frac{{2x-{a + b}}}{{(x-{a})(x+{b})}}",
+        rf"\frac{{1}}{{x-{a}}}-\frac{{1}}{{x-{b}}}",
+        rf"\frac{{2x+{a + b}}}{{(x-{a})(x-{b})}}",
+        rf"\frac{{2}}{{2x-{a + b}}}",
+        rf"\frac{{2x-{a + b}}}{{(x-{a})(x+{b})}}",
         rf"\frac{{2x-{a + b + 1}}}{{(x-{a})(x-{b})}}",
-    ]  # fmt: skip
+    ]
     return forms, others
 
 
 TRIGONOMETRY = (
     ((r"\sin 2U", r"2\sin U\cos U"), (r"\cos 2U", r"2\sin U", r"\sin U\cos U", r"\sin^2 U")),
-    ((r"\cos 2U", r"1-2\sin^2 U", r"2\cos^2 U-1", r"\cos^2 U-\sin^2 U"),
-     (r"\sin 2U", r"1-2\sin U", r"1-\sin^2 U", r"\cos^2 U+\sin^2 U")),
+    (
+        (r"\cos 2U", r"1-2\sin^2 U", r"2\cos^2 U-1", r"\cos^2 U-\sin^2 U"),
+        (r"\sin 2U", r"1-2\sin U", r"1-\sin^2 U", r"\cos^2 U+\sin^2 U"),
+    ),
     ((r"\tan U", r"\frac{\sin U}{\cos U}"), (r"\cot U", r"\frac{\cos U}{\sin U}", r"\sin U\cos U")),
-    ((r"\sec^2 U", r"1+\tan^2 U", r"\frac{1}{\cos^2 U}"), (r"\csc^2 U", r"1-\tan^2 U", r"\tan^2 U")),
+    (
+        (r"\sec^2 U", r"1+\tan^2 U", r"\frac{1}{\cos^2 U}"),
+        (r"\csc^2 U", r"1-\tan^2 U", r"\tan^2 U"),
+    ),
     ((r"\sin^2 U+\cos^2 U", "1"), ("0", r"\sin^2 U-\cos^2 U", "2")),
     ((r"e^{2U}", r"(e^{U})^2", r"e^{U}e^{U}"), (r"e^{U}", r"e^{2+U}", r"2e^{U}", r"e^{-2U}")),
-)  # fmt: skip
+)
 
 
 @family
@@ -132,16 +145,37 @@ def identity(rng: random.Random) -> tuple[Forms, Forms]:
 def logarithm(rng: random.Random) -> tuple[Forms, Forms]:
     a, b, n = rng.randint(2, 9), rng.randint(2, 9), rng.randint(2, 6)
     choices = (
-        ([rf"\ln {a * b}", rf"\ln {a}+\ln {b}"], [rf"\ln {a + b}" if a * b != a + b else r"\ln 5",
-          rf"\ln {a}\cdot\ln {b}", rf"\ln {a * b + 1}", rf"\log {a * b}"]),
-        ([rf"{n}\ln {a}", rf"\ln {a**n}", rf"\ln({a}^{n})"], [rf"(\ln {a})^{n}", rf"\ln {a * n}"
-          if a * n != a**n else r"\ln 3", rf"{n + 1}\ln {a}"]),
-        ([r"\frac12\ln x", r"\ln\sqrt x", r"\ln\sqrt{x}"], [r"\sqrt{\ln x}", r"\frac12\ln 2x", r"2\ln x",
-          r"-\frac12\ln x"]),
+        (
+            [rf"\ln {a * b}", rf"\ln {a}+\ln {b}"],
+            [
+                rf"\ln {a + b}" if a * b != a + b else r"\ln 5",
+                rf"\ln {a}\cdot\ln {b}",
+                rf"\ln {a * b + 1}",
+                rf"\log {a * b}",
+            ],
+        ),
+        (
+            [rf"{n}\ln {a}", rf"\ln {a**n}", rf"\ln({a}^{n})"],
+            [rf"(\ln {a})^{n}", rf"\ln {a * n}" if a * n != a**n else r"\ln 3", rf"{n + 1}\ln {a}"],
+        ),
+        (
+            [r"\frac12\ln x", r"\ln\sqrt x", r"\ln\sqrt{x}"],
+            [r"\sqrt{\ln x}", r"\frac12\ln 2x", r"2\ln x", r"-\frac12\ln x"],
+        ),
         ([r"\ln\sqrt{x}-\frac{1}{2}\ln x", "0"], ["1", r"\ln x", r"\frac{1}{2}\ln x"]),
-        ([rf"\log_{{{a}}} {b}", rf"\frac{{\ln {b}}}{{\ln {a}}}", rf"\frac{{\log {b}}}{{\log {a}}}"],
-         [rf"\log_{{{a + 1}}} {b}", rf"\ln {b}-\ln {a}" if a != b else "2", rf"\log_{{{a}}} {b + 1}"]),
-    )  # fmt: skip
+        (
+            [
+                rf"\log_{{{a}}} {b}",
+                rf"\frac{{\ln {b}}}{{\ln {a}}}",
+                rf"\frac{{\log {b}}}{{\log {a}}}",
+            ],
+            [
+                rf"\log_{{{a + 1}}} {b}",
+                rf"\ln {b}-\ln {a}" if a != b else "2",
+                rf"\log_{{{a}}} {b + 1}",
+            ],
+        ),
+    )
     return rng.choice(choices)
 
 
@@ -156,9 +190,16 @@ def absolute_value(rng: random.Random) -> tuple[Forms, Forms]:
         rf"\max(x-{a},{a}-x)",
     ]
     others = [
-        f"x-{a}", f"{a}-x", f"|x+{a}|", f"|x-{a + 1}|", f"|x|-{a}", rf"|x-{a + 1}|+1", f"-|x-{a}|",
-        rf"|x|+{a}", rf"|x-{a - 1}|-1",
-    ]  # fmt: skip
+        f"x-{a}",
+        f"{a}-x",
+        f"|x+{a}|",
+        f"|x-{a + 1}|",
+        f"|x|-{a}",
+        rf"|x-{a + 1}|+1",
+        f"-|x-{a}|",
+        rf"|x|+{a}",
+        rf"|x-{a - 1}|-1",
+    ]
     return forms, others
 
 
@@ -181,14 +222,36 @@ def maximum(rng: random.Random) -> tuple[Forms, Forms]:
 def rounding(rng: random.Random) -> tuple[Forms, Forms]:
     s, t = rng.randint(2, 90), rng.randint(91, 400)
     choices = (
-        ([r"\lceil x\rceil", r"-\lfloor -x\rfloor", r"\left\lceil x\right\rceil"],
-         [r"\lfloor x\rfloor+1", r"\lfloor x\rfloor", "x", r"\lceil x\rceil+1", r"\lfloor x+1\rfloor"]),
-        ([rf"\lfloor x\rfloor+{s}", rf"\lfloor x+{s}\rfloor"], [rf"x+{s}", rf"\lceil x\rceil+{s - 1}",
-          rf"\lfloor x\rfloor+{s + 1}", rf"\lfloor x-{s}\rfloor"]),
-        ([rf"\left\lfloor\frac{{x+{s}}}{{{t}}}\right\rfloor", rf"\lfloor (x+{s})/{t}\rfloor"],
-         ["0", rf"\left\lfloor\frac{{x}}{{{t}}}\right\rfloor", rf"\frac{{x+{s}}}{{{t}}}", "1",
-          rf"\left\lceil\frac{{x+{s}}}{{{t}}}\right\rceil"]),
-    )  # fmt: skip
+        (
+            [r"\lceil x\rceil", r"-\lfloor -x\rfloor", r"\left\lceil x\right\rceil"],
+            [
+                r"\lfloor x\rfloor+1",
+                r"\lfloor x\rfloor",
+                "x",
+                r"\lceil x\rceil+1",
+                r"\lfloor x+1\rfloor",
+            ],
+        ),
+        (
+            [rf"\lfloor x\rfloor+{s}", rf"\lfloor x+{s}\rfloor"],
+            [
+                rf"x+{s}",
+                rf"\lceil x\rceil+{s - 1}",
+                rf"\lfloor x\rfloor+{s + 1}",
+                rf"\lfloor x-{s}\rfloor",
+            ],
+        ),
+        (
+            [rf"\left\lfloor\frac{{x+{s}}}{{{t}}}\right\rfloor", rf"\lfloor (x+{s})/{t}\rfloor"],
+            [
+                "0",
+                rf"\left\lfloor\frac{{x}}{{{t}}}\right\rfloor",
+                rf"\frac{{x+{s}}}{{{t}}}",
+                "1",
+                rf"\left\lceil\frac{{x+{s}}}{{{t}}}\right\rceil",
+            ],
+        ),
+    )
     return rng.choice(choices)
 
 
@@ -211,13 +274,21 @@ def line(rng: random.Random) -> tuple[Forms, Forms]:
     m, b, k = _nonzero(rng), _nonzero(rng), rng.randint(2, 5)
     slope = {1: "", -1: "-"}.get(m, str(m))
     forms = [
-        f"y={slope}x{_signed(b)}", f"{slope}x-y{_signed(b)}=0", f"{k}y={k * m}x{_signed(k * b)}",
-        f"y-{slope}x={b}" if m > 0 else f"y{_signed(-m) if m != -1 else '+'}x={b}", f"{slope}x{_signed(b)}=y",
-    ]  # fmt: skip
+        f"y={slope}x{_signed(b)}",
+        f"{slope}x-y{_signed(b)}=0",
+        f"{k}y={k * m}x{_signed(k * b)}",
+        f"y-{slope}x={b}" if m > 0 else f"y{_signed(-m) if m != -1 else '+'}x={b}",
+        f"{slope}x{_signed(b)}=y",
+    ]
     others = [
-        f"y={slope}x{_signed(-b)}", f"y={m + 1 if m != -1 else 5}x{_signed(b)}", f"x={slope}y{_signed(b)}",
-        f"y={slope}x", f"y>{slope}x{_signed(b)}", f"y={slope}x{_signed(b + 1)}", f"y^2={slope}x{_signed(b)}",
-    ]  # fmt: skip
+        f"y={slope}x{_signed(-b)}",
+        f"y={m + 1 if m != -1 else 5}x{_signed(b)}",
+        f"x={slope}y{_signed(b)}",
+        f"y={slope}x",
+        f"y>{slope}x{_signed(b)}",
+        f"y={slope}x{_signed(b + 1)}",
+        f"y^2={slope}x{_signed(b)}",
+    ]
     return (forms, others) if abs(m) != 1 else line(rng)
 
 
@@ -227,13 +298,19 @@ def circle(rng: random.Random) -> tuple[Forms, Forms]:
     shape = f"(x{_signed(-a)})^2+(y{_signed(-b)})^2"
     rest = a * a + b * b - r * r
     forms = [
-        f"{shape}={r * r}", f"{shape}-{r * r}=0", f"{shape}={r}^2",
+        f"{shape}={r * r}",
+        f"{shape}-{r * r}=0",
+        f"{shape}={r}^2",
         f"x^2+y^2{_signed(-2 * a)}x{_signed(-2 * b)}y{_signed(rest)}=0",
-    ]  # fmt: skip
+    ]
     others = [
-        f"{shape}={r}", f"{shape}={r * r + 1}", f"(x{_signed(a)})^2+(y{_signed(-b)})^2={r * r}",
-        f"(x{_signed(-a)})^2-(y{_signed(-b)})^2={r * r}", f"{shape}<{r * r}", f"{shape}=-{r * r}",
-    ]  # fmt: skip
+        f"{shape}={r}",
+        f"{shape}={r * r + 1}",
+        f"(x{_signed(a)})^2+(y{_signed(-b)})^2={r * r}",
+        f"(x{_signed(-a)})^2-(y{_signed(-b)})^2={r * r}",
+        f"{shape}<{r * r}",
+        f"{shape}=-{r * r}",
+    ]
     return forms, others
 
 
@@ -249,12 +326,20 @@ def true_equation(rng: random.Random) -> tuple[Forms, Forms]:
 def antiderivative(rng: random.Random) -> tuple[Forms, Forms]:
     n, a = rng.randint(2, 6), rng.randint(2, 9)
     forms = [
-        rf"{a}x^{n}+C", rf"C+{a}x^{n}", rf"{a}x^{n}+c", rf"{a}x^{{{n}}}+K", rf"{a}x^{n}+C_1",
-    ]  # fmt: skip
+        rf"{a}x^{n}+C",
+        rf"C+{a}x^{n}",
+        rf"{a}x^{n}+c",
+        rf"{a}x^{{{n}}}+K",
+        rf"{a}x^{n}+C_1",
+    ]
     others = [
-        rf"{a + 1}x^{n}+C", rf"{a}x^{n + 1}+C", rf"{a}x^{n}+Cx", rf"{a}x^{n}\cdot C", rf"-{a}x^{n}+C",
+        rf"{a + 1}x^{n}+C",
+        rf"{a}x^{n + 1}+C",
+        rf"{a}x^{n}+Cx",
+        rf"{a}x^{n}\cdot C",
+        rf"-{a}x^{n}+C",
         rf"{a}y^{n}+C",
-    ]  # fmt: skip
+    ]
     return forms, others
 
 
@@ -262,12 +347,18 @@ def antiderivative(rng: random.Random) -> tuple[Forms, Forms]:
 def bound_variable(rng: random.Random) -> tuple[Forms, Forms]:
     p = rng.randint(2, 4)
     forms = [
-        rf"\sum_{{k=1}}^{{n}} k^{p}", rf"\sum_{{i=1}}^{{n}} i^{p}", rf"\sum_{{j=1}}^n j^{{{p}}}",
-    ]  # fmt: skip
+        rf"\sum_{{k=1}}^{{n}} k^{p}",
+        rf"\sum_{{i=1}}^{{n}} i^{p}",
+        rf"\sum_{{j=1}}^n j^{{{p}}}",
+    ]
     others = [
-        rf"\sum_{{k=1}}^{{n}} k^{p + 1}", rf"\sum_{{k=1}}^{{n-1}} k^{p}", rf"\sum_{{k=2}}^{{n}} k^{p}",
-        rf"\prod_{{k=1}}^{{n}} k^{p}", rf"\sum_{{k=1}}^{{n}} n^{p}", rf"\sum_{{k=1}}^{{n}} 2k^{p}",
-    ]  # fmt: skip
+        rf"\sum_{{k=1}}^{{n}} k^{p + 1}",
+        rf"\sum_{{k=1}}^{{n-1}} k^{p}",
+        rf"\sum_{{k=2}}^{{n}} k^{p}",
+        rf"\prod_{{k=1}}^{{n}} k^{p}",
+        rf"\sum_{{k=1}}^{{n}} n^{p}",
+        rf"\sum_{{k=1}}^{{n}} 2k^{p}",
+    ]
     return forms, others
 
 

@@ -7,6 +7,7 @@ import random
 from itertools import permutations
 
 from perf.maths_cases.case import Forms, family
+from perf.maths_cases.numbers import WORDS
 
 
 @family
@@ -64,9 +65,12 @@ def binomial(rng: random.Random) -> tuple[Forms, Forms]:
         rf"\dbinom{{{n}}}{{{k}}}",
     ]
     others = [
-        rf"\binom{{{n + 1}}}{{{k}}}", str(value + 1), rf"\frac{{{n}}}{{{k}}}" if value * k != n else "3.5",
-        rf"\binom{{{n}}}{{{k}}}+1", rf"\binom{{{n}}}{{{k}}}^2",
-    ]  # fmt: skip
+        rf"\binom{{{n + 1}}}{{{k}}}",
+        str(value + 1),
+        rf"\frac{{{n}}}{{{k}}}" if value * k != n else "3.5",
+        rf"\binom{{{n}}}{{{k}}}+1",
+        rf"\binom{{{n}}}{{{k}}}^2",
+    ]
     return forms, others
 
 
@@ -78,7 +82,7 @@ def numeral_in_base(rng: random.Random) -> tuple[Forms, Forms]:
         f"{digits}_{base}",
         rf"{digits}_{{{base}}}",
         rf"({digits})_{{{base}}}",
-        rf"{digits}_{{\text{{{['', '', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'][base]}}}}}",
+        rf"{digits}_{{\text{{{WORDS[base]}}}}}",
     ]
     others = [
         f"{digits}_{{{base + 1}}}" if base < 9 else f"{digits}_{{7}}",

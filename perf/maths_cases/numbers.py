@@ -10,17 +10,60 @@ from perf.maths_cases.case import Forms, family
 
 MULTIPLYING_WORDS = ("million", "billion", "thousand", "hundred", "dozen", "trillion")
 OTHER_WORDS = (
-    "halves", "below zero", "factorial", "excluded", "rejected", "impossible", "doubled", "squared",
-    "base seven", "hex", "too many", "is not possible", "or more", "at most", "times ten", "thirds",
-    "percent less", "in base 8", "mod 3", "cubed", "negated", "inverted", "minus one", "plus one",
-    "recurring", "to the power two", "is a trap", "is the wrong value", "tenths",
-)  # fmt: skip
+    "halves",
+    "below zero",
+    "factorial",
+    "excluded",
+    "rejected",
+    "impossible",
+    "doubled",
+    "squared",
+    "base seven",
+    "hex",
+    "too many",
+    "is not possible",
+    "or more",
+    "at most",
+    "times ten",
+    "thirds",
+    "percent less",
+    "in base 8",
+    "mod 3",
+    "cubed",
+    "negated",
+    "inverted",
+    "minus one",
+    "plus one",
+    "recurring",
+    "to the power two",
+    "is a trap",
+    "is the wrong value",
+    "tenths",
+)
 COUNT_NOUNS = ("apples", "students", "ways", "pairs", "people", "marbles", "books", "triangles")
 WORDS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-    "nineteen", "twenty",
-)  # fmt: skip
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+)
 UNITS = {
     "cm": ("cm", "centimeters"),
     "kg": ("kg", "kilograms"),
@@ -43,16 +86,38 @@ def integer(rng: random.Random) -> tuple[Forms, Forms]:
     k = rng.randint(2, 9)
     a = rng.randint(1, n - 1)
     forms = [
-        str(n), f"{n}.0", rf"\text{{{n}}}", rf"\frac{{{n * k}}}{{{k}}}", f"x={n}", f"{a}+{n - a}",
-        rf"{n + k}-{k}", rf"\mathbf{{{n}}}", rf"\left({n}\right)", f"+{n}",
-    ]  # fmt: skip
+        str(n),
+        f"{n}.0",
+        rf"\text{{{n}}}",
+        rf"\frac{{{n * k}}}{{{k}}}",
+        f"x={n}",
+        f"{a}+{n - a}",
+        rf"{n + k}-{k}",
+        rf"\mathbf{{{n}}}",
+        rf"\left({n}\right)",
+        f"+{n}",
+    ]
     if n >= 1000:
         forms += [_grouped(n, ","), _grouped(n, "{,}"), _grouped(n, r"\,")]
     others = [
-        str(n + 1), str(n - 1), str(-n), str(n * 10), f"{n}.1", f"{n}!" if n > 2 else "7",
-        rf"\frac{{{n}}}{{{k}}}", rf"\sqrt{{{n}}}", f"{n}^2", f"{n}{n}", rf"\frac{{1}}{{{n}}}",
-        f"{n}+{k}", f"{n},{n + 1}", f"{n}i", f"{n}x", rf"{n}\pi", rf"\log {n + k}",
-    ]  # fmt: skip
+        str(n + 1),
+        str(n - 1),
+        str(-n),
+        str(n * 10),
+        f"{n}.1",
+        f"{n}!" if n > 2 else "7",
+        rf"\frac{{{n}}}{{{k}}}",
+        rf"\sqrt{{{n}}}",
+        f"{n}^2",
+        f"{n}{n}",
+        rf"\frac{{1}}{{{n}}}",
+        f"{n}+{k}",
+        f"{n},{n + 1}",
+        f"{n}i",
+        f"{n}x",
+        rf"{n}\pi",
+        rf"\log {n + k}",
+    ]
     return forms, others
 
 
@@ -89,10 +154,15 @@ def exact_integer(rng: random.Random) -> tuple[Forms, Forms]:
     head = f"{value / 10**digits:.5f}"
     forms = [str(value), f"{base}^{{{exponent}}}", rf"{base}\cdot {base}^{{{exponent - 1}}}"]
     others = [
-        str(value + 1), str(value - 10), f"{base}^{{{exponent + 1}}}", f"{base + 1}^{{{exponent}}}",
-        rf"{head}\times 10^{{{digits}}}" if digits > 7 else str(value * 10), str(value)[:-1],
-        f"{base}^{{{exponent}}}+1", f"{base}^{{{exponent}}}-1",
-    ]  # fmt: skip
+        str(value + 1),
+        str(value - 10),
+        f"{base}^{{{exponent + 1}}}",
+        f"{base + 1}^{{{exponent}}}",
+        rf"{head}\times 10^{{{digits}}}" if digits > 7 else str(value * 10),
+        str(value)[:-1],
+        f"{base}^{{{exponent}}}+1",
+        f"{base}^{{{exponent}}}-1",
+    ]
     return forms, others
 
 
@@ -111,10 +181,15 @@ def fraction(rng: random.Random) -> tuple[Forms, Forms]:
     sign = rng.choice(("", "-"))
     k = rng.randint(2, 9)
     forms = [
-        rf"{sign}\frac{{{p}}}{{{q}}}", rf"{sign}\dfrac{{{p}}}{{{q}}}", f"{sign}{p}/{q}",
-        rf"{sign}\frac{{{p * k}}}{{{q * k}}}", rf"\frac{{{sign}{p}}}{{{q}}}", rf"{sign}{{{p} \over {q}}}",
-        rf"{sign}\tfrac{{{p}}}{{{q}}}", rf"{sign}{p} \cdot \frac{{1}}{{{q}}}",
-    ]  # fmt: skip
+        rf"{sign}\frac{{{p}}}{{{q}}}",
+        rf"{sign}\dfrac{{{p}}}{{{q}}}",
+        f"{sign}{p}/{q}",
+        rf"{sign}\frac{{{p * k}}}{{{q * k}}}",
+        rf"\frac{{{sign}{p}}}{{{q}}}",
+        rf"{sign}{{{p} \over {q}}}",
+        rf"{sign}\tfrac{{{p}}}{{{q}}}",
+        rf"{sign}{p} \cdot \frac{{1}}{{{q}}}",
+    ]
     if p > q and not sign:
         forms.append(rf"{p // q}\frac{{{p % q}}}{{{q}}}")
     if not (10**6) % q:
@@ -123,10 +198,14 @@ def fraction(rng: random.Random) -> tuple[Forms, Forms]:
         forms.append(f"{sign}{text[:-6]}.{text[-6:].rstrip('0')}")
     other = "-" if not sign else ""
     others = [
-        rf"{other}\frac{{{p}}}{{{q}}}", rf"{sign}\frac{{{p + 1}}}{{{q}}}", rf"{sign}\frac{{{p}}}{{{q + 1}}}",
-        rf"{sign}\frac{{{p + q}}}{{{q}}}", rf"{sign}{p}{q}", f"{sign}{p}.{q}",
+        rf"{other}\frac{{{p}}}{{{q}}}",
+        rf"{sign}\frac{{{p + 1}}}{{{q}}}",
+        rf"{sign}\frac{{{p}}}{{{q + 1}}}",
+        rf"{sign}\frac{{{p + q}}}{{{q}}}",
+        rf"{sign}{p}{q}",
+        f"{sign}{p}.{q}",
         rf"\sqrt{{\frac{{{p}}}{{{q}}}}}",
-    ]  # fmt: skip
+    ]
     if p != 1:
         others += [rf"{sign}\frac{{{q}}}{{{p}}}", rf"{sign}\frac{{1}}{{{q}}}"]
     return forms, others
@@ -140,9 +219,13 @@ def decimal(rng: random.Random) -> tuple[Forms, Forms]:
     text = f"{whole}.{rest:0{places}d}"
     forms = [text, f"{text}0", rf"\frac{{{n}}}{{{10**places}}}", rf"{n}\times 10^{{-{places}}}"]
     others = [
-        f"{whole}.{rest:0{places}d}1", f"{whole}.0{rest:0{places}d}", f"{whole + 1}.{rest:0{places}d}",
-        str(n), f"-{text}", f"{whole},{rest:0{places}d},7",
-    ]  # fmt: skip
+        f"{whole}.{rest:0{places}d}1",
+        f"{whole}.0{rest:0{places}d}",
+        f"{whole + 1}.{rest:0{places}d}",
+        str(n),
+        f"-{text}",
+        f"{whole},{rest:0{places}d},7",
+    ]
     return forms, others
 
 
@@ -151,14 +234,19 @@ def scientific(rng: random.Random) -> tuple[Forms, Forms]:
     digit, more, exponent = rng.randint(1, 9), rng.randint(1, 9), rng.randint(4, 9)
     plain = int(f"{digit}{more}") * 10 ** (exponent - 1)
     forms = [
-        rf"{digit}.{more}\times 10^{{{exponent}}}", str(plain),
-        rf"{digit}.{more}\cdot 10^{exponent}", rf"{digit}{more}\times 10^{{{exponent - 1}}}",
-    ]  # fmt: skip
+        rf"{digit}.{more}\times 10^{{{exponent}}}",
+        str(plain),
+        rf"{digit}.{more}\cdot 10^{exponent}",
+        rf"{digit}{more}\times 10^{{{exponent - 1}}}",
+    ]
     others = [
-        rf"{digit}.{more}\times 10^{{{exponent + 1}}}", rf"{digit}.{more}\times 10^{{-{exponent}}}",
-        str(plain * 10), str(plain + 1), rf"{more}.{digit}\times 10^{{{exponent}}}"
-        if more != digit else str(plain - 1), rf"{digit}.{more}^{{{exponent}}}",
-    ]  # fmt: skip
+        rf"{digit}.{more}\times 10^{{{exponent + 1}}}",
+        rf"{digit}.{more}\times 10^{{-{exponent}}}",
+        str(plain * 10),
+        str(plain + 1),
+        rf"{more}.{digit}\times 10^{{{exponent}}}" if more != digit else str(plain - 1),
+        rf"{digit}.{more}^{{{exponent}}}",
+    ]
     return forms, others
 
 
@@ -170,13 +258,23 @@ def _square_free(rng: random.Random) -> int:
 def root(rng: random.Random) -> tuple[Forms, Forms]:
     c, b = _square_free(rng), rng.randint(2, 9)
     forms = [
-        rf"{b}\sqrt{{{c}}}", rf"\sqrt{{{b * b * c}}}", rf"\frac{{{b * c}}}{{\sqrt{{{c}}}}}",
-        rf"\sqrt{{{c}}}\cdot {b}", rf"{b}\cdot {c}^{{1/2}}", rf"{b}({c})^{{\frac{{1}}{{2}}}}",
-    ]  # fmt: skip
+        rf"{b}\sqrt{{{c}}}",
+        rf"\sqrt{{{b * b * c}}}",
+        rf"\frac{{{b * c}}}{{\sqrt{{{c}}}}}",
+        rf"\sqrt{{{c}}}\cdot {b}",
+        rf"{b}\cdot {c}^{{1/2}}",
+        rf"{b}({c})^{{\frac{{1}}{{2}}}}",
+    ]
     others = [
-        rf"{b + 1}\sqrt{{{c}}}", rf"{b}\sqrt{{{c + 1}}}", rf"\sqrt{{{b * c}}}", rf"-{b}\sqrt{{{c}}}",
-        rf"{b}\sqrt[3]{{{c}}}", f"{b * c}", rf"\pm {b}\sqrt{{{c}}}", rf"{b}+\sqrt{{{c}}}",
-    ]  # fmt: skip
+        rf"{b + 1}\sqrt{{{c}}}",
+        rf"{b}\sqrt{{{c + 1}}}",
+        rf"\sqrt{{{b * c}}}",
+        rf"-{b}\sqrt{{{c}}}",
+        rf"{b}\sqrt[3]{{{c}}}",
+        f"{b * c}",
+        rf"\pm {b}\sqrt{{{c}}}",
+        rf"{b}+\sqrt{{{c}}}",
+    ]
     return forms, others
 
 
@@ -184,14 +282,19 @@ def root(rng: random.Random) -> tuple[Forms, Forms]:
 def quadratic_number(rng: random.Random) -> tuple[Forms, Forms]:
     c, a, b, d = _square_free(rng), rng.randint(1, 9), rng.randint(2, 9), rng.randint(2, 7)
     forms = [
-        rf"\frac{{{a}+{b}\sqrt{{{c}}}}}{{{d}}}", rf"\frac{{{b}\sqrt{{{c}}}+{a}}}{{{d}}}",
-        rf"\frac{{{a}}}{{{d}}}+\frac{{{b}\sqrt{{{c}}}}}{{{d}}}", rf"\frac{{1}}{{{d}}}\left({a}+{b}\sqrt{{{c}}}\right)",
-    ]  # fmt: skip
+        rf"\frac{{{a}+{b}\sqrt{{{c}}}}}{{{d}}}",
+        rf"\frac{{{b}\sqrt{{{c}}}+{a}}}{{{d}}}",
+        rf"\frac{{{a}}}{{{d}}}+\frac{{{b}\sqrt{{{c}}}}}{{{d}}}",
+        rf"\frac{{1}}{{{d}}}\left({a}+{b}\sqrt{{{c}}}\right)",
+    ]
     others = [
-        rf"\frac{{{a}-{b}\sqrt{{{c}}}}}{{{d}}}", rf"\frac{{{a}+{b}\sqrt{{{c}}}}}{{{d + 1}}}",
-        rf"{a}+\frac{{{b}\sqrt{{{c}}}}}{{{d}}}", rf"\frac{{{a + 1}+{b}\sqrt{{{c}}}}}{{{d}}}",
-        rf"\frac{{{a}\pm {b}\sqrt{{{c}}}}}{{{d}}}", rf"\frac{{-{a}+{b}\sqrt{{{c}}}}}{{{d}}}",
-    ]  # fmt: skip
+        rf"\frac{{{a}-{b}\sqrt{{{c}}}}}{{{d}}}",
+        rf"\frac{{{a}+{b}\sqrt{{{c}}}}}{{{d + 1}}}",
+        rf"{a}+\frac{{{b}\sqrt{{{c}}}}}{{{d}}}",
+        rf"\frac{{{a + 1}+{b}\sqrt{{{c}}}}}{{{d}}}",
+        rf"\frac{{{a}\pm {b}\sqrt{{{c}}}}}{{{d}}}",
+        rf"\frac{{-{a}+{b}\sqrt{{{c}}}}}{{{d}}}",
+    ]
     return forms, others
 
 
@@ -201,14 +304,22 @@ def multiple_of_pi(rng: random.Random) -> tuple[Forms, Forms]:
     p = rng.choice([n for n in range(1, 3 * q) if math.gcd(n, q) == 1])
     top = "" if p == 1 else str(p)
     forms = [
-        rf"\frac{{{top}\pi}}{{{q}}}", rf"\frac{{{p}}}{{{q}}}\pi", rf"{top}\pi/{q}",
-        rf"\pi\cdot\frac{{{p}}}{{{q}}}", rf"\frac{{{2 * p}\pi}}{{{2 * q}}}",
-    ]  # fmt: skip
+        rf"\frac{{{top}\pi}}{{{q}}}",
+        rf"\frac{{{p}}}{{{q}}}\pi",
+        rf"{top}\pi/{q}",
+        rf"\pi\cdot\frac{{{p}}}{{{q}}}",
+        rf"\frac{{{2 * p}\pi}}{{{2 * q}}}",
+    ]
     others = [
-        rf"\frac{{{p + q}\pi}}{{{q}}}", rf"-\frac{{{top}\pi}}{{{q}}}", rf"\frac{{{p}}}{{{q}}}",
-        rf"\frac{{{top}\pi}}{{{q + 1}}}", rf"\frac{{{top}\pi^2}}{{{q}}}", rf"\frac{{{p}}}{{{q}\pi}}",
-        rf"\frac{{{top}\pi}}{{{q}}}+2\pi", rf"\frac{{{top}e}}{{{q}}}",
-    ]  # fmt: skip
+        rf"\frac{{{p + q}\pi}}{{{q}}}",
+        rf"-\frac{{{top}\pi}}{{{q}}}",
+        rf"\frac{{{p}}}{{{q}}}",
+        rf"\frac{{{top}\pi}}{{{q + 1}}}",
+        rf"\frac{{{top}\pi^2}}{{{q}}}",
+        rf"\frac{{{p}}}{{{q}\pi}}",
+        rf"\frac{{{top}\pi}}{{{q}}}+2\pi",
+        rf"\frac{{{top}e}}{{{q}}}",
+    ]
     return forms, others
 
 
@@ -217,9 +328,14 @@ def complex_number(rng: random.Random) -> tuple[Forms, Forms]:
     a, b = rng.randint(1, 20), rng.randint(2, 20)
     forms = [f"{a}+{b}i", f"{b}i+{a}", rf"{a}+i{b}", rf"{a}+{b}\cdot i", rf"{a}-(-{b}i)"]
     others = [
-        f"{a}-{b}i", f"-{a}+{b}i", f"{a + 1}+{b}i", f"{a}+{b + 1}i", f"{a}+{b}", f"({a},{b + 1})",
+        f"{a}-{b}i",
+        f"-{a}+{b}i",
+        f"{a + 1}+{b}i",
+        f"{a}+{b + 1}i",
+        f"{a}+{b}",
+        f"({a},{b + 1})",
         f"{a}+{b}i^2",
-    ]  # fmt: skip
+    ]
     if a != b:
         others.append(f"{b}+{a}i")
     return forms, others
@@ -248,9 +364,13 @@ def angle(rng: random.Random) -> tuple[Forms, Forms]:
     n = rng.choice((15, 24, 30, 36, 45, 60, 72, 75, 105, 120, 135, 150))
     forms = [rf"{n}^\circ", rf"{n}^{{\circ}}", rf"{n} \text{{ degrees}}", rf"{n}°"]
     others = [
-        rf"{n} \text{{ radians}}", rf"{n + 1}^\circ", rf"{180 - n}^\circ" if n != 90 else r"1^\circ",
-        rf"{n}\pi", rf"{n}' ", rf"-{n}^\circ",
-    ]  # fmt: skip
+        rf"{n} \text{{ radians}}",
+        rf"{n + 1}^\circ",
+        rf"{180 - n}^\circ" if n != 90 else r"1^\circ",
+        rf"{n}\pi",
+        rf"{n}' ",
+        rf"-{n}^\circ",
+    ]
     return forms, others
 
 
@@ -259,9 +379,10 @@ def repeating_decimal(rng: random.Random) -> tuple[Forms, Forms]:
     n = rng.choice([n for n in range(1, 99) if n % 11])
     value = Fraction(n, 99)
     forms = [
-        rf"\frac{{{value.numerator}}}{{{value.denominator}}}", rf"0.\overline{{{n:02d}}}",
+        rf"\frac{{{value.numerator}}}{{{value.denominator}}}",
+        rf"0.\overline{{{n:02d}}}",
         rf"\frac{{{n}}}{{99}}",
-    ]  # fmt: skip
+    ]
     others = [
         rf"0.{n:02d}",
         rf"0.\overline{{{n + 1:02d}}}",
