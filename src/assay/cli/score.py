@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.cli.engines import engine_options, import_modules, opened_engine
-from assay.cli.options import key_value, runs_option
+from assay.cli.options import options_of, runs_option
 from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
 from assay.errors import BadParameter, BadRecord, UnknownName
 from assay.registry import find_reward
@@ -115,7 +115,7 @@ def command(
 
 
 def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
-    values = dict(key_value(param, "--param") for param in params)
+    values = options_of(params, "--param")
     specs = [find_reward(name) for name in names]
     options = {option for spec in specs for option in spec.options}
     for key in values:
@@ -125,7 +125,14 @@ def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
                 f"there are: {', '.join(sorted(options)) or 'none'}"
             )
     return [
-        Scorer(spec.function, {key: values[key] for key in values if key in spec.options})
+        Scorer(
+            spec.function,
+            {
+                key: value
+                for key, value in options_of(params, "--param", spec.function).items()
+                if key in spec.options
+            },
+        )
         for spec in specs
     ]
 

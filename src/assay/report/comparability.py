@@ -16,11 +16,13 @@ from assay.schema.manifest import RunManifest
 
 NO_MATTER = frozenset(
     {
-        "base_url", "api_key_env", "stream", "patience",
+        "base_url", "api_key_env", "stream", "patience", "timeout_s", "retry",
         "input_usd_per_mtok", "output_usd_per_mtok",
     }
 )  # fmt: skip
-"""Options of a model that say where it is and what it costs, not what it is."""
+"""Options of a model that say where it is, how long it may take and what it costs, not what it is.
+
+A run that is resumed may have others of these."""
 NOT_THE_CONFIGURATION = ("expect", "repeats", "reported")
 """What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere."""
 SHOWN_CHANGES = 12

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from assay.errors import BadParameter, MissingParameter
-from assay.resources.processes import worker_pool
+from assay.resources.processes import naming_losses, worker_pool
 from assay.schema.score import Abstained, Json, Score
 from assay.schema.values import describe
 from assay.scoring.scorer import ROW_REASONS, Scorer
@@ -46,7 +46,7 @@ def score_batch(
             f"{scorer.spec.name} cannot be sent to another process ({error}); define it with `def` "
             "in a module, or leave `workers` at 1"
         ) from error
-    return _in_processes(scorer, numbered, workers)
+    return naming_losses(_in_processes(scorer, numbered, workers))
 
 
 def score_row(scorer: Scorer, row: Any, place: str) -> Score:

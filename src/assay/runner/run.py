@@ -28,7 +28,7 @@ from assay.resources.spec import ResourceSpec
 from assay.runner.agents import AgentChoice, with_recordings
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
-from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
+from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed, relocation
 from assay.runner.retries import read_retry_errors
 from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
@@ -72,8 +72,9 @@ def run(
     `address`, or one that is started on this machine.
 
     With `resume`, exactly what that run still lacks is run. Other arguments have to be what
-    the run was started with; the engine may be another. `retry_errors` names whose errors are run
-    again, as new attempts: `"env,model"`, which `True` stands for, or `"agent"`.
+    the run was started with; the engine may be another, and so may where the model is and how long
+    a reply may take (`model_options.base_url`, `timeout_s`, …). `retry_errors` names whose errors
+    are run again, as new attempts: `"env,model"`, which `True` stands for, or `"agent"`.
 
     Raises `RunStopped` when the first `stop_after_errors` attempts (3, or what the benchmark's
     limits say; 0 for never) all failed alike, such as with a key that is refused.
@@ -191,7 +192,8 @@ def start(
         manifest = _manifest(plan, code, request.focus or "")
         writer = RunWriter.create(folder, manifest, secrets=secrets)
         return StartedRun(plan, writer, workers, {})
-    notes = _other_code(earlier.manifest, code)
+    moved = relocation(plan, earlier.manifest)
+    notes = _other_code(earlier.manifest, code) | ({"resumed_with": moved} if moved else {})
     return StartedRun(plan, RunWriter.open(earlier.path, secrets=secrets), workers, notes, reasons)
 
 
