@@ -22,6 +22,9 @@ class DistinctFailure:
     """As it came the first time."""
     count: int
 
+    def __str__(self) -> str:
+        return f"{self.count} × {self.kind}: {self.message[:500]}"
+
 
 def message_key(message: str) -> str:
     """Equal for messages that say the same of different requests.
