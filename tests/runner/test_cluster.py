@@ -310,7 +310,7 @@ def test_a_model_that_cannot_be_asked_ends_the_run_there_too(
     url = f"http://127.0.0.1:{free_port()}"
     settings = {
         "auto_scrolls": 0,
-        "model_options": {"model": "m", "base_url": url, "timeout_s": 0.4},
+        "model_options": {"model": "m", "base_url": url, "timeout_s": 1.0},
     }
     with pytest.raises(RunStopped) as stopped:
         assay.run("corridor.toml", agent="web_research", settings=settings, engine="ray", workers=1)

@@ -72,7 +72,7 @@ def options(url: str, **model_options: Any) -> dict[str, Any]:
     return {
         "model": "openai",
         "auto_scrolls": 0,
-        "model_options": {"model": "m", "base_url": url, "timeout_s": 0.4, **model_options},
+        "model_options": {"model": "m", "base_url": url, "timeout_s": 1.0, **model_options},
     }
 
 
