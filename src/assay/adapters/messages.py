@@ -33,8 +33,14 @@ def read_completion(completion: Any) -> ModelOutput:
     if not messages or field_of(messages[-1], "role") != "assistant":
         return ModelOutput(None, list(messages))
     content = field_of(messages[-1], "content")
-    is_text = content is None or isinstance(content, (str, list, tuple))
-    return ModelOutput(text_of(content) if is_text else content, list(messages))
+    return ModelOutput(text_of(content) if _is_content(content) else content, list(messages))
+
+
+def _is_content(content: Any) -> bool:
+    """Whether it is what a message has: text, nothing, or parts, of which some may be pictures."""
+    if not isinstance(content, (list, tuple)):
+        return content is None or isinstance(content, str)
+    return all(isinstance(part, (str, Mapping)) or hasattr(part, "type") for part in content)
 
 
 def _is_message(message: Any) -> bool:
