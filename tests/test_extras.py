@@ -111,3 +111,9 @@ def test_an_option_that_needs_an_extra_is_refused_before_the_first_row(
     with pytest.raises(MissingExtra, match=r"second_opinion=True needs sympy.*'assay\[maths\]'"):
         Scorer("math_equal_reward", {"second_opinion": True})
     assert float(assay.score("math_equal_reward", final_response="42", answer="42")) == 1.0
+
+
+def test_the_readme_names_every_extra() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert rows == [*dict.fromkeys(rows)]
+    assert {*declared_extras(), "all"} <= set(rows)

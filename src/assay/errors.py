@@ -50,6 +50,17 @@ def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
     return f"did you mean {near[0]!r}? {then}".rstrip() if near else then
 
 
+def cause_of(error: BaseException) -> str:
+    """What somebody's code raised and where, in one line: `TypeError: … (mine.py, line 3)`."""
+    import traceback
+
+    text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1][:300]
+    if isinstance(error, SyntaxError):
+        return f"{text} ({error.filename}, line {error.lineno})"
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{text} ({frames[-1].filename}, line {frames[-1].lineno})" if frames else text
+
+
 class AssayError(Exception):
     """Root of the tree; catching it catches everything that Assay raises on purpose."""
 

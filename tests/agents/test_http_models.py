@@ -144,8 +144,8 @@ def test_a_busy_server_is_asked_again_when_it_says(make: Make) -> None:
 @pytest.mark.parametrize(
     ("answer", "attempts", "says"),
     [
-        (as_json({}, status=429, headers=(("Retry-After", "60"),)), 1, "gave up after 1 attempt"),
-        (as_json({}, status=500), 3, "gave up after 3 attempts"),
+        (as_json({}, status=429, headers=(("Retry-After", "60"),)), 1, "gave up; requests sent: 1"),
+        (as_json({}, status=500), 3, "gave up; requests sent: 3"),
         (as_json({"error": {"message": "no such model"}}, status=404), 1, "status 404"),
         (as_json({"error": f"bad key {KEY}"}, status=401), 1, "bad key [secret]"),
         (Prepared(b"." * 292 + KEY.encode(), 400), 1, ".[sec"),

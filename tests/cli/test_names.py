@@ -12,10 +12,13 @@ from typing import Any
 import click
 import pytest
 
+from assay.agents.scripted import ScriptedAgent
 from assay.cli.main import assay as commands
 from assay.cli.main import main
-from assay.cli.options import key_value
+from assay.cli.options import key_value, options_of
+from assay.registry import AGENTS
 from tests.report.ledgers import write_run
+from tests.runner.corridor import BENCHMARK
 
 
 def every_command(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -144,3 +147,31 @@ def test_an_unknown_command_names_the_nearest(
 def test_a_value_is_json_that_a_record_can_hold_or_text(text: str, value: Any) -> None:
     assert key_value(f"key={text}", "--set") == ("key", value)
     assert not (isinstance(value, float) and math.isnan(value))
+
+
+def make(*, guess: str = "", limit: int = 3, either: str | int = 0, anything=None) -> None:  # type: ignore[no-untyped-def]
+    """Something with options."""
+
+
+def test_a_value_stays_text_where_the_option_is_one() -> None:
+    texts = ["guess=43", "limit=43", "either=43", "anything=43", "unknown=43"]
+    options = options_of(texts, "--set", make)
+    assert options == {"guess": "43", "limit": 43, "either": 43, "anything": 43, "unknown": 43}
+    for text in ("1.10", "true", "null", "01067", "1e3"):
+        assert options_of([f"guess={text}"], "--set", make) == {"guess": text}
+    assert options_of(["limit=many"], "--set", make) == {"limit": "many"}
+
+
+def test_an_agents_own_text_is_read_as_text(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Guesser(ScriptedAgent):
+        def __init__(self, *, guess: str) -> None:
+            super().__init__(actions=[f"answer({guess.strip()!r})"])
+
+    AGENTS.add("guesser_of_texts", Guesser)
+    monkeypatch.chdir(tmp_path)
+    Path("corridor.toml").write_text(BENCHMARK)
+    arguments = ["run", "corridor.toml", "--agent", "guesser_of_texts", "--set", "guess=43"]
+    assert main([*arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["answered"] == 3

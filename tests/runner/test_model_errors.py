@@ -434,6 +434,17 @@ def test_the_options_of_a_resumed_run_are_compared_with_those_it_had(corridor: P
             resume(done.path, settings={"model_options.model": "other"})
 
 
+def test_a_resumed_run_may_find_its_model_elsewhere_and_wait_longer(corridor: Path) -> None:
+    with pytest.raises(RunStopped) as stopped:
+        run(corridor, f"http://127.0.0.1:{free_port()}", stop_after_errors=None)
+    with serving(script("ok"), reply=answer) as endpoint:
+        settings = {"model_options.base_url": endpoint.url, "model_options.timeout_s": 9}
+        done = resume(stopped.value.path, settings=settings, retry_errors=True)
+    assert endings(done) == ["answered"] * 3
+    noted = {"base_url": endpoint.url, "timeout_s": 9}
+    assert [each.metadata["resumed_with"] for each in done.final()] == [noted] * 3
+
+
 # Chance: whatever happens to a request, the number is right.
 
 

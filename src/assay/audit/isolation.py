@@ -49,6 +49,8 @@ BATCH_BYTES = 16 * 1024 * 1024
 STOP_S = 5.0
 """For the process to end by itself."""
 PROBE_S = 10.0
+COPIED_FILES = 100
+COPIED_BYTES = 1024 * 1024
 MOST_STRAYS = 32
 """Processes beside the target's own that may run until it ends."""
 MARKER = "assay_canary"
@@ -65,6 +67,22 @@ class ProcessLimits:
     memory_mb: int = 4096
     cpu_s: int = 1800
     file_mb: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process of the target finds around it, which should make no difference."""
+
+    hash_seed: int = 0
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the environment beside the usual ones."""
+    shift_s: float = 0.0
+    """How far ahead its clock is."""
+    files_of: Path | None = None
+    """A folder of which its working folder has copies of the small files."""
+
+
+USUAL: Final = Surroundings()
 
 
 @dataclass(slots=True)
@@ -89,18 +107,20 @@ class IsolatedTarget:
         spec: TargetSpec,
         limits: ProcessLimits,
         *,
-        hash_seed: int = 0,
+        surroundings: Surroundings = USUAL,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.spec = spec
         self.limits = limits
         self.traces = SideEffects()
         self.facts: dict[str, Any] = {}
-        self._hash_seed = hash_seed
+        self._surroundings = surroundings
         self._environment = dict(environment or {})
         self._folder = Path(tempfile.mkdtemp(prefix="assay-audit-"))
         for name in ("work", "home", "tmp"):
             (self._folder / name).mkdir()
+        if surroundings.files_of is not None:
+            _copy_files(surroundings.files_of, self.work)
         megabyte = 1024 * 1024
         self._end: dict[str, Any] | None = None
         self._child = ChildProcess(
@@ -149,7 +169,11 @@ class IsolatedTarget:
             "memory_bytes": self.limits.memory_mb * 1024 * 1024,
             "namespace": has_namespaces(),
         }
-        opening = {"target": self.spec.to_wire(), "marker": MARKER}
+        opening = {
+            "target": self.spec.to_wire(),
+            "marker": MARKER,
+            "shift_s": self._surroundings.shift_s,
+        }
         deadline = time.monotonic() + self.limits.load_s
         try:
             self._child.send(supervision, deadline)
@@ -293,10 +317,11 @@ class IsolatedTarget:
             "LANG": "C.UTF-8",
             **inherited,
             **self._environment,
+            **self._surroundings.variables,
             "HOME": str(self._folder / "home"),
             "TMPDIR": str(self._folder / "tmp"),
             "PYTHONPATH": str(CHILD_FOLDER),
-            "PYTHONHASHSEED": str(self._hash_seed),
+            "PYTHONHASHSEED": str(self._surroundings.hash_seed),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUTF8": "1",
             "OMP_NUM_THREADS": "1",
@@ -311,6 +336,15 @@ def has_namespaces() -> bool:
         probe = subprocess.run(command, capture_output=True, timeout=PROBE_S, check=False)
         return probe.returncode == 0
     return False
+
+
+def _copy_files(source: Path, folder: Path) -> None:
+    """Copy the small files of a folder, modules aside, which are imported from where they are."""
+    with suppress(OSError):
+        for path in sorted(source.iterdir())[:COPIED_FILES]:
+            plain = path.is_file() and not path.is_symlink() and path.suffix != ".py"
+            if plain and path.stat().st_size <= COPIED_BYTES:
+                shutil.copyfile(path, folder / path.name)
 
 
 def _is_stray(command: str) -> bool:

@@ -20,7 +20,6 @@ FACTS: Final[Mapping[str, tuple[type, ...]]] = {
     "name": (str,),
     "parts": (list, type(None)),
     "parameters": (list,),
-    "takes_any": (bool,),
     "is_async": (bool,),
     "picklable": (bool,),
     "pickle_error": (str, type(None)),

@@ -56,6 +56,9 @@ def runs(runs_dir: Path, as_json: bool) -> None:
     if as_json:
         print_json([asdict(row) for row in rows])
         return
+    if not rows:
+        output().print(f"no runs in {runs_dir}; `assay run` makes one", soft_wrap=True)
+        return
     run = Column("run", no_wrap=True, min_width=22)
     table = table_of(run, "benchmark", "agent", "done", "mean", "answered", "errors", "focus")
     for row in rows:

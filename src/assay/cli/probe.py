@@ -8,8 +8,9 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from assay.cli.options import json_option, key_value
+from assay.cli.options import json_option, options_of
 from assay.cli.terminal import output, plain, print_json, reward_text, table_of
+from assay.registry import find_reward
 from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
 
 
@@ -34,8 +35,8 @@ def command(
     sensitivity = probe(
         name,
         answer.replace("\\n", "\n"),
-        params=dict(key_value(param, "--param") for param in params),
-        columns=dict(key_value(column, "--column") for column in columns),
+        params=options_of(params, "--param", find_reward(name).function),
+        columns=options_of(columns, "--column"),
     )
     if as_json:
         print_json(sensitivity.to_record())

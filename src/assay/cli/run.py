@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
-from assay.cli.options import key_value, runs_option
+from assay.cli.options import key_text, runs_option
 from assay.cli.summary import print_run
 from assay.cli.terminal import number_text, progress_output
 from assay.errors import BadParameter, RunStopped
@@ -116,7 +116,7 @@ def command(
         benchmark=benchmark,
         agent=agent,
         settings={
-            **dict(key_value(text, "--set") for text in settings),
+            **dict(key_text(text, "--set") for text in settings),
             **({} if call_timeout is None else {"model_options.timeout_s": call_timeout}),
         },
         tasks=tasks,
@@ -143,7 +143,7 @@ def command(
 
 def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | None) -> Run:
     console = progress_output()
-    if started.notes:
+    if "resumed_at_commit" in started.notes:
         console.print(
             "the agent's repository is not what it was when this run began; "
             "the episodes from now on say so"

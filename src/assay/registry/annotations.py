@@ -1,9 +1,11 @@
-"""What the annotation of a parameter admits: whether a value of some type may be passed."""
+"""What the annotation of a parameter admits, and how a text is read for it."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import json
+import math
 import operator
 import types
 import typing
@@ -25,6 +27,52 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
         name: hints.get(name, _plain(parameter.annotation))
         for name, parameter in parameters.items()
     }
+
+
+class OptionText(str):
+    """The value of an option as a person typed it: how it is read depends on the option's type."""
+
+    __slots__ = ()
+
+
+def read_option(value: Any, annotation: Any) -> Any:
+    """An `OptionText` as JSON, if the annotation has a place for that, else as text.
+
+    `43` is a number for an option that is an `int`, and a text for one that is a `str`. Where the
+    annotation admits neither, it is JSON, for the option to refuse. Other values stay.
+    """
+    if not isinstance(value, OptionText):
+        return value
+    parsed = json_or_text(value)
+    is_text = not admits(annotation, parsed) and admits(annotation, str(value))
+    return str(value) if is_text else parsed
+
+
+def json_or_text(text: str) -> Any:
+    """The JSON value that a text is, or the text itself.
+
+    A number that a record could not hold (NaN, infinity, more than 64 bits) is text too.
+    """
+    try:
+        return json.loads(
+            text, parse_int=_whole_number, parse_float=_number, parse_constant=_number
+        )
+    except (ValueError, RecursionError):
+        return str(text)
+
+
+def _whole_number(digits: str) -> int:
+    number = int(digits)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(f"{digits[:40]} has more than 64 bits")
+    return number
+
+
+def _number(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:40]} is not finite")
+    return number
 
 
 def _code_of(function: Callable[..., Any]) -> Any:
@@ -61,7 +109,7 @@ def _admits_one(member: Any, value: Any) -> bool:
     if get_origin(member) is Literal:
         return any(value == choice and type(value) is type(choice) for choice in get_args(member))
     kind = get_origin(member) or member
-    if not isinstance(kind, type) or kind in (object, UNKNOWN):
+    if not isinstance(kind, type) or kind in (object, Any, UNKNOWN):
         return True
     if kind is float:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -69,11 +117,20 @@ def _admits_one(member: Any, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
     if isinstance(value, str):
         return issubclass(kind, str)
-    if isinstance(value, list):
-        return issubclass(list, kind) or issubclass(kind, Sequence)
-    if isinstance(value, dict):
-        return issubclass(dict, kind) or issubclass(kind, Mapping)
-    return isinstance(value, kind)
+    if isinstance(value, (list, dict)):
+        return _is_container(kind, Sequence if isinstance(value, list) else Mapping)
+    return kind is type(value)
+
+
+def _is_container(kind: type, shape: type) -> bool:
+    """Whether a type is a sequence or a mapping, or what those are made of; a text is neither."""
+    if issubclass(kind, (str, bytes)):
+        return False
+    try:
+        return issubclass(kind, shape) or issubclass(shape, kind)
+    except TypeError:
+        # A protocol whose members are not only methods cannot be asked.
+        return True
 
 
 def _plain(annotation: Any) -> Any:

@@ -19,12 +19,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from assay.errors import ResourceError
+
+T = TypeVar("T")
 MARKS = "ASSAY_CHILD_MARKS"
 """An environment variable: the marks of the child processes that a process descends from."""
 TRACKER = "multiprocessing.resource_tracker"
@@ -149,13 +153,31 @@ def kill_at_close(fd: int, owner: int) -> bool:
 def worker_pool(
     workers: int, prepare: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
 ) -> ProcessPoolExecutor:
-    """A pool of spawned processes; they end when the parent does, even by SIGKILL."""
+    """A pool of spawned processes; they end when the parent does, even by SIGKILL.
+
+    A worker that is itself starting, and imports the script that starts workers, ends quietly: the
+    pool that it belongs to says why, by `naming_losses`.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)
     return ProcessPoolExecutor(
         max_workers=workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
         initargs=(prepare, arguments),
     )
+
+
+def naming_losses(results: Iterator[T]) -> Iterator[T]:
+    """The results of a pool; one whose process has ended is a `ResourceError` that says why."""
+    try:
+        yield from results
+    except BrokenProcessPool as error:
+        raise ResourceError(
+            "a worker process ended in the middle of its work. In a script, what starts workers "
+            'stands under `if __name__ == "__main__":`, because each of them imports the script; '
+            "otherwise it was killed, or the machine has too little memory"
+        ) from error
 
 
 def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:

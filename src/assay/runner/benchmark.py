@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any
 
 from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, UnknownName, did_you_mean
-from assay.registry import BENCHMARKS, REWARDS
+from assay.registry import BENCHMARKS, ENVIRONMENTS, REWARDS, SERVICES, TASKS, Registry
+from assay.registry.annotations import UNKNOWN, annotations_of, read_option
 
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
@@ -81,6 +82,12 @@ class Benchmark:
 
 
 SECTIONS = ("tasks", "environment", "rewards", "limits", "service")
+REGISTRY_OF: Mapping[str, tuple[Registry[Callable[..., Any]], str]] = {
+    "tasks": (TASKS, "source"),
+    "environment": (ENVIRONMENTS, "name"),
+    "service": (SERVICES, "name"),
+}
+"""Where the objects of a section are registered, and the key that names one."""
 
 
 def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) -> Benchmark:
@@ -145,8 +152,18 @@ def with_settings(
             table = table[parent]
         if not isinstance(table, dict):
             raise BadParameter(f"{where}: [{section}] is {table!r}; it is a table")
-        table[last] = value
+        table[last] = read_option(value, _annotation(section, copy[section], option))
     return copy
+
+
+def _annotation(section: str, table: Mapping[str, Any], option: str) -> Any:
+    """The type of an option of a benchmark, as its object declares it."""
+    registry, key = REGISTRY_OF.get(section, (None, ""))
+    if option == key:
+        return str
+    if registry is None or table.get(key) not in registry.names():
+        return UNKNOWN
+    return annotations_of(registry.get(str(table[key]))).get(option, UNKNOWN)
 
 
 def _read_file(file: Traversable) -> dict[str, Any]:

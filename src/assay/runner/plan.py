@@ -14,6 +14,7 @@ from assay.agents.protocol import Agent
 from assay.errors import AssayError, BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
 from assay.registry import ENVIRONMENTS, RESERVED, TASKS
+from assay.report.comparability import NO_MATTER
 from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults
@@ -174,7 +175,9 @@ def _benchmark(request: RunRequest, manifest: RunManifest) -> Benchmark:
 
 def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
     """Each difference between what was planned and what would be done now, as a sentence."""
-    yield from differences(_without_default_options(manifest.config, plan), plan.config())
+    now = plan.config()
+    then = _with_model_where_it_is_now(_without_default_options(manifest.config, plan), now)
+    yield from differences(then, now)
     rewards = tuple(scorer.spec.id for scorer in plan.scorers)
     if rewards != manifest.rewards:
         yield f"rewards were {list(manifest.rewards)} and are {list(rewards)} now"
@@ -198,6 +201,30 @@ def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str,
         if params:
             options[reward.name] = params
     return {**config, "benchmark": {**benchmark, "rewards": {**rewards, "options": options}}}
+
+
+def relocation(plan: Plan, manifest: RunManifest) -> dict[str, Any]:
+    """What a resumed run has otherwise of where its model is, and how long a reply may take."""
+    then, now = _model_options(manifest.config), _model_options(plan.config())
+    return {key: now.get(key) for key in sorted(NO_MATTER) if then.get(key) != now.get(key)}
+
+
+def _with_model_where_it_is_now(
+    then: Mapping[str, Any], now: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The earlier configuration, with what may be otherwise in a resumed run as it is now."""
+    before, after = _model_options(then), _model_options(now)
+    if not before or not after:
+        return then
+    identity = {key: value for key, value in before.items() if key not in NO_MATTER}
+    location = {key: value for key, value in after.items() if key in NO_MATTER}
+    options = {**then["agent"]["options"], "model_options": {**identity, **location}}
+    return {**then, "agent": {**then["agent"], "options": options}}
+
+
+def _model_options(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    options = config["agent"]["options"].get("model_options")
+    return options if isinstance(options, Mapping) else {}
 
 
 def differences(then: Any, now: Any, path: str = "") -> Iterator[str]:

@@ -178,7 +178,7 @@ class EpisodeRecorder:
             message = f"the environment did not answer within {self._turn_limit_s:g} s"
             self._fail(self._turn, message, error)
         elif self._turn == "agent_error" and (failures := _model_errors(error)):
-            message = f"{type(failures[0]).__name__}: {failures[0]}"[:1_000]
+            message = str(failures[0])[:1_000]
             self._fail("model_error", message, error, fatal=all(each.fatal for each in failures))
         else:
             self._fail(self._turn, message, error)

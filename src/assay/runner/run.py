@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from assay.agents.protocol import Agent
-from assay.errors import BadParameter, MissingExtra
+from assay.errors import AssayError, BadParameter, MissingExtra, cause_of
 from assay.ledger.layout import find_run
 from assay.ledger.provenance import (
     RepositoryState,
@@ -24,10 +25,10 @@ from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.protocol import Checkable
 from assay.resources.spec import ResourceSpec
-from assay.runner.agents import with_recordings
+from assay.runner.agents import AgentChoice, with_recordings
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
-from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
+from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed, relocation
 from assay.runner.retries import read_retry_errors
 from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
@@ -71,8 +72,9 @@ def run(
     `address`, or one that is started on this machine.
 
     With `resume`, exactly what that run still lacks is run. Other arguments have to be what
-    the run was started with; the engine may be another. `retry_errors` names whose errors are run
-    again, as new attempts: `"env,model"`, which `True` stands for, or `"agent"`.
+    the run was started with; the engine may be another, and so may where the model is and how long
+    a reply may take (`model_options.base_url`, `timeout_s`, …). `retry_errors` names whose errors
+    are run again, as new attempts: `"env,model"`, which `True` stands for, or `"agent"`.
 
     Raises `RunStopped` when the first `stop_after_errors` attempts (3, or what the benchmark's
     limits say; 0 for never) all failed alike, such as with a key that is refused.
@@ -182,7 +184,7 @@ def start(
     earlier = None if resume is None else Run(find_run(resume, folder))
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
     # Raises what the agent raises for its options: better now than in every episode.
-    _complete(with_recordings(plan.agent, folder).build().close())
+    _complete(_check_agent(with_recordings(plan.agent, folder)))
     secrets = secret_values(plan.agent.to_record())
     if earlier is None:
         if not elsewhere:
@@ -190,18 +192,39 @@ def start(
         manifest = _manifest(plan, code, request.focus or "")
         writer = RunWriter.create(folder, manifest, secrets=secrets)
         return StartedRun(plan, writer, workers, {})
-    notes = _other_code(earlier.manifest, code)
+    moved = relocation(plan, earlier.manifest)
+    notes = _other_code(earlier.manifest, code) | ({"resumed_with": moved} if moved else {})
     return StartedRun(plan, RunWriter.open(earlier.path, secrets=secrets), workers, notes, reasons)
+
+
+@contextmanager
+def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Whatever the maker of `what` raises says so; what Assay itself raises does already."""
+    try:
+        yield
+    except AssayError:
+        raise
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(what, str(error.name)) from error
+    except Exception as error:
+        # Their names alone: a value may be a key.
+        names = f"the options {', '.join(options)}" if options else "its defaults"
+        raise BadParameter(f"{what} cannot be made with {names}: {cause_of(error)}") from error
+
+
+async def _check_agent(agent: AgentChoice) -> None:
+    """The agent takes its options."""
+    with _refusal_of(f"agent {agent.name!r}", agent.options):
+        built = agent.build()
+    await built.close()
 
 
 async def _check_environment(plan: Plan) -> None:
     """The environment takes its options and the tasks, as far as is known before it is reset."""
     name, options = plan.benchmark.environment.name, dict(plan.benchmark.environment.options)
     build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS)).builder()
-    try:
+    with _refusal_of(f"environment {name!r}", options):
         environment = build()
-    except ModuleNotFoundError as error:
-        raise MissingExtra.of(f"environment {name!r}", str(error.name)) from error
     try:
         if isinstance(environment, Checkable):
             await environment.check_run(fill_base_url(plan.tasks, ANY_ADDRESS))

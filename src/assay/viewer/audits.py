@@ -81,10 +81,14 @@ def _report(path: Path) -> AuditReport:
     findings = record.get("findings")
     if isinstance(findings, list):
         # They are ranked: the worst are first. No page shows a reproducer, which may be large.
+        # Older records name no causes: each finding is its own.
         record["findings"] = [
-            {**finding, "reproducer": None} if isinstance(finding, dict) else finding
+            {"cause": finding.get("check"), **finding, "reproducer": None}
+            if isinstance(finding, dict)
+            else finding
             for finding in findings[:MOST_FINDINGS]
         ]
+    record = {"fooled": None, "causes": [], **record}
     try:
         report: AuditReport = _shorten(TypeAdapter(AuditReport).validate_python(record))
     except ValidationError as error:

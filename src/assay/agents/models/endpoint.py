@@ -116,8 +116,8 @@ class Endpoint:
                 wait = retry.backoff.wait_s(attempt, retry.rng)
             if attempt == attempts or retry.clock() + wait >= deadline:
                 busy = isinstance(response, _Response) and response.status in (408, 429)
-                count = f"{attempt} attempt{'s' * (attempt > 1)}"
-                self.fail(f"{problem} (gave up after {count})", fatal=not busy)
+                # In words that are the same for one request and for six: messages are counted.
+                self.fail(f"{problem} (gave up; requests sent: {attempt})", fatal=not busy)
             await retry.sleep(wait)
         raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 

@@ -8,7 +8,7 @@ import tempfile
 from typing import Any
 
 from . import loading, places
-from .monitoring import EventRecorder
+from .monitoring import EventRecorder, move_clock
 from .wire import frames
 
 
@@ -17,6 +17,8 @@ def serve(read_fd: int, write_fd: int) -> None:
     opening = frames.receive(read_fd)
     recorder = EventRecorder(opening["marker"], tempfile.gettempdir())
     spec = opening["target"]
+    if opening.get("shift_s"):
+        move_clock(opening["shift_s"])
     try:
         target, shape = loading.load(spec)
         frames.send(write_fd, {"facts": loading.facts(target, spec.get("shape") or shape)})

@@ -75,9 +75,6 @@ def facts(function: Any, shape: str | None) -> dict[str, Any]:
         "name": getattr(spec, "id", None) or _name(function),
         "parts": None if parts is None else list(parts),
         "parameters": list(_parameters(function)),
-        "takes_any": any(
-            item.kind is inspect.Parameter.VAR_KEYWORD for item in _parameters(function).values()
-        ),
         "is_async": inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call),
         "picklable": pickle_error(function) is None,
         "pickle_error": pickle_error(function),

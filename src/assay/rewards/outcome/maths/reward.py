@@ -22,6 +22,7 @@ from assay.errors import BadParameter
 from assay.registry import reward
 from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
 from assay.rewards.outcome.maths.compare.equality import Equality, compare
+from assay.rewards.outcome.maths.compare.readings import RowReadings
 from assay.rewards.outcome.maths.compare.scalars import Tolerance
 from assay.rewards.outcome.maths.find.extract import (
     POLICIES,
@@ -140,8 +141,9 @@ def _compare_all(
     A reference that cannot be read might have been the one that is equal, so it is not outvoted.
     """
     unread: Equality | None = None
-    for reference in references:
-        comparison = _compare_one(span, reference, conventions, second_opinion=second_opinion)
+    row = RowReadings()
+    for reference in dict.fromkeys(references):
+        comparison = _compare_one(span, reference, conventions, row, second_opinion=second_opinion)
         if comparison.equal:
             return comparison
         if comparison.equal is None:
@@ -150,13 +152,18 @@ def _compare_all(
 
 
 def _compare_one(
-    span: str, reference: str, conventions: AnswerConventions, *, second_opinion: bool
+    span: str,
+    reference: str,
+    conventions: AnswerConventions,
+    row: RowReadings,
+    *,
+    second_opinion: bool,
 ) -> Equality:
     expected = reference_span(reference)
     if offers_alternatives(span) and not names_several(expected):
         because = "alternatives are no answer to one value"
         return Equality(equal=False, rule="alternatives", because=because)
-    equality = compare(span, expected, conventions=conventions)
+    equality = compare(span, expected, conventions=conventions, row=row)
     if second_opinion and not equality.equal and equality.rule in _UNSETTLED:
         return _ask_sympy(equality, span, expected)
     return equality

@@ -27,6 +27,7 @@ from typing import Final, NamedTuple
 from assay.rewards.outcome.maths.compare import words
 from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
 from assay.rewards.outcome.maths.compare.matrices import reconcile_vectors
+from assay.rewards.outcome.maths.compare.readings import RowReadings, is_number
 from assay.rewards.outcome.maths.compare.relations import statement
 from assay.rewards.outcome.maths.compare.resolve import (
     cost,
@@ -65,7 +66,6 @@ from assay.rewards.outcome.maths.read.clean import clean
 from assay.rewards.outcome.maths.read.tokens import Token, scan
 
 DEFAULT: Final = AnswerConventions()
-_NUMBER: Final = re.compile(r"[-+]?\d{1,40}(?:\.\d{1,40})?")
 _COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")
 
 
@@ -93,10 +93,18 @@ class Equality:
 
 
 def compare(
-    prediction: str, reference: str, *, conventions: AnswerConventions = DEFAULT
+    prediction: str,
+    reference: str,
+    *,
+    conventions: AnswerConventions = DEFAULT,
+    row: RowReadings | None = None,
 ) -> Equality:
-    """Whether an extracted answer equals a reference, under the conventions."""
-    pair = _TextPair(prediction.strip(), reference.strip(), conventions)
+    """Whether an extracted answer equals a reference, under the conventions.
+
+    `row` is shared by the comparisons of one prediction with several references.
+    """
+    row = RowReadings() if row is None else row
+    pair = _TextPair(prediction.strip(), reference.strip(), conventions, row)
     prediction, reference = pair.prediction, pair.reference
     if not reference:
         return Equality(None, "empty_gold", "the reference answer is empty")
@@ -104,18 +112,13 @@ def compare(
         return Equality(equal=False, rule="empty_prediction", because="the answer is empty")
     if prediction == reference:
         return pair.equal("identical")
-    if _is_number(prediction) and _is_number(reference):
+    if is_number(prediction) and is_number(reference):
         return _compare_numbers(pair)
     if len(prediction) > MAX_CHARS:
         return pair.wrong("limit_prediction", f"it has {len(prediction):,} characters")
     if len(reference) > MAX_CHARS:
         return pair.not_understood("limit_gold", f"it has {len(reference):,} characters")
-    return _compare_within_limits(_TextPair(prediction, _without_box(reference), conventions))
-
-
-def _is_number(text: str) -> bool:
-    """Whether the text is one plain number, which needs no cleaning and says nothing in words."""
-    return _NUMBER.fullmatch(text) is not None
+    return _compare_within_limits(pair._replace(reference=_without_box(reference)))
 
 
 class _TextPair(NamedTuple):
@@ -124,6 +127,7 @@ class _TextPair(NamedTuple):
     prediction: str
     reference: str
     conventions: AnswerConventions
+    row: RowReadings
 
     def equal(self, rule: str) -> Equality:
         because = f"{_shorten(self.prediction)} equals {_shorten(self.reference)} ({rule})"
@@ -165,7 +169,7 @@ def _compare_within_limits(pair: _TextPair) -> Equality:
     return pair.wrong("limit_prediction", fault)
 
 
-_LIMIT_ERRORS: Final = (ArithmeticError, ValueError, RecursionError, MemoryError)
+_LIMIT_ERRORS: Final = (ArithmeticError, LookupError, ValueError, RecursionError, MemoryError)
 
 
 def _without_box(reference: str) -> str:
@@ -191,47 +195,36 @@ def _signed_number(text: str) -> Number:
 
 
 def _compare_texts(pair: _TextPair) -> Equality:
-    prediction, reference, conventions = pair
+    prediction, reference, _, row = pair
     if prediction == reference:
         return pair.equal("identical")
-    reference_tokens, reference_fault = _scan_text(reference)
-    tokens, fault = _scan_text(prediction)
+    reference_tokens, reference_fault = row.scan(reference)
+    tokens, fault = row.scan(prediction)
     if tokens and reference_tokens and _same_tokens(tokens, reference_tokens):
         return pair.equal("tokens")
-    equality = None if _is_number(reference) else _compare_words(pair)
+    equality = None if is_number(reference) else _compare_words(pair)
     if equality is not None:
         return equality
     figures = words.in_figures(prediction), words.in_figures(reference)
     if any(figures):
-        in_figures = _TextPair(figures[0] or prediction, figures[1] or reference, conventions)
-        return _compare_texts(in_figures)
+        return _compare_texts(
+            pair._replace(prediction=figures[0] or prediction, reference=figures[1] or reference)
+        )
     if reference_tokens is None:
         return _unread_reference(pair, reference_fault)
-    try:
-        right = read(reference_tokens)
-    except UnreadableAnswer as error:
-        return _unread_reference(pair, error)
+    right, reference_fault = row.parse(reference, reference_tokens)
+    if right is None:
+        return _unread_reference(pair, reference_fault)
     if tokens is None:
         return _unread_prediction(pair, fault)
-    try:
-        left = read(tokens)
-    except UnreadableAnswer as error:
-        return _unread_prediction(pair, error)
+    left, fault = row.parse(prediction, tokens)
+    if left is None:
+        return _unread_prediction(pair, fault)
     equality = _compare_nodes(pair, left, right)
     if equality.equal or "," not in prediction + reference:
         return equality
     reread = _reread(pair, tokens, reference_tokens)
     return reread if reread is not None and reread.equal else equality
-
-
-def _scan_text(text: str) -> tuple[list[Token] | None, UnreadableAnswer | None]:
-    if _is_number(text):
-        literal = [Token("number", text.lstrip("+-")), Token("end", "")]
-        return ([Token("op", text[0]), *literal] if text[0] in "+-" else literal), None
-    try:
-        return scan(clean(text)), None
-    except UnreadableAnswer as error:
-        return None, error
 
 
 def _same_tokens(left: list[Token], right: list[Token]) -> bool:
@@ -244,7 +237,7 @@ def _same_tokens(left: list[Token], right: list[Token]) -> bool:
 
 def _compare_words(pair: _TextPair) -> Equality | None:
     """A result if the reference is an option or a time, or the two texts use the same words."""
-    prediction, reference, _ = pair
+    prediction, reference, *_ = pair
     expected = words.option(reference)
     if expected is not None:
         return _compare_option(pair, expected)
@@ -269,7 +262,7 @@ def _compare_option(pair: _TextPair, expected: words.ChoiceOption) -> Equality |
         option = words.ChoiceOption(expected.letter, pair.prediction)
     same = option.letter == expected.letter
     if same and option.content and expected.content:
-        contents = _TextPair(option.content, expected.content, pair.conventions)
+        contents = pair._replace(prediction=option.content, reference=expected.content)
         same = _compare_texts(contents).equal is True
     return pair.equal("choice") if same else pair.different("choice")
 
@@ -293,7 +286,8 @@ def _unread_prediction(pair: _TextPair, fault: UnreadableAnswer | None) -> Equal
 
 def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
     kinds = kinds_in(left, right)
-    budget = WorkBudget()
+    starved = pair.row.steps < MAX_STEPS
+    budget = pair.row.budget()
     rule = None
     try:
         if Apply in kinds:
@@ -308,10 +302,13 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
         budget.limit = error
     except UnreadableAnswer:
         return pair.different(_kind(right))
+    finally:
+        pair.row.settle(budget)
     if rule is not None:
         return pair.equal(rule)
     if budget.limit is not None:
-        if _is_manageable(right):
+        # Once other references have taken the row's steps, only a large answer is at fault.
+        if not _is_manageable(left) if starved else _is_manageable(right):
             return pair.wrong("limit_prediction", budget.limit)
         return pair.not_understood("limit_gold", budget.limit)
     if Big in kinds and Big not in kinds_in(left) and is_unevaluated(_stated_value(right)):
@@ -326,7 +323,7 @@ def _stated_value(node: Node) -> Node:
 
 
 def _is_manageable(node: Node) -> bool:
-    """Whether the reference on its own is far from the limits, so that it met none of them."""
+    """Whether the answer on its own is far from the limits, so that it met none of them."""
     if cost(node) > MAX_STEPS // 16:
         return False
     try:

@@ -181,7 +181,7 @@ def _from_conditions(conditions: tuple[Node, ...], budget: WorkBudget) -> RealSe
     """What all conditions leave; conditions that exclude each other are alternatives."""
     maybe_sets = [_convert(condition, budget) for condition in conditions]
     sets = [intervals for intervals in maybe_sets if intervals is not None]
-    if len(sets) != len(maybe_sets):
+    if not sets or len(sets) != len(maybe_sets):
         return None
     result = sets[0]
     for other in sets[1:]:

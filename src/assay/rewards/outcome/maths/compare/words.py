@@ -172,11 +172,15 @@ def _whole(words: list[str]) -> int | None:
 
 def same_time(left: str, right: str) -> bool | None:
     """Whether two times of day agree; None unless one of them says a.m. or p.m."""
-    times = _times(plain(left)), _times(plain(right))
-    halves = [_CLOCK.fullmatch(plain(text)) is not None for text in (left, right)]
-    if not any(halves) or not all(times):
+    expected = plain(right)
+    expected_times = _times(expected)
+    if not expected_times:
         return None
-    return bool(times[0] & times[1])
+    phrase = plain(left)
+    times = _times(phrase)
+    if not times or not (_CLOCK.fullmatch(phrase) or _CLOCK.fullmatch(expected)):
+        return None
+    return bool(times & expected_times)
 
 
 def _times(text: str) -> frozenset[int]:

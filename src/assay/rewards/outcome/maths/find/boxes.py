@@ -24,6 +24,8 @@ _CONCLUDES = frozenset(
 _MOST = 64
 _MOST_COMMANDS = 2_000
 """Places looked at for a box, from the end; further back is not where a final answer stands."""
+_LONGEST_GAP = 60
+"""Characters between two boxes that may still belong together."""
 _LONGEST = 262_144
 """Characters looked through for the end of a box."""
 
@@ -84,7 +86,8 @@ def last_answer(text: str, *, as_list: bool = False) -> BoxedAnswer | None:
     row = {last.content}
     run: Literal["list", "correction"] | None = None
     for box in boxes:
-        gap = _gap(text[box.end : start]) if box.end <= start else "prose"
+        near = box.end <= start <= box.end + _LONGEST_GAP
+        gap = _gap(text[box.end : start]) if near else "prose"
         joins = gap in ("list", "or") or (as_list and gap == "nothing")
         kind: Literal["list", "correction"] = "list" if joins else "correction"
         if gap == "prose" or kind != (run or kind):
@@ -145,7 +148,7 @@ def _closing_brace(text: str, start: int, limit: int) -> int | None:
 
 def _gap(between: str) -> Gap:
     """What kind of text stands between two boxes."""
-    if len(between) > 60 or "\n\n" in between.strip("\n $"):
+    if "\n\n" in between.strip("\n $"):
         return "prose"
     plain = _MARKUP.sub(" ", between).strip()
     words = [word.lower() for word in _WORD.findall(plain)]

@@ -1,11 +1,14 @@
 """The answer inside one clause of prose: "Therefore the product is **42**." says 42.
 
-Clauses are at most a few hundred characters, so nothing here depends on the length of a response.
+Clauses are at most a few hundred characters. What may be as long as a response, such as the inside
+of a tag, is looked at in one pass.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 LONGEST_CLAUSE = 600
 
@@ -13,9 +16,9 @@ _SENTENCE_END = re.compile(r"[.!?](?=[\s\"'*$]|\\\]|\Z)|[。！？]|\n")
 _NUMBER = re.compile(
     r"[-+−]?[$€£]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?"
 )
-_MATH = re.compile(
-    r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$|\\\((?P<c>.+?)\\\)|\\\[(?P<d>.+?)\\\]", re.DOTALL
-)
+_MATH_OPENS = re.compile(r"\$|\\[(\[]")
+_DOLLARS = re.compile(r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$")
+_MATH_CLOSES = {"\\(": "\\)", "\\[": "\\]"}
 _WORDS = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{2,}(?:'[a-z]+)?")
 _LABEL = re.compile(r"[A-Za-z][A-Za-z ]{2,40}[:：]\s")
 _NOT_PROSE = frozenset(
@@ -54,6 +57,52 @@ _BOILERPLATE = re.compile(
 )
 
 
+class Formula(NamedTuple):
+    """A formula between delimiters: where they start and end, and what stands between them."""
+
+    start: int
+    end: int
+    content: str
+
+
+def formulas(text: str) -> Iterator[Formula]:
+    """The formulas of a text, in order; linear also where delimiters never close."""
+    last = {opening: text.rfind(closing) for opening, closing in _MATH_CLOSES.items()}
+    position = 0
+    while (opening := _MATH_OPENS.search(text, position)) is not None:
+        formula = _formula_at(text, opening, last)
+        if formula is None:
+            position = opening.start() + 1
+        else:
+            yield formula
+            position = formula.end
+
+
+def _formula_at(text: str, opening: re.Match[str], last: dict[str, int]) -> Formula | None:
+    if opening[0] == "$":
+        dollars = _DOLLARS.match(text, opening.start())
+        if dollars is None:
+            return None
+        return Formula(dollars.start(), dollars.end(), dollars["a"] or dollars["b"])
+    start = opening.end()
+    # The content has at least one character.
+    if last[opening[0]] <= start:
+        return None
+    end = text.find(_MATH_CLOSES[opening[0]], start + 1)
+    return Formula(opening.start(), end + 2, text[start:end])
+
+
+def without_formulas(text: str) -> str:
+    """The text with a space in place of each formula."""
+    pieces: list[str] = []
+    position = 0
+    for formula in formulas(text):
+        pieces.append(text[position : formula.start])
+        position = formula.end
+    pieces.append(text[position:])
+    return " ".join(pieces)
+
+
 def without_wrapping(span: str) -> str:
     """The span without the quotes, emphasis, code fence and full stop around it."""
     text = span.strip()
@@ -80,7 +129,7 @@ def is_bare(text: str) -> bool:
     """Whether the text is an answer by itself: hardly a word of prose, and no verb."""
     if text.endswith(("?", "？")) or _LABEL.match(text):
         return False
-    words = [word.lower() for word in _WORDS.findall(_MATH.sub(" ", text))]
+    words = [word.lower() for word in _WORDS.findall(without_formulas(text))]
     prose = [word for word in words if word not in _NOT_PROSE]
     return len(prose) <= 3 and not _VERBS.intersection(prose)
 
@@ -88,8 +137,8 @@ def is_bare(text: str) -> bool:
 def first_clause(text: str) -> str:
     """The text up to the end of its first sentence or line; a formula is never cut."""
     text = text.lstrip(" \t\r\n*_:：")[:LONGEST_CLAUSE]
-    formula = _MATH.match(text)
-    start = formula.end() if formula is not None else 0
+    formula = next(formulas(text), None)
+    start = formula.end if formula is not None and formula.start == 0 else 0
     end = _SENTENCE_END.search(text, start)
     clause = text[: end.start()] if end is not None else text
     remark = _REMARK.search(clause, start)
@@ -139,10 +188,8 @@ def statement(clause: str) -> str | None:
             and (match[0][0].isalpha() or not _inside_math(clause, match))
         ):
             return rest
-    formulas = list(_MATH.finditer(clause))
-    if formulas:
-        return next(group for group in formulas[-1].groups() if group is not None).strip()
-    return None
+    spans = list(formulas(clause))
+    return spans[-1].content.strip() if spans else None
 
 
 def last_number(clause: str) -> tuple[str, int] | None:
@@ -162,13 +209,19 @@ def is_plain_number(span: str) -> bool:
 
 def _inside_math(clause: str, link: re.Match[str]) -> bool:
     """Whether a ":" or "=" belongs to a formula rather than to the sentence."""
-    return any(math.start() < link.start() < math.end() for math in _MATH.finditer(clause))
+    return any(formula.start < link.start() < formula.end for formula in formulas(clause))
 
 
 def _without_stray_brackets(text: str) -> str:
     """The text without closing brackets whose partners were cut off before it."""
-    while text.endswith("}") and text.count("}") > text.count("{") and not text.endswith("\\}"):
-        text = text[:-1].rstrip()
+    surplus = text.count("}") - text.count("{") if text.endswith("}") else 0
+    end = len(text)
+    while surplus > 0 and text[end - 1 : end] == "}" and text[end - 2 : end] != "\\}":
+        surplus -= 1
+        end -= 1
+        while end and text[end - 1].isspace():
+            end -= 1
+    text = text[:end]
     if text.endswith(")") and "(" not in text and "[" not in text:
         text = text[:-1].rstrip()
     return text

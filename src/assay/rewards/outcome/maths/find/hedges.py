@@ -109,10 +109,13 @@ def has_other_value_beside(span: str, before: str, after: str) -> bool:
 
     Other forms are left alone: `\\boxed{\\frac12}` "or 0.5" says one thing twice.
     """
-    if not span.lstrip("-+").isdecimal():
+    digits = span.lstrip("-+")
+    if not digits.isdecimal():
         return False
+    signs = span[: len(span) - len(digits)]
+    value = int(digits[:40]) * (-1) ** signs.count("-")
     beside = (_OR_BEFORE.search(before[-40:]), _OR_AFTER.match(after[:40]))
-    return any(match is not None and int(match[1]) != int(span[:40]) for match in beside)
+    return any(match is not None and int(match[1]) != value for match in beside)
 
 
 def is_struck_out(before: str, after: str) -> bool:

@@ -51,10 +51,11 @@ _MODULUS: Final = re.compile(
     r"\(\s*\\?(?:text|mathrm|operatorname)?\{?\\?b?mod\}?\s+([^()]{1,40})\)"
 )
 _UNENDING: Final = re.compile(r"(-?\d*\.)(\d+)(?:\.{3}|\\[lc]?dots)\s*")
-_PERIOD: Final = re.compile(r"(\d*?)(?:(\d)\2+|(\d{1,3})\3\3+)")
 _PERIOD_AT_ONCE: Final = re.compile(r"(\d{1,12}?)\1+")
 _BRACKETED_PERIOD: Final = re.compile(r"(-?\d*\.)\((\d{1,40})\)")
-_ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*,[^<>=]*)>\s*\Z")
+_PERIODS: Final = (1, 3, 2)
+"""Lengths of a period after other digits; of those that start at one place the first counts."""
+_ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*)>\s*\Z")
 _PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
 _WRAPPERS: Final = (
     ("$$", "$$"),
@@ -90,7 +91,7 @@ def clean(text: str) -> str:
 def _spell_out(text: str) -> str:
     """Shorthand in its TeX form: `0.33...`, `<1, 2>`, `(mod 7)`, `2 to 3`."""
     if ">" in text:
-        text = _ANGLED.sub(r"\1\\langle \2\\rangle", text)
+        text = _ANGLED.sub(_spell_angled, text)
     if "mod" in text:
         text = _MODULUS.sub(r"\\pmod{\1}", text)
     if "." in text:
@@ -107,10 +108,22 @@ def _with_period(digits: str) -> str:
     at_once = _PERIOD_AT_ONCE.fullmatch(digits)
     if at_once is not None:
         return f"\\overline{{{at_once[1]}}}"
-    later = _PERIOD.fullmatch(digits)
-    if later is None:
+    starts = [(_period_start(digits, length), order) for order, length in enumerate(_PERIODS)]
+    start, order = min(starts)
+    if start == len(digits):
         return digits
-    return f"{later[1]}\\overline{{{later[2] or later[3]}}}"
+    return f"{digits[:start]}\\overline{{{digits[start : start + _PERIODS[order]]}}}"
+
+
+def _period_start(digits: str, length: int) -> int:
+    """Where the digits start to repeat with this length, often enough, up to the end."""
+    start = len(digits) - length
+    while start > 0 and digits[start - 1] == digits[start - 1 + length]:
+        start -= 1
+    repeats = (len(digits) - start) // length
+    if start < 0 or repeats < (2 if length == 1 else 3):
+        return len(digits)
+    return len(digits) - repeats * length
 
 
 def to_ascii(text: str) -> str:
@@ -159,6 +172,11 @@ def _ascii_character(character: str) -> str:
         return " "
     folded = unicodedata.normalize("NFKC", character)
     return folded if len(folded) == 1 and folded.isascii() and folded.isprintable() else character
+
+
+def _spell_angled(match: re.Match[str]) -> str:
+    """`<1, 2>` as a vector; without a comma it is left alone."""
+    return f"{match[1]}\\langle {match[2]}\\rangle" if "," in match[2] else match[0]
 
 
 def _spell_vulgar(match: re.Match[str]) -> str:
