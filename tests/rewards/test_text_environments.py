@@ -279,3 +279,10 @@ def test_whatever_a_recording_holds_the_score_is_in_range_or_abstained(
     evidence = WorldEvidence("scienceworld", "7", final, completed, completed, progress)
     result = score_of("scienceworld_reward", recorded(evidence))
     assert -1.0 <= float(result) <= 1.0
+
+
+def test_under_four_messages_agentfly_says_no_accuracy_either() -> None:
+    won = lab(100, 100, completed=True)
+    for context in (recorded(won, messages=3), recorded(messages=3)):
+        result = score_of("scienceworld_reward", context, agentfly=True)
+        assert (result["reward"], result["acc"]) == (0.0, 0.0)

@@ -70,7 +70,7 @@ async def alfworld_episode_reward(context: Context) -> Score:
     return Scored(float(won), because, {"won": float(won), "done": float(evidence.done)})
 
 
-@reward(parts=("score", "max_score", "completed", "acc"))
+@reward(version=2, parts=("score", "max_score", "completed", "acc"))
 async def scienceworld_reward(
     final_response: str | None,  # noqa: ARG001 - the environment is scored, not the response
     context: Context,
@@ -83,8 +83,8 @@ async def scienceworld_reward(
     is 1.0 when the highest score was full.
 
     `agentfly=True` pays as AgentFly's code does: 10.0 when the highest score was full, else 0.0;
-    0.0 for a trajectory of fewer than four messages; and `score` is the highest score, which a
-    fatal mistake does not lower.
+    0.0, and an `acc` of 0.0, for a trajectory of fewer than four messages; and `score` is the
+    highest score, which a fatal mistake does not lower.
     """
     evidence = await _read_evidence(context, "scienceworld")
     too_short = agentfly and len(context.trajectory) < AGENTFLY_MESSAGES
@@ -146,7 +146,7 @@ async def _evidence_of(context: _ResourceContext, environment: str) -> WorldEvid
 
 def _too_short(parts: Mapping[str, float | None]) -> Scored:
     because = f"fewer than {AGENTFLY_MESSAGES} messages, for which AgentFly pays nothing"
-    return Scored(0.0, because, parts, {"output": "Not enough steps to get reward"})
+    return Scored(0.0, because, {**parts, "acc": 0.0}, {"output": "Not enough steps to get reward"})
 
 
 def _purchase(progress: Mapping[str, Any]) -> dict[str, float | None]:
