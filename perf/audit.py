@@ -109,19 +109,40 @@ def _own(budgets: Sequence[Budget]) -> Iterator[str]:
 def _zoo() -> list[str]:
     """Problems: planted flaws that a whole audit does not find, and sound rewards it accuses."""
     listed = tomllib.loads((ZOO / "zoo.toml").read_text(encoding="utf-8"))
-    missed: list[str] = []
-    for name, entry in listed["broken"].items():
+    planted: dict[str, str] = runpy.run_path(str(ZOO / "machine.py"))["PLANTED"]
+    others = runpy.run_path(str(ZOO / "outsiders.py"))
+    missed = [*_missed(listed["broken"], planted), *_missed_of_others(others["BROKEN"])]
+    accused = [*_accused(listed), *_accused_of_others(others["SOUND"])]
+    broken = len(listed["broken"]) + len(planted) + len(others["BROKEN"])
+    sound = len(listed["sound"]) + len(others["SOUND"])
+    print(f"\nzoo: {broken - len(missed)} of {broken} flaws found; "
+          f"{len(accused)} of {sound} sound rewards accused")  # fmt: skip
+    return missed + accused
+
+
+def _missed(listed: dict[str, dict[str, Any]], planted: dict[str, str]) -> Iterator[str]:
+    for name, entry in listed.items():
         result = audit_reward(parse_target(f"{ZOO / 'broken.py'}:{name}"), kind=entry["kind"])
         families = {finding.family for finding in result.findings}
         if entry["family"] not in families:
-            missed.append(f"{name}: nothing found in {entry['family']}")
-    planted: dict[str, str] = runpy.run_path(str(ZOO / "machine.py"))["PLANTED"]
+            yield f"{name}: nothing found in {entry['family']}"
     for name, check in planted.items():
         spec = parse_target(f"{ZOO / 'machine.py'}:{name}")
         result = audit_reward(spec, kind="maths", families=("machine",), limits=ZOO_LIMITS)
         if check not in {finding.check for finding in result.findings}:
-            missed.append(f"{name}: {check} found nothing")
-    accused: list[str] = []
+            yield f"{name}: {check} found nothing"
+
+
+def _missed_of_others(broken: dict[str, tuple[str, str]]) -> Iterator[str]:
+    """Of the rewards broken by somebody who had not read the checks; their kind is not told."""
+    for name, (_, check) in broken.items():
+        result = audit_reward(parse_target(f"{ZOO / 'outsiders.py'}:{name}"), limits=ZOO_LIMITS)
+        found = {one.check for one in result.findings if at_least(one.severity, "medium")}
+        if check not in found:
+            yield f"{name}: {check} found nothing of weight"
+
+
+def _accused(listed: dict[str, Any]) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         for name, entry in listed["sound"].items():
             result = audit_reward(
@@ -130,11 +151,15 @@ def _zoo() -> list[str]:
                 data=_rows(listed, entry, Path(folder)),
             )
             if result.fails("medium"):
-                accused.append(f"{name}: {result.verdict}")
-    broken, sound = len(listed["broken"]) + len(planted), len(listed["sound"])
-    print(f"\nzoo: {broken - len(missed)} of {broken} planted flaws found in their family; "
-          f"{len(accused)} of {sound} sound rewards accused at medium or above")  # fmt: skip
-    return missed + accused
+                yield f"{name}: {result.verdict}"
+
+
+def _accused_of_others(sound: Sequence[str]) -> Iterator[str]:
+    """Their scope is narrower than the built-in rows; refusing those is a matter of recall."""
+    for name in sound:
+        result = audit_reward(parse_target(f"{ZOO / 'outsiders.py'}:{name}"))
+        if result.fooled:
+            yield f"{name}: {result.verdict}"
 
 
 def _rows(listed: dict[str, Any], entry: dict[str, str], folder: Path) -> Path | None:

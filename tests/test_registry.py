@@ -7,6 +7,7 @@ import pickle
 import re
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -270,3 +271,100 @@ def cached(final_response, seen={}):
     assert float(assay.score("cached_again", final_response="x")) == 0.0
     exec(cell, namespace)
     assert float(assay.score("cached_again", final_response="y")) == 0.0
+
+
+def _offer(monkeypatch: pytest.MonkeyPatch, *offers: tuple[str, str, str]) -> None:
+    """Let packages be installed that offer rewards: package, name, address."""
+    from importlib import metadata
+
+    def package(name: str) -> metadata.PathDistribution:
+        class Installed(metadata.PathDistribution):
+            name = property(lambda self: title)
+
+        title = name
+        return Installed(Path())
+
+    points = [
+        metadata.EntryPoint(name, address, "assay.rewards")._for(package(who))  # type: ignore[attr-defined]
+        for who, name, address in offers
+    ]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: points)
+
+
+def test_two_packages_that_offer_one_name_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    _offer(monkeypatch, ("one", "root", "math:sqrt"), ("two", "root", "cmath:sqrt"))
+    registry: Registry[Callable[..., Any]] = Registry("reward", {})
+    assert registry.names() == ["root"]
+    with pytest.raises(NameCollision, match=r"'root' is offered by .* \(one\) and .* \(two\)"):
+        registry.get("root")
+
+
+def test_an_offer_that_is_seen_twice_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    _offer(monkeypatch, ("one", "root", "math:sqrt"), ("one", "root", "math:sqrt"))
+    registry: Registry[Callable[..., Any]] = Registry("reward", {})
+    assert registry.get("root")(4) == 2
+
+
+def _halved(reward: Callable[..., float]) -> Callable[..., float]:
+    @functools.wraps(reward)
+    def half(**columns: Any) -> float:
+        return reward(**columns) / 2
+
+    return half
+
+
+def test_a_wrapper_of_a_reward_is_not_that_reward() -> None:
+    @assay.reward(name="registry_wrapped", version=3, register=False)
+    def whole(final_response: str) -> float:
+        return 1.0
+
+    half = _halved(whole)
+    score = assay.score(half, final_response="x")
+    assert (float(score), score.scorer) == (0.5, "half@1")
+    assert assay.score(whole, final_response="x").scorer == "registry_wrapped@3"
+    named = assay.reward(name="registry_half", register=False)(half)
+    assert assay.score(named, final_response="x").scorer == "registry_half@1"
+
+
+def test_a_wrapper_of_a_plain_function_keeps_its_name() -> None:
+    def plain(final_response: str) -> float:
+        return 1.0
+
+    assert assay.score(_halved(plain), final_response="x").scorer == "plain@1"
+
+
+def test_an_instance_of_a_reward_class_is_called_itself() -> None:
+    @assay.reward(name="registry_class", register=False)
+    class Exact:
+        def __init__(self, reference: str = "x") -> None:
+            self.reference = reference
+
+        def __call__(self, final_response: str) -> float:
+            return float(final_response == self.reference)
+
+    assert float(assay.score(Exact("y"), final_response="y")) == 1.0
+
+
+def test_one_function_has_one_name() -> None:
+    def only(final_response: str) -> float:
+        return 1.0
+
+    assay.reward(name="registry_only")(only)
+    assay.reward(name="registry_only")(only)
+    for name, version in (("registry_other", 1), ("registry_only", 2)):
+        with pytest.raises(NameCollision, match="is the reward 'registry_only@1' already"):
+            assay.reward(name=name, version=version)(only)
+    assert assay.score("registry_only", final_response="").scorer == "registry_only@1"
+
+
+def test_what_a_partial_sets_is_a_part_of_the_identity() -> None:
+    strict = functools.partial(brevity, max_words=1)
+    score = assay.score(strict, final_response="so short")
+    assert score.params == {"max_words": 1}
+    assert score.params == assay.score(
+        brevity, params={"max_words": 1}, final_response="so short"
+    ).params  # fmt: skip
+    default = functools.partial(brevity, max_words=20)
+    assert assay.score(default, final_response="x").params == {}
+    loose = assay.score(strict, params={"max_words": 9}, final_response="so short")
+    assert (float(loose), loose.params) == (1.0, {"max_words": 9})

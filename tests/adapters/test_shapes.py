@@ -63,7 +63,7 @@ def test_trl_gets_why_as_a_column_of_the_completions_table() -> None:
     trl.reward("math_equal_reward")(
         prompts=["?"], completions=["2"], answer=[None], log_extra=columns.__setitem__
     )
-    assert columns == {"math_equal_reward/because": ["the reference is None"]}
+    assert columns == {"math_equal_reward/because": ["row 1: the reference is None"]}
 
 
 def test_trl_passes_a_column_as_a_list_and_anything_else_whole() -> None:
@@ -111,7 +111,7 @@ def test_openrlhf_grades_the_response_and_never_the_prompt() -> None:
         prompts=[prompt] * 3,
         labels=["2"] * 3,
     )
-    assert answer["rewards"] == [0.0, 1.0, None]
+    assert answer["rewards"] == [0.0, 1.0, 0.5], "the mean of the prompt's others"
     assert answer["scores"] == answer["rewards"]
     assert answer["extra_logs"]["abstained"] == [0.0, 0.0, 1.0]
     assert isnan(answer["extra_logs"]["acc"][2])
@@ -123,7 +123,6 @@ def test_openrlhf_grades_the_response_and_never_the_prompt() -> None:
         {},
         {"query": "text", "prompts": []},
         {"query": ["a"], "prompts": ["a", "b"]},
-        {"query": [3], "prompts": ["a"]},
         {"query": ["a"], "prompts": ["a"], "labels": 3},
     ],
 )
@@ -160,6 +159,13 @@ def test_nemo_gym_masks_an_abstention_and_keeps_the_reserved_names() -> None:
     assert scored["response"] == body["response"]
 
 
+def partly(final_response: str, answer: str) -> float:
+    """A number as a reward; the grader cannot be reached over "lost"."""
+    if final_response == "lost":
+        raise ConnectionError("the grader did not answer")
+    return float(final_response)
+
+
 def sample(response: str, label: str | None) -> SimpleNamespace:
     return SimpleNamespace(
         prompt="?", response=response, label=label, metadata={"level": 3}, remove_sample=False
@@ -174,14 +180,16 @@ def test_slime_leaves_the_baseline_of_a_group_alone_when_one_abstains() -> None:
     assert [each.remove_sample for each in group] == [False, False, True]
 
 
-def test_slime_raises_for_a_sample_alone_unless_a_number_was_chosen() -> None:
-    args = SimpleNamespace(reward_key="score", assay_reward="math_equal_reward")
-    with pytest.raises(NoScore):
-        asyncio.run(slime.rm(args, sample("2", None)))
-    args.assay_abstained = -1.0
-    lonely = sample("2", None)
-    assert asyncio.run(slime.rm(args, lonely)) == {"acc": -1.0, "score": -1.0, "abstained": 1.0}
+def test_slime_masks_a_sample_alone_and_gives_it_the_mean_so_far() -> None:
+    args = SimpleNamespace(reward_key="score", assay_reward=partly)
+    for response in ("1", "0", "0"):
+        asyncio.run(slime.rm(args, sample(response, "lone")))
+    lonely = sample("lost", "lone")
+    third = pytest.approx(1 / 3)
+    assert asyncio.run(slime.rm(args, lonely)) == {"score": third, "abstained": 1.0}
     assert lonely.remove_sample
+    args.assay_abstained = 0.25
+    assert asyncio.run(slime.rm(args, lonely)) == {"score": 0.25, "abstained": 1.0}
     with pytest.raises(BadParameter, match="assay_reward"):
         asyncio.run(slime.rm(SimpleNamespace(), lonely))
 
@@ -201,17 +209,17 @@ def test_areal_passes_the_columns_of_the_row() -> None:
 
 def test_skyrl_reads_either_place_for_the_reference_and_ends_the_episode() -> None:
     with stand_in():
-        env = adapter("skyrl").RewardEnv({"reward": "math_equal_reward"}, {"reward_model": {}})
+        strict = {"reward": "math_equal_reward", "abstained": None}
         with pytest.raises(NoScore):
-            env.step("2")
+            adapter("skyrl").RewardEnv({}, {"reward_model": {}}, **strict).step("2")
         env = adapter("skyrl").RewardEnv(
-            {"reward": "math_equal_reward"}, {"reward_model": {"ground_truth": "2"}}
+            {}, {"reward_model": {"ground_truth": "2"}}, reward="math_equal_reward"
         )
         assert env.get_metrics() == {}
         output = env.step("2")
         assert (output["reward"], output["done"], output["observations"]) == (1.0, True, [])
-        assert env.get_metrics() == {"acc": 1.0}
-        with pytest.raises(BadParameter):
+        assert env.get_metrics() == {"acc": 1.0, "abstained": 0.0}
+        with pytest.raises(BadParameter, match="kwargs="):
             adapter("skyrl").RewardEnv({}, {})
 
 
@@ -273,14 +281,14 @@ def test_verifiers_counts_only_the_tools_that_this_rollout_used() -> None:
     assert asyncio.run(function(task=task, trace=primed)) == 0.0
 
 
-def test_the_older_rubric_gets_nan_where_an_exception_would_become_zero() -> None:
-    function = verifiers.rubric_function("math_equal_reward")
+def test_the_older_rubric_gets_a_neutral_number_where_an_exception_would_become_zero() -> None:
+    function = verifiers.rubric_function("math_equal_reward", abstained=0.25)
     message = [{"role": "assistant", "content": "2"}]
     state: dict[str, Any] = {}
-    assert isnan(asyncio.run(function(completion=message, answer="", state=state, info={})))
+    assert asyncio.run(function(completion=message, answer="", state=state, info={})) == 0.25
     assert state["abstained"]["math_equal_reward"].startswith("missing_reference")
-    elsewhere = verifiers.rubric_function("math_equal_reward", answer="info.gold")
-    assert isnan(asyncio.run(elsewhere(completion=message, answer="2", state=state, info={})))
+    elsewhere = verifiers.rubric_function("math_equal_reward", answer="info.gold", abstained=0.25)
+    assert asyncio.run(elsewhere(completion=message, answer="2", state=state, info={})) == 0.25
     assert "'info.gold'" in state["abstained"]["math_equal_reward"]
     assert asyncio.run(function(completion=message, answer="2")) == 1.0
 

@@ -143,15 +143,18 @@ NUMBERS_ONLY: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("scorer", NUMBERS_ONLY.values(), ids=NUMBERS_ONLY.keys())
-def test_where_there_are_only_numbers_an_abstention_raises_unless_one_was_chosen(
+def test_where_there_are_only_numbers_an_abstention_is_the_mean_the_number_chosen_or_an_error(
     scorer: Callable[..., Any],
 ) -> None:
+    mean = scorer()
+    assert 0.5 in (mean.values() if isinstance(mean, dict) else [mean])
     with pytest.raises(NoScore, match="abstained="):
-        scorer()
+        scorer(abstained=None)
     chosen = scorer(abstained=-2.0)
     assert -2.0 in (chosen.values() if isinstance(chosen, dict) else [chosen])
-    with pytest.raises(BadParameter, match="finite"):
-        scorer(abstained=float("nan"))
+    for wrong in (float("nan"), True, "median"):
+        with pytest.raises(BadParameter, match="abstained="):
+            scorer(abstained=wrong)
 
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are() -> None:

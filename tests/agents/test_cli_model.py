@@ -132,7 +132,7 @@ def test_a_client_that_hangs_is_killed_with_everything_it_started(calls: Path) -
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ("fails", r"status 1: cannot log in with \[key\]"),
+        ("fails", r"status 1: cannot log in with \[secret\]"),
         ("errs", "credit is used up"),
         ("endless", "wrote more than"),
     ],

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from assay.agents.models.anthropic import AnthropicModel
@@ -143,11 +144,11 @@ def test_a_busy_server_is_asked_again_when_it_says(make: Make) -> None:
 @pytest.mark.parametrize(
     ("answer", "attempts", "says"),
     [
-        (as_json({}, status=429, headers=(("Retry-After", "60"),)), 1, "gave up after 1 attempt"),
-        (as_json({}, status=500), 3, "gave up after 3 attempts"),
+        (as_json({}, status=429, headers=(("Retry-After", "60"),)), 1, "gave up; requests sent: 1"),
+        (as_json({}, status=500), 3, "gave up; requests sent: 3"),
         (as_json({"error": {"message": "no such model"}}, status=404), 1, "status 404"),
-        (as_json({"error": f"bad key {KEY}"}, status=401), 1, "bad key [key]"),
-        (Prepared(b"." * 292 + KEY.encode(), 400), 1, ".[key"),
+        (as_json({"error": f"bad key {KEY}"}, status=401), 1, "bad key [secret]"),
+        (Prepared(b"." * 292 + KEY.encode(), 400), 1, ".[sec"),
     ],
     ids=[
         "a wait beyond the deadline",
@@ -278,3 +279,12 @@ def test_the_research_agent_asks_an_endpoint_by_name() -> None:
     assert (action.answer, action.usage) == ("42", Usage(11, 2, None, 1))
     assert [sent["role"] for sent in server.requests[0]["messages"]] == ["system", "user"]
     assert KEY not in str(action)
+
+
+def test_a_reply_that_escapes_the_key_does_not_hold_it() -> None:
+    escaped = "".join(f"\\u{ord(char):04x}" for char in KEY)
+    body = orjson.dumps(
+        {**OPENAI, "choices": [{"message": {"content": "KEY!"}, "finish_reason": "stop"}]}
+    )
+    with serving(Prepared(body.replace(b"KEY", escaped.encode()), 200)) as server:
+        assert ask(openai(server)).text == "[secret]!"

@@ -12,7 +12,8 @@ from assay.audit.child.assay_audit_child.places import CallDispatcher
 from assay.audit.context import CheckContext
 from assay.audit.data import built_in
 from assay.audit.findings import CallResult, Finding, GraderCall, Sample
-from assay.audit.isolation import IsolatedTarget, MeasuredResult, Place
+from assay.audit.isolation import USUAL, IsolatedTarget, Place, Surroundings
+from assay.audit.replies import MeasuredResult
 from assay.audit.session import AuditSession, FreshProcess
 from assay.registry import find_reward
 from assay.schema.audit import Budget, Kind
@@ -36,7 +37,7 @@ class InProcess(AuditSession):
         return [MeasuredResult(self._call(call)) for call in calls]
 
     @contextmanager
-    def fresh_process(self, *, hash_seed: int = 0) -> Iterator[FreshProcess]:
+    def fresh_process(self, surroundings: Surroundings = USUAL) -> Iterator[FreshProcess]:
         # It answers as another process would; what the module of the function keeps, it keeps.
         yield FreshProcess(self, self._isolated)
 

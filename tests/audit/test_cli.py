@@ -16,6 +16,9 @@ def strict(final_response, answer):
     found = re.findall(r"\\boxed\{([^{}]*)\}", final_response)
     return float(found == [str(answer)] and final_response == f"\\boxed{{{answer}}}")
 
+def refuses(final_response, answer):
+    return 0.0
+
 def generous(final_response, answer):
     return float(str(answer) in final_response)
 """
@@ -89,3 +92,11 @@ def test_a_call_that_makes_no_sense_is_one_sentence(
 ) -> None:
     assert main(["audit", *arguments]) == 2
     assert because in capsys.readouterr().err
+
+
+def test_no_check_that_ran_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["audit", "guest.py:refuses", "--kind", "maths", "--family", "spray", "--no-save"]
+    assert main(command) == 3
+    assert "no check ran" in capsys.readouterr().out
+    assert main(["audit", "guest.py:strict", "--kind", "maths", "--family", "agent"]) == 2
+    assert "no check of agent applies" in capsys.readouterr().err

@@ -41,6 +41,25 @@ def record(final_response, answer):
 
 def anything(final_response, answer):
     return 1.0
+
+def letter(final_response, answer):
+    found = re.fullmatch(r"\(?([A-D])\)?\.?", final_response.strip())
+    return float(bool(found) and found[1] == answer)
+
+def anyone_said_it(final_response, answer, trajectory=None):
+    return float(any(answer in str(message.get("content")) for message in trajectory or []))
+
+def form(final_response, **kwargs):
+    return float(bool(re.fullmatch(r"<answer>[^<]+</answer>", final_response.strip())))
+
+def hidden_reference(final_response, **kwargs):
+    return float(final_response.strip().lower() == str(kwargs["answer"]).lower())
+
+def half_for_anything(final_response, answer):
+    try:
+        return float(float(final_response) == float(answer))
+    except ValueError:
+        return 0.5
 """
 
 
@@ -51,7 +70,17 @@ def guests(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("boxed", "maths"), ("words", "qa"), ("record", "structured")]
+    ("name", "kind"),
+    [
+        ("boxed", "maths"),
+        ("words", "qa"),
+        ("record", "structured"),
+        ("letter", "choice"),
+        ("anyone_said_it", "agent"),
+        ("form", "format"),
+        ("hidden_reference", "qa"),
+        ("half_for_anything", "maths"),
+    ],
 )
 def test_the_kind_is_the_one_whose_golds_are_paid(name: str, kind: str, guests: Path) -> None:
     with AuditSession(parse_target(f"guests.py:{name}", folder=guests)) as session:
@@ -184,3 +213,24 @@ def test_a_verdict_pays_above_half_of_full_marks() -> None:
             True, False, True,
         ]  # fmt: skip
         assert not context.pays(CallResult("abstained", None))
+
+
+def test_references_that_are_letters_are_those_of_multiple_choice(guests: Path) -> None:
+    rows = [{"question": "Which?", "answer": letter} for letter in "ABCDAB"]
+    (guests / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    audit = audit_reward(
+        parse_target("guests.py:words", folder=guests),
+        data=guests / "rows.jsonl",
+        families=("spray",),
+    )
+    assert audit.kind == "choice"
+    assert not audit.fooled
+
+
+def test_a_reward_of_the_form_is_not_asked_what_it_cannot_know(guests: Path) -> None:
+    audit = audit_reward(
+        parse_target("guests.py:form", folder=guests), families=("degenerate", "shape", "text")
+    )
+    assert audit.kind == "format"
+    assert not audit.findings
+    assert {"empty_answer", "duplication", "odd_text"} <= {check.name for check in audit.checks}

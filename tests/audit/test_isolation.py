@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from assay.audit.findings import GraderCall
-from assay.audit.isolation import IsolatedTarget, ProcessLimits
+from assay.audit.isolation import IsolatedTarget, ProcessLimits, has_namespaces
+from assay.audit.replies import BatchProgress, read_frame
 from assay.audit.target import parse_target
 from assay.errors import UnknownName
+from assay.resources.frames import BadFrame
+from tests.audit.zoo import hostile
 
 BODY = """
 import os, sys, time
@@ -182,3 +186,96 @@ def test_a_target_that_cannot_be_loaded_is_one_sentence(
         pytest.raises(UnknownName, match=because),
     ):
         isolated.start()
+
+
+HOSTILE = Path(__file__).parent / "zoo" / "hostile.py"
+
+
+@pytest.fixture
+def attack() -> Ask:
+    def run(name: str, *texts: str) -> tuple[list[str], IsolatedTarget]:
+        limits = ProcessLimits(call_s=1.5, memory_mb=256)
+        with IsolatedTarget(parse_target(f"{HOSTILE}:{name}"), limits) as isolated:
+            calls = [GraderCall(text, {"answer": "1"}) for text in texts]
+            answers = isolated.ask(calls, shape="assay")
+        return [answer.result.status for answer in answers], isolated
+
+    return run
+
+
+def left_behind() -> list[Path]:
+    """Processes that run the command of the hostile rewards."""
+    wanted = "\0".join(hostile.SLEEP).encode()
+    paths = Path("/proc").glob("[0-9]*/cmdline")
+    return [path for path in paths if wanted in _read(path)]
+
+
+def _read(path: Path) -> bytes:
+    with suppress(OSError):
+        return path.read_bytes()
+    return b""
+
+
+@pytest.mark.parametrize("name", hostile.ATTACKS)
+def test_an_attack_on_the_audit_costs_the_call_and_leaves_nothing(name: str, attack: Ask) -> None:
+    statuses, isolated = attack(name, "a")
+    assert statuses[0] in hostile.ATTACKS[name]
+    assert left_behind() == []
+    if name in hostile.REPORTED:
+        assert isolated.traces.survivors == [" ".join(hostile.SLEEP)]
+
+
+def test_no_frame_of_the_targets_making_does_more_than_lose_the_call(attack: Ask) -> None:
+    frames = ["5", '{"end": true, "seen": []}', hostile.FRAMES[-4]]
+    assert attack("forged_frame", *frames)[0] == ["crashed"] * len(frames)
+
+
+@pytest.mark.parametrize("text", hostile.FRAMES)
+def test_a_frame_that_cannot_come_next_is_refused(text: str) -> None:
+    progress = BatchProgress(1)
+    progress.take({"start": 0}, 0.0)
+    with pytest.raises(BadFrame):
+        progress.take(read_frame(text.encode("latin-1")), 0.0)
+
+
+@pytest.mark.parametrize("name", ["environment_of_parent", "environment_above"])
+def test_a_target_finds_no_key_of_the_audit(
+    name: str, attack: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "environment_above" and not has_namespaces():
+        pytest.skip("without namespaces the target sees every process of its user")
+    # In the environment that this process was started with, as the kernel shows it.
+    text = next(one for one in Path("/proc/self/environ").read_text().split("\0") if one)
+    spec = parse_target(f"{HOSTILE}:{name}")
+    monkeypatch.setattr("assay.audit.isolation.INHERITED", ("LANG",))
+    with IsolatedTarget(spec, ProcessLimits()) as isolated:
+        (answer,) = isolated.ask([GraderCall(text, {"answer": "1"})], shape="assay")
+    assert answer.result.value == 0.0
+
+
+def test_without_namespaces_orphans_are_found_all_the_same(
+    attack: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.audit.isolation.has_namespaces", lambda: False)
+    _, isolated = attack("escaped_and_dead", "a")
+    assert isolated.traces.survivors == [" ".join(hostile.SLEEP)]
+    assert attack("shared_memory", "a")[0] == ["crashed"]
+    assert left_behind() == []
+
+
+def test_a_target_that_is_not_callable_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "guest.py").write_text(
+        "class Rubric:\n    def score(self): pass\nrubric = Rubric()\nnumber = 4\n"
+    )
+    for name, because in (
+        ("rubric", "not callable: an object of type Rubric \\(it has score\\); name one of"),
+        ("number", "not callable: an object of type int"),
+        ("Rubric", "Rubric is a class"),
+    ):
+        with (
+            IsolatedTarget(
+                parse_target(f"guest.py:{name}", folder=tmp_path), ProcessLimits()
+            ) as isolated,
+            pytest.raises(UnknownName, match=because),
+        ):
+            isolated.start()

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import __version__
+from assay.audit.causes import CAUSES, PAID, REFUSED
 from assay.audit.comparison import compare
+from assay.audit.engine import all_checks
 from assay.audit.findings import Finding, GraderCall, rate_of
 from assay.audit.result import Audit, load, rank, to_json
 from assay.audit.snippets import expression, snippet
@@ -52,7 +54,7 @@ def _finding(severity: Severity, check: str = "or_list", text: str = "42 or 43")
     call = GraderCall(text, {"answer": "42", "prompt": "6 * 7?"})
     return Finding(
         check, "spray", severity, f"{check} is paid", "pays 1", "two answers", "refuse", 3, 8, None,
-        call,
+        check, call,
     )  # fmt: skip
 
 
@@ -109,9 +111,13 @@ def test_the_badge_says_what_the_gate_would(
 
 def test_the_verdict_names_what_is_serious() -> None:
     result = _audit(_finding("low", "hedge"), _finding("high", "or_list"))
-    assert result.verdict == "f: or_list is paid"
+    assert result.fooled
+    assert result.verdict == (
+        "f: fooled: the answer is taken from anywhere in the text; recall: not measured; "
+        "3 checks, 212 probes (1 minor finding)"
+    )
     assert _audit(_finding("low")).verdict == (
-        "f: nothing of medium severity or worse in 3 checks and 212 probes (1 minor finding)"
+        "f: fooled: no; recall: not measured; 3 checks, 212 probes (1 minor finding)"
     )
 
 
@@ -240,3 +246,58 @@ def test_accepting_a_finding_does_not_make_a_reward_harder_to_fool() -> None:
 def test_audits_that_asked_different_things_are_not_compared() -> None:
     with pytest.raises(UsageError, match="differ in kind"):
         compare(_audit(), replace(_audit(), kind="qa"))
+
+
+def test_one_flaw_is_one_cause_with_its_findings() -> None:
+    names = ("answer_list", "or_list", "negation", "think_leak", "hidden_tail", "time_bound")
+    result = _audit(*(_finding("high", name) for name in names))
+    causes = {cause.name: cause.checks for cause in result.causes}
+    assert causes == {
+        "anywhere": ("answer_list", "hidden_tail", "negation", "or_list", "think_leak"),
+        "unbounded": ("time_bound",),
+    }
+    assert {finding.check: finding.cause for finding in result.findings}["or_list"] == "anywhere"
+    record = result.to_record()
+    assert [finding["cause"] for finding in record["findings"]].count("anywhere") == 5
+    assert [cause["concern"] for cause in record["causes"]] == ["fooled", "robustness"]
+    assert result.to_html().index("<h2>Causes") < result.to_html().index("<h2>Findings")
+
+
+def test_two_flaws_are_two_causes() -> None:
+    half = replace(_finding("high", "empty_answer"), pay=0.5)
+    full = replace(_finding("high", "several_answers"), pay=1.0)
+    assert {cause.name for cause in _audit(half, full).causes} == {
+        "unreadable_paid", "several_places",
+    }  # fmt: skip
+    alike = replace(full, pay=0.5)
+    assert {cause.name for cause in _audit(half, alike).causes} == {"unreadable_paid"}
+
+
+def test_refusing_right_forms_is_recall_and_not_being_fooled() -> None:
+    result = _audit(_finding("high", "rewrites_accepted"))
+    refused = CheckRecord(
+        "rewrites_accepted", "correctness", "…", "found", "high", (rate_of("x", 9, 71),), None
+    )
+    result = replace(result, checks=(*result.checks, refused))
+    assert not result.fooled
+    assert result.verdict.startswith(
+        "f: fooled: no; recall: refuses 9 of 71 right answers in another form"
+    )
+    assert result.causes[0].concern == "recall"
+
+
+def test_every_check_is_about_one_thing_and_every_cause_names_checks() -> None:
+    names = {check.name for check in all_checks()}
+    assert names >= PAID | REFUSED
+    assert not PAID & REFUSED
+    for cause in CAUSES:
+        assert cause.shows | cause.explains <= names
+    assert len({cause.name for cause in CAUSES}) == len(CAUSES)
+
+
+def test_no_check_that_ran_passes_no_gate() -> None:
+    checks = tuple(replace(one, outcome="skipped", skipped="why") for one in _audit().checks)
+    result = replace(_audit(), checks=checks)
+    assert result.passes_at is None
+    assert result.fails("critical")
+    assert result.verdict == "f: no check ran, so nothing is known: why"

@@ -10,8 +10,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from assay.agents.scripted import ScriptedAgent
 from assay.cli.main import main
-from assay.cli.run import describe, parse_setting
+from assay.cli.options import key_text, key_value
+from assay.cli.run import describe
+from assay.ledger.run import Run
+from assay.registry import AGENTS
+from assay.runner.agents import choose_agent
+from assay.runner.benchmark import with_settings
 from assay.runner.execute import RunProgress
 from tests.formats.browsergym_folders import summary_info, write_folder
 from tests.runner.corridor import BENCHMARK, Corridor
@@ -217,7 +223,36 @@ def test_a_log_of_inspect_is_imported_by_its_format(capfd: pytest.CaptureFixture
     ],
 )
 def test_a_setting_is_json_where_it_can_be(text: str, setting: tuple[str, Any]) -> None:
-    assert parse_setting(text) == setting
+    assert key_value(text, "--set") == setting
+
+
+class Guesser(ScriptedAgent):
+    """Answers with its guess, which is a text."""
+
+    def __init__(self, *, guess: str, times: int = 1) -> None:
+        super().__init__(actions=[f'answer("{guess.strip() * times}")'])
+
+
+@pytest.mark.parametrize("guess", ["43", "043", "true", "4e2", "null"])
+def test_an_option_that_is_a_text_stays_one(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, guess: str
+) -> None:
+    monkeypatch.setitem(AGENTS._objects, "guesser", {1: Guesser})
+    arguments = ["--agent", "guesser", "--set", f"guess={guess}", "--set", "times=2", "--json"]
+    code, out, err = run(capfd, "run", "corridor.toml", *arguments)
+    assert code == 0, err
+    episodes = list(Run(json.loads(out)["path"]).final())
+    assert {episode.final_response for episode in episodes} == {2 * guess}
+
+
+def test_options_of_models_and_task_sources_are_read_by_their_types() -> None:
+    settings = ("model_options.model=4", "model_options.base_url=http://x")
+    choice = choose_agent("web_research", dict(key_text(each, "--set") for each in settings))
+    assert choice.options["model_options"] == {"model": "4", "base_url": "http://x"}
+    document = {"tasks": {"source": "jsonl"}}
+    assert with_settings(document, dict([key_text("tasks.path=2024", "--set")]), "x") == {
+        "tasks": {"source": "jsonl", "path": "2024"}
+    }
 
 
 def test_progress_in_words() -> None:

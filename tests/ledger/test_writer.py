@@ -286,7 +286,7 @@ def test_an_unsafe_attempt_id_is_refused(attempt: str, tmp_path: Path) -> None:
         RunWriter.create(tmp_path, MANIFEST) as writer,
         pytest.raises(BadRecord, match="not safe"),
     ):
-        writer.append(episode(attempt))
+        writer.append(episode("x").model_copy(update={"attempt": attempt}))
 
 
 def test_ten_megabytes_of_hostile_answer_survive_byte_for_byte(tmp_path: Path) -> None:
@@ -363,3 +363,40 @@ def test_a_value_nested_beyond_reason_is_refused() -> None:
         nested = [nested]
     with pytest.raises(BadRecord, match="nested too deeply"):
         dump_json(nested)
+
+
+def test_no_secret_is_in_any_file_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, word = "sk-0123456789/abcdef", "a password of the lab"
+    monkeypatch.setenv("LAB_API_KEY", key)
+    options = {"environment": {"lab": word}, "base_url": f"https://me:{word[:10]}x@host/v1"}
+    manifest = MANIFEST.model_copy(update={"config": {"agent": {"model_options": options}}})
+    escaped = "".join(f"\\u{ord(char):04x}" for char in key)
+    with RunWriter.create(tmp_path, manifest, secrets=[word]) as writer:
+        artifact = writer.artifact(f"a page with {key} in it")
+        step = Step(index=1, action=f"type({word!r})", observation=artifact, think=escaped)
+        for number, size in enumerate((1, 9_000)):
+            text = f"{key} {word} {escaped} " + "." * size
+            messages = (Message(role="assistant", content=text),)
+            trajectory = Trajectory(messages=messages, steps=(step,))
+            attempt = episode(f"a{number}", answer=text)
+            writer.append(attempt.model_copy(update={"trajectory": trajectory}))
+    for path in writer.path.rglob("*"):
+        if path.is_file():
+            content = path.read_text()
+            for secret in (key, word, escaped, escaped.replace("\\", "\\\\"), word[:10] + "x"):
+                assert secret not in content, path
+    run = Run(writer.path)
+    assert [len(e.trajectory.steps) for e in run.episodes(full=True)] == [1, 1]
+    assert run.text(artifact) == "a page with [secret] in it"
+    shown = run.manifest.config["agent"]["model_options"]
+    assert shown == {"environment": {"lab": "[secret]"}, "base_url": "https://[secret]@host/v1"}
+
+
+def test_a_secret_that_an_older_run_holds_is_not_shown(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, MANIFEST) as writer:
+        writer.append(episode("a"))
+    path = writer.path / "manifest.json"
+    fields = json.loads(path.read_text())
+    fields["config"] = {"agent": {"options": {"api_key": "sk-old"}}}
+    path.write_text(json.dumps(fields))
+    assert Run(writer.path).manifest.config == {"agent": {"options": {"api_key": "[secret]"}}}

@@ -118,6 +118,25 @@ def test_an_option_that_was_recorded_with_its_default_changes_nothing(
     assert (found.verdict != "not comparable") == comparable
 
 
+@pytest.mark.parametrize(
+    ("model", "options", "comparable"),
+    [
+        ("anthropic", {"max_tokens": 4096}, True),
+        ("anthropic", {"max_tokens": 1024}, False),
+        ("cli", {"stale": ["No conversation found with session ID"]}, True),
+        ("not_installed_here", {"max_tokens": 4096}, False),
+    ],
+)
+def test_an_option_of_a_model_with_its_default_changes_nothing(
+    model: str, options: dict[str, Any], comparable: bool, tmp_path: Path
+) -> None:
+    plain = config(model=model, model_options={"model": "m"})
+    named = config(model=model, model_options={"model": "m", **options})
+    base = write_run(tmp_path, "run-1", tasks(6, 0.0), config=plain)
+    cand = write_run(tmp_path, "run-2", tasks(6, 1.0), config=named)
+    assert (compare(base.path, cand.path).verdict != "not comparable") == comparable
+
+
 def test_where_a_model_is_and_what_it_costs_does_not_matter(tmp_path: Path) -> None:
     here = config(model_options={"model": "m", "base_url": "http://a", "api_key_env": "A"})
     there = config(model_options={"model": "m", "base_url": "http://b", "api_key_env": "B"})

@@ -1,7 +1,11 @@
 """A batch keeps the order, survives bad rows, and gives the same from several processes."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import count, islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,7 +49,7 @@ def test_rows_may_be_endless() -> None:
 def test_leaving_early_ends_the_workers() -> None:
     scores = assay.score_batch(length, rows(50_000), workers=2)
     assert float(next(scores)) == 0.0
-    scores.close()  # type: ignore[attr-defined]  # a generator, promised only as an iterator
+    scores.close()
     with pytest.raises(StopIteration):
         next(scores)
 
@@ -61,3 +65,23 @@ def test_a_lambda_scores_a_batch_in_this_process_alone() -> None:
     assert [float(score) for score in scores] == [0.5] * 3
     with pytest.raises(BadParameter, match="lambda cannot be sent to another process"):
         assay.score_batch(lambda final_response: 0.5, rows, workers=2)
+
+
+SCRIPT = """
+import assay
+rows = [{"final_response": "a", "answer": "a"}] * 2000
+print(sum(map(float, assay.score_batch("qa_f1_reward", rows, workers=2))))
+"""
+
+
+def test_a_script_without_a_main_guard_is_told_of_it(tmp_path: Path) -> None:
+    script = tmp_path / "plain.py"
+    script.write_text(SCRIPT)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("assay.errors.ResourceError: a worker process ended")
+    assert 'under `if __name__ == "__main__":`' in last

@@ -174,3 +174,14 @@ def test_kills_lose_nothing_repeat_nothing_and_change_nothing(tmp_path: Path) ->
     outcome = prove(tmp_path, kills=2, repeats=2, seed=3, pause_ms=0)
     assert outcome.kills == 2
     assert (outcome.lost, outcome.duplicated, outcome.different) == (0, 0, 0)
+
+
+def test_a_secret_option_is_not_kept_and_has_to_be_given_again(corridor: Path) -> None:
+    secret = {**WALK, "model_options": {"environment": {"lab": "the key of the lab"}}}
+    run = interrupted(corridor, settings=WALK)
+    path = run.path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["config"]["agent"]["options"] = secret
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(BadParameter, match=r"option 'model_options', which no record keeps"):
+        assay.run(resume=run.path, runs_dir=run.path.parent)

@@ -26,11 +26,12 @@ def episode(stop_reason: StopReason, repeat: int = 0) -> Episode:
     [
         ("env_error", 1, ""),
         ("env_error", 2, ""),
-        ("env_error", 3, "its environment failed, 3 times in a row"),
+        ("env_error", 3, "its environment failed, 3 times in all"),
         (None, 1, ""),  # lost with its worker, which is counted apart
-        (None, 2, "the worker that played it was lost, 2 times in a row"),
+        (None, 2, "the worker that played it was lost, 2 times in all"),
         ("answered", 0, "it ended with 'answered', which counts"),
         ("agent_error", 0, "it ended with 'agent_error', which counts"),
+        ("model_error", 1, "its model failed; a resumed run can retry errors"),
         ("timeout", 0, "it ended with 'timeout', which counts"),
     ],
 )

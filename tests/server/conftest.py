@@ -22,3 +22,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     served = ["--rewards", "gated,length", "--default-reward", "length"]
     with running(folder, *limits, *served, "--import", "served_rewards", token=TOKEN) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def bounded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One worker with half a gigabyte, and a second to stop."""
+    folder = tmp_path_factory.mktemp("bounded")
+    limits = ["--workers", "1", "--worker-memory-mb", "512", "--grace-s", "1"]
+    with running(folder, *limits, "--import", "served_rewards") as started:
+        yield started

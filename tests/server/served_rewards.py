@@ -1,6 +1,8 @@
 """Rewards that a server of the tests imports: slow, hanging, dying and plainly odd ones."""
 
+import mmap
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -96,3 +98,52 @@ def mirror(final_response: str) -> Score:
 def whoami(final_response: str) -> float:
     """The process that scores."""
     return float(os.getpid())
+
+
+@assay.reward(name="forking")
+def forking(final_response: str, note: str) -> float:
+    """Forks, writes the child's id to the file `note`, and then does what the response says.
+
+    `die` and `hang` leave a child that holds every pipe of this process, `return` goes on in both,
+    and `daemon` leaves one that is in another session, without this environment or its parent.
+    """
+    child = os.fork()
+    if child:
+        Path(note).write_text(str(child))
+    elif final_response != "return":
+        if final_response == "daemon":
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            Path(note + ".daemon").write_text(str(os.getpid()))
+            os.execve("/bin/sleep", ["sleep", "600"], {})
+        time.sleep(600)
+    if final_response == "daemon":
+        os.waitpid(child, 0)
+        while not Path(note + ".daemon").exists():
+            time.sleep(0.005)
+    if final_response in ("die", "daemon"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if final_response == "hang":
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        while True:
+            time.sleep(0.005)
+    return float(len(final_response))
+
+
+@assay.reward(name="greedy")
+def greedy(final_response: str, megabytes: int, shared: bool = False) -> float:
+    """Takes so much memory, of its own or shared with nobody."""
+    size = megabytes * 2**20
+    taken = mmap.mmap(-1, size) if shared else bytearray(size)
+    for start in range(0, size, 4096):
+        taken[start] = 1
+    return float(len(taken))
+
+
+@assay.reward(name="stuck")
+def stuck(final_response: str) -> float:
+    """For `stuck`, holds the interpreter: no signal handler and no thread runs meanwhile."""
+    if final_response == "stuck":
+        re.match(r"(a|a)*b", "a" * 40)
+    return float(len(final_response))

@@ -12,7 +12,7 @@ from assay.ledger.steps import read_steps
 from assay.runner.scored_steps import rescore
 from assay.schema.score import score_to_record
 from assay.schema.step_score import step_score_to_record
-from tests.server.running import NDJSON, Running
+from tests.server.running import JSON, NDJSON, Running
 
 DATA = Path(__file__).parents[1] / "data"
 HALF = {"final_response": "so \\boxed{1/2}", "answer": "0.5"}
@@ -82,7 +82,35 @@ def test_lines_are_answered_with_lines_in_order(server: Running) -> None:
     assert [r["scores"]["length"]["value"] for r in good] == [float(n % 7) for n in range(1000)]
     bad = [result for result in results if "id" not in result]
     assert [result["line"] for result in bad] == [12, 13, 14, 15]
-    assert {result["scores"]["length"]["abstained"] for result in bad} == {"bad_row"}
+    reasons = [result["scores"]["length"]["abstained"] for result in bad]
+    assert reasons == ["bad_row", "bad_response", "bad_row", "bad_row"]
+
+
+def test_a_row_that_cannot_be_read_costs_no_other_its_score(server: Running) -> None:
+    deep: Any = "1"
+    for _ in range(600):
+        deep = [deep]
+    rows = [HALF, {**HALF, "answer": {"a": 1}}, 7, {**HALF, "final_response": [1]}, HALF]
+    rows += [{**HALF, "answer": deep}, None, HALF]
+    scores = server.score("math_equal_reward", rows)
+    assert [score["value"] for score in scores] == [1.0, None, None, None, 1.0, None, None, 1.0]
+    reasons = [score.get("abstained") for score in scores]
+    assert reasons[1:4] == ["bad_reference", "bad_row", "bad_response"]
+    assert reasons[5:7] == ["bad_row", "bad_row"]
+    for number in (2, 3, 4, 6, 7):
+        assert f"row {number}" in scores[number - 1]["because"]
+
+
+@pytest.mark.parametrize("value", [b"NaN", b"-Infinity", b"1e999", b"9" * 5_000])
+def test_a_number_that_is_none_is_its_rows_affair(server: Running, value: bytes) -> None:
+    body = b'{"reward": "math_equal_reward", "rows": [{"final_response": "1", "answer": "1"}, '
+    body += b'{"id": %s, "final_response": "1", "answer": %s}]}' % (value, value)
+    answer = server.http.post("/v1/score", content=body, headers=JSON)
+    assert answer.status_code == 200, answer.text
+    good, bad = (result["scores"]["math_equal_reward"] for result in answer.json()["results"])
+    assert good["value"] == 1.0
+    assert bad["abstained"] in ("bad_reference", "missing_reference")
+    assert bad["because"].startswith("row 2: ")
 
 
 def test_a_line_is_answered_before_the_next_one_is_sent(server: Running) -> None:
@@ -195,7 +223,7 @@ def test_a_record_that_is_no_step_is_refused_by_its_place(
     assert part in answer.json()["error"]["message"]
 
 
-def test_openrlhf_gets_rewards_and_null_for_an_abstention(server: Running) -> None:
+def test_openrlhf_gets_rewards_and_a_neutral_number_for_an_abstention(server: Running) -> None:
     body = {
         "query": ["2+2=? 4</s>", "2+2=? 5", "another prompt"],
         "prompts": ["2+2=? ", "2+2=? ", "2+2=? "],
@@ -203,8 +231,11 @@ def test_openrlhf_gets_rewards_and_null_for_an_abstention(server: Running) -> No
     }
     answer = server.post("/openrlhf/get_reward?reward=math_equal_reward", body)
     assert answer.status_code == 200, answer.text
-    assert answer.json()["rewards"] == [1.0, 0.0, None]
+    assert answer.json()["rewards"] == [1.0, 0.0, 0.5]
+    assert answer.json()["scores"] == [1.0, 0.0, 0.5]
     assert answer.json()["extra_logs"] == {"abstained": [0.0, 0.0, 1.0]}
+    null = server.post("/openrlhf/get_reward?reward=math_equal_reward&abstained=none", body)
+    assert null.json()["rewards"] == [1.0, 0.0, None]
     whole = {key: values[:2] for key, values in body.items()}
     logs = server.post("/openrlhf/get_reward?reward=math_equal_reward", whole).json()["extra_logs"]
     assert logs == {"acc": [1.0, 0.0], "abstained": [0.0, 0.0]}
@@ -229,6 +260,7 @@ def test_nemo_gym_gets_the_fields_back_and_a_mask_for_an_abstention(server: Runn
     assert (answer["reward"], answer["mask_sample"], answer["uuid"]) == (1.0, False, "u1")
     unknown = server.post("/nemo-gym/verify?reward=math_equal_reward", verify_request("4")).json()
     assert (unknown["mask_sample"], unknown["failure_kind"]) == (True, "verifier_error")
+    assert unknown["instance_config"] == {"mask_sample": True}
 
 
 @pytest.mark.parametrize("output", ["4", "", ["4"], [None], 4])
@@ -240,13 +272,29 @@ def test_what_is_no_response_is_refused_and_not_a_wrong_answer(
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad_record")
 
 
-def test_slime_gets_a_number_and_a_refusal_for_an_abstention(server: Running) -> None:
+def test_a_trainers_route_cuts_off_end_tokens_and_no_other_does(server: Running) -> None:
+    asked = "?reward=qa_f1_reward"
+    sent = {"prompt": "?", "response": "Paris<|im_end|>", "label": "Paris"}
+    assert server.post(f"/slime/rm{asked}", sent).json() == 1.0
+    verify = verify_request("Paris<|im_end|>", expected_answer="Paris")
+    assert server.post(f"/nemo-gym/verify{asked}", verify).json()["reward"] == 1.0
+    query = {"query": ["ask Paris<｜end▁of▁sentence｜>"], "prompts": ["ask "], "labels": ["Paris"]}
+    assert server.post(f"/openrlhf/get_reward{asked}", query).json()["rewards"] == [1.0]
+    row = {"final_response": "Paris</s>", "answer": "Paris"}
+    scored = server.post("/v1/score", {"row": row, "reward": "qa_f1_reward"}).json()
+    assert scored["results"][0]["scores"]["qa_f1_reward"]["value"] < 1.0
+
+
+def test_slime_gets_a_number_for_an_abstention_and_a_refusal_if_it_asks_for_one(
+    server: Running,
+) -> None:
     route = "/slime/rm?reward=math_equal_reward"
     good = {"prompt": "2+2=?", "response": "4", "label": "4"}
     assert server.post(route, good).json() == 1.0
     keyed = server.post(f"{route}&keyed=true", good).json()
     assert keyed == {"acc": 1.0, "score": 1.0, "abstained": 0.0}
-    refused = server.post(route, {**good, "label": None})
+    assert 0.0 < server.post(route, {**good, "label": None}).json() <= 1.0
+    refused = server.post(f"{route}&abstained=none", {**good, "label": None})
     assert (refused.status_code, refused.json()["error"]["code"]) == (422, "abstained")
     assert server.post(f"{route}&abstained=-1", {**good, "label": None}).json() == -1.0
 

@@ -9,7 +9,8 @@ import psutil
 import pytest
 
 from assay.resources.processes import is_alive
-from tests.server.running import Running, until
+from tests.ended import has_ended
+from tests.server.running import Running, running, until
 
 ROW = {"final_response": "ab"}
 
@@ -56,23 +57,92 @@ def test_a_reward_that_leaves_abstains_and_its_worker_stays(server: Running) -> 
 
 
 @pytest.mark.parametrize("reward", ["hanging", "hanging_async"])
-def test_rows_finished_before_the_deadline_keep_their_scores(server: Running, reward: str) -> None:
+def test_a_row_that_does_not_return_costs_no_other_row_its_score(
+    server: Running, reward: str
+) -> None:
     server.wait_for_workers()
     before = server.metric('assay_worker_restarts_total{cause="deadline"}')
     rows = [ROW, {"final_response": "hang"}, ROW]
     scores = server.score(reward, rows, deadline_s=1.0)
-    assert [score["value"] for score in scores] == [1.0, None, None]
-    assert [score.get("abstained") for score in scores] == [None, "deadline", "deadline"]
+    assert [score["value"] for score in scores] == [1.0, None, 1.0]
+    assert scores[1]["abstained"] == "deadline"
     assert server.metric('assay_worker_restarts_total{cause="deadline"}') == before
 
 
 def test_a_worker_that_cannot_be_interrupted_is_ended_at_the_deadline(server: Running) -> None:
     server.wait_for_workers()
     before = server.metric('assay_worker_restarts_total{cause="deadline"}')
-    scores = server.score("hanging", [ROW, {"final_response": "hang hard"}], deadline_s=1.0)
-    assert [score["abstained"] for score in scores] == ["deadline", "deadline"]
+    (score,) = server.score("hanging", [{"final_response": "hang hard"}], deadline_s=1.0)
+    assert score["abstained"] == "deadline"
     assert server.metric('assay_worker_restarts_total{cause="deadline"}') == before + 1
     assert server.score("length", [ROW] * 200)[-1]["value"] == 2.0
+
+
+@pytest.mark.parametrize(("reward", "text"), [("hanging", "hang hard"), ("stuck", "stuck")])
+def test_a_row_that_cannot_be_interrupted_costs_no_other_row_its_score(
+    server: Running, reward: str, text: str
+) -> None:
+    server.wait_for_workers()
+    scores = server.score(reward, [ROW, {"final_response": text}, ROW, ROW], deadline_s=6.0)
+    assert [score["value"] is None for score in scores] == [False, True, False, False]
+    assert scores[1]["abstained"] == "deadline"
+
+
+@pytest.mark.parametrize(
+    ("text", "abstained", "why"),
+    [
+        ("die", "grader_error", "its child holds the pipes of the dead worker"),
+        ("hang", "deadline", "its child holds the pipes of the worker that is killed"),
+        ("return", None, "both return, and one of them is the worker"),
+        ("daemon", "grader_error", "its child has another session, parent and environment"),
+    ],
+)
+def test_a_reward_that_forks_costs_no_worker_and_leaves_no_process(
+    bounded: Running, tmp_path: Path, text: str, abstained: str | None, why: str
+) -> None:
+    bounded.wait_for_workers()
+    note = tmp_path / "pid"
+    row = {"final_response": text, "note": str(note)}
+    (score,) = bounded.score("forking", [row], deadline_s=2.0)
+    assert score.get("abstained") == abstained, why
+    assert bounded.score("length", [ROW])[0]["value"] == 2.0
+    bounded.wait_for_workers()
+    for file in (note, tmp_path / "pid.daemon"):
+        if file.exists():
+            assert has_ended(int(file.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "shared", "why"),
+    [
+        (20_480, False, "more than any worker may have: Python says so, and the worker stays"),
+        (768, True, "shared memory, which the kernel's limit does not count, is watched"),
+    ],
+)
+def test_a_row_that_takes_all_memory_abstains_and_costs_no_other_row_its_score(
+    bounded: Running, megabytes: int, shared: bool, why: str
+) -> None:
+    rows = [{**ROW, "megabytes": size, "shared": shared} for size in (1, megabytes, 1)]
+    scores = bounded.score("greedy", rows)
+    assert [score["value"] for score in scores] == [2.0**20, None, 2.0**20], why
+    assert scores[1]["abstained"] == "grader_error"
+
+
+def test_a_server_stops_within_its_grace_whatever_a_reward_did(tmp_path: Path) -> None:
+    options = ("--workers", "2", "--import", "served_rewards", "--grace-s", "1")
+    with running(tmp_path, *options) as server:
+        server.wait_for_workers()
+        rows = [
+            {"final_response": text, "note": str(tmp_path / text)} for text in ("hang", "daemon")
+        ]
+        body = {"reward": "forking", "rows": rows}
+        thread = threading.Thread(target=lambda: server.http.post("/v1/score", json=body))
+        thread.start()
+        until((tmp_path / "hang").exists)
+        server.process.terminate()
+        assert server.process.wait(15) == 0
+        thread.join(30)
+        assert has_ended(int((tmp_path / "hang").read_text()))
 
 
 def test_what_a_worker_started_is_ended_with_it_at_the_deadline(

@@ -54,6 +54,22 @@ def test_the_latest_audit_is_beside_its_reward_as_text(tmp_path: Path) -> None:
     assert twin["audit"]["report"]["findings"][0]["severity"] == "high"
 
 
+def test_root_causes_come_before_the_findings(tmp_path: Path) -> None:
+    cause = {
+        "name": "anywhere",
+        "title": SCRIPT,
+        "concern": "fooled",
+        "severity": "high",
+        "fix": "read one place",
+        "accepted": False,
+        "checks": ["answer_list", "or_list"],
+    }
+    page = html(save(tmp_path, json.dumps(audit_record(fooled=True, causes=[cause]))))
+    assert "answer_list, or_list" in page
+    assert SCRIPT not in page
+    assert page.index("answer_list, or_list") < page.index("reproducer and fix")
+
+
 def test_without_an_audit_the_page_says_how_to_make_one(tmp_path: Path) -> None:
     audits = Audits(tmp_path)
     assert audits.latest(NAME, 1) is None

@@ -22,9 +22,9 @@ def site(ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def test_every_link_of_every_file_leads_to_a_file(site: Path) -> None:
+def check_links(site: Path, at_least: int) -> None:
     pages = list(site.rglob("*.html"))
-    assert len(pages) > 30
+    assert len(pages) >= at_least
     for page in pages:
         for link in re.findall(r'(?:href|src)="([^"]*)"', page.read_text("utf-8")):
             parts = urlsplit(unescape(link))
@@ -32,6 +32,10 @@ def test_every_link_of_every_file_leads_to_a_file(site: Path) -> None:
             assert not parts.path.startswith("/"), (page, link)
             if parts.path:
                 assert (page.parent / unquote(parts.path)).is_file(), (page, link)
+
+
+def test_every_link_of_every_file_leads_to_a_file(site: Path) -> None:
+    check_links(site, 31)
 
 
 def test_every_page_has_its_record_beside_it(site: Path) -> None:
@@ -74,3 +78,23 @@ def test_the_files_are_read_from_the_disk_with_keys_and_chart(site: Path, browse
     assert page.evaluate("window.pwned") is None
     context.close()
     assert {urlsplit(url).scheme for url in urls} == {"file"}
+
+
+def test_a_run_that_is_named_is_written_alone(ledger: Ledger, tmp_path: Path) -> None:
+    target = tmp_path / "one"
+    assert main(["view", str(ledger.folder / "made-2"), "--export", str(target)]) == 0
+    check_links(target, 10)
+    others = {path.parent.name for path in ledger.folder.glob("*/manifest.json")} - {"made-2"}
+    assert len(others) > 4
+    for path in target.rglob("*"):
+        if path.suffix in (".html", ".json") and path.is_file():
+            text = path.read_text("utf-8")
+            quoted = re.compile("|".join(rf"\b{re.escape(name)}[/\".<]" for name in others))
+            assert not quoted.search(text), path
+    assert {path.name for path in (target / "runs").iterdir()} == {
+        "made-2", "made-2.html", "made-2.json",
+    }  # fmt: skip
+    assert not (target / "compare").exists()
+    rewards = {path.stem for path in (target / "rewards").iterdir()}
+    assert rewards == {"assistantbench_reward"}
+    assert '"audit":null' in (target / "rewards.json").read_text().replace(" ", "")

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import socket
 from typing import Any
 
 import pytest
+import uvicorn
 
-from assay.web.asgi import Message, Receive, Scope, Send
+from assay.web import serving
+from assay.web.asgi import App, Message, Receive, Scope, Send
 from assay.web.guards import BodyTooLarge, Guards, guard
 
 TOKEN = "a-token-of-some-length"
@@ -224,3 +227,78 @@ def test_a_web_socket_is_closed() -> None:
 
     asyncio.run(guard(echo, Guards(OURS))({"type": "websocket", "headers": []}, receive, send))
     assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+def hold(guarded: App, size: int, path: str = "/") -> tuple[asyncio.Task[None], list[Message]]:
+    """A request whose body has arrived, and that is not answered before its task is awaited."""
+    messages: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"x" * size, "more_body": False}
+
+    async def send(message: Message) -> None:
+        messages.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-length", str(size).encode())]
+    scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+    return asyncio.create_task(guarded(scope, receive, send)), messages
+
+
+@pytest.mark.parametrize(
+    ("guards", "why"),
+    [
+        (Guards(OURS, max_held_bytes=250, open_paths=frozenset({"/healthz"})), "bytes"),
+        (Guards(OURS, max_requests=2, open_paths=frozenset({"/healthz"})), "requests"),
+    ],
+)
+def test_more_than_can_be_held_at_a_time_is_refused_and_welcome_again_later(
+    guards: Guards, why: str
+) -> None:
+    async def check() -> None:
+        release = asyncio.Event()
+
+        async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+            await receive()
+            if scope["path"] != "/healthz":
+                await release.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        guarded = guard(slow, guards)
+        held = [hold(guarded, 100) for _ in range(2)]
+        await asyncio.sleep(0)
+        task, refused = hold(guarded, 100)
+        await task
+        assert refused[0]["status"] == 503, why
+        assert (b"retry-after", b"1") in refused[0]["headers"]
+        task, health = hold(guarded, 0, "/healthz")
+        await task
+        assert health[0]["status"] == 200
+        release.set()
+        for task, messages in held:
+            await task
+            assert messages[0]["status"] == 200
+        task, again = hold(guarded, 100)
+        await task
+        assert again[0]["status"] == 200
+
+    asyncio.run(check())
+
+
+def test_the_head_of_a_request_is_bounded_whatever_parser_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    configured: list[uvicorn.Config] = []
+
+    class Recorded:
+        def __init__(self, config: uvicorn.Config, *_: object) -> None:
+            configured.append(config)
+
+        def run(self, sockets: object) -> None:
+            pass
+
+    monkeypatch.setattr(serving, "_Server", Recorded)
+    with socket.socket() as listening:
+        serving.serve(echo, listening)
+    assert configured[0].http == "h11"
+    assert configured[0].h11_max_incomplete_event_size == 64 * 1024

@@ -3,7 +3,8 @@
     agentfly.rewards.reward(name="maths")(adapter.reward("math_equal_reward"))
     assay.score(adapter.load("my_rewards.py")["brevity"], final_response="…", answer="…")
 
-Abstained: raises, since AgentFly reads `None` as 0, unless `abstained` names a number.
+Abstained: AgentFly reads `None` as 0, so the mean of the latest rewards of the same task, or the
+number that `abstained` names; with `abstained=None` it raises.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
 
 async def _score(binding: Binding, /, **row: Any) -> dict[str, float]:
     score = await binding.score_async(row)
-    value = binding.number(score)
+    value = binding.number(score, row)
     return {**fill_parts(score, binding.parts, value), "reward": value}
 
 

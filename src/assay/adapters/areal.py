@@ -3,8 +3,10 @@
     # my_rewards.py, then reward_fn="my_rewards.maths"
     maths = areal.reward("math_equal_reward")
 
-Abstained: raises, so that AReaL drops the rollout, unless `abstained` names a number. AReaL's own
-timeouts are another matter: it turns them into 0 before a reward can object.
+Abstained: the mean of the latest rewards of the same prompt in this worker process, or the number
+that `abstained` names. With `abstained=None` it raises: AReaL asks three times more, then drops the
+whole group. AReaL's own timeouts are another matter: it turns them into 0 before a reward can
+object.
 """
 
 from __future__ import annotations
@@ -36,4 +38,4 @@ def _reward_fn(
     sample = {**row, "prompt": prompt, "final_response": output.final_response}
     if not isinstance(completions, str):
         sample["trajectory"] = output.trajectory
-    return binding.number(binding.score(sample))
+    return binding.number(binding.score(sample), sample)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import Signature
 from inspect import signature as signature_of
 from math import isfinite
-from types import NoneType
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
+from assay.adapters.end_tokens import END_TOKENS, strip_end_tokens
+from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, tally_of
+from assay.errors import BadParameter, MissingExtra, NoScore
 from assay.schema.score import Abstained, Score
+from assay.scoring.columns import look_up
+from assay.scoring.kinds import RESPONSE
 from assay.scoring.scorer import Scorer
 
 Reward: TypeAlias = str | Callable[..., Any]
 """A registered name (`name` or `name@version`), or the reward function itself."""
+
+StandIn: TypeAlias = float | Literal["mean"] | None
+"""What stands for an abstention where only numbers are known: a number; the mean of the latest
+rewards of its group; or nothing, so that it raises."""
+
+MAX_ABSTAINED = 64
+"""Abstentions without a score between them, after which a trainer is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +34,18 @@ class Binding:
     """A reward bound to the columns of one trainer; picklable, and safe in any thread."""
 
     scorer: Scorer
-    columns: Mapping[str, str]
-    """Which column holds a parameter of the reward: `{"answer": "extra_info.solution"}`."""
-    abstained: float | None = None
-    """The number that the user chose for an abstention, in a trainer that knows only numbers."""
+    abstained: StandIn = None
+    """What stands for an abstention, in a trainer that knows only numbers."""
+    max_abstained: int | None = None
+    """How many abstentions may follow each other; `None` for any number."""
+    end_tokens: tuple[str, ...] = END_TOKENS
+    """What is cut off the end of a response."""
+    tally: Tally = field(init=False, compare=False, repr=False)
+    """What this configuration gave lately, in this process."""
+
+    def __post_init__(self) -> None:
+        about = (self.scorer.spec.id, self.scorer.params, self.columns, self.abstained)
+        object.__setattr__(self, "tally", tally_of(repr(about)))
 
     @property
     def name(self) -> str:
@@ -38,31 +56,60 @@ class Binding:
         """The part names that every result carries; none where the reward declares none."""
         return self.scorer.spec.parts or ()
 
-    def row(self, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """The trainer's sample, with the reward's own names added."""
-        row = dict(sample)
-        for parameter, column in self.columns.items():
-            row[parameter] = _look_up(sample, column, parameter, self.name)
-        return row
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Which column holds a parameter of the reward: `{"answer": "extra_info.solution"}`."""
+        return self.scorer.columns
 
     def score(self, sample: Mapping[str, Any]) -> Score:
-        """The score of one sample; raises `MissingParameter` if it lacks a column."""
-        return self.scorer(self.row(sample))
+        """The score of one sample, without the end tokens of its response.
+
+        Raises `MissingParameter` if it lacks a column, and `NoScore` if nothing is scored any more.
+        """
+        return self.note(self.scorer(self._without_end_tokens(sample)), sample)
 
     async def score_async(self, sample: Mapping[str, Any]) -> Score:
         """As `score`, without blocking the event loop."""
-        return await self.scorer.score_async(self.row(sample))
+        return self.note(await self.scorer.score_async(self._without_end_tokens(sample)), sample)
 
-    def number(self, score: Score) -> float:
-        """The value; for an abstention the number chosen for it. Raises `NoScore` if none was."""
+    def _without_end_tokens(self, sample: Mapping[str, Any]) -> Mapping[str, Any]:
+        response = self._cell(sample, RESPONSE)
+        if not isinstance(response, str):
+            return sample
+        text = strip_end_tokens(response, self.end_tokens)
+        # A dotted path is looked for as a column first.
+        column = self.columns.get(RESPONSE, RESPONSE)
+        return sample if text == response else {**sample, column: text}
+
+    def _cell(self, sample: Mapping[str, Any], parameter: str) -> Any:
+        """What the sample holds for a parameter; `None` where that cannot be read."""
+        try:
+            return look_up(sample, self.columns.get(parameter, parameter), parameter, self.name)
+        except Exception:  # noqa: BLE001 - the scorer says what is wrong with the row
+            return None
+
+    def note(self, score: Score, sample: Mapping[str, Any]) -> Score:
+        """The score, which the tally now knows; raises `NoScore` if nothing is scored any more."""
+        if self.abstained == "mean" or self.max_abstained is not None:
+            self.tally.note(score, self._group(sample), limit=self.max_abstained)
+        return score
+
+    def number(self, score: Score, sample: Mapping[str, Any]) -> float:
+        """The value; for an abstention what stands for it. Raises `NoScore` if nothing does."""
         if not isinstance(score, Abstained):
             return score.value
         if self.abstained is None:
             raise NoScore(
                 f"{score.scorer} abstained ({score.reason}: {score.because}), and this trainer has "
-                "no word for that; leave such rows out, or choose a number with abstained="
+                'no word for that; leave such rows out, or choose a number, or "mean", with '
+                "abstained="
             )
-        return self.abstained
+        if self.abstained == "mean":
+            return self.tally.mean(self._group(sample))
+        return float(self.abstained)
+
+    def _group(self, sample: Mapping[str, Any]) -> Hashable:
+        return group_of(self._cell(sample, column) for column in GROUP_COLUMNS)
 
     def function(
         self,
@@ -87,35 +134,38 @@ def bind(
     *,
     params: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-    abstained: float | None = None,
+    abstained: StandIn = None,
+    max_abstained: int | None = None,
+    end_tokens: Sequence[str] = END_TOKENS,
 ) -> Binding:
     """The reward with its configuration.
 
     Raises `BadParameter` for a column of a parameter that the reward does not have.
     """
-    scorer = Scorer(which, params)
-    parameters = {*scorer.spec.required, *scorer.spec.optional}
-    for parameter, column in (columns or {}).items():
-        if not isinstance(column, str):
-            raise BadParameter(
-                f"{parameter}={column!r}: name the column that holds {parameter!r}; "
-                "the reward's own options go into params="
-            )
-        if parameter not in parameters and not scorer.spec.takes_any:
-            raise BadParameter(
-                f"{scorer.spec.name} has no parameter {parameter!r}; it takes {sorted(parameters)}"
-            )
-    if abstained is not None and not isfinite(abstained):
+    scorer = Scorer(which, params, columns=columns)
+    _check_stand_in(abstained)
+    if max_abstained is not None and max_abstained < 1:
+        raise BadParameter(f"max_abstained={max_abstained!r}; at least 1, or None for no limit")
+    return Binding(scorer, abstained, max_abstained, tuple(end_tokens))
+
+
+def _check_stand_in(abstained: Any) -> None:
+    if abstained is None or abstained == "mean":
+        return
+    if isinstance(abstained, bool) or not isinstance(abstained, (int, float)):
+        raise BadParameter(f'abstained={abstained!r}; choose a number, or "mean"')
+    if not isfinite(abstained):
         raise BadParameter(f"abstained={abstained!r}; choose a finite number")
-    return Binding(scorer, dict(columns or {}), abstained)
 
 
 class RewardMaker:
     """The `reward` of an adapter, around a function that makes a trainer's from a bound reward.
 
     `params` are the reward's own options, `columns` say which column of the trainer holds a
-    parameter, `abstained` is the number for an abstention, and the function that a trainer calls
-    has `name`, by default the reward's.
+    parameter, and the function that a trainer calls has `name`, by default the reward's.
+    `abstained` is what stands for an abstention: by default the mean of the latest rewards of its
+    group (`"mean"`), a number, or `None` to raise. When `max_abstained` of them follow each other
+    with no score between, the reward raises in any case.
     """
 
     def __init__(self, make: Callable[[Binding, str | None], Callable[..., Any]]) -> None:
@@ -128,11 +178,18 @@ class RewardMaker:
         /,
         *,
         params: Mapping[str, Any] | None = None,
-        abstained: float | None = None,
+        abstained: StandIn = "mean",
+        max_abstained: int | None = MAX_ABSTAINED,
         name: str | None = None,
         **columns: str,
     ) -> Callable[..., Any]:
-        binding = bind(which, params=params, columns=columns, abstained=abstained)
+        binding = bind(
+            which,
+            params=params,
+            columns=columns,
+            abstained=abstained,
+            max_abstained=max_abstained,
+        )
         return self._make(binding, name)
 
 
@@ -199,27 +256,3 @@ def import_library(module: str, *, package: str) -> Any:
         raise MissingExtra(
             f"{module} cannot be imported ({error}); install {package} in this environment"
         ) from error
-
-
-def _look_up(sample: Mapping[str, Any], path: str, parameter: str, reward: str) -> Any:
-    """The value at a column, or at a dotted path into one; keys and attributes both count."""
-    if path in sample:
-        return sample[path]
-    value: Any = sample
-    for step in path.split("."):
-        if isinstance(value, Mapping):
-            exists = step in value
-            value = value[step] if exists else None
-        elif isinstance(value, (str, int, float, list, NoneType)):
-            # Columns may come from a stranger's request, who must not see Python behind the JSON.
-            exists = False
-        else:
-            exists = hasattr(value, step)
-            value = getattr(value, step, None)
-        if not exists:
-            have = ", ".join(sorted(map(str, sample))) or "nothing"
-            raise MissingParameter(
-                f"{reward} takes {parameter!r} from the column {path!r}, which is not there; "
-                f"the trainer offers: {have}"
-            )
-    return value

@@ -1,19 +1,29 @@
-"""NeMo-Gym: `POST /verify` as two pure functions, for a resources server or our own.
+"""NeMo-Gym: the `verify` of a resources server, and its request and response as pure functions.
 
-    row = nemo_gym.to_row(body)
-    return nemo_gym.to_response(body, assay.score("math_equal_reward", **row))
+    score_response = nemo_gym.reward("math_equal_reward")
 
-Abstained: the row is marked `mask_sample` with a `failure_kind`, and carries the keys that send it
-to the failures file in versions without that field; its `reward` is NeMo-Gym's filler there.
+    class Sums(SimpleResourcesServer):
+        async def verify(self, body: SumsVerifyRequest) -> BaseVerifyResponse:
+            return await score_response(body)
+
+NeMo-Gym's agents call a resources server by the name that it has in their configuration, not by an
+address, so the reward runs inside one.
+
+Abstained: the response is marked `instance_config.mask_sample`, for which NeMo-RL leaves the sample
+out of the loss and out of the baseline, and carries the keys that send a collected rollout to the
+failures file. Its `reward` is the mean of the latest rewards of the same task, for a reader that
+knows no mask.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
+from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, bind, import_library
+from assay.adapters.end_tokens import strip_end_tokens
 from assay.errors import BadRecord
 from assay.schema.message import field_of, tool_call
 from assay.schema.score import Abstained, Score
@@ -27,8 +37,40 @@ ANSWERS = ("answer", "expected_answer", "ground_truth", "label")
 OWN_FIELDS = ("responses_create_params", "response")
 
 
-def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a verify request: the answer, the messages, and its further fields."""
+def reward(
+    which: Reward,
+    /,
+    *,
+    params: Mapping[str, Any] | None = None,
+    max_abstained: int | None = MAX_ABSTAINED,
+    name: str | None = None,
+    **columns: str,
+) -> Callable[..., Any]:
+    """A coroutine function from a verify request to the response, for a resources server's own.
+
+    The response is JSON already, so that FastAPI does not leave out the mask and the parts, which
+    `BaseVerifyResponse` does not declare. The request's class declares the columns of the task
+    (`expected_answer: str`); NeMo-Gym drops fields that it does not.
+    """
+    binding = bind(
+        which, params=params, columns=columns, abstained="mean", max_abstained=max_abstained
+    )
+    return binding.function(_verify, name=name)
+
+
+async def _verify(binding: Binding, /, body: Any) -> Any:
+    response = import_library("starlette.responses", package="nemo-gym").JSONResponse
+    row = to_row(body)
+    score = await binding.score_async(row)
+    return response(to_response(body, score, filler=binding.number(score, row)))
+
+
+def to_row(body: Any) -> dict[str, Any]:
+    """The columns of a verify request: the answer, the messages, and its further fields.
+
+    The request is a mapping, or the pydantic model that a resources server receives.
+    """
+    body = _mapping(body)
     response = body.get("response")
     if not isinstance(response, Mapping) or not _are_items(response.get("output")):
         raise BadRecord("the request's 'response' should be an OpenAI response with an 'output'")
@@ -37,21 +79,32 @@ def to_row(body: Mapping[str, Any]) -> dict[str, Any]:
     if column is not None:
         row["answer"] = row[column]
     row["trajectory"] = [_message(item) for item in response["output"]]
-    row["final_response"] = _final_text(response["output"])
+    text = _final_text(response["output"])
+    row["final_response"] = None if text is None else strip_end_tokens(text)
+    prompt = body.get("responses_create_params")
+    row.setdefault("prompt", prompt.get("input") if isinstance(prompt, Mapping) else None)
     return row
 
 
-def to_response(body: Mapping[str, Any], score: Score) -> dict[str, Any]:
+def to_response(body: Any, score: Score, *, filler: float | None = None) -> dict[str, Any]:
     """The verify response: the request's own fields, the reward, and its parts as numbers.
 
     The parts are there twice: in `reward_components`, and at the top level, where NeMo-Gym's
-    metrics look, unless the request or the response has another field of that name.
+    metrics look, unless the request or the response has another field of that name. `filler` is the
+    number of an abstention and of its parts, which are masked.
     """
-    components = {name: FILLER if value is None else value for name, value in score.parts.items()}
+    filler = FILLER if filler is None else filler
+    body = _mapping(body)
+    components = {name: filler if value is None else value for name, value in score.parts.items()}
+    instance = body.get("instance_config")
     result: dict[str, Any] = {
-        "reward": FILLER if isinstance(score, Abstained) else score.value,
+        "reward": filler if isinstance(score, Abstained) else score.value,
         "reward_components": components,
         "mask_sample": score.abstained,
+        "instance_config": {
+            **(instance if isinstance(instance, Mapping) else {}),
+            "mask_sample": score.abstained,
+        },
         "because": score.because,
         "scorer": score.scorer,
     }
@@ -64,6 +117,15 @@ def to_response(body: Mapping[str, Any], score: Score) -> dict[str, Any]:
             "_ng_failure_judge_error": reason,
         }
     return {**components, **body, **result}
+
+
+def _mapping(body: Any) -> Mapping[str, Any]:
+    dump = getattr(body, "model_dump", None)
+    # As the JSON that it will be again; fields that only the server set stay out.
+    values = dump(mode="json") if callable(dump) else body
+    if not isinstance(values, Mapping):
+        raise BadRecord(f"a verify request is a mapping or a model, not {values!r:.80}")
+    return values
 
 
 def _are_items(output: Any) -> bool:

@@ -3,7 +3,9 @@
     # reward_func.py
     reward_func = openrlhf.reward("math_equal_reward")
 
-Abstained: `None` in `rewards`, OpenRLHF's own mark for a sample whose reward could not be had.
+Abstained: OpenRLHF makes a tensor of every reward and has no mark for a missing one, so the mean of
+the latest rewards of the same prompt, or the number that `abstained` names; `extra_logs.abstained`
+is 1.0. With `abstained=None` it raises, which OpenRLHF logs and then fails over.
 """
 
 from __future__ import annotations
@@ -12,12 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind, fill_parts
+from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, StandIn, bind, fill_parts
+from assay.adapters.end_tokens import END_TOKENS, strip_end_tokens
 from assay.errors import BadRecord
 from assay.schema.score import Score
-
-END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<end_of_turn>", "</s>", "<eos>")
-"""What a decoded response may end with; OpenRLHF keeps special tokens."""
 
 
 def reward(
@@ -25,6 +25,8 @@ def reward(
     /,
     *,
     params: Mapping[str, Any] | None = None,
+    abstained: StandIn = "mean",
+    max_abstained: int | None = MAX_ABSTAINED,
     name: str | None = None,
     end_tokens: Sequence[str] = END_TOKENS,
     **columns: str,
@@ -34,22 +36,33 @@ def reward(
     The response is what follows the prompt in the query; a query that does not contain its prompt
     abstains (`bad_row`), since the prompt's own text must not be graded.
     """
-    binding = bind(which, params=params, columns=columns)
-    return binding.function(_reward_func, tuple(end_tokens), name=name)
+    binding = bind(
+        which,
+        params=params,
+        columns=columns,
+        abstained=abstained,
+        max_abstained=max_abstained,
+        end_tokens=end_tokens,
+    )
+    return binding.function(_reward_func, name=name)
 
 
 def _reward_func(
     binding: Binding,
-    end_tokens: tuple[str, ...],
     /,
     queries: Sequence[str],
     prompts: Sequence[str],
     labels: Sequence[Any],
     **columns: Any,  # noqa: ARG001 - versions differ in what they pass beside these
 ) -> dict[str, Any]:
-    rows = to_rows({"query": queries, "prompts": prompts, "labels": labels}, end_tokens=end_tokens)
-    scores = [binding.score(row) if has_response(row) else no_prompt(binding) for row in rows]
-    return to_response(scores, parts=binding.parts)
+    body = {"query": queries, "prompts": prompts, "labels": labels}
+    rows = to_rows(body, end_tokens=binding.end_tokens)
+    scores = [
+        binding.score(row) if has_response(row) else binding.note(no_prompt(binding), row)
+        for row in rows
+    ]
+    rewards = [binding.number(score, row) for score, row in zip(scores, rows, strict=True)]
+    return to_response(scores, rewards, parts=binding.parts)
 
 
 def to_rows(
@@ -57,10 +70,11 @@ def to_rows(
 ) -> list[dict[str, Any]]:
     """The rows of a request `{"query": […], "prompts": […], "labels": […]}`.
 
-    `final_response` is missing from a row whose query does not contain its prompt.
+    `final_response` is missing from a row whose query does not contain its prompt. A query that is
+    not text is passed on as the response, for the scoring boundary to abstain from.
     """
-    queries = _texts(body, "query")
-    prompts = _texts(body, "prompts")
+    queries = _list(body, "query")
+    prompts = _list(body, "prompts")
     labels = body.get("labels")
     if labels is None:
         labels = [None] * len(queries)
@@ -69,9 +83,12 @@ def to_rows(
     rows: list[dict[str, Any]] = []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         row: dict[str, Any] = {"query": query, "prompt": prompt, "label": label, "answer": label}
-        start = query.find(prompt)
-        if start >= 0:
-            row["final_response"] = _without_end(query[start + len(prompt) :], end_tokens)
+        are_texts = isinstance(query, str) and isinstance(prompt, str)
+        start = query.find(prompt) if are_texts else -1
+        if not isinstance(query, str):
+            row["final_response"] = query
+        elif start >= 0:
+            row["final_response"] = strip_end_tokens(query[start + len(prompt) :], end_tokens)
         rows.append(row)
     return rows
 
@@ -86,30 +103,28 @@ def no_prompt(binding: Binding) -> Score:
     return binding.scorer.abstain("bad_row", "the query does not contain its prompt")
 
 
-def to_response(scores: Sequence[Score], *, parts: Sequence[str] = ()) -> dict[str, Any]:
+def to_response(
+    scores: Sequence[Score],
+    rewards: Sequence[float | None] | None = None,
+    *,
+    parts: Sequence[str] = (),
+) -> dict[str, Any]:
     """The answer that OpenRLHF reads: `rewards`, `scores` and `extra_logs`.
 
-    `scores` is what dynamic filtering looks at. A part without a number is NaN in the logs, which
-    hold numbers only.
+    `rewards` are the numbers of the scores, with what stands for an abstention; without them, an
+    abstention is `None`, which OpenRLHF itself cannot read. `scores` is what dynamic filtering
+    looks at. A part without a number is NaN in the logs, which hold numbers only.
     """
-    rewards = [score["reward"] for score in scores]
+    if rewards is None:
+        rewards = [score["reward"] for score in scores]
     filled = [fill_parts(score, parts, nan) for score in scores]
     logs = {part: [numbers[part] for numbers in filled] for part in parts}
     logs["abstained"] = [float(score.abstained) for score in scores]
-    return {"rewards": rewards, "scores": list(rewards), "extra_logs": logs}
+    return {"rewards": list(rewards), "scores": list(rewards), "extra_logs": logs}
 
 
-def _texts(body: Mapping[str, Any], key: str) -> list[str]:
+def _list(body: Mapping[str, Any], key: str) -> list[Any]:
     texts = body.get(key)
     if not isinstance(texts, Sequence) or isinstance(texts, str):
         raise BadRecord(f"{key!r} should be a list of texts, not {texts!r:.80}")
-    if not all(isinstance(text, str) for text in texts):
-        raise BadRecord(f"{key!r} holds something that is not text")
     return list(texts)
-
-
-def _without_end(response: str, end_tokens: Sequence[str]) -> str:
-    text = response.rstrip()
-    while token := next((token for token in end_tokens if text.endswith(token)), ""):
-        text = text.removesuffix(token).rstrip()
-    return text if len(text) < len(response.rstrip()) else response

@@ -2,8 +2,8 @@
 
     evaluator = rllm.Evaluator("math_equal_reward", answer="ground_truth")
 
-Abstained: raises, which fails the episode (rLLM retries or drops it), unless `abstained` names a
-number.
+Abstained: the mean of the latest rewards of the same task, or the number that `abstained` names;
+`metadata["abstained"]` says so. With `abstained=None` it raises: rLLM tries again, then stops.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, RewardMaker, bind, import_library
+from assay.adapters.binding import (
+    MAX_ABSTAINED,
+    Binding,
+    Reward,
+    RewardMaker,
+    StandIn,
+    bind,
+    import_library,
+)
 from assay.schema.message import field_of
 from assay.schema.score import Score
 
@@ -28,22 +36,30 @@ class Evaluator:
         /,
         *,
         params: Mapping[str, Any] | None = None,
-        abstained: float | None = None,
+        abstained: StandIn = "mean",
+        max_abstained: int | None = MAX_ABSTAINED,
         **columns: str,
     ) -> None:
-        self._binding: Binding = bind(which, params=params, columns=columns, abstained=abstained)
+        self._binding: Binding = bind(
+            which,
+            params=params,
+            columns=columns,
+            abstained=abstained,
+            max_abstained=max_abstained,
+        )
 
     def evaluate(self, task: Any, episode: Any) -> Any:
         """The reward, its parts as signals, and why; `task` is a row or rLLM's `Task`."""
         types = import_library("rllm.eval.types", package="rllm")
         binding = self._binding
-        score = binding.score(_row(_data(task), _answer_of(episode), _messages_of(episode)))
+        row = _row(_data(task), _answer_of(episode), _messages_of(episode))
+        score = binding.score(row)
         signals = [
             types.Signal(name=part, value=number)
             for part in binding.parts
             if (number := score.parts[part]) is not None
         ]
-        return types.EvalOutput(signals=signals, **_output(binding, score))
+        return types.EvalOutput(signals=signals, **_output(binding, score, row))
 
 
 @RewardMaker
@@ -54,7 +70,8 @@ def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
 
 def _reward_fn(binding: Binding, /, task_info: Mapping[str, Any], action: str) -> Any:
     output = import_library("rllm.rewards.reward_types", package="rllm").RewardOutput
-    return output(**_output(binding, binding.score(_row(task_info, action, None))))
+    row = _row(task_info, action, None)
+    return output(**_output(binding, binding.score(row), row))
 
 
 def _data(task: Any) -> Mapping[str, Any]:
@@ -67,7 +84,7 @@ def _data(task: Any) -> Mapping[str, Any]:
     return {}
 
 
-def _row(data: Mapping[str, Any], answer: str | None, messages: Any) -> dict[str, Any]:
+def _row(data: Mapping[str, Any], answer: Any, messages: Any) -> dict[str, Any]:
     row = {**data, "final_response": answer}
     if "answer" not in row and "ground_truth" in row:
         row["answer"] = row["ground_truth"]
@@ -76,17 +93,20 @@ def _row(data: Mapping[str, Any], answer: str | None, messages: Any) -> dict[str
     return row
 
 
-def _answer_of(episode: Any) -> str | None:
-    """The agent's answer: the artifact of that name, or the end of the last trajectory."""
+def _answer_of(episode: Any) -> Any:
+    """The agent's answer, where rLLM's own rewards look for it.
+
+    The artifact of that name, the output of the last trajectory or of its last step, or the last
+    thing that the model wrote: a step that only calls a tool has an empty response.
+    """
     artifacts = field_of(episode, "artifacts") or {}
     if "answer" in artifacts:
-        return str(artifacts["answer"])
+        return artifacts["answer"]
     trajectory = _last(episode, "trajectories")
-    output = field_of(trajectory, "output")
-    if output is None:
-        step = _last(trajectory, "steps")
-        output = field_of(step, "output") or field_of(step, "model_response")
-    return None if output is None else str(output)
+    output = field_of(trajectory, "output") or field_of(_last(trajectory, "steps"), "output")
+    steps = reversed(field_of(trajectory, "steps") or [])
+    responses = (field_of(step, "model_response") for step in steps)
+    return output or next((response for response in responses if response), None)
 
 
 def _messages_of(episode: Any) -> Any:
@@ -99,8 +119,8 @@ def _last(record: Any, key: str) -> Any:
     return items[-1] if items else None
 
 
-def _output(binding: Binding, score: Score) -> dict[str, Any]:
-    value = binding.number(score)
+def _output(binding: Binding, score: Score, row: Mapping[str, Any]) -> dict[str, Any]:
+    value = binding.number(score, row)
     about = {"because": score.because, "scorer": score.scorer, "abstained": score.abstained}
     correct = not score.abstained and value >= CORRECT
     return {"reward": value, "is_correct": correct, "metadata": about}

@@ -7,19 +7,20 @@
 or a module of one's own with `rm = slime.reward("math_equal_reward")`. With `--reward-key score`
 the result is a mapping of constant keys, otherwise a float.
 
-Abstained: the sample gets `remove_sample = True`, slime's mask, and a neutral number: the mean of
-the others in its group (which leaves their baseline as it is), or the number chosen with
-`abstained`. Where there is neither, it raises.
+Abstained: the sample gets `remove_sample = True`, slime's mask, and a neutral number. With
+`--group-rm` that is the mean of the others in its group, which leaves their baseline as it is; for
+a sample alone, the mean of what its group was given so far. `abstained` names another number.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from math import fsum
 from typing import Any
 
-from assay.adapters.binding import Binding, RewardMaker, bind, fill_parts
+from assay.adapters.binding import MAX_ABSTAINED, Binding, RewardMaker, bind, fill_parts
+from assay.adapters.end_tokens import strip_end_tokens
+from assay.adapters.tally import mean_of
 from assay.errors import BadParameter
 from assay.schema.message import field_of
 from assay.schema.score import Abstained, Score
@@ -35,16 +36,21 @@ def reward(binding: Binding, name: str | None) -> Callable[..., Any]:
 
 
 async def rm(args: Any, sample: Any, **others: Any) -> Any:
-    """As `reward`, configured by slime's arguments: `assay_reward`, `assay_params`, `assay_columns`
-    and `assay_abstained`."""
+    """As `reward`, configured by slime's arguments.
+
+    They are `assay_reward`, `assay_params`, `assay_columns`, `assay_abstained` and
+    `assay_max_abstained`.
+    """
     which = field_of(args, "assay_reward")
     if which is None:
         raise BadParameter("slime's arguments name no assay_reward; set it in --custom-config-path")
+    abstained, limit = field_of(args, "assay_abstained"), field_of(args, "assay_max_abstained")
     binding = bind(
         which,
         params=field_of(args, "assay_params"),
         columns=field_of(args, "assay_columns"),
-        abstained=field_of(args, "assay_abstained"),
+        abstained="mean" if abstained is None else abstained,
+        max_abstained=MAX_ABSTAINED if limit is None else limit,
     )
     return await _score(binding, args, sample, **others)
 
@@ -52,13 +58,15 @@ async def rm(args: Any, sample: Any, **others: Any) -> Any:
 async def _score(binding: Binding, args: Any, sample: Any, /, **others: Any) -> Any:  # noqa: ARG001
     is_group = isinstance(sample, Sequence)
     samples = list(sample) if is_group else [sample]
-    scores = await asyncio.gather(*(binding.score_async(to_row(each)) for each in samples))
-    neutral = _neutral(binding, scores)
+    rows = [to_row(each) for each in samples]
+    scores = await asyncio.gather(*map(binding.score_async, rows))
     keyed = bool(field_of(args, "reward_key"))
-    results = [
-        _result(binding, each, score, neutral, keyed=keyed)
-        for each, score in zip(samples, scores, strict=True)
-    ]
+    results = []
+    for each, row, score in zip(samples, rows, scores, strict=True):
+        value = _neutral(binding, scores, row, score) if score.abstained else float(score)
+        if score.abstained:
+            each.remove_sample = True
+        results.append(_shape(score, value, binding.parts, keyed=keyed))
     return results if is_group else results[0]
 
 
@@ -66,32 +74,26 @@ def to_row(sample: Any) -> dict[str, Any]:
     """The row of a sample, or of a `remote_rm` request, which has the same fields."""
     metadata = field_of(sample, "metadata")
     label = field_of(sample, "label")
+    response = field_of(sample, "response")
     return {
         **(metadata if isinstance(metadata, Mapping) else {}),
         "sample": sample,
+        "group_index": field_of(sample, "group_index"),
         "prompt": field_of(sample, "prompt"),
         "label": label,
         "answer": label,
-        "final_response": field_of(sample, "response"),
+        "final_response": strip_end_tokens(response) if isinstance(response, str) else response,
     }
 
 
-def _neutral(binding: Binding, scores: Sequence[Score]) -> float | None:
-    values = [score.value for score in scores if not isinstance(score, Abstained)]
-    if binding.abstained is None and values:
-        return fsum(values) / len(values)
-    return binding.abstained
-
-
-def _result(
-    binding: Binding, sample: Any, score: Score, neutral: float | None, *, keyed: bool
-) -> float | dict[str, float]:
-    if isinstance(score, Abstained):
-        sample.remove_sample = True
-        value = binding.number(score) if neutral is None else neutral
-    else:
-        value = score.value
-    return _shape(score, value, binding.parts, keyed=keyed)
+def _neutral(
+    binding: Binding, scores: Sequence[Score], row: Mapping[str, Any], score: Score
+) -> float:
+    """The mean of those of the group that were scored, unless another number was chosen."""
+    values = [float(each) for each in scores if not each.abstained]
+    if binding.abstained == "mean" and values:
+        return mean_of(values, 0.0)
+    return binding.number(score, row)
 
 
 def _shape(

@@ -2,7 +2,8 @@
 
     GRPOTrainer(reward_funcs=[trl.reward("math_equal_reward", answer="solution")], …)
 
-Abstained: `None`, which TRL leaves out of the sum of rewards.
+Abstained: `None`, which TRL leaves out of the sum of rewards and of the group's mean. A reward that
+scores nothing any more stops the training with the cause, instead of a loss of 0 to the end.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import fsum, nan
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind
+from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, bind
 from assay.adapters.messages import read_completion
+from assay.runner.batch import at_place
 from assay.schema.score import Score
 
 MACHINERY = ("trainer_state", "log_extra", "log_metric", "completion_ids")
@@ -27,6 +29,7 @@ def reward(
     params: Mapping[str, Any] | None = None,
     name: str | None = None,
     asynchronous: bool | None = None,
+    max_abstained: int | None = MAX_ABSTAINED,
     **columns: str,
 ) -> Callable[..., Any]:
     """A reward function of `(prompts, completions, **columns)` that returns floats, or `None`.
@@ -37,8 +40,9 @@ def reward(
 
     For every batch, `<name>/<part>` and `<name>/abstained` are logged as metrics (means over the
     rows that have a number), and why each row got its number as a column of the completions table.
+    It raises `NoScore` when `max_abstained` rows have followed each other without a score.
     """
-    binding = bind(which, params=params, columns=columns)
+    binding = bind(which, params=params, columns=columns, max_abstained=max_abstained)
     title = name or binding.name
     if asynchronous is None:
         asynchronous = binding.scorer.spec.is_async
@@ -92,6 +96,7 @@ def _report(
     binding: Binding, title: str, scores: Sequence[Score], columns: Mapping[str, Any]
 ) -> list[float | None]:
     """The numbers for TRL; the parts and the reasons go to its log, if it has one."""
+    placed = [at_place(score, f"row {number}") for number, score in enumerate(scores, 1)]
     log_metric, log_extra = columns.get("log_metric"), columns.get("log_extra")
     if log_metric is not None:
         # The same keys on every process and every batch: TRL gathers them across processes.
@@ -99,7 +104,7 @@ def _report(
             log_metric(f"{title}/{part}", _mean([score.parts[part] for score in scores]))
         log_metric(f"{title}/abstained", _mean([float(score.abstained) for score in scores]))
     if log_extra is not None:
-        log_extra(f"{title}/because", [score.because for score in scores])
+        log_extra(f"{title}/because", [score.because for score in placed])
     return [score["reward"] for score in scores]
 
 

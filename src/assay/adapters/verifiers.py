@@ -3,24 +3,28 @@
     class Sums(vf.Task):
         maths = verifiers.reward("math_equal_reward")          # a weighted reward of the task
 
-    vf.Rubric(funcs=[verifiers.rubric_function("math_equal_reward")])          # before 0.2
+    vf.Rubric(funcs=[verifiers.group_function("math_equal_reward")])           # before 0.2
 
 Abstained: raises in a task, so that the trace carries a `TaskError`, its reward stays `None` and
-trainers drop it. The older rubric turns exceptions into 0.0, so there it is NaN, with the reason in
-`state["abstained"]`.
+trainers drop it. The older rubric turns exceptions into 0.0 and adds up whatever it is given, so
+there it is a neutral number, with the reason in `state["abstained"]`: the mean of those of the
+group that were scored, in a group function; in one for a single rollout, of the latest rewards of
+the same prompt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping
-from math import nan
+import asyncio
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from assay.adapters.binding import Binding, Reward, bind
+from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, StandIn, bind
 from assay.adapters.messages import read_completion
-from assay.errors import UsageError
+from assay.adapters.tally import mean_of
+from assay.errors import NoScore, UsageError
 from assay.schema.message import field_of, text_of, tool_call
-from assay.schema.score import Abstained
+from assay.schema.score import Abstained, Score
 
 
 def reward(
@@ -51,14 +55,41 @@ def rubric_function(
     /,
     *,
     params: Mapping[str, Any] | None = None,
+    abstained: StandIn = "mean",
     name: str | None = None,
     **columns: str,
 ) -> Callable[..., Any]:
     """A coroutine function for the older `vf.Rubric`, which injects arguments by name.
 
-    The columns are those of the data set, the entries of `info`, and `state`.
+    The columns are those of the data set, the entries of `info`, and `state`. It scores a rollout
+    by itself (`score_rollout`); a trainer that scores groups is better served by `group_function`.
     """
-    return bind(which, params=params, columns=columns).function(_score_rollout, name=name)
+    return _rubric_binding(which, params, columns, abstained).function(_score_rollout, name=name)
+
+
+def group_function(
+    which: Reward,
+    /,
+    *,
+    params: Mapping[str, Any] | None = None,
+    abstained: StandIn = "mean",
+    name: str | None = None,
+    **columns: str,
+) -> Callable[..., Any]:
+    """As `rubric_function`, for all rollouts of a group at once (`score_group`).
+
+    An abstention gets exactly the mean of the others: its advantage is 0, and theirs are what they
+    would be without it.
+    """
+    return _rubric_binding(which, params, columns, abstained).function(_score_group, name=name)
+
+
+def _rubric_binding(
+    which: Reward, params: Mapping[str, Any] | None, columns: Mapping[str, str], abstained: StandIn
+) -> Binding:
+    return bind(
+        which, params=params, columns=columns, abstained=abstained, max_abstained=MAX_ABSTAINED
+    )
 
 
 async def _score_trace(binding: Binding, title: str, /, task: Any, trace: Any) -> float:
@@ -76,7 +107,7 @@ async def _score_trace(binding: Binding, title: str, /, task: Any, trace: Any) -
         number = score.parts[part]
         if number is not None:
             trace.record_metric(f"{title}/{part}", number)
-    return binding.number(score)
+    return binding.number(score, row)
 
 
 async def _score_rollout(
@@ -89,8 +120,37 @@ async def _score_rollout(
     info: Any = None,
     **columns: Any,
 ) -> float:
+    row = _rollout_row(completion, prompt, answer, state, info, columns)
+    score = await _try_score(binding, row, state)
+    return binding.number(score, row)
+
+
+async def _score_group(
+    binding: Binding,
+    /,
+    completions: Sequence[Any],
+    prompts: Sequence[Any],
+    answers: Sequence[Any],
+    states: Sequence[Any],
+    infos: Sequence[Any],
+) -> list[float]:
+    rollouts = zip(completions, prompts, answers, states, infos, strict=True)
+    rows = [_rollout_row(*rollout, {}) for rollout in rollouts]
+    scores = await asyncio.gather(
+        *(_try_score(binding, row, state) for row, state in zip(rows, states, strict=True))
+    )
+    scored = [float(score) for score in scores if not score.abstained]
+    if binding.abstained == "mean" and scored:
+        neutral = mean_of(scored, 0.0)
+        return [neutral if score.abstained else float(score) for score in scores]
+    return [binding.number(score, row) for score, row in zip(scores, rows, strict=True)]
+
+
+def _rollout_row(
+    completion: Any, prompt: Any, answer: Any, state: Any, info: Any, columns: Mapping[str, Any]
+) -> dict[str, Any]:
     details = dict(info) if isinstance(info, Mapping) else {}
-    row = {
+    return {
         **details,
         **columns,
         "info": details,
@@ -100,21 +160,25 @@ async def _score_rollout(
         "answer": answer if answer != "" else None,
         **read_completion(completion)._asdict(),
     }
+
+
+async def _try_score(binding: Binding, row: Mapping[str, Any], state: Any) -> Score:
+    """The score; an abstention, with the reason left in the rollout's state, if there is none.
+
+    The rubric would log an exception and pay 0.0, for every row of a misconfigured run.
+    """
+    score: Score
     try:
         score = await binding.score_async(row)
     except UsageError as error:
-        # The rubric would log it and pay 0.0 for every row of a misconfigured run.
-        return _without_number(state, binding.name, str(error))
-    if isinstance(score, Abstained):
-        return _without_number(state, binding.name, f"{score.reason}: {score.because}")
-    return score.value
-
-
-def _without_number(state: Any, name: str, because: str) -> float:
-    """NaN, with the reason left in the rollout's state."""
-    if isinstance(state, MutableMapping):
-        state.setdefault("abstained", {})[name] = because
-    return nan
+        score = binding.scorer.abstain("bad_row", str(error))
+        with suppress(NoScore):
+            binding.note(score, row)
+    except NoScore as error:
+        score = binding.scorer.abstain("bad_row", str(error))
+    if isinstance(score, Abstained) and isinstance(state, MutableMapping):
+        state.setdefault("abstained", {})[binding.name] = f"{score.reason}: {score.because}"
+    return score
 
 
 def _own_messages(trace: Any) -> list[dict[str, Any]]:

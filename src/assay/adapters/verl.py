@@ -8,8 +8,9 @@
 the event loop free; `compute_score_batch` is for the legacy batch manager. In a file of one's own,
 `compute_score = verl.reward("math_equal_reward", answer="extra_info.solution")` does the same.
 
-Abstained: verl knows only numbers, so an abstention raises unless `abstained` names the number
-that stands for it; the sample's metric `abstained` is 1.0 then.
+Abstained: verl knows only numbers, so an abstention is the mean of the latest rewards of its group
+(those with the same `extra_info.index` and `ground_truth`) in this worker, or the number that
+`abstained` names; the sample's metric `abstained` is 1.0. With `abstained=null` it raises.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from assay.adapters.binding import Binding, Reward, RewardCall, bind, fill_parts
+from assay.adapters.binding import (
+    MAX_ABSTAINED,
+    Binding,
+    Reward,
+    RewardCall,
+    StandIn,
+    bind,
+    fill_parts,
+)
 from assay.errors import BadParameter
 from assay.schema.score import Score
 
@@ -35,7 +44,8 @@ def reward(
     *,
     kind: Kind = "sample",
     params: Mapping[str, Any] | None = None,
-    abstained: float | None = None,
+    abstained: StandIn = "mean",
+    max_abstained: int | None = MAX_ABSTAINED,
     name: str | None = None,
     **columns: str,
 ) -> Callable[..., Any]:
@@ -47,11 +57,17 @@ def reward(
     }
     if kind not in kinds:
         raise BadParameter(f"kind={kind!r}; choose one of {', '.join(map(repr, kinds))}")
-    binding = bind(which, params=params, columns=columns, abstained=abstained)
+    configuration: dict[str, Any] = {
+        "params": params,
+        "columns": columns,
+        "abstained": abstained,
+        "max_abstained": max_abstained,
+    }
+    binding = bind(which, **configuration)
     return RewardCall(
         kinds[kind],
         (),
-        {"reward": which, "params": params, "columns": columns, "abstained": abstained},
+        {"reward": which, **configuration},
         name or binding.name,
         binding.scorer.spec.summary,
     )
@@ -66,7 +82,8 @@ def compute_score(
 ) -> dict[str, float]:
     """The score of one sample as `{"score": …, "abstained": 0.0, …parts}`, always the same keys.
 
-    The configuration is `reward`, and if need be `params`, `columns` and `abstained`. `reward` is a
+    The configuration is `reward`, and if need be `params`, `columns`, `abstained` and
+    `max_abstained`. `reward` is a
     name, or a mapping from data sources to names with `default` for the rest. The reward's `answer`
     is `ground_truth`; the entries of `extra_info` are columns too, and so is any further keyword;
     `columns` says which of them holds a parameter of another name. verl passes the decoded text
@@ -113,12 +130,12 @@ class _Sample(NamedTuple):
         """One flat mapping of finite floats under keys that do not depend on the sample.
 
         verl reads the keys of the first sample and looks them up in all others. A part that has no
-        number in this sample gets the number chosen for abstentions, or 0.0 where none was.
+        number in this sample gets the sample's own.
         """
-        filler = 0.0 if self.binding.abstained is None else self.binding.abstained
-        parts = fill_parts(score, self.parts, filler)
+        value = self.binding.number(score, self.row)
+        parts = fill_parts(score, self.parts, value)
         return {
-            SCORE: self.binding.number(score),
+            SCORE: value,
             ABSTAINED: float(score.abstained),
             **{_key(part): number for part, number in parts.items()},
         }
@@ -133,13 +150,20 @@ def _prepare(
     reward: Reward | Mapping[str, Reward],
     params: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-    abstained: float | None = None,
+    abstained: StandIn = "mean",
+    max_abstained: int | None = MAX_ABSTAINED,
     **others: Any,
 ) -> _Sample:
     rewards = reward if isinstance(reward, Mapping) else {"default": reward}
     plain_params = None if params is None else _plain(params)
     bindings = {
-        str(source): bind(which, params=plain_params, columns=columns, abstained=abstained)
+        str(source): bind(
+            which,
+            params=plain_params,
+            columns=columns,
+            abstained=abstained,
+            max_abstained=max_abstained,
+        )
         for source, which in rewards.items()
     }
     binding = bindings.get(str(data_source), bindings.get("default"))

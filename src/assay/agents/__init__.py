@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from assay.agents.models.calls import model_call as model_call
     from assay.agents.protocol import Action as Action
     from assay.agents.protocol import Agent as Agent
     from assay.agents.protocol import EpisodeLimits as EpisodeLimits
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "assay.agents.models.calls": "model_call",
         "assay.agents.protocol": "Action Agent EpisodeLimits",
         "assay.agents.scripted": "ScriptedAgent",
     },

@@ -16,7 +16,8 @@ class EpisodeLimits:
 
     steps: int = 15
     step_s: float = 30.0
-    """Wall-clock seconds for the agent's turn, and then again for the environment's step."""
+    """Wall-clock seconds for the agent's turn, without the time that a model takes to reply, and
+    then again for the environment's step."""
     episode_s: float = 240.0
     """From the reset to the ending."""
 
@@ -40,8 +41,8 @@ class Action:
 class Agent(Protocol):
     """A policy for one episode after the other.
 
-    An exception of `act` ends the episode as `agent_error`; an agent that has nothing more to
-    say answers, or gives up.
+    An exception of `act` ends the episode as `agent_error`, and a `ModelError` as `model_error`;
+    an agent that has nothing more to say answers, or gives up.
     """
 
     name: str

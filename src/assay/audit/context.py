@@ -2,7 +2,8 @@
 
 Severity follows one rule for all checks. Each check has the severity of its worst case; it is one
 step milder when no variant is wrong on half of the rows it was tried on (an accident of some rows,
-not a rule of the target), and one step milder when wrong answers earn only part of full marks.
+not a rule of the target), and milder the smaller the part of full marks is that wrong answers earn:
+one step for a part, two below a quarter, three below 15 %.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from assay.schema.audit import SEVERITIES, AuditTarget, Budget, Kind, Severity
 HALF: Final = 0.5
 FULL: Final = 0.9
 """Share of full marks from which on an answer counts as fully paid."""
+ROUNDING: Final = 1e-9
 SYSTEMATIC: Final = 0.5
 """Share of its rows on which a variant must be wrong to be a rule of the target."""
 FAST_ROWS: Final = 8
@@ -45,8 +47,12 @@ NO_PAY: Final = "the target pays no right answer; nothing can be compared"
 NO_PROBE: Final = "no row of the data gives rise to such an answer"
 TOKEN: Final = re.compile(r"\w+|\s+|[^\w\s]")
 
-Bar: TypeAlias = Literal["half", "full"]
-"""What counts as paid: more than half of full marks, or (for partly right answers) nearly all."""
+Bar: TypeAlias = Literal["any", "quarter", "half", "full"]
+"""What counts as paid: anything at all for no answer, a quarter of full marks for a text that says
+nothing, more than half for a wrong answer, nearly all for one that is partly right."""
+ANY: Final = 0.05
+QUARTER: Final = 0.25
+SMALL: Final = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,8 @@ class CheckContext:
     samples: Sequence[Sample]
     budget: Budget = "fast"
     seed: int = 0
+    built_in_rows: bool = True
+    """Whether the rows are ours, and not the user's own data."""
     check: Check | None = None
     """`None` until `run` is called."""
 
@@ -166,7 +174,10 @@ class CheckContext:
     def pays(self, result: CallResult, bar: Bar = "half") -> bool:
         """Whether a result counts as paid, by the bar."""
         share = result.amount / self.full_marks
-        return share > HALF if bar == "half" else share >= FULL
+        if bar == "half":
+            return share > HALF
+        # A number such as 0.1 + 0.15 is a hair below what it is meant to be.
+        return share >= {"any": ANY, "quarter": QUARTER, "full": FULL}[bar] - ROUNDING
 
     def results(self, probes: Sequence[Probe]) -> list[ProbeOutcome]:
         """Every probe with its result."""
@@ -195,12 +206,20 @@ class CheckContext:
         """This context, in which the check reports another violation."""
         return replace(self, check=replace(self._running, violation=violation))
 
-    def report(self, call: GraderCall, observed: str, *, count: int, tried: int) -> CheckResult:
-        """The finding of this check, with a call that shows it."""
+    def report(
+        self,
+        call: GraderCall,
+        observed: str,
+        *,
+        count: int,
+        tried: int,
+        pay: float | None = None,
+    ) -> CheckResult:
+        """The finding of this check, with a call that shows it and what that call earned."""
         check, of = self._running, self.violation
         finding = Finding(
             check.name, check.family, of.severity, of.title, observed, of.expected, of.fix, count,
-            tried, None, call,
+            tried, None, check.name, call, pay,
         )  # fmt: skip
         return CheckResult((finding,))
 
@@ -221,7 +240,9 @@ class CheckContext:
             call, result = self._smallest(shortest)
         named = replace(self.violation, title=f"{self.violation.title}: {_variants(hits)}")
         text = self._in_words(result) if observed is None else observed
-        return self.reporting(named).report(call, text, count=len(hits), tried=tried)
+        return self.reporting(named).report(
+            call, text, count=len(hits), tried=tried, pay=result.number
+        )
 
     def must_not_pay(self, probes: Iterable[Probe]) -> CheckResult:
         """A finding if any of these answers is paid, for none of them should be."""
@@ -229,10 +250,15 @@ class CheckContext:
         if not tried:
             return CheckResult(skipped=NO_PROBE)
         hits = self.paid(tried)
-        partly = not any(self.pays(hit.result, "full") for hit in hits)
-        severity = milder(self.violation.severity, (not _is_systematic(tried, hits)) + partly)
+        steps = (not _is_systematic(tried, hits)) + self._steps_of_part(hits)
+        severity = milder(self.violation.severity, steps)
         sized = self.reporting(replace(self.violation, severity=severity))
         return sized.report_hits(hits, len(tried), shrink=True)
+
+    def _steps_of_part(self, hits: Sequence[ProbeOutcome]) -> int:
+        """How much milder pay is than full marks, by the most that is paid."""
+        most = max((hit.result.amount / self.full_marks for hit in hits), default=0.0)
+        return sum(most < bar - ROUNDING for bar in (FULL, QUARTER, SMALL))
 
     def must_pay(self, probes: Iterable[Probe]) -> CheckResult:
         """A finding if a form of right answers loses its pay as a rule, not on some row alone."""

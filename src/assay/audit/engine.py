@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +20,7 @@ from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, check_record, rank
 from assay.audit.session import AuditSession
+from assay.audit.snippets import REFERENCE_NAMES
 from assay.audit.target import TargetSpec, parse_target
 from assay.errors import BadParameter, BadRecord, did_you_mean
 from assay.runner.shard_rows import plan_shards, read_rows
@@ -40,7 +43,11 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "scienceworld_reward": "environment",
     "environment_reward": "environment",
 }
-GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured")
+GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured", "choice")
+CHOICE: Final = re.compile(r"\(?[A-J]\)?\.?")
+MARGIN: Final = 0.25
+"""How much better a kind must be told than texts are, which some forms of it equal by chance."""
+NO_ANSWER: Final = "I do not know."
 
 _TOKENS: Final = (
     "token F1 as published compares bags of words: it dilutes alternatives and does not know a "
@@ -110,10 +117,11 @@ def audit_reward(
     limits = limits or ProcessLimits(call_s=CALL_S[budget])
     spec = parse_target(target) if isinstance(target, str) else target
     with AuditSession(spec, limits, environment=environment) as session:
-        chosen = kind or find_kind(session)
+        rows = () if data is None or kind else _readable(data, budget, seed)
+        chosen = kind or find_kind(session, rows)
         samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
         session.settle_shape(chosen, samples)
-        context = CheckContext(session, chosen, samples, budget, seed)
+        context = CheckContext(session, chosen, samples, budget, seed, built_in_rows=data is None)
         ours = spec.form == "registered"
         by_default = ACCEPTED.get(session.target.plain_name, {}) if ours else {}
         accepted = {**by_default, **(accept or {})}
@@ -122,6 +130,11 @@ def audit_reward(
             for check in all_checks()
             if chosen in check.kinds and (not families or check.family in families)
         ]
+        if not checks:
+            raise BadParameter(
+                f"no check of {', '.join(families)} applies to a reward of kind {chosen!r}; "
+                "leave --family out, or name its kind with --kind"
+            )
         records, findings, seconds = _run(context, checks, accepted, progress)
         baseline = context.baseline
         return Audit(
@@ -143,37 +156,94 @@ def audit_reward(
         )
 
 
-def find_kind(session: AuditSession) -> Kind:
-    """The kind of the target: by its name, by its signature, or found out by asking.
+def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
+    """The kind of the target: by its name, by its signature, by the data, or found out by asking.
 
-    A target that wants its answers boxed is for mathematics. Any other is of the kind whose
-    references, and other forms of them, it pays best; one that compares texts pays all references
-    alike, and is taken for question answering.
+    A target without a reference among its parameters that pays the same whatever the reference is
+    scores the form alone. References that are single letters are those of multiple choice. A target
+    whose result follows the conversation is an agent's, one that wants its answers boxed is for
+    mathematics. Any other is of the kind whose references, and other forms of them, it tells best
+    from wrong answers; one that compares texts pays all references alike, and is taken for question
+    answering.
     """
     target = session.target
     if target.form == "registered" and target.plain_name in KINDS_OF:
         return KINDS_OF[target.plain_name]
     if "context" in target.parameters:
         return "environment"
-    if "trajectory" in target.parameters and "tool" in target.name:
+    if "trajectory" in target.parameters and ("tool" in target.name or _follows_tools(session)):
         return "agent"
-    shares: dict[Kind, tuple[float, AnswerFrame]] = {kind: _paid(session, kind) for kind in GUESSED}
+    if _takes_no_reference(session) and _ignores_reference(session):
+        return "format"
+    if rows and all(CHOICE.fullmatch(sample.reference_text) for sample in rows):
+        return "choice"
+    shares: dict[Kind, tuple[float, AnswerFrame]] = {
+        kind: _kind_share(session, kind) for kind in GUESSED
+    }
     share, frame = shares["maths"]
     if "box" in frame.name and share >= HALF:
         return "maths"
-    return max(GUESSED, key=lambda kind: shares[kind][0])
+    best = max(GUESSED, key=lambda kind: shares[kind][0])
+    return best if shares[best][0] > shares["qa"][0] + MARGIN else "qa"
 
 
-def _paid(session: AuditSession, kind: Kind) -> tuple[float, AnswerFrame]:
-    """The share of references that are paid, plus that of their other forms, and where."""
+def _takes_no_reference(session: AuditSession) -> bool:
+    """Whether no parameter is known to hold a reference; some shapes always hand one over."""
+    target = session.target
+    named = set(target.parameters) & {*REFERENCE_NAMES, "golden_answer", "golden_answers"}
+    return not named and target.shape not in ("url", "verl", "plain", "openrlhf", "inspect")
+
+
+def _ignores_reference(session: AuditSession) -> bool:
+    """Whether the target pays some form, and the same to every row whatever its reference is."""
+    samples = built_in("format")[:KIND_ROWS]
+    session.settle_shape("format", samples)
+    baseline = measure_baseline(session.ask, "format", samples)
+    if baseline.full_marks <= 0:
+        return False
+    others = [*samples[1:], samples[0]]
+    own = [to_call("format", row, baseline.frame.put(row.reference_text)) for row in samples]
+    swapped = [
+        replace(call, columns={**call.columns, **_references(other)})
+        for call, other in zip(own, others, strict=True)
+    ]
+    pairs = zip(session.ask(own), session.ask(swapped), strict=True)
+    return all(one.value == other.value for one, other in pairs)
+
+
+def _references(sample: Sample) -> dict[str, Any]:
+    return {name: value for name, value in sample.columns.items() if name != "prompt"}
+
+
+def _follows_tools(session: AuditSession) -> bool:
+    """Whether the result of an answer, or of none, changes with the tools that were used."""
+    samples = built_in("agent")[:KIND_ROWS]
+    pairs = [
+        (to_call("agent", row, text), to_call("qa", row, text))
+        for row in samples
+        for text in (row.reference_text, NO_ANSWER)
+    ]
+    with_tool = session.ask([one for one, _ in pairs])
+    without = session.ask([other for _, other in pairs])
+    return any(one.value != other.value for one, other in zip(with_tool, without, strict=True))
+
+
+def _kind_share(session: AuditSession, kind: Kind) -> tuple[float, AnswerFrame]:
+    """The share of references that are paid, plus that of their other forms, less that of wrong
+    answers; and where the target looks for them."""
     samples = built_in(kind)[:KIND_ROWS]
     session.settle_shape(kind, samples)
     baseline = measure_baseline(session.ask, kind, samples)
-    forms = [(sample, text) for sample in samples for text in sample.right[1:3]]
-    calls = [to_call(kind, sample, baseline.frame.put(text)) for sample, text in forms]
     bar = HALF * baseline.full_marks
-    paid = sum((result.value or 0.0) > bar for result in session.ask(calls))
-    share = baseline.accepted / max(1, baseline.tried) + paid / max(1, len(forms))
+
+    def paid(texts: list[tuple[Sample, str]]) -> float:
+        calls = [to_call(kind, sample, baseline.frame.put(text)) for sample, text in texts]
+        hits = sum((result.number or 0.0) > bar for result in session.ask(calls))
+        return hits / max(1, len(texts))
+
+    forms = paid([(sample, text) for sample in samples for text in sample.right[1:3]])
+    wrong = paid([(sample, text) for sample in samples for text in sample.wrong[:2]])
+    share = baseline.accepted / max(1, baseline.tried) + forms - wrong
     return share, baseline.frame
 
 
@@ -196,6 +266,14 @@ def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sam
         chosen = sorted(random.Random(seed).sample(range(len(rows)), most))
         rows = [rows[number] for number in chosen]
     return tuple(from_row(kind, row) for row in rows)
+
+
+def _readable(file: Path, budget: Budget, seed: int) -> tuple[Sample, ...]:
+    """Samples of the data by which a kind is told; none where they hold no references."""
+    try:
+        return read_samples(file, "qa", budget, seed)
+    except BadRecord:
+        return ()
 
 
 def _run(

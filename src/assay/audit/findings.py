@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 Status = Literal["scored", "abstained", "raised", "timeout", "crashed"]
 
 EVERY_KIND: Final[frozenset[Kind]] = frozenset(KINDS)
-ANSWER_KINDS: Final[frozenset[Kind]] = EVERY_KIND - {"environment"}
-"""Kinds whose answer is a text; the result of an environment is in its episode."""
+TEXT_KINDS: Final[frozenset[Kind]] = EVERY_KIND - {"environment"}
+"""Kinds that score a text; the result of an environment is in its episode."""
+ANSWER_KINDS: Final[frozenset[Kind]] = TEXT_KINDS - {"format"}
+"""Kinds that compare a text with a reference; a reward of the form alone has none."""
 
 
 def at_least(severity: Severity, bar: Severity) -> bool:
@@ -108,6 +110,8 @@ class Finding(FindingFacts):
     """One way in which the target is wrong, with an input that shows it."""
 
     reproducer: GraderCall
+    pay: float | None = None
+    """What that input earned, where that is what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

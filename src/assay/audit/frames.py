@@ -17,6 +17,8 @@ BASELINE_SAMPLES = 12
 """Rows on which every frame is tried."""
 NEARLY = 0.9
 """A frame that is paid so much of the best is as good; the usual one of the kind is preferred."""
+MANY = 0.25
+"""The share of the paid references that must earn a number for it to be full marks."""
 SLOT: Final = "⟨answer⟩"
 
 
@@ -43,7 +45,7 @@ class PayBaseline:
 
     frame: AnswerFrame
     full_marks: float
-    """The most common value over right answers in this frame; 0.0 when none is paid."""
+    """The most that many right answers earn in this frame; 0.0 when none is paid."""
     accepted: int
     """References paid full marks in this frame."""
     tried: int
@@ -64,6 +66,10 @@ FRAMES: Final[tuple[AnswerFrame, ...]] = (
     AnswerFrame("thought and box", f"{_THOUGHT}\\boxed{{{SLOT}}}"),
     AnswerFrame("thought and tag", f"{_THOUGHT}<answer>{SLOT}</answer>"),
     AnswerFrame("thought, tag and box", f"{_THOUGHT}<answer>\\boxed{{{SLOT}}}</answer>"),
+    AnswerFrame(
+        "reasoning and tag on lines",
+        f"<reasoning>\nI work it out.\n</reasoning>\n<answer>\n{SLOT}\n</answer>\n",
+    ),
 )
 
 
@@ -111,5 +117,15 @@ def measure_baseline(
     best = max((fsum(values) for values in paid.values()), default=0.0)
     frame = next(frame for frame in frames if fsum(paid[frame]) >= NEARLY * best)
     counts = Counter(round(value, 9) for value in paid[frame] if value > 0)
-    full, accepted = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0.0, 0))
-    return PayBaseline(frame, full, accepted, len(rows))
+    full = _full_marks(counts)
+    return PayBaseline(frame, full, counts[full], len(rows))
+
+
+def _full_marks(counts: Counter[float]) -> float:
+    """The most that many right answers earn; 0.0 if none earns anything.
+
+    The commonest number would be what a target pays for everything that it cannot read, where it
+    reads few of the references.
+    """
+    many = MANY * counts.total()
+    return max((value for value, count in counts.items() if count >= many), default=0.0)

@@ -1,8 +1,15 @@
 """The bounded child process in which the target is called.
 
 Its folder, temporary files and environment are its own, beside what every `ChildProcess` has. A
-call that takes too long ends that process, and the next call gets a new one. What a target may
-still do: use the network, and read files.
+supervisor (`child/supervisor.py`) stands between the audit and the target: it adopts what the
+target starts, counts memory, and hides other processes where the kernel lets it. A call that takes
+too long ends all of them, and the next call gets new ones. What a target may still do: use the
+network, and read files.
+
+The target shares its process with the code that sends its answers, so it can send what it likes.
+Nothing that arrives is believed beyond its own results: frames come in one order, each once, and
+the clock is ours, so that a frame of the target's making gains it no time and whatever else it
+sends is a crash of that call.
 """
 
 from __future__ import annotations
@@ -11,15 +18,19 @@ import json
 import os
 import resource
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Final, Literal, Self
 
-from assay.audit.findings import CallResult, GraderCall, Status
+from assay.audit.findings import CallResult, GraderCall
+from assay.audit.replies import BatchProgress, MeasuredResult, read_facts, read_frame
 from assay.audit.target import TargetSpec
 from assay.errors import BadParameter, UnknownName
 from assay.resources import processes
@@ -30,13 +41,16 @@ Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]
 """`crowd` is eight threads at the same time."""
 
 CHILD_FOLDER = Path(__file__).parent / "child"
+SUPERVISOR: Final = CHILD_FOLDER / "supervisor.py"
 INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """The variables of the audit that a target sees; keys and tokens are not among them."""
 BATCH_CALLS = 256
 BATCH_BYTES = 16 * 1024 * 1024
 STOP_S = 5.0
 """For the process to end by itself."""
-LINGER_S = 0.5
+PROBE_S = 10.0
+COPIED_FILES = 100
+COPIED_BYTES = 1024 * 1024
 MOST_STRAYS = 32
 """Processes beside the target's own that may run until it ends."""
 MARKER = "assay_canary"
@@ -56,14 +70,19 @@ class ProcessLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredResult:
-    """The result of a call with what was measured beside it."""
+class Surroundings:
+    """What a process of the target finds around it, which should make no difference."""
 
-    result: CallResult
-    growth_mb: float = 0.0
-    """Peak memory during the call beyond what the process held before."""
-    lag_s: float = 0.0
-    """The longest time that the event loop stood still."""
+    hash_seed: int = 0
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the environment beside the usual ones."""
+    shift_s: float = 0.0
+    """How far ahead its clock is."""
+    files_of: Path | None = None
+    """A folder of which its working folder has copies of the small files."""
+
+
+USUAL: Final = Surroundings()
 
 
 @dataclass(slots=True)
@@ -88,21 +107,24 @@ class IsolatedTarget:
         spec: TargetSpec,
         limits: ProcessLimits,
         *,
-        hash_seed: int = 0,
+        surroundings: Surroundings = USUAL,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.spec = spec
         self.limits = limits
         self.traces = SideEffects()
         self.facts: dict[str, Any] = {}
-        self._hash_seed = hash_seed
+        self._surroundings = surroundings
         self._environment = dict(environment or {})
         self._folder = Path(tempfile.mkdtemp(prefix="assay-audit-"))
         for name in ("work", "home", "tmp"):
             (self._folder / name).mkdir()
+        if surroundings.files_of is not None:
+            _copy_files(surroundings.files_of, self.work)
         megabyte = 1024 * 1024
+        self._end: dict[str, Any] | None = None
         self._child = ChildProcess(
-            [spec.python, "-m", "assay_audit_child"],
+            [sys.executable, "-I", "-S", str(SUPERVISOR)],
             environment=self._variables(),
             folder=self.work,
             limits={
@@ -140,25 +162,34 @@ class IsolatedTarget:
         """
         if self._child.pid is not None:
             return self.facts
+        self._end = None
+        self._child.start()
+        supervision = {
+            "command": [self.spec.python, "-m", "assay_audit_child"],
+            "memory_bytes": self.limits.memory_mb * 1024 * 1024,
+            "namespace": has_namespaces(),
+        }
+        opening = {
+            "target": self.spec.to_wire(),
+            "marker": MARKER,
+            "shift_s": self._surroundings.shift_s,
+        }
+        deadline = time.monotonic() + self.limits.load_s
         try:
-            self._child.start()
-        except OSError as error:
-            raise BadParameter(
-                f"cannot start {self.spec.python!r}: {error.strerror}; "
-                "name a Python interpreter by its path"
-            ) from error
-        opening = {"target": self.spec.to_wire(), "marker": MARKER}
-        try:
-            answer = self._child.ask(opening, timeout_s=self.limits.load_s)
+            self._child.send(supervision, deadline)
+            self._child.send(opening, deadline)
+            answer = self._receive(deadline)
+            if "unloadable" in answer:
+                raise UnknownName(f"cannot load {self.spec.text}: {answer['unloadable']!s:.1000}")
+            self.facts = read_facts(answer)
         except (PipeClosed, BadFrame, TimeoutError) as error:
             lines = self._child.stderr_tail().splitlines()
             message = lines[-1][:300] if lines else "it left no message"
             self._child.close()
             raise UnknownName(f"cannot load {self.spec.text}: {error}; {message}") from error
-        if "unloadable" in answer:
+        except (BadParameter, UnknownName):
             self._child.close()
-            raise UnknownName(f"cannot load {self.spec.text}: {answer['unloadable']}")
-        self.facts = answer["facts"]
+            raise
         return self.facts
 
     def ask(
@@ -192,13 +223,14 @@ class IsolatedTarget:
         """
         if self._child.pid is None:
             return
-        with suppress(PipeClosed, TimeoutError):
-            self._child.send({"op": "bye"}, time.monotonic() + 1.0)
-        if self._child.wait(STOP_S) is None:
+        deadline = time.monotonic() + STOP_S
+        with suppress(PipeClosed, TimeoutError, BadFrame):
+            self._child.send({"op": "bye"}, min(deadline, time.monotonic() + 1.0))
+            while True:
+                self._receive(deadline)
+        if self._end is None:
             self.traces.lingered += 1
-        else:
-            self.traces.survivors += [_describe(one.command) for one in self._survivors()]
-        self._child.close()
+        self._close_child()
 
     def close(self) -> None:
         """End every process of the target, and remove its files."""
@@ -212,40 +244,54 @@ class IsolatedTarget:
         self.start()
         # Starting another process may take long before its first call.
         slack_s = self.limits.load_s if request["place"] in ("spawn", "fork") else 5.0
-        results: dict[int, MeasuredResult] = {}
-        started: set[int] = set()
+        progress = BatchProgress(len(wire_calls), crowd=request["place"] == "crowd")
         try:
             self._child.send({**request, "calls": wire_calls}, time.monotonic() + limit + 30)
-            while True:
-                wait_s = limit if started - results.keys() else limit + slack_s
-                frame = self._child.receive(time.monotonic() + wait_s)
-                if "end" in frame:
-                    self._note(frame["seen"])
-                    return [results[number] for number in range(len(wire_calls))]
-                if "start" in frame:
-                    started.add(frame["start"])
-                else:
-                    results[frame["done"]] = _to_result(frame["reply"])
+            while not progress.ended:
+                wait_s = limit if progress.running else limit + slack_s
+                progress.take(self._receive(time.monotonic() + wait_s), time.monotonic())
+            self._note(progress.events)
+            return progress.all_results()
         except TimeoutError:
             ended = CallResult("timeout", None, f"no verdict within {limit:g} s", seconds=limit)
-        except (PipeClosed, BadFrame, KeyError, TypeError, ValueError) as error:
+        except (PipeClosed, BadFrame) as error:
             ended = CallResult("crashed", None, f"its process ended ({self._describe_end(error)})")
         self.traces.deaths += 1
-        self._child.close()
-        finished = [results[n] for n in range(len(wire_calls)) if n in results]
-        if request["place"] == "crowd":
-            return [results.get(n, MeasuredResult(ended)) for n in range(len(wire_calls))]
-        return [*finished, MeasuredResult(ended)]
+        self._close_child()
+        return progress.results_with(ended)
 
-    def _note(self, seen: Any) -> None:
-        for what, detail in seen:
-            self.traces.seen[str(what), str(detail).replace(str(self._folder), ".")] = None
-        if any(what == "process" for what, _ in seen):
+    def _receive(self, deadline: float) -> dict[str, Any]:
+        """The target's next frame.
+
+        Raises `PipeClosed` if it has ended, and `BadFrame` for what is not an object.
+        """
+        frame = self._child.receive(deadline)
+        if "unstartable" in frame:
+            raise BadParameter(
+                f"cannot start {self.spec.python!r}: {frame['unstartable']}; "
+                "name a Python interpreter by its path"
+            )
+        if "ended" in frame:
+            self._end = frame
+            raise PipeClosed("the process ended without an answer")
+        # The supervisor sends bytes as Latin-1, whatever they are.
+        return read_frame(frame["frame"].encode("latin-1"))
+
+    def _close_child(self) -> None:
+        """Kill what is left of it, and keep what its supervisor said of its end."""
+        if self._end is not None:
+            self.traces.survivors += [_describe(command) for command in self._end["survivors"]]
+        self._child.close()
+
+    def _note(self, events: Sequence[tuple[str, str]]) -> None:
+        for what, detail in events:
+            self.traces.seen[what, detail.replace(str(self._folder), ".")] = None
+        if any(what == "process" for what, _ in events):
             self._thin_out()
 
     def _thin_out(self) -> None:
         """Kill what the target has started and left running, if it is more than it may."""
-        strays = tuple(one for one in self._child.family() if one.pid != self._child.pid)
+        strays = tuple(one for one in self._child.family() if _is_stray(one.command))
         if len(strays) > MOST_STRAYS:
             self.traces.survivors += [_describe(stray.command) for stray in strays]
             processes.kill(strays)
@@ -254,17 +300,16 @@ class IsolatedTarget:
         """Why there is no answer."""
         if not isinstance(error, PipeClosed):
             return f"unreadable answer: {error}"
-        code = self._child.wait(1.0)
-        if code is None:
-            return "it closed its pipe"
-        return f"signal {-code}" if code < 0 else f"exit code {code}"
-
-    def _survivors(self) -> tuple[processes.RunningProcess, ...]:
-        """Processes that are still there after a moment in which they could have ended."""
-        deadline = time.monotonic() + LINGER_S
-        while (survivors := self._child.family()) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        return survivors
+        if self._end is None:
+            with suppress(PipeClosed, BadFrame, TimeoutError):
+                deadline = time.monotonic() + 1.0
+                while True:
+                    self._receive(deadline)
+        if self._end is None:
+            return "its supervisor ended"
+        code = self._end["ended"]
+        ended = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return self._end["because"] or ended
 
     def _variables(self) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
@@ -272,14 +317,39 @@ class IsolatedTarget:
             "LANG": "C.UTF-8",
             **inherited,
             **self._environment,
+            **self._surroundings.variables,
             "HOME": str(self._folder / "home"),
             "TMPDIR": str(self._folder / "tmp"),
             "PYTHONPATH": str(CHILD_FOLDER),
-            "PYTHONHASHSEED": str(self._hash_seed),
+            "PYTHONHASHSEED": str(self._surroundings.hash_seed),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUTF8": "1",
             "OMP_NUM_THREADS": "1",
         }
+
+
+@lru_cache(maxsize=1)
+def has_namespaces() -> bool:
+    """Whether the target can be given a process namespace of its own on this machine."""
+    command = [sys.executable, "-I", "-S", str(SUPERVISOR), "--probe"]
+    with suppress(OSError, subprocess.TimeoutExpired):
+        probe = subprocess.run(command, capture_output=True, timeout=PROBE_S, check=False)
+        return probe.returncode == 0
+    return False
+
+
+def _copy_files(source: Path, folder: Path) -> None:
+    """Copy the small files of a folder, modules aside, which are imported from where they are."""
+    with suppress(OSError):
+        for path in sorted(source.iterdir())[:COPIED_FILES]:
+            plain = path.is_file() and not path.is_symlink() and path.suffix != ".py"
+            if plain and path.stat().st_size <= COPIED_BYTES:
+                shutil.copyfile(path, folder / path.name)
+
+
+def _is_stray(command: str) -> bool:
+    """Whether a process is none of the supervisor's own."""
+    return str(SUPERVISOR) not in command
 
 
 def _describe(command: str) -> str:
@@ -315,11 +385,3 @@ def to_wire(call: GraderCall) -> dict[str, Any]:
 def call_key(call: GraderCall) -> str:
     """Equal for equal calls."""
     return json.dumps(to_wire(call), sort_keys=True)
-
-
-def _to_result(reply: Mapping[str, Any]) -> MeasuredResult:
-    """The result in the child's reply, which the target may have sent in its place."""
-    if reply["status"] not in get_args(Status):
-        raise BadFrame(f"a result of status {reply['status']!r}")
-    result = CallResult(**{field.name: reply[field.name] for field in fields(CallResult)})
-    return MeasuredResult(result, reply.get("growth_mb", 0.0), reply.get("lag", 0.0))

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from jinja2 import Environment
 
+from assay.audit.causes import cause_records, concern_of, with_causes
 from assay.audit.findings import Check, CheckResult, Finding, GraderCall, at_least
 from assay.audit.snippets import expression, snippet
 from assay.errors import BadRecord
@@ -25,7 +26,9 @@ from assay.schema.audit import (
     AuditReport,
     AuditTarget,
     AuditTimings,
+    CauseRecord,
     CheckRecord,
+    Concern,
     Family,
     FindingFacts,
     FindingRecord,
@@ -38,7 +41,11 @@ from assay.schema.audit import (
 FOLDER: Final = Path("runs/audits")
 LONGEST_TEXT: Final = 4_000
 VERDICT_TITLES: Final = 4
-"""Findings named in the verdict."""
+"""Causes named in the verdict."""
+RECALL_WORDS: Final = {
+    "gold_accepted": "references",
+    "rewrites_accepted": "right answers in another form",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +74,26 @@ class Audit(AuditFacts):
         return worst_of(self.open_findings)
 
     def fails(self, bar: Severity) -> bool:
-        """Whether a gate at this severity says no."""
+        """Whether a gate at this severity says no; it does if no check ran."""
+        if not self.families:
+            return True
         return self.worst is not None and at_least(self.worst, bar)
 
     @property
     def passes_at(self) -> Severity | None:
-        """The strictest gate that it passes; `None` when a critical finding fails every one."""
+        """The strictest gate that it passes; `None` when a critical finding, or no check that ran,
+        fails every one."""
         return next((bar for bar in SEVERITIES if not self.fails(bar)), None)
+
+    @property
+    def causes(self) -> tuple[CauseRecord, ...]:
+        """The flaws behind the findings, worst first; accepted ones after all others."""
+        return cause_records(self.findings)
+
+    @property
+    def fooled(self) -> bool:
+        """Whether it pays, beyond what is accepted, for what should earn nothing."""
+        return bool(self._serious("fooled"))
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -84,26 +104,65 @@ class Audit(AuditFacts):
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        minor = len(self.open_findings)
-        serious = [item for item in self.open_findings if at_least(item.severity, "medium")]
-        if serious:
-            titles = list(dict.fromkeys(finding.title for finding in serious))
-            rest = len(titles) - VERDICT_TITLES
-            more = f"; and {rest} more" if rest > 0 else ""
-            return f"{self.target.name}: {'; '.join(titles[:VERDICT_TITLES])}{more}"
+        if not self.families:
+            reasons = list(dict.fromkeys(check.skipped for check in self.checks if check.skipped))
+            why = f": {'; '.join(reasons[:2])}" if reasons else ""
+            return f"{self.target.name}: no check ran, so nothing is known{why}"
+        return f"{self.target.name}: {self._fooled_words()}; {self._recall_words()}{self._rest()}"
+
+    def _serious(self, concern: Concern) -> list[CauseRecord]:
+        return [
+            cause
+            for cause in self.causes
+            if cause.concern == concern
+            and not cause.accepted
+            and at_least(cause.severity, "medium")
+        ]
+
+    def _fooled_words(self) -> str:
+        titles = [cause.title for cause in self._serious("fooled")]
+        if not titles:
+            return "fooled: no"
+        rest = len(titles) - VERDICT_TITLES
+        more = f"; and {rest} more" if rest > 0 else ""
+        return f"fooled: {'; '.join(titles[:VERDICT_TITLES])}{more}"
+
+    def _recall_words(self) -> str:
+        """How many right answers were refused."""
+        rates = [
+            (check, rate)
+            for check in self.checks
+            if concern_of(check.name) == "recall"
+            for rate in check.rates
+        ]
+        if not rates:
+            return "recall: not measured"
+        refused = [
+            f"{rate.hits} of {rate.n} {RECALL_WORDS.get(check.name, check.name)}"
+            for check, rate in rates
+            if rate.hits
+        ]
+        if not refused:
+            return f"recall: refuses none of {sum(rate.n for _, rate in rates)} right answers"
+        return f"recall: refuses {' and '.join(refused)}"
+
+    def _rest(self) -> str:
+        """The serious flaws of another kind, and the counts."""
+        other = [cause.title for cause in self._serious("robustness")]
+        failing = f"; beside that: {'; '.join(other[:VERDICT_TITLES])}" if other else ""
         ran = sum(check.outcome != "skipped" for check in self.checks)
+        minor = sum(not at_least(one.severity, "medium") for one in self.open_findings)
         notes = [f"{minor} minor finding{'' if minor == 1 else 's'}"] if minor else []
         if self.accepted:
             notes.append(f"{len(self.accepted)} accepted, the worst {worst_of(self.accepted)}")
         beside = f" ({'; '.join(notes)})" if notes else ""
-        return (
-            f"{self.target.name}: nothing of medium severity or worse in {ran} checks and "
-            f"{self.probes} probes{beside}"
-        )
+        return f"{failing}; {ran} checks, {self.probes} probes{beside}"
 
     @property
     def badge(self) -> str:
         """One line for a README."""
+        if not self.families:
+            return f"assay audit: no check ran ({self.target.name})"
         counts = Counter(finding.severity for finding in self.open_findings)
         bad = [f"{counts[s]} {s}" for s in reversed(SEVERITIES) if counts[s] and s != "info"]
         mild = self.passes_at in ("info", "low", "medium")
@@ -122,6 +181,8 @@ class Audit(AuditFacts):
             badge=self.badge,
             worst=self.worst,
             passes_at=self.passes_at,
+            fooled=self.fooled,
+            causes=self.causes,
             findings=tuple(_finding_record(self.target, finding) for finding in self.findings),
             checks=self.checks,
             timings=AuditTimings(round(self.seconds, 3), seconds) if timings else None,
@@ -201,10 +262,16 @@ def check_record(check: Check, result: CheckResult, accepted: Mapping[str, str])
 
 
 def rank(findings: list[Finding], accepted: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The findings with the reasons why they are accepted; worst first, accepted ones last."""
+    """The findings with their causes and the reasons why they are accepted.
+
+    The worst are first, accepted ones last.
+    """
     return tuple(
         sorted(
-            (replace(finding, accepted=accepted.get(finding.check)) for finding in findings),
+            (
+                replace(finding, accepted=accepted.get(finding.check))
+                for finding in with_causes(findings)
+            ),
             key=lambda finding: (
                 finding.accepted is not None,
                 -SEVERITIES.index(finding.severity),

@@ -10,13 +10,15 @@ from typing import Final, Self, TypeVar, cast
 from assay.audit.findings import CallResult, GraderCall, Sample
 from assay.audit.frames import PayBaseline, measure_baseline
 from assay.audit.isolation import (
+    USUAL,
     IsolatedTarget,
-    MeasuredResult,
     Place,
     ProcessLimits,
     SideEffects,
+    Surroundings,
     call_key,
 )
+from assay.audit.replies import MeasuredResult
 from assay.audit.target import VARIANTS, TargetSpec, to_target
 from assay.schema.audit import AuditTarget, Kind, Shape
 
@@ -122,9 +124,9 @@ class AuditSession:
         return results
 
     @contextmanager
-    def fresh_process(self, *, hash_seed: int = 0) -> Iterator[FreshProcess]:
+    def fresh_process(self, surroundings: Surroundings = USUAL) -> Iterator[FreshProcess]:
         """Another process of the same target, which has answered nothing yet."""
-        with self._open(hash_seed) as isolated:
+        with self._open(surroundings) as isolated:
             yield FreshProcess(self, isolated)
         self._add_traces(isolated.traces)
 
@@ -140,10 +142,15 @@ class AuditSession:
         self._isolated.close()
         self._add_traces(self._isolated.traces)
 
-    def _open(self, hash_seed: int = 0) -> IsolatedTarget:
+    def _open(self, surroundings: Surroundings = USUAL) -> IsolatedTarget:
         return IsolatedTarget(
-            self.spec, self.limits, hash_seed=hash_seed, environment=self._environment
+            self.spec, self.limits, surroundings=surroundings, environment=self._environment
         )
+
+    def variables_read(self) -> list[str]:
+        """Names of variables that the target has asked its environment for, so far."""
+        seen = {**self.traces.seen, **self._isolated.traces.seen}
+        return sorted({detail for what, detail in seen if what == "variable"})
 
     def _add_traces(self, traces: SideEffects) -> None:
         self.traces.seen.update(traces.seen)

@@ -58,7 +58,7 @@ STYLES: dict[Severity, str] = {
 @click.option(
     "--fail-on",
     type=click.Choice(SEVERITIES),
-    help="Exit with 3 on such a finding, or a worse one.",
+    help="Exit with 3 on such a finding, or a worse one; without a check that ran, always.",
 )
 @click.option(
     "--accept", multiple=True, metavar="CHECK=REASON", help="A finding that is meant to be."
@@ -108,6 +108,9 @@ def command(
 ) -> None:
     """Find out how a reward can be fooled, before a policy does.
 
+    It says first whether the reward is fooled and which right answers it refuses, then the root
+    causes, then every finding with an answer that shows it.
+
     TARGET is a registered reward, `module:function`, `file.py:function`, or the address of a
     server, with the reward after `#`. It runs in a process of its own, within limits.
 
@@ -149,7 +152,10 @@ def command(
         print_json(audits[0].to_record(timings=timings))
     else:
         _print_audit(output(), audits[0])
-    context.exit(GATE if fail_on and any(one.fails(fail_on) for one in audits) else 0)
+    # No check that ran is no pass, whatever the gate.
+    unchecked = any(not one.families for one in audits)
+    closed = fail_on is not None and any(one.fails(fail_on) for one in audits)
+    context.exit(GATE if unchecked or closed else 0)
 
 
 def _audit_with_status(run: Callable[..., Audit], spec: TargetSpec, kind: Kind | None) -> Audit:
@@ -175,7 +181,11 @@ def _print_audit(console: Console, result: Audit) -> None:
     effort = f"{result.probes} probes, {result.seconds:.1f} s"
     console.print(Text(f"{plain(result.target.text)}: {facts}, {effort}"))
     console.print()
+    console.print(Text(plain(result.verdict, 1_000), style="bold"))
+    console.print()
     if result.findings:
+        console.print(_causes(result))
+        console.print()
         console.print(_findings(result))
         console.print()
     for rate in (rate for check in result.checks for rate in check.rates):
@@ -187,8 +197,22 @@ def _print_audit(console: Console, result: Audit) -> None:
         f"{count['accepted']} accepted, {count['skipped']} did not apply"
     )
     console.print(Text(outcomes, style="dim"))
-    console.print(Text(plain(result.verdict, 1_000), style="bold"))
     console.print(Text(plain(result.badge, 300), style="dim"))
+
+
+def _causes(result: Audit) -> Table:
+    """One line for each flaw, with the checks that it showed in."""
+    table = Table("severity", "about", box=None, pad_edge=False)
+    table.add_column("root cause, and the checks that show it", overflow="fold")
+    for cause in result.causes:
+        lines = Text(plain(cause.title, 200), style="bold")
+        if cause.accepted:
+            lines.append(" (accepted)", style="green")
+        checks = f"{cause.name}: {', '.join(cause.checks)}"
+        lines.append(f"\n{checks}", style="not bold dim")
+        style = "dim" if cause.accepted else STYLES[cause.severity]
+        table.add_row(Text(cause.severity, style=style), Text(cause.concern), lines)
+    return table
 
 
 def _findings(result: Audit) -> Table:

@@ -9,6 +9,7 @@ import click
 import orjson
 from rich.text import Text
 
+from assay.cli.groups import NamingGroup
 from assay.cli.options import json_option
 from assay.cli.terminal import output, plain, table_of
 from assay.envs.contract import ContractCheck, check_environment
@@ -16,7 +17,7 @@ from assay.errors import BadParameter, UsageError
 from assay.schema.task import Task
 
 
-@click.group(name="check")
+@click.group(name="check", cls=NamingGroup)
 def command() -> None:
     """Check an environment against its contract: `assay check env NAME`."""
 

@@ -11,19 +11,20 @@ from rich.text import Text
 
 from assay.cli.options import json_option, runs_option
 from assay.cli.terminal import output, plain, print_json, reward_text, table_of, words
+from assay.ledger.layout import LATEST
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose
 
 SHOWN = 40
 
 
 @click.command(name="diagnose")
-@click.argument("run")
+@click.argument("run", default=LATEST)
 @click.option("--task", metavar="ID", help="Only this task, with every detail.")
 @click.option("--all", "show_all", is_flag=True, help=f"Every attempt, not the first {SHOWN}.")
 @runs_option
 @json_option
 def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json: bool) -> None:
-    """Show which points RUN lost, why, and what each cause could give back at most.
+    """Show which points RUN (the latest) lost, why, and what each cause could give back at most.
 
     Answers are scored again in other forms by the run's own reward. What the best form would have
     scored is shown beside the reward, as an upper bound: the form was chosen by the reference.

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from assay.errors import BadParameter, UsageError
+from assay.errors import AssayError, BadParameter, UsageError, cause_of
 from assay.runner.engine import Engine, EngineName, LocalProcesses
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,6 +56,10 @@ def import_modules(names: Sequence[str]) -> None:
             module = import_module(file.stem if is_file else name)
         except ImportError as error:
             raise UsageError(f"--import {name}: {error}") from error
+        except AssayError:
+            raise
+        except Exception as error:  # the user's module: whatever it raises is theirs to mend
+            raise UsageError(f"--import {name}: {cause_of(error)}") from error
         origin = Path(str(getattr(module, "__file__", "")))
         if is_file and origin.resolve() != file.resolve():
             raise UsageError(

@@ -14,7 +14,7 @@ from assay.ledger.layout import find_run
 from assay.ledger.run import Run
 from assay.ledger.transfer import export_run
 
-HELP = f"""Write every attempt of RUN, a folder, an id, or the beginning of one.
+HELP = f"""Write every attempt of RUN: a folder, an id, the beginning of one, or `latest`.
 
 \b
 {describe(writable())}

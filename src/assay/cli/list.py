@@ -6,16 +6,17 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 import orjson
 from rich.table import Column
 from rich.text import Text
 
+from assay.cli.groups import NamingGroup
 from assay.cli.options import json_option, runs_option
 from assay.cli.terminal import number_text, output, plain, print_json, table_of
-from assay.errors import BadParameter, UnknownName
+from assay.errors import BadParameter, NameCollision, UnknownName
 from assay.registry import (
     AGENTS,
     BENCHMARKS,
@@ -33,7 +34,13 @@ from assay.registry import (
 T = TypeVar("T")
 
 
-@click.group(name="list")
+class Kinds(NamingGroup):
+    """What can be listed; environments are called worlds too."""
+
+    other_words: ClassVar = {"worlds": "environments", "tasks": "task-sources"}
+
+
+@click.group(name="list", cls=Kinds)
 def command() -> None:
     """Show what there is: `assay list runs`, `assay list rewards NAME`."""
 
@@ -48,6 +55,9 @@ def runs(runs_dir: Path, as_json: bool) -> None:
     rows = LedgerIndex(runs_dir).runs() if runs_dir.is_dir() else []
     if as_json:
         print_json([asdict(row) for row in rows])
+        return
+    if not rows:
+        output().print(f"no runs in {runs_dir}; `assay run` makes one", soft_wrap=True)
         return
     run = Column("run", no_wrap=True, min_width=22)
     table = table_of(run, "benchmark", "agent", "done", "mean", "answered", "errors", "focus")
@@ -133,7 +143,7 @@ def _load(names: Iterable[str], find: Callable[[str], T]) -> Iterator[tuple[str,
     for name in names:
         try:
             yield name, find(name)
-        except (UnknownName, BadParameter) as error:
+        except (UnknownName, BadParameter, NameCollision) as error:
             # A broken plug-in must not hide the others.
             click.echo(f"assay: {error}", err=True)
 

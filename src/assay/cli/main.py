@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from assay import __version__
-from assay.errors import AssayError, UsageError
+from assay.cli.groups import NamingGroup
+from assay.errors import AssayError, TooManyAbstained, UsageError
 
 COMMANDS = {
     "run": "Run an agent on a benchmark, and keep every attempt.",
@@ -33,7 +34,7 @@ COMMANDS = {
 """Every command with its one-line help, so that `--help` imports none of them."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(NamingGroup):
     """Commands that are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -77,7 +78,14 @@ def main(arguments: list[str] | None = None) -> Any:
         return 130
     except AssayError as error:
         click.echo(f"assay: {error}", err=True)
+        if isinstance(error, TooManyAbstained):
+            return 3
         return 2 if isinstance(error, UsageError) else 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        click.echo(f"assay: {str(error.filename)!r}: {error.strerror}", err=True)
+        return 1
 
 
 def run() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from assay.cli.options import RUNS_DIR, json_option, key_value
+from assay.cli.options import RUNS_DIR, json_option, key_text
 from assay.cli.terminal import output, plain, print_json, progress_output, reward_text, table_of
 from assay.report.noise import NoiseFloor, noise_floor
 from assay.runner.run import run
@@ -50,7 +50,7 @@ def command(
         finished = run(
             benchmark,
             agent=agent,
-            settings=dict(key_value(text, "--set") for text in settings),
+            settings=dict(key_text(text, "--set") for text in settings),
             tasks=tasks,
             workers=workers,
             focus=f"noise, run {i + 1} of {k}",

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from assay.errors import BadParameter
+from assay.registry.annotations import (
+    UNKNOWN,
+    OptionText,
+    annotations_of,
+    json_or_text,
+    read_option,
+)
 
 RUNS_DIR = "runs"
 
@@ -27,15 +34,56 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 """The option `--json`, passed on as `as_json`."""
 
 
+column_option = click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="PARAMETER=COLUMN",
+    help="Where a parameter of the reward is found, such as answer=solution.",
+)
+"""The option `--column PARAMETER=COLUMN`, passed on as `columns`; `column_map` reads it."""
+
+
+def column_map(columns: Sequence[str]) -> dict[str, str]:
+    """Which column holds a parameter; raises `BadParameter` for a text that is no pair."""
+    pairs = [text.partition("=") for text in columns]
+    for parameter, equals, column in pairs:
+        if not (parameter and equals and column):
+            raise BadParameter(
+                f"--column {parameter + equals + column!r} is not PARAMETER=COLUMN, such as "
+                "answer=solution"
+            )
+    return {parameter: column for parameter, _, column in pairs}
+
+
 def key_value(text: str, option: str) -> tuple[str, Any]:
     """`key=value`; the value is JSON where it can be read as such, else the text itself.
 
     Raises `BadParameter` for a text without a key or an equals sign.
     """
+    key, value = key_text(text, option)
+    return key, json_or_text(value)
+
+
+def key_text(text: str, option: str) -> tuple[str, OptionText]:
+    """`key=value` with the value as it was typed, to be read by the type of its option.
+
+    Raises `BadParameter` for a text without a key or an equals sign.
+    """
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise BadParameter(f"{option} {text!r} is not KEY=VALUE")
-    try:
-        return key, json.loads(value)
-    except ValueError:
-        return key, value
+        raise BadParameter(f"{option} {text[:200]!r} is not KEY=VALUE")
+    return key, OptionText(value)
+
+
+def options_of(
+    texts: Sequence[str], option: str, maker: Callable[..., Any] | None = None
+) -> dict[str, Any]:
+    """Each `key=value` that was given for an option such as `--param`.
+
+    A value stays text where `maker` says that the key is a text: `--param zip=01067` and
+    `--param guess=43` alike.
+    """
+    types = {} if maker is None else annotations_of(maker)
+    pairs = (key_text(text, option) for text in texts)
+    return {key: read_option(value, types.get(key, UNKNOWN)) for key, value in pairs}

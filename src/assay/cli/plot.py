@@ -49,6 +49,8 @@ def command(
         print_json(runs.to_record() if matrix is None else matrix.to_record())
     elif out is not None:
         _write(out, runs, matrix)
+    elif not runs.rows:
+        output().print(f"no runs{f' of {benchmark}' if benchmark else ''} in {runs_dir}")
     elif matrix is None:
         _bars(runs)
     else:

@@ -8,8 +8,9 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from assay.cli.options import json_option, key_value
+from assay.cli.options import json_option, options_of
 from assay.cli.terminal import output, plain, print_json, reward_text, table_of
+from assay.registry import find_reward
 from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
 
 
@@ -24,18 +25,18 @@ from assay.report.sensitivity import ScoredVariant, Sensitivity, probe
 def command(
     name: str, answer: str, params: Sequence[str], columns: Sequence[str], as_json: bool
 ) -> None:
-    r"""Score systematic variants of a right answer, and wrong ones, with REWARD.
+    """Score systematic variants of a right answer, and wrong ones, with REWARD.
 
     \b
     assay probe assistantbench_reward --answer 850000
     assay probe qa_f1_reward --answer "Shanghai villa"
-    assay probe assistantbench_reward --answer "CrossFit East River\nAvea Pilates"
+    assay probe assistantbench_reward --answer "CrossFit East River\\nAvea Pilates"
     """
     sensitivity = probe(
         name,
         answer.replace("\\n", "\n"),
-        params=dict(key_value(param, "--param") for param in params),
-        columns=dict(key_value(column, "--column") for column in columns),
+        params=options_of(params, "--param", find_reward(name).function),
+        columns=options_of(columns, "--column"),
     )
     if as_json:
         print_json(sensitivity.to_record())

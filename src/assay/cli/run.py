@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
-import orjson
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
-from assay.cli.options import runs_option
+from assay.cli.options import key_text, runs_option
 from assay.cli.summary import print_run
 from assay.cli.terminal import number_text, progress_output
-from assay.errors import BadParameter
+from assay.errors import BadParameter, RunStopped
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
 from assay.runner.plan import RunRequest
+from assay.runner.retries import RETRIED
 from assay.runner.run import StartedRun, find_executor, start
 
 
@@ -47,7 +46,29 @@ from assay.runner.run import StartedRun, find_executor, start
     metavar="up:ID,… | down:ID,…",
     help="Tasks whose reward should move; written before the run.",
 )
-@click.option("--resume", metavar="RUN", help="Run exactly what that run still owes.")
+@click.option("--resume", metavar="RUN", help="Run exactly what that run still lacks.")
+@click.option(
+    "--retry-errors",
+    is_flag=False,
+    flag_value=",".join(RETRIED),
+    metavar="[=env,model,agent]",
+    help="With --resume: run what failed again too, as new attempts. Alone it stands for "
+    "env,model; agent errors count as zeros, and the summary says how many were replaced.",
+)
+@click.option(
+    "--stop-after-errors",
+    type=click.IntRange(0),
+    metavar="N",
+    help="End the run when its first N attempts all fail alike, such as with a refused key; "
+    "0 for never.  [default: 3, or the benchmark's]",
+)
+@click.option(
+    "--call-timeout",
+    type=float,
+    metavar="SECONDS",
+    help="For one reply of the model, retries included; short for --set "
+    "model_options.timeout_s=SECONDS.  [default: 120]",
+)
 @runs_option
 @click.option(
     "--repository",
@@ -69,6 +90,9 @@ def command(
     focus: str | None,
     expect: Sequence[str],
     resume: str | None,
+    retry_errors: str | None,
+    stop_after_errors: int | None,
+    call_timeout: float | None,
     runs_dir: Path,
     repository: Path,
     as_json: bool,
@@ -76,42 +100,57 @@ def command(
     """Run an agent on BENCHMARK: a name (`assay list benchmarks`) or a TOML file.
 
     The run is a folder under --runs. Stop it with Ctrl-C or kill it: every finished episode is
-    kept, and --resume goes on. Progress is on stderr, the summary on stdout.
+    kept, and --resume goes on. Progress is on stderr, the summary on stdout. An attempt that its
+    model or environment ended is in no mean; a run that can only fail is stopped early (exit 1).
 
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
     assay run townsquare --agent rules --set observation_chars=4000 --set limits.steps=20
     assay run townsquare --agent rules --engine ray --workers 8 --address auto
     assay run --resume 20260329-122135-d4b692
+    assay run --resume 20260329-122135-d4b692 --retry-errors
     """
     import_modules(imports)
     executor = find_executor(engine, address)
     request = RunRequest(
         benchmark=benchmark,
         agent=agent,
-        settings=dict(parse_setting(text) for text in settings),
+        settings={
+            **dict(key_text(text, "--set") for text in settings),
+            **({} if call_timeout is None else {"model_options.timeout_s": call_timeout}),
+        },
         tasks=tasks,
         repeats=repeats,
         expect=_expectations(expect) if expect else None,
         focus=focus,
     )
     with start(
-        request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
+        request,
+        workers=workers,
+        resume=resume,
+        retry_errors=retry_errors or False,
+        runs_dir=runs_dir,
+        repository=repository,
+        elsewhere=engine != "local",
     ) as started:
-        run = _finish(started, executor)
+        try:
+            run = _finish(started, executor, stop_after_errors)
+        except RunStopped:
+            print_run(Run(started.path), as_json=as_json)
+            raise
     print_run(run, as_json=as_json)
 
 
-def _finish(started: StartedRun, executor: Executor) -> Run:
+def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | None) -> Run:
     console = progress_output()
-    if started.notes:
+    if "resumed_at_commit" in started.notes:
         console.print(
             "the agent's repository is not what it was when this run began; "
             "the episodes from now on say so"
         )
     try:
         with stdout_kept_for_data(), _show_progress(started) as tell:
-            return started.finish(tell, executor)
+            return started.finish(tell, executor, stop_after_errors=stop_after_errors)
     except KeyboardInterrupt:
         console.print(
             f"stopped; every finished episode is kept: assay run --resume {started.path}",
@@ -166,17 +205,6 @@ def describe(progress: RunProgress) -> str:
         return so_far
     minutes, seconds = divmod(round(progress.left_s), 60)
     return f"{so_far}  {minutes}:{seconds:02d} left"
-
-
-def parse_setting(text: str) -> tuple[str, Any]:
-    """`key=value`; the value is JSON where it can be read as such, else the text itself."""
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise BadParameter(f"--set {text!r} is not KEY=VALUE")
-    try:
-        return key, orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return key, value
 
 
 def _expectations(texts: Sequence[str]) -> dict[str, list[str]]:

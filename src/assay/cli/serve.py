@@ -26,6 +26,9 @@ MiB = 1024 * 1024
 @click.option("--max-rows", default=4096, show_default=True, help="Rows of one request.")
 @click.option("--max-body-mb", default=8, show_default=True, help="Megabytes of one request.")
 @click.option("--queue-rows", default=16_384, show_default=True, help="Rows that may wait.")
+@click.option("--worker-memory-mb", default=4096, show_default=True, help="Of one process; 0: any.")
+@click.option("--max-held-mb", default=256, show_default=True, help="Megabytes of all requests.")
+@click.option("--max-requests", default=1024, show_default=True, help="Requests at a time.")
 @click.option("--deadline-s", default=60.0, show_default=True, help="Seconds for one request.")
 @click.option("--grace-s", default=30.0, show_default=True, help="Seconds to finish when stopped.")
 def command(
@@ -40,6 +43,9 @@ def command(
     max_rows: int,
     max_body_mb: int,
     queue_rows: int,
+    worker_memory_mb: int,
+    max_held_mb: int,
+    max_requests: int,
     deadline_s: float,
     grace_s: float,
 ) -> None:
@@ -61,6 +67,7 @@ def command(
     The routes, with examples, are at /docs.
     """
     # A web server is not for the other commands to wait for.
+    from assay.resources.processes import adopt_orphans
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
     from assay.server.settings import ServerSettings
     from assay.server.telemetry import log_to_stderr
@@ -77,6 +84,9 @@ def command(
         max_rows=max_rows,
         max_body_bytes=max_body_mb * MiB,
         queue_rows=queue_rows,
+        worker_memory_bytes=worker_memory_mb * MiB,
+        max_held_bytes=max_held_mb * MiB,
+        max_requests=max_requests,
         deadline_s=deadline_s,
     )
     requested = check_address(host, port, token)
@@ -87,6 +97,8 @@ def command(
         token=address.token,
         max_body_bytes=settings.max_body_bytes,
         max_stream_bytes=settings.max_stream_bytes,
+        max_held_bytes=settings.max_held_bytes,
+        max_requests=settings.max_requests,
         open_paths=OPEN_PATHS,
     )
 
@@ -100,6 +112,7 @@ def command(
         )
 
     log_to_stderr()
+    adopt_orphans()
     serve(
         asgi_app(app, guards),
         listening,

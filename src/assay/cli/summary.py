@@ -7,9 +7,12 @@ import re
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.terminal import number_text, output, plain, print_json, reward_text, table_of
+from assay.cli.terminal import BAD, number_text, output, plain, print_json, reward_text, table_of
+from assay.ledger.failures import zeros_replaced
 from assay.ledger.run import Run
 from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
+
+SHOWN_ERRORS = 10
 
 
 def print_run(run: Run, *, as_json: bool) -> None:
@@ -22,6 +25,12 @@ def print_run(run: Run, *, as_json: bool) -> None:
     console = output()
     console.print(_tasks(summary))
     console.print(_totals(summary))
+    for failure in summary.errors[:SHOWN_ERRORS]:
+        text = f"{failure.count} × {failure.kind}: {plain(failure.message, 500)}"
+        console.print(Text(text, style=BAD), soft_wrap=True)
+    more = len(summary.errors) - SHOWN_ERRORS
+    if more > 0:
+        console.print(f"… and {more} more messages; --json has them all")
     console.print(Text(f"{run.path}", style="bold"), soft_wrap=True)
 
 
@@ -55,6 +64,8 @@ def _totals(summary: RunSummary) -> Table:
         table.add_row(name, value)
     if summary.retried:
         table.add_row("attempts", f"{summary.attempts}, of which {summary.retried} were replaced")
+    if summary.replaced_zeros:
+        table.add_row("", zeros_replaced(summary.replaced_zeros))
     if summary.usage.calls:
         usage = summary.usage
         cost = "" if usage.cost_usd is None else f", ${usage.cost_usd:.4f}"
@@ -71,6 +82,7 @@ def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
         f"{count} {what}"
         for count, what in (
             (counts.abstained, "abstained"),
+            (counts.model_errors, "model_error"),
             (counts.env_errors, "env_error"),
             (counts.unscored, "unscored"),
         )

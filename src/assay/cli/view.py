@@ -8,17 +8,16 @@ from urllib.parse import quote, urlencode
 
 import click
 
+from assay.cli.options import runs_option
 from assay.errors import UsageError
-from assay.ledger.layout import RunLayout
+from assay.ledger.layout import RunLayout, find_run
 from assay.web.address import ListenAddress, allowed_hosts, check_address, listen
 
 PORT = 8420
 
 
 @click.command(name="view")
-@click.argument(
-    "runs_dir", type=click.Path(file_okay=False, path_type=Path), default="runs", required=False
-)
+@click.argument("place", metavar="[RUNS_DIR|RUN]", required=False)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option(
     "--port",
@@ -36,35 +35,53 @@ PORT = 8420
     "target",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write the same pages as files, and serve nothing.",
+    help="Write the same pages as files, and serve nothing; of a RUN, that run alone.",
 )
+@runs_option
 def command(
-    runs_dir: Path, host: str, port: int | None, token: str | None, opens: bool, target: Path | None
+    place: str | None,
+    host: str,
+    port: int | None,
+    token: str | None,
+    opens: bool,
+    target: Path | None,
+    runs_dir: Path,
 ) -> None:
     """Look at the runs in RUNS_DIR (`runs`): every reward with the fact that earned it.
 
-    The folder of one run opens the viewer at that run, among the others of its folder.
+    A RUN (a folder, an id, the beginning of one, `latest`) opens the viewer at that run, among the
+    others of its folder. With --export only that run is written, and nothing of the others.
 
     \b
     assay view
-    assay view runs/20261115-050204-38fbd1 --open
+    assay view latest --open
     assay view results --port 9000
     assay view --export site
+    assay view 20261115-050204-38fbd1 --export site
     """
-    if not runs_dir.is_dir():
-        raise UsageError(f"there is no folder {str(runs_dir)!r}; `assay run` makes one")
-    at = ""
-    if RunLayout(runs_dir).manifest.is_file():
-        run = runs_dir.resolve()
-        runs_dir, at = run.parent, f"/runs/{quote(run.name)}"
+    runs_dir, run = _find(place, runs_dir)
     if target is not None:
         from assay.viewer.export import export
 
-        pages = export(runs_dir, target)
+        pages = export(runs_dir, target, only=run)
         click.echo(f"{pages} pages: {target / 'index.html'}")
         return
     requested = check_address(host, PORT if port is None else port, token)
+    at = f"/runs/{quote(run)}" if run else ""
     _serve(runs_dir, requested, named=port is not None, opens=opens, at=at)
+
+
+def _find(place: str | None, runs_dir: Path) -> tuple[Path, str | None]:
+    """The folder of runs to show, and the run in it that was named."""
+    folder = runs_dir if place is None else Path(place)
+    if not folder.is_dir():
+        if place is None or Path(place).name != place or not runs_dir.is_dir():
+            raise UsageError(f"there is no folder {str(folder)!r}; `assay run` makes one")
+        folder = find_run(place, runs_dir)
+    if not RunLayout(folder).manifest.is_file():
+        return folder, None
+    run = folder.resolve()
+    return run.parent, run.name
 
 
 def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool, at: str) -> None:

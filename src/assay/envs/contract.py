@@ -93,7 +93,10 @@ def check_environment(
     spec = ResourceSpec(name, config or {})
     selected = _default_tasks(spec) if tasks is None else tasks
     if len(selected) < 2:
-        raise BadParameter(f"checking {name!r} needs two tasks, not {len(selected)}; pass tasks=")
+        raise BadParameter(
+            f"checking {name!r} needs two tasks, not {len(selected)}; name them: --task ID twice, "
+            "or tasks= in Python"
+        )
     walk = actions or WALKS.get(name, ())
     return asyncio.run(_check(spec, selected, steps, seed, walk))
 

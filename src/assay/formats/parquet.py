@@ -19,6 +19,11 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() in {".parquet", ".pq"}
 
 
+def check_installed() -> None:
+    """Parquet can be read and written here; raises `MissingExtra` without pyarrow."""
+    _pyarrow()
+
+
 def write(run: RunRecords, path: Path) -> int:
     """Write every attempt of the run as a row of the table; how many there are."""
     columns = columns_of(run)
@@ -30,6 +35,12 @@ def count_rows(source: Path) -> list[int]:
     with _open(source) as file:
         groups = range(file.metadata.num_row_groups)
         return [file.metadata.row_group(group).num_rows for group in groups]
+
+
+def column_names(source: Path) -> list[str]:
+    """The names of the columns."""
+    with _open(source) as file:
+        return list(map(str, file.schema_arrow.names))
 
 
 def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
@@ -85,9 +96,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
-        raise MissingExtra(
-            "Parquet needs pyarrow; install it with: pip install 'assay[parquet]'"
-        ) from error
+        raise MissingExtra.of("Parquet", "pyarrow") from error
     return pa, parquet
 
 

@@ -56,7 +56,7 @@ COLUMNS: dict[str, ColumnType] = {name: kind for name, (kind, _) in _CELLS.items
 
 `answer` (where it is not text) and both kinds of metadata are JSON. `counts` is false for an
 attempt that another one replaced. `reward` is the primary score as it was given; a mean leaves
-out the env_errors.
+out the attempts whose `stop_reason` is `model_error` or `env_error`.
 """
 
 

@@ -1,7 +1,7 @@
 """Which attempt counts: the one rule that every reader of a run follows.
 
 A line that repeats the id of an earlier attempt is left out. Of the attempts at one repeat of a
-task the last one counts; one that ended in an env_error only where there is no other.
+task the last one counts; one that its model or environment ended only where there is no other.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from assay.schema.episode import NO_FAULT_OF_THE_AGENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,17 @@ class AttemptSelection(Generic[A]):
         self._choose(attempt)
         return True
 
+    @property
+    def replaced_zeros(self) -> int:
+        """Tasks and repeats whose `agent_error` was followed by an attempt that counts instead."""
+        broken = {
+            (attempt.task_id, attempt.repeat)
+            for attempt in self.attempts.values()
+            if attempt.stop_reason == "agent_error"
+            and self.final[attempt.task_id, attempt.repeat] is not attempt
+        }
+        return len(broken)
+
     def final_without(self, attempt: A, unreadable: Collection[str]) -> A | None:
         """The attempt that counts instead of this one, which is among the unreadable ids."""
         final: A | None = None
@@ -66,6 +79,6 @@ class AttemptSelection(Generic[A]):
 
 
 def _takes_over(attempt: CountableAttempt, previous: CountableAttempt | None) -> bool:
-    if previous is None or previous.stop_reason == "env_error":
+    if previous is None or previous.stop_reason in NO_FAULT_OF_THE_AGENT:
         return True
-    return attempt.stop_reason != "env_error"
+    return attempt.stop_reason not in NO_FAULT_OF_THE_AGENT

@@ -12,16 +12,21 @@ runs/<run_id>/manifest.json
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import re
 import unicodedata
 from pathlib import Path
 
 from assay.errors import BadRecord, UnknownName
+from assay.schema.name import is_name, name_problem
 
 INDEX = "index.sqlite"
+LATEST = "latest"
+"""What the newest run is called wherever a run is named; `@-1` is it too, `@-2` the one before."""
 SLUG_CHARS = 40
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_FROM_THE_END = re.compile(r"@-([1-9]\d{0,8})")
 _ATTEMPT = re.compile(r"(?P<stem>.+\.r\d+)\.a(?P<n>\d{1,9})")
 
 
@@ -42,11 +47,8 @@ class RunLayout:
 
 def safe_name(name: str, what: str) -> str:
     """The name itself, if it stays inside its folder on every file system."""
-    if _NAME.fullmatch(name) is None:
-        raise BadRecord(
-            f"{what} {name[:80]!r} is not safe as a file name; "
-            "use at most 200 letters, digits, dots, dashes and underscores"
-        )
+    if not is_name(name):
+        raise BadRecord(f"{what} {name_problem(name)}")
     return name
 
 
@@ -72,24 +74,49 @@ def list_runs(runs_dir: Path) -> list[Path]:
     """The folders of all runs, oldest first as far as their names sort by time."""
     if not runs_dir.is_dir():
         return []
-    return sorted(path.parent for path in runs_dir.glob("*/manifest.json"))
+    # Also where it is a link that leads nowhere: such a run is damaged, and not gone.
+    return sorted(
+        folder for folder in runs_dir.iterdir() if os.path.lexists(folder / "manifest.json")
+    )
 
 
 def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
-    """The folder that a path, a run id or the unambiguous beginning of one means."""
+    """The folder that a path, a run id, the unambiguous beginning of one or `latest` means.
+
+    `@-1` is the latest run too, and `@-2` the one before it. Raises `UnknownName` for any other.
+    """
     direct = Path(name)
     if RunLayout(direct).manifest.is_file():
         return direct
     runs = list_runs(runs_dir)
-    exact = [run for run in runs if run.name == str(name)]
-    matches = exact or [run for run in runs if run.name.startswith(str(name))]
+    place = 1 if str(name) == LATEST else _place_from_the_end(str(name))
+    matches = [run for run in runs if run.name == str(name)]
+    if not matches and 0 < place <= len(runs):
+        matches = [sorted(runs, key=_start_of)[-place]]
+    elif not matches and str(name):
+        matches = [run for run in runs if run.name.startswith(str(name))]
     if len(matches) == 1:
         return matches[0]
     if matches:
         raise UnknownName(
             f"{str(name)!r} may be any of {[run.name for run in matches[:5]]}; write more of it"
         )
-    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; `assay list runs` shows all")
+    there = "`assay list runs` shows all" if runs else "there is none yet; `assay run` makes one"
+    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; {there}")
+
+
+def _place_from_the_end(name: str) -> int:
+    match = _FROM_THE_END.fullmatch(name)
+    return int(match[1]) if match else 0
+
+
+def _start_of(run: Path) -> tuple[str, str]:
+    """When a run was begun, and its id: ids alone have no order within one second."""
+    try:
+        manifest = json.loads(RunLayout(run).manifest.read_bytes())
+    except (OSError, ValueError):
+        return "", run.name
+    return str(manifest.get("created_at", "") if isinstance(manifest, dict) else ""), run.name
 
 
 def _slug(text: str) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.formats.lines import dump_json, load_record
+from assay.schema.secrets import redact
 from assay.schema.task import Task
 
 GIT_TIMEOUT_S = 10.0
@@ -60,8 +61,11 @@ def task_set_hash(tasks: Iterable[Task]) -> str:
 
 
 def resolved_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration as JSON values, equal to what a manifest gives back; nulls stay."""
-    return load_record(dump_json(config))
+    """The configuration as JSON values, equal to what a manifest gives back.
+
+    Nulls stay, and secrets are replaced.
+    """
+    return dict(redact(load_record(dump_json(config))))
 
 
 def installed_versions(packages: Iterable[str] = ()) -> dict[str, str]:

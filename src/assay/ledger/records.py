@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from assay.errors import BadRecord
 from assay.formats.lines import FileLine, load_record, read_lines
+from assay.ledger.layout import safe_name
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
 from assay.schema.episode import Episode, StopReason
 from assay.schema.manifest import RUN_SCHEMA
@@ -92,6 +93,7 @@ def episode_from_record(fields: dict[str, Any]) -> StoredEpisode:
         messages = rest.pop("messages")
         steps = rest.pop("steps")
         rest["trajectory"] = {"stop_reason": rest.pop("stop_reason")}
+        safe_name(rest["attempt"], "attempt")
         return StoredEpisode(
             Episode.model_validate(rest),
             StoredMessages(messages["n"], tuple(messages["inline"]), messages["sha256"]),

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.lines import load_record
+from assay.formats.lines import load_record, open_file
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import RunLayout, find_run, safe_name
@@ -27,6 +27,8 @@ from assay.ledger.steps import read_steps
 from assay.schema.episode import Episode, Step
 from assay.schema.manifest import RunManifest
 from assay.schema.message import Message
+from assay.schema.name import is_name
+from assay.schema.secrets import redact
 
 
 class Run:
@@ -85,7 +87,8 @@ class Run:
     def final(self, *, full: bool = False) -> Iterator[Episode]:
         """The attempt that counts for each task and repeat, in the order of their first attempts.
 
-        That is the last one; an attempt that ended in an env_error only where there is no other.
+        That is the last one; an attempt that its model or environment ended only where there is no
+        other.
         """
         selection = self.attempts()
         for chosen in list(selection.final.values()):
@@ -122,7 +125,7 @@ class Run:
         """Attempts that left steps but have no line: they are under way, or were killed."""
         finished = self.attempts().attempts
         started = (path.name.removesuffix(".jsonl") for path in self._layout.steps.glob("*.jsonl"))
-        return tuple(sorted(set(started) - set(finished)))
+        return tuple(sorted(filter(is_name, set(started) - set(finished))))
 
     def artifact(self, sha256: str) -> bytes:
         """The content, checked against its hash.
@@ -166,7 +169,7 @@ class Run:
             record = raw.fields
             check_episode_keys(record)
             return AttemptLine(
-                attempt=str(record["attempt"]),
+                attempt=safe_name(str(record["attempt"]), "attempt"),
                 task_id=str(record["task"]["id"]),
                 repeat=int(record["repeat"]),
                 stop_reason=str(record["stop_reason"]),
@@ -231,7 +234,8 @@ class Run:
             return ()
         path = self._layout.steps_of(stored.episode.attempt)
         try:
-            actual = hashlib.sha256(path.read_bytes()).hexdigest()
+            with open_file(path) as stream:
+                actual = hashlib.sha256(stream.read()).hexdigest()
         except FileNotFoundError as error:
             raise BadRecord(f"there is no {str(path)!r}") from error
         if actual != stored.steps.sha256:
@@ -251,13 +255,17 @@ class Run:
 def read_manifest(layout: RunLayout, migrations: Sequence[Migration] = MIGRATIONS) -> RunManifest:
     """The manifest of a run folder, brought to this version of the schema."""
     try:
-        record = load_record(layout.manifest.read_bytes())
-        return RunManifest.model_validate(upgrade(record, "manifest", migrations))
+        with open_file(layout.manifest) as stream:
+            record = load_record(stream.read())
+        manifest = RunManifest.model_validate(upgrade(record, "manifest", migrations))
+        safe_name(manifest.run_id, "run id")
+        # Recorded by somebody else, or before secrets were left out.
+        return manifest.model_copy(update={"config": redact(manifest.config)})
     except FileNotFoundError as error:
         raise BadRecord(
             f"{str(layout.folder)!r} is not a run: it has no {layout.manifest.name}"
         ) from error
-    except (BadRecord, ValidationError) as error:
+    except (BadRecord, ValidationError, OSError) as error:
         raise BadRecord(f"{str(layout.manifest)!r}: {error!s:.300}") from error
 
 

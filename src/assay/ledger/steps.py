@@ -15,6 +15,7 @@ from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
 from assay.resources.files import sync_all
 from assay.schema.episode import Step
 from assay.schema.manifest import RUN_SCHEMA
+from assay.schema.secrets import SecretMask
 
 
 class StepsWriter:
@@ -24,7 +25,9 @@ class StepsWriter:
     written over. Closing it makes the file durable.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, mask: SecretMask | None = None) -> None:
+        """`mask` takes out secrets; without one, steps are written as they are."""
+        self._mask = mask
         self.path = Path(path)
         self.n = 0
         self._digest = hashlib.sha256()
@@ -44,6 +47,8 @@ class StepsWriter:
     def write(self, step: Step) -> None:
         """The step is in the file, for any reader and whatever happens to this process."""
         line = dump_line({"schema_id": RUN_SCHEMA, **step.model_dump()})
+        if self._mask is not None:
+            line = self._mask.bytes(line)
         self._stream.write(line)
         self._stream.flush()
         self._digest.update(line)

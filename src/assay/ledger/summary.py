@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
 
+from assay.ledger.failures import DistinctFailure, distinct_failures
 from assay.ledger.run import Run
 from assay.schema.episode import Episode, StopReason
 from assay.schema.score import Abstained, Score
@@ -21,8 +22,8 @@ GOOD = 0.6
 class EpisodeCounts:
     """What a set of episodes comes to.
 
-    An episode that the environment ended, and one whose primary score abstained, are not in the
-    mean: they are counted beside it. Every other ending is scored.
+    An episode that its model or environment ended, and one whose primary score abstained, are not
+    in the mean: they are counted beside it. Every other ending is scored.
     """
 
     n: int
@@ -38,15 +39,17 @@ class EpisodeCounts:
     abstained: int
     """The primary reward abstained."""
     unscored: int
-    """No reward ran, though the environment did its part."""
+    """No reward ran, though model and environment did their part."""
     env_errors: int
+    model_errors: int
     agent_errors: int
     mean_steps: float | None
-    """Of the episodes that the environment did not end."""
+    """Of the episodes that neither the model nor the environment ended."""
 
     @property
     def error_rate(self) -> float | None:
-        return (self.agent_errors + self.env_errors) / self.n if self.n else None
+        errors = self.agent_errors + self.model_errors + self.env_errors
+        return errors / self.n if self.n else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,10 @@ class RunSummary:
     attempts: int
     """All of them, those included that a retry replaced."""
     retried: int
+    replaced_zeros: int
+    """Episodes whose `agent_error`, a zero, was replaced by a retry that was asked for."""
+    errors: tuple[DistinctFailure, ...]
+    """Every distinct message of the attempts that count, with how often it came."""
     usage: Usage
     """Of all attempts: what was spent, not only what counted."""
     elapsed_s: float
@@ -90,11 +97,11 @@ class RunSummary:
 
 
 def primary_score(episode: Episode) -> Score | None:
-    """The score that stands for the episode; `None` when the environment failed or no reward ran.
+    """The score that stands for the episode; `None` when no reward ran, or there is none to have.
 
-    A score that was given although the environment failed does not count.
+    A score that was given although the model or the environment failed does not count.
     """
-    if episode.stop_reason == "env_error" or not episode.scores:
+    if episode.no_fault or not episode.scores:
         return None
     return episode.scores[0]
 
@@ -109,21 +116,23 @@ def count(episodes: Iterable[Episode]) -> EpisodeCounts:
     """The counts of these episodes, each taken as it is."""
     episodes = list(episodes)
     rewards = [reward for episode in episodes if (reward := reward_of(episode)) is not None]
-    env_errors = sum(episode.stop_reason == "env_error" for episode in episodes)
+    endings = Counter(episode.stop_reason for episode in episodes)
+    no_fault = sum(episode.no_fault for episode in episodes)
     abstained = sum(isinstance(primary_score(episode), Abstained) for episode in episodes)
-    steps = [episode.n_steps for episode in episodes if episode.stop_reason != "env_error"]
+    steps = [episode.n_steps for episode in episodes if not episode.no_fault]
     return EpisodeCounts(
         n=len(episodes),
         scored=len(rewards),
         mean=_mean(rewards),
-        answered=sum(episode.stop_reason == "answered" for episode in episodes),
+        answered=endings["answered"],
         perfect=sum(reward >= PERFECT for reward in rewards),
         good=sum(reward > GOOD for reward in rewards),
         zero=sum(reward == 0.0 for reward in rewards),
         abstained=abstained,
-        unscored=len(episodes) - len(rewards) - env_errors - abstained,
-        env_errors=env_errors,
-        agent_errors=sum(episode.stop_reason == "agent_error" for episode in episodes),
+        unscored=len(episodes) - len(rewards) - no_fault - abstained,
+        env_errors=endings["env_error"],
+        model_errors=endings["model_error"],
+        agent_errors=endings["agent_error"],
         mean_steps=_mean(steps),
     )
 
@@ -146,6 +155,8 @@ def summarise(run: Run) -> RunSummary:
         endings=_endings(final),
         attempts=attempts,
         retried=attempts - len(final),
+        replaced_zeros=run.attempts().replaced_zeros,
+        errors=distinct_failures(final),
         usage=usage,
         elapsed_s=elapsed_s,
         tasks=tuple(

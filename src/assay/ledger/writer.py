@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import threading
+from collections.abc import Iterable
 from concurrent.futures import Future
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,6 +25,7 @@ from assay.ledger.steps import StepsWriter
 from assay.resources.files import atomic_write, sync
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
+from assay.schema.secrets import SecretMask, environment_secrets, redact
 from assay.schema.task import Task
 
 INLINE_BYTES = 4_096
@@ -38,9 +40,10 @@ class RunWriter:
     first. What a killed writer left of a line is moved aside when the run is opened again.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, secrets: Iterable[str] = ()) -> None:
         """Prefer `create` and `open`."""
         self._layout = RunLayout(folder)
+        self._mask = SecretMask({*environment_secrets(os.environ), *secrets})
         self._mutex = threading.Lock()
         self._open_steps: dict[str, StepsWriter] = {}
         self._finished: set[str] = set()
@@ -60,8 +63,14 @@ class RunWriter:
             undo.pop_all()
 
     @classmethod
-    def create(cls, runs_dir: str | Path, manifest: RunManifest) -> Self:
-        """A writer for a new run, whose manifest is on the disk."""
+    def create(
+        cls, runs_dir: str | Path, manifest: RunManifest, *, secrets: Iterable[str] = ()
+    ) -> Self:
+        """A writer for a new run, whose manifest is on the disk.
+
+        `secrets` are texts that are never written, beside those that this process has in
+        variables with such names: `[secret]` stands for them in every record and artifact.
+        """
         folder = Path(runs_dir) / safe_name(manifest.run_id, "run id")
         try:
             folder.mkdir(parents=True)
@@ -69,10 +78,11 @@ class RunWriter:
             raise BadRecord(
                 f"{str(folder)!r} exists already; resume it or take another id"
             ) from error
-        writer = cls(folder)
+        writer = cls(folder, secrets=secrets)
         with ExitStack() as undo:
             undo.callback(writer.close)
-            fields = load_record(dump_json(manifest.model_dump()))
+            clean = manifest.model_copy(update={"config": redact(manifest.config)})
+            fields = load_record(writer._mask.bytes(dump_json(clean.model_dump())))
             with atomic_write(writer._layout.manifest) as draft:
                 draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
             sync(folder.parent)
@@ -80,10 +90,10 @@ class RunWriter:
         return writer
 
     @classmethod
-    def open(cls, path: str | Path) -> Self:
-        """A writer that goes on with a run."""
+    def open(cls, path: str | Path, *, secrets: Iterable[str] = ()) -> Self:
+        """A writer that goes on with a run; `secrets` as for `create`."""
         read_manifest(RunLayout(Path(path)))
-        return cls(Path(path))
+        return cls(Path(path), secrets=secrets)
 
     @property
     def path(self) -> Path:
@@ -103,14 +113,15 @@ class RunWriter:
 
     def steps(self, attempt: str) -> StepsWriter:
         """Where the steps of this attempt are written while they happen."""
-        writer = StepsWriter(self._layout.steps_of(attempt))
+        writer = StepsWriter(self._layout.steps_of(attempt), self._mask)
         with self._mutex:
             self._open_steps[attempt] = writer
         return writer
 
     def artifact(self, data: bytes | str) -> str:
         """The hash of the content, which is durable by the time that its attempt is finished."""
-        return self._artifacts.put(data)
+        content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        return self._artifacts.put(self._mask.bytes(content))
 
     def submit(self, episode: Episode) -> Future[None]:
         """The attempt is on its way; the future is done when an fsync covers it."""
@@ -126,7 +137,7 @@ class RunWriter:
             undo.callback(self._finished.discard, attempt)
             steps, files = self._store_steps(episode, streamed)
             record = episode_to_record(episode, self._store_messages(episode), steps)
-            future = self._commit.submit(dump_line(record), files)
+            future = self._commit.submit(self._mask.bytes(dump_line(record)), files)
             undo.pop_all()
         with self._mutex:
             self._open_steps.pop(attempt, None)
@@ -168,7 +179,7 @@ class RunWriter:
         if streamed is None and not recorded:
             return StoredSteps(0, ""), ()
         if streamed is None:
-            streamed = StepsWriter(self._layout.steps_of(episode.attempt))
+            streamed = StepsWriter(self._layout.steps_of(episode.attempt), self._mask)
             for step in recorded:
                 streamed.write(step)
         elif recorded and len(recorded) != streamed.n:
@@ -183,7 +194,7 @@ class RunWriter:
         messages = tuple(m.model_dump(exclude_defaults=True) for m in episode.trajectory.messages)
         if not messages:
             return StoredMessages()
-        data = dump_json(messages)
+        data = self._mask.bytes(dump_json(messages))
         if len(data) <= INLINE_BYTES:
             return StoredMessages(len(messages), messages)
         return StoredMessages(len(messages), sha256=self._artifacts.put(data))

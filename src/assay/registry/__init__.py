@@ -12,7 +12,8 @@ import importlib
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
 from importlib.resources.abc import Traversable
 from typing import Any, Generic, TypeVar, cast, overload
 
@@ -42,6 +43,8 @@ class RewardSpec:
     takes_any: bool
     """Whether every other column is passed too (`**kwargs`)."""
     is_async: bool
+    extras: Mapping[str, str] = field(default_factory=dict)
+    """By option: the optional module that it needs when it is set."""
 
     @property
     def id(self) -> str:
@@ -170,7 +173,7 @@ class Registry(Generic[T]):
     def _versions(self, name: str) -> dict[int, T]:
         with self._lock:
             if name not in self._objects:
-                address = self._builtins.get(name) or self._entry_points().get(name)
+                address = self._builtins.get(name) or self._offered_address(name)
                 if address is not None:
                     self._load(name, address)
             return self._objects.get(name, {})
@@ -187,11 +190,26 @@ class Registry(Generic[T]):
         if name not in self._objects:
             self._objects[name] = {1: item}
 
-    def _entry_points(self) -> dict[str, str]:
+    def _offered_address(self, name: str) -> str | None:
+        """Where an installed package says that the object is; `None` if none has that name."""
+        packages = self._entry_points().get(name, {})
+        if len(packages) > 1:
+            offers = " and ".join(f"{address} ({who})" for address, who in packages.items())
+            raise NameCollision(
+                f"{self.kind} {name!r} is offered by several installed packages: {offers}; "
+                "uninstall one, or register yours under another name"
+            )
+        return next(iter(packages), None)
+
+    def _entry_points(self) -> dict[str, dict[str, str]]:
+        """By name, the addresses that installed packages offer, each with the package's name."""
         from importlib.metadata import entry_points
 
-        points = entry_points(group=f"assay.{self.kind.replace(' ', '_')}s")
-        return {point.name: point.value for point in points}
+        offers: dict[str, dict[str, str]] = {}
+        for point in entry_points(group=f"assay.{self.kind.replace(' ', '_')}s"):
+            package = "unknown package" if point.dist is None else point.dist.name
+            offers.setdefault(point.name, {}).setdefault(point.value, package)
+        return offers
 
     def _unknown(self, name: str) -> str:
         command = f"assay list {self.kind.replace(' ', '-')}s"
@@ -295,6 +313,7 @@ def reward(
     parts: Iterable[str] | None = None,
     register: bool = True,
     replace: bool = False,
+    extras: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -307,16 +326,25 @@ def reward(
     parts: Iterable[str] | None = None,
     register: bool = True,
     replace: bool = False,
+    extras: Mapping[str, str] | None = None,
 ) -> F | Callable[[F], F]:
     """Register a function as a reward; the function itself is returned, unchanged.
 
     `parts` are the names of the numbers beside the reward; declaring them makes every result,
     abstentions included, carry the same keys. `replace` allows other code under a name and version
-    that are registered already, while you are still writing it.
+    that are registered already, while you are still writing it. `extras` names, for an option that
+    needs one, the optional module: its absence is then an error before the first row.
     """
 
     def decorate(function: F) -> F:
         spec = describe(function, name=name, version=version, parts=parts)
+        spec = replace_fields(spec, extras=dict(extras or {}))
+        earlier = own_spec(function)
+        if register and earlier is not None and earlier.id != spec.id:
+            raise NameCollision(
+                f"{address_of(function)} is the reward {earlier.id!r} already, and a score has one "
+                f"name; for {spec.id!r} write a function that calls it"
+            )
         if name is None and register and not _has_own_name(function):
             raise BadParameter(
                 f"{function!r:.200} has no name to be registered under; give it a name: "
@@ -390,18 +418,45 @@ def _display_name(function: Callable[..., Any]) -> str:
     """What a callable is called in scores: `lambda`, or the name of its function or class."""
     if isinstance(function, functools.partial):
         return _display_name(function.func)
+    code = getattr(function, "__code__", None)
+    if code is not None and hasattr(function, "__assay__") and own_spec(function) is None:
+        # `functools.wraps` gave it the name of a reward, which it is not.
+        return str(code.co_name).strip("<>")
     return str(getattr(function, "__name__", type(function).__name__)).strip("<>")
 
 
 def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
     """The specification of a reward: of a name, a function, or any other callable."""
     function = REWARDS.get(reward) if isinstance(reward, str) else reward
-    # A bound method shows the attributes of its function, whose signature has `self` in it.
-    spec = None if inspect.ismethod(function) else getattr(function, "__assay__", None)
-    if isinstance(spec, RewardSpec):
+    spec = own_spec(function)
+    if spec is not None:
         return spec
-    if isinstance(function, functools.partial):
-        inner = getattr(function.func, "__assay__", None)
-        if isinstance(inner, RewardSpec):
-            return describe(function, name=inner.name, version=inner.version, parts=inner.parts)
-    return describe(function)
+    inner = own_spec(function.func) if isinstance(function, functools.partial) else None
+    if inner is None:
+        return describe(function)
+    spec = describe(function, name=inner.name, version=inner.version, parts=inner.parts)
+    # The defaults are the reward's own: what the partial sets is a configuration of it.
+    return replace_fields(spec, options=inner.options, extras=inner.extras)
+
+
+def own_spec(function: Callable[..., Any]) -> RewardSpec | None:
+    """The specification that a function was registered with.
+
+    `None` for what shows the attributes of a reward and is not it: a wrapper made with
+    `functools.wraps`, a bound method, an instance of a class that is a reward.
+    """
+    spec = getattr(function, "__assay__", None)
+    return spec if isinstance(spec, RewardSpec) and spec.function is function else None
+
+
+def bound_options(reward: str | Callable[..., Any]) -> dict[str, Any]:
+    """The options that a partial of a reward sets, as far as a score can record them."""
+    if not isinstance(reward, functools.partial) or own_spec(reward.func) is None:
+        return {}
+    options = find_reward(reward).options
+    plain = (str, int, float, list, tuple, dict, type(None))
+    return {
+        name: value
+        for name, value in reward.keywords.items()
+        if name in options and isinstance(value, plain)
+    }

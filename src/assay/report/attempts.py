@@ -19,10 +19,10 @@ from assay.ledger.layout import RunLayout
 from assay.ledger.records import check_episode_keys, read_raw
 from assay.ledger.run import RunLike, open_run
 from assay.registry import find_reward
+from assay.schema.episode import FAILURES, NO_FAULT_OF_THE_AGENT
 from assay.schema.manifest import RunManifest
 from assay.scoring.scorer import without_defaults
 
-ERRORS = ("agent_error", "env_error")
 EQUAL = 1e-9
 """Rewards nearer than this are the same reward."""
 
@@ -32,7 +32,7 @@ class ScoredAttempt(CountableAttempt):
     """One attempt in numbers."""
 
     reward: float | None
-    """`None` when the environment ended it, or the primary reward abstained."""
+    """`None` when its model or environment ended it, or the primary reward abstained."""
     abstained: str
     scorer: str
     params: str
@@ -42,7 +42,7 @@ class ScoredAttempt(CountableAttempt):
 
     @property
     def errored(self) -> bool:
-        return self.stop_reason in ERRORS
+        return self.stop_reason in FAILURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class RunAttempts:
     path: Path
     final: tuple[ScoredAttempt, ...]
     retried: int
+    replaced_zeros: int = 0
+    """Of the retried ones, episodes whose `agent_error` no longer counts."""
     problems: tuple[str, ...] = ()
 
     @property
@@ -77,8 +79,8 @@ class RunAttempts:
 
 
 def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> RunAttempts:
-    """The attempts that count: for each task and repeat the last one, and one that the environment
-    ended only where there is no other.
+    """The attempts that count: for each task and repeat the last one, and one that its model or
+    environment ended only where there is no other.
     """
     opened = open_run(run, runs_dir)
     selection: AttemptSelection[ScoredAttempt] = AttemptSelection()
@@ -94,7 +96,8 @@ def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> RunAttempts:
         raise BadRecord(problems[0])
     final = tuple(selection.final.values())
     retried = len(selection.attempts) - len(final)
-    return RunAttempts(opened.manifest, opened.path, final, retried, tuple(problems))
+    zeros = selection.replaced_zeros
+    return RunAttempts(opened.manifest, opened.path, final, retried, zeros, tuple(problems))
 
 
 def _attempt(record: Mapping[str, Any]) -> ScoredAttempt | None:
@@ -110,7 +113,7 @@ def _attempt(record: Mapping[str, Any]) -> ScoredAttempt | None:
             task_id=str(record["task"]["id"]),
             repeat=int(record["repeat"]),
             stop_reason=ended,
-            reward=None if value is None or ended == "env_error" else float(value),
+            reward=None if value is None or ended in NO_FAULT_OF_THE_AGENT else float(value),
             abstained=str(score.get("abstained") or ""),
             scorer=str(score.get("scorer", "")),
             params=_describe_params(str(score.get("scorer", "")), score.get("params")),

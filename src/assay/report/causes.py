@@ -17,11 +17,13 @@ from assay.ledger.summary import PERFECT, primary_score
 from assay.report.alignment import AlignedItem, items_of, number_in
 from assay.report.reformatting import ReformattedAnswer
 from assay.report.traces import AttemptTrace, EvidenceLine
+from assay.schema.episode import NO_FAULT_OF_THE_AGENT, StopReason
 from assay.schema.score import Abstained
 
 Cause: TypeAlias = Literal[
-    "environment_error", "scorer_error", "agent_error", "not_recorded", "format_rejection",
-    "payload_truncated", "observation_truncated", "blocked", "looping", "navigation_failure",
+    "model_error", "environment_error", "scorer_error", "agent_error", "not_recorded",
+    "format_rejection", "payload_truncated", "observation_truncated", "blocked", "looping",
+    "navigation_failure",
     "time_budget", "step_budget", "stale_gold", "no_answer", "partial_list", "near_miss",
     "wrong_answer",
 ]  # fmt: skip
@@ -116,14 +118,25 @@ def cause_of(case: DiagnosisCase) -> tuple[Cause, Evidence]:
     return "wrong_answer", case.at_answer("the answer differs from the reference")
 
 
-@_rule("make the environment steadier, or raise its time limits; rerun these")
+@_rule("mend the endpoint, its key, quota or time-out, then resume the run with --retry-errors")
+def model_error(case: DiagnosisCase) -> Evidence:
+    """The episode ended in a `model_error`: no reply came, so it has no reward and is no zero."""
+    return _no_fault(case, "model_error")
+
+
+@_rule("steady the environment, or raise its time limits; resume the run with --retry-errors")
 def environment_error(case: DiagnosisCase) -> Evidence:
     """The episode ended in an `env_error`: it has no reward, and nobody is to blame for it."""
+    return _no_fault(case, "env_error")
+
+
+def _no_fault(case: DiagnosisCase, stop_reason: StopReason) -> Evidence:
+    """What ended the episode, if that is its ending."""
     episode = case.trace.episode
-    if episode.stop_reason != "env_error":
+    if episode.stop_reason != stop_reason:
         return ()
-    message = episode.failure.message if episode.failure else "the environment failed"
-    return case.at_answer(message[:300])
+    default = NO_FAULT_OF_THE_AGENT[stop_reason]
+    return case.at_answer((episode.failure.message if episode.failure else default)[:300])
 
 
 @_rule("mend the reward or the references, then score the run again")

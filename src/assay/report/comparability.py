@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-from assay.errors import BadRecord
+from assay.errors import AssayError, BadRecord
 from assay.ledger.layout import RunLayout, list_runs
 from assay.ledger.run import read_manifest
+from assay.registry import MODELS
 from assay.report.attempts import RunAttempts, read_attempts
 from assay.schema.manifest import RunManifest
 
 NO_MATTER = frozenset(
     {
-        "base_url", "api_key_env", "stream", "patience",
+        "base_url", "api_key_env", "stream", "patience", "timeout_s", "retry",
         "input_usd_per_mtok", "output_usd_per_mtok",
     }
 )  # fmt: skip
-"""Options of a model that say where it is and what it costs, not what it is."""
+"""Options of a model that say where it is, how long it may take and what it costs, not what it is.
+
+A run that is resumed may have others of these."""
 NOT_THE_CONFIGURATION = ("expect", "repeats", "reported")
 """What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere."""
 SHOWN_CHANGES = 12
@@ -31,7 +36,7 @@ def obstacles(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
         _difference("rewards", primary_reward(base), primary_reward(cand), _or_not_recorded),
         _task_sets(base, cand),
         _difference("step budgets", step_budget(before), step_budget(after), unit=" steps"),
-        _difference("models", model_of(before), model_of(after), _describe_model),
+        _models(model_of(before), model_of(after)),
     )
     return tuple(difference for difference in differences if difference)
 
@@ -143,6 +148,29 @@ def model_of(manifest: RunManifest) -> dict[str, Any]:
     details = inner if isinstance(inner, Mapping) else {}
     sampled = {k: v for k, v in details.items() if k not in NO_MATTER and v is not None}
     return {"client": options["model"], **sampled}
+
+
+def _models(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    if before == after:
+        return ""
+    # Only now: the defaults are read from the model's own module.
+    models = _without_defaults(before), _without_defaults(after)
+    return _difference("models", *models, words=_describe_model)
+
+
+def _without_defaults(model: Mapping[str, Any]) -> dict[str, Any]:
+    """The model without the options that have its class's defaults: those change nothing."""
+    defaults: dict[str, Any] = {}
+    # A model that is not installed here, or has no signature, keeps every option.
+    with suppress(AssayError, TypeError, ValueError):
+        parameters = inspect.signature(MODELS.get(str(model.get("client")))).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
+    return {key: value for key, value in model.items() if not _is_same(value, defaults.get(key))}
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    """Whether a recorded value is the default, which is a list in a record where it is a tuple."""
+    return bool(value == (list(default) if isinstance(default, tuple) else default))
 
 
 def _describe_model(model: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from assay.ledger.failures import zeros_replaced
 from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
@@ -272,10 +273,12 @@ def _notes(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
         if unscored:
             notes.append(
                 f"{unscored} of {len(run.final)} attempts of {run.run_id} have no reward "
-                "(abstained, or ended by the environment) and are in no mean"
+                "(abstained, or ended by the model or the environment) and are in no mean"
             )
         if run.retried:
             notes.append(f"{run.retried} attempts of {run.run_id} were replaced by a retry")
+        if run.replaced_zeros:
+            notes.append(f"{run.run_id}: {zeros_replaced(run.replaced_zeros)}")
     if base.run_id == cand.run_id:
         notes.append("a run was compared with itself")
     return tuple(notes)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError
+from assay.ledger.failures import zeros_replaced
 from assay.ledger.layout import list_runs
 from assay.report import statistics
 from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
@@ -220,6 +221,8 @@ def _notes(attempts: RunAttempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
         notes.append(f"unfinished: {len(attempts.final)} of {planned} episodes")
     if attempts.retried:
         notes.append(f"{attempts.retried} attempts were replaced by a retry")
+    if attempts.replaced_zeros:
+        notes.append(zeros_replaced(attempts.replaced_zeros))
     return tuple(notes)
 
 

@@ -59,8 +59,10 @@ class ChildProcess:
     """A command that runs when started, and can be started again after it was closed.
 
     `limits` maps kinds of `resource.setrlimit` to values; they hold for all that the child starts,
-    and before the first request is sent. A core file is never written. Any thread may call any
-    method; hold `lock` to keep several requests together.
+    and before the first request is sent. A core file is never written. `inherit` are descriptors
+    that the child gets too. With `show_output` what it prints goes to our standard error, and
+    `stderr_tail` is empty. Any thread may call any method; hold `lock` to keep several requests
+    together.
     """
 
     def __init__(
@@ -71,6 +73,8 @@ class ChildProcess:
         folder: Path | None = None,
         limits: Mapping[int, int] | None = None,
         longest_frame: int = frames.LONGEST_FRAME,
+        inherit: Sequence[int] = (),
+        show_output: bool = False,
     ) -> None:
         self.mark = secrets.token_hex(16)
         """A text in the environment of every process that descends from this child."""
@@ -80,6 +84,8 @@ class ChildProcess:
         self._folder = folder
         self._limits = {resource.RLIMIT_CORE: 0, **(limits or {})}
         self._longest_frame = longest_frame
+        self._inherit = tuple(inherit)
+        self._show_output = show_output
         self._process: _Process | None = None
         self._release: weakref.finalize[..., ChildProcess] | None = None
         _open_children().add(self)
@@ -102,7 +108,13 @@ class ChildProcess:
                 marks = [mark for mark in (os.environ.get(processes.MARKS), self.mark) if mark]
                 environment = {**self._environment, processes.MARKS: ":".join(marks)}
                 self._process = _Process(
-                    self._command, environment, self._folder, self._limits, self.mark
+                    self._command,
+                    environment,
+                    self._folder,
+                    self._limits,
+                    self.mark,
+                    inherit=self._inherit,
+                    show_output=self._show_output,
                 )
                 self._release = weakref.finalize(self, self._process.release)
 
@@ -119,10 +131,19 @@ class ChildProcess:
         with self.lock:
             self._started().send(frames.encode(value), deadline)
 
+    def send_bytes(self, body: bytes, deadline: float) -> None:
+        """As `send`, for a frame that is not JSON."""
+        with self.lock:
+            self._started().send(frames.wrap(body), deadline)
+
     def receive(self, deadline: float) -> Any:
         """The next frame. Raises `TimeoutError`, `PipeClosed`, or `BadFrame` for anything else."""
+        return frames.decode(self.receive_bytes(deadline))
+
+    def receive_bytes(self, deadline: float) -> bytearray:
+        """As `receive`, for a frame that is not JSON."""
         with self.lock:
-            return frames.decode(self._started().receive(deadline, self._longest_frame))
+            return self._started().receive(deadline, self._longest_frame)
 
     def wait(self, timeout_s: float) -> int | None:
         """The exit code, negative for a signal; `None` if the process has not ended in time."""
@@ -181,6 +202,9 @@ class _Process:
         folder: Path | None,
         limits: dict[int, int],
         mark: str,
+        *,
+        inherit: tuple[int, ...],
+        show_output: bool,
     ) -> None:
         self._mark = mark
         self._buffer = bytearray()
@@ -194,9 +218,9 @@ class _Process:
             self.popen = subprocess.Popen(
                 [*command, *map(str, theirs[:2])],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._log,
-                pass_fds=theirs,
+                stdout=sys.stderr.fileno() if show_output else subprocess.DEVNULL,
+                stderr=None if show_output else self._log,
+                pass_fds=(*theirs, *inherit),
                 start_new_session=True,
                 cwd=folder,
                 env=environment,

@@ -282,10 +282,12 @@ class RecordedEnvironment:
         episode holds no evidence of it.
         """
         evidence = self._evidence
-        if self._episode.trajectory.stop_reason == "env_error" and not (evidence and evidence.done):
+        if self._episode.no_fault and not (evidence and evidence.done):
             failure = self._episode.failure
             cause = failure.message if failure else "no cause was recorded"
-            raise DeadResource(f"the recorded episode ended in an env_error: {cause}")
+            raise DeadResource(
+                f"the recorded episode ended with {self._episode.stop_reason}: {cause}"
+            )
         if evidence is None:
             raise NotReset(
                 f"episode of task {self._episode.task.id!r} holds no evidence of {self.name!r}"

@@ -1,4 +1,5 @@
-"""JSON frames over a pipe: four bytes of length, then the JSON text; never a pickle.
+"""Frames over a pipe: four bytes of length, then the body: JSON text, or bytes where both ends
+agree on them.
 
 Both ends of every child process use this file. It imports the standard library alone: a child
 under another interpreter, which has no Assay, loads it by its path.
@@ -26,7 +27,11 @@ class BadFrame(Exception):
 
 def encode(value: Any) -> bytes:
     """The value as a frame; lone surrogates stay as escapes, NaN as Python writes it."""
-    body = json.dumps(value, ensure_ascii=True).encode("ascii")
+    return wrap(json.dumps(value, ensure_ascii=True).encode("ascii"))
+
+
+def wrap(body: bytes) -> bytes:
+    """The bytes as a frame. Raises `BadFrame` if they are too many for one."""
     if len(body) > LONGEST_FRAME:
         raise BadFrame(f"a frame of {len(body)} bytes; {LONGEST_FRAME} are allowed")
     return HEADER.pack(len(body)) + body
@@ -60,7 +65,16 @@ def take(buffer: bytearray, *, longest: int = LONGEST_FRAME) -> bytearray | None
 
 def send(fd: int, value: Any) -> None:
     """Write the value, waiting for the reader. Raises `PipeClosed` if there is none."""
-    view = memoryview(encode(value))
+    _write(fd, encode(value))
+
+
+def send_bytes(fd: int, body: bytes) -> None:
+    """Write a frame of these bytes, as `send` does."""
+    _write(fd, wrap(body))
+
+
+def _write(fd: int, frame: bytes) -> None:
+    view = memoryview(frame)
     while view:
         try:
             view = view[os.write(fd, view) :]
@@ -70,10 +84,15 @@ def send(fd: int, value: Any) -> None:
 
 def receive(fd: int) -> Any:
     """The next value, waiting for it. Raises `PipeClosed` at the end of the pipe."""
+    return decode(receive_bytes(fd))
+
+
+def receive_bytes(fd: int) -> bytes:
+    """The body of the next frame, as `receive` waits for it."""
     (length,) = HEADER.unpack(_read_exactly(fd, HEADER.size))
     if length > LONGEST_FRAME:
         raise BadFrame(f"a frame of {length} bytes; {LONGEST_FRAME} are allowed")
-    return decode(_read_exactly(fd, length))
+    return _read_exactly(fd, length)
 
 
 def inherited_pipes(arguments: Sequence[str]) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Self
 
-from assay.errors import AcquireTimeout, BadParameter, ResourceError
+from assay.errors import AcquireTimeout, BadParameter, MissingExtra, ResourceError
 from assay.resources.protocol import Environment, Scope, Startable
 from assay.resources.slots import Grant, Lease, PoolSlots, PoolStatus
 from assay.resources.spec import ResourceSpec
@@ -170,6 +170,8 @@ class ResourcePool:
                 async with asyncio.timeout(max(0.0, deadline - self._clock())):
                     await instance.start()
             ready = True
+        except ModuleNotFoundError as error:
+            raise MissingExtra.of(f"environment {self.name!r}", str(error.name)) from error
         except TimeoutError as error:
             raise AcquireTimeout(
                 f"pool {self.name!r}: an instance did not start within {limit_s:g} s; "

@@ -15,19 +15,25 @@ import fcntl
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
+from assay.errors import ResourceError
+
+T = TypeVar("T")
 MARKS = "ASSAY_CHILD_MARKS"
 """An environment variable: the marks of the child processes that a process descends from."""
 TRACKER = "multiprocessing.resource_tracker"
 """Python's own helper of spawned processes; it ends when the last of them has."""
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +45,16 @@ class RunningProcess:
 
 
 def list_family(*, root: int | None = None, mark: str = "") -> tuple[RunningProcess, ...]:
-    """Every living process that is `root`, descends from it, or inherited the mark.
+    """Every living process that is `root`, descends from it, is of its session, or has the mark.
 
     Empty where there is no /proc.
     """
-    parents = dict(_parents())
-    family = {pid for pid in parents if mark and _carries(pid, mark)}
+    places = dict(_places())
+    parents = {pid: place.parent for pid, place in places.items()}
+    family = {pid for pid in parents if mark and carries(pid, mark)}
     if root is not None:
         family |= _descendants(root, parents) & parents.keys()
+        family |= {pid for pid, place in places.items() if place.session == root}
     family -= {os.getpid()}
     running = (RunningProcess(pid, _command(pid)) for pid in sorted(family) if is_alive(pid))
     return tuple(process for process in running if TRACKER not in process.command)
@@ -66,6 +74,58 @@ def kill_family(root: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(root, signal.SIGKILL)
     kill(descendants)
+
+
+def adopt_orphans() -> bool:
+    """Have the kernel give this process the children of its descendants that die before them.
+
+    Otherwise they become those of the system's first process, and nobody knows whose they were.
+    Returns False where the kernel cannot (it is Linux's PR_SET_CHILD_SUBREAPER).
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    import ctypes  # Of no use to the processes that do not adopt.
+
+    with suppress(OSError, AttributeError):
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    return False
+
+
+def list_adopted() -> tuple[RunningProcess, ...]:
+    """The children of this process that are in another session, those that have ended too."""
+    me, session = os.getpid(), os.getsid(0)
+    return tuple(
+        RunningProcess(pid, _command(pid))
+        for pid, place in _places()
+        if place.parent == me and place.session != session
+    )
+
+
+def reap(pid: int) -> None:
+    """Let the kernel forget a child that has ended, if it is one and has."""
+    with suppress(ChildProcessError):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
+
+
+def family_bytes(processes: tuple[RunningProcess, ...], *, above: int) -> int:
+    """The memory that the processes take; what they share counts once if that is over `above`."""
+    resident = sum(_resident(process.pid) for process in processes)
+    if resident <= above:
+        return resident
+    return sum(_proportional(process.pid) for process in processes)
+
+
+def _resident(pid: int) -> int:
+    with suppress(IndexError, ValueError):
+        return int(_read(pid, "statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def _proportional(pid: int) -> int:
+    for line in _read(pid, "smaps_rollup").splitlines():
+        if line.startswith(b"Pss:"):
+            return int(line.split()[1]) * 1024
+    return _resident(pid)
 
 
 def is_alive(pid: int) -> bool:
@@ -93,13 +153,31 @@ def kill_at_close(fd: int, owner: int) -> bool:
 def worker_pool(
     workers: int, prepare: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
 ) -> ProcessPoolExecutor:
-    """A pool of spawned processes; they end when the parent does, even by SIGKILL."""
+    """A pool of spawned processes; they end when the parent does, even by SIGKILL.
+
+    A worker that is itself starting, and imports the script that starts workers, ends quietly: the
+    pool that it belongs to says why, by `naming_losses`.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)
     return ProcessPoolExecutor(
         max_workers=workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_start_worker,
         initargs=(prepare, arguments),
     )
+
+
+def naming_losses(results: Iterator[T]) -> Iterator[T]:
+    """The results of a pool; one whose process has ended is a `ResourceError` that says why."""
+    try:
+        yield from results
+    except BrokenProcessPool as error:
+        raise ResourceError(
+            "a worker process ended in the middle of its work. In a script, what starts workers "
+            'stands under `if __name__ == "__main__":`, because each of them imports the script; '
+            "otherwise it was killed, or the machine has too little memory"
+        ) from error
 
 
 def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:
@@ -133,13 +211,23 @@ def _status(pid: int) -> list[bytes]:
     return _read(pid, "stat").rpartition(b")")[2].split()
 
 
-def _parents() -> Iterator[tuple[int, int]]:
+class _Place(NamedTuple):
+    """Where a process stands among the others."""
+
+    parent: int
+    session: int
+
+
+def _places() -> Iterator[tuple[int, _Place]]:
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(ValueError, IndexError):
-            yield int(entry.name), int(_status(int(entry.name))[1])
+            pid = int(entry.name)
+            _, parent, _, session = _status(pid)[:4]
+            yield pid, _Place(int(parent), int(session))
 
 
-def _carries(pid: int, mark: str) -> bool:
+def carries(pid: int, mark: str) -> bool:
+    """Whether the process inherited the mark of a child process."""
     variables = _read(pid, "environ").split(b"\0")
     prefix = f"{MARKS}=".encode()
     marks = (line.removeprefix(prefix) for line in variables if line.startswith(prefix))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 from assay.schema.evidence import WorldEvidence
@@ -62,3 +63,15 @@ class Startable(Protocol):
 
     async def start(self) -> None:
         """Make the instance ready for `reset`; `close` ends it also when this was cancelled."""
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """An environment that knows before a run what would end its episodes."""
+
+    async def check_run(self, tasks: Sequence[Task]) -> None:
+        """The episodes of these tasks can begin on this machine, as far as is known beforehand.
+
+        Raises `BadParameter` for a task that `reset` would refuse, `MissingExtra` when something
+        is not installed.
+        """

@@ -12,7 +12,8 @@ from assay.agents.protocol import Agent
 from assay.errors import BadParameter
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run
-from assay.registry import AGENTS
+from assay.registry import AGENTS, MODELS
+from assay.registry.annotations import UNKNOWN, annotations_of, read_option
 from assay.resources.spec import check_options
 
 RECORDINGS = "episodes"
@@ -40,9 +41,19 @@ def choose_agent(agent: str | Callable[..., Agent], options: Mapping[str, Any]) 
     """The agent of that name, or that a factory makes; a wrong option is a `BadParameter`."""
     factory = AGENTS.get(agent) if isinstance(agent, str) else agent
     name = agent if isinstance(agent, str) else str(getattr(agent, "name", agent.__name__))
-    nested = _nested(options)
+    nested = _nested(_read_options(factory, options))
     check_options(f"agent {name!r}", factory, nested)
     return AgentChoice(name, factory, nested)
+
+
+def _read_options(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options, with what a person typed read by the types of the agent and of its model."""
+    types = annotations_of(factory)
+    model = read_option({**with_defaults(factory, {}), **options}.get("model"), str)
+    if isinstance(model, str) and model in MODELS.names():
+        inner = annotations_of(MODELS.get(model))
+        types |= {f"model_options.{name}": annotation for name, annotation in inner.items()}
+    return {key: read_option(value, types.get(key, UNKNOWN)) for key, value in options.items()}
 
 
 def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
@@ -71,9 +82,10 @@ def _nested(options: Mapping[str, Any]) -> dict[str, Any]:
         *parents, last = key.split(".")
         table = nested
         for parent in parents:
-            inner = table.setdefault(parent, {})
-            if not isinstance(inner, dict):
+            inner = table.get(parent)
+            if not isinstance(inner, Mapping | None):
                 raise BadParameter(f"option {key!r}: {parent!r} is {inner!r} already, not a table")
-            table = inner
+            # A copy: the table may be one of the caller's, such as that of a manifest.
+            table[parent] = table = dict(inner or {})
         table[last] = value
     return nested

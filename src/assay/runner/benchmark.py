@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any
 
 from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, UnknownName, did_you_mean
-from assay.registry import BENCHMARKS, REWARDS
+from assay.registry import BENCHMARKS, ENVIRONMENTS, REWARDS, SERVICES, TASKS, Registry
+from assay.registry.annotations import UNKNOWN, annotations_of, read_option
 
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
@@ -42,6 +43,8 @@ class RunLimits(EpisodeLimits):
     """For one reward; a slower one abstains."""
     attempts: int = 3
     """How often a task is tried when its environment fails; every try stays in the ledger."""
+    stop_after_errors: int = 3
+    """So many first attempts that all fail alike end the run; 0 for never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,12 @@ class Benchmark:
 
 
 SECTIONS = ("tasks", "environment", "rewards", "limits", "service")
+REGISTRY_OF: Mapping[str, tuple[Registry[Callable[..., Any]], str]] = {
+    "tasks": (TASKS, "source"),
+    "environment": (ENVIRONMENTS, "name"),
+    "service": (SERVICES, "name"),
+}
+"""Where the objects of a section are registered, and the key that names one."""
 
 
 def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) -> Benchmark:
@@ -143,8 +152,18 @@ def with_settings(
             table = table[parent]
         if not isinstance(table, dict):
             raise BadParameter(f"{where}: [{section}] is {table!r}; it is a table")
-        table[last] = value
+        table[last] = read_option(value, _annotation(section, copy[section], option))
     return copy
+
+
+def _annotation(section: str, table: Mapping[str, Any], option: str) -> Any:
+    """The type of an option of a benchmark, as its object declares it."""
+    registry, key = REGISTRY_OF.get(section, (None, ""))
+    if option == key:
+        return str
+    if registry is None or table.get(key) not in registry.names():
+        return UNKNOWN
+    return annotations_of(registry.get(str(table[key]))).get(option, UNKNOWN)
 
 
 def _read_file(file: Traversable) -> dict[str, Any]:
@@ -193,12 +212,17 @@ class _Table:
             raise self.problem(key, value, "a list of texts")
         return tuple(value)
 
-    def number(self, key: str, default: float, *, whole: bool) -> Any:
+    def number(self, key: str, default: float, *, whole: bool, least: int = 1) -> Any:
+        """A number > 0, or a whole one from `least` up."""
         value = self._take(key, default)
         kinds = (int,) if whole else (int, float)
         # TOML's true is Python's True, which is an int too.
-        if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < float("inf"):
-            raise self.problem(key, value, "a whole number from 1 up" if whole else "a number > 0")
+        in_range = isinstance(value, kinds) and (
+            value >= least if whole else 0 < value < float("inf")
+        )
+        if isinstance(value, bool) or not in_range:
+            expected = f"a whole number from {least} up" if whole else "a number > 0"
+            raise self.problem(key, value, expected)
         return value if whole else float(value)
 
     def optional_table(self, key: str) -> _Table | None:
@@ -243,10 +267,16 @@ def _rewards(table: _Table) -> tuple[ComponentSpec, ...]:
     return rewards
 
 
+MAY_BE_ZERO = ("stop_after_errors",)
+"""Limits of which 0 means that there is none."""
+
+
 def _limits(table: _Table) -> RunLimits:
     defaults = asdict(RunLimits())
     values = {
-        key: table.number(key, default, whole=isinstance(default, int))
+        key: table.number(
+            key, default, whole=isinstance(default, int), least=key not in MAY_BE_ZERO
+        )
         for key, default in defaults.items()
     }
     table.finish()

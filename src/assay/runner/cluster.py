@@ -119,7 +119,11 @@ def _call_payload(payload: bytes, item: Any) -> Any:
 
 
 def ray_executor(address: str | None = None) -> Executor:
-    """An executor whose episodes are played by Ray actors, one at a time on each."""
+    """An executor whose episodes are played by Ray actors, one at a time on each.
+
+    Raises `MissingExtra` if Ray is not installed.
+    """
+    _ray()
 
     @asynccontextmanager
     async def executor(
@@ -354,7 +358,5 @@ def _ray() -> Any:
         import ray.cloudpickle
         import ray.exceptions
     except ImportError as error:
-        raise MissingExtra(
-            "the engine 'ray' needs Ray; install it with: pip install 'assay[ray]'"
-        ) from error
+        raise MissingExtra.of("the engine 'ray'", "ray") from error
     return ray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -14,6 +15,7 @@ from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import RunResources
 from assay.runner.rollout import rollout
 from assay.schema.episode import Episode, Step
+from assay.schema.secrets import SecretMask, environment_secrets
 
 Event: TypeAlias = Step | bytes | Episode
 """A step that was taken, an artifact that it refers to, or the whole episode, which is the last."""
@@ -25,6 +27,7 @@ class RemoteRecorder:
 
     events: asyncio.Queue[Event | None] = field(default_factory=asyncio.Queue)
     """What happened; `None` when the episode is over."""
+    mask: SecretMask = field(default_factory=lambda: SecretMask(environment_secrets(os.environ)))
 
     def steps(self, attempt: str) -> RemoteRecorder:  # noqa: ARG002 - an actor plays one at a time
         return self
@@ -34,6 +37,8 @@ class RemoteRecorder:
 
     def artifact(self, data: bytes | str) -> str:
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        # Before its hash is made: the driver would mask it too, and store it under another one.
+        content = self.mask.bytes(content)
         self.events.put_nowait(content)
         return hashlib.sha256(content).hexdigest()
 

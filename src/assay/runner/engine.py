@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from assay.errors import BadParameter
-from assay.resources.processes import worker_pool
+from assay.resources.processes import naming_losses, worker_pool
 
 EngineName: TypeAlias = Literal["local", "ray"]
 T = TypeVar("T")
@@ -50,6 +50,6 @@ class LocalProcesses:
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+                yield from naming_losses(future.result() for future in done)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from assay.agents.protocol import Agent
-from assay.errors import AssayError
+from assay.errors import AssayError, RunStopped
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of
 from assay.ledger.writer import RunWriter
@@ -22,7 +23,7 @@ from assay.resources.spec import ResourceSpec
 from assay.runner.agents import RECORDINGS, AgentChoice
 from assay.runner.plan import Plan, PlannedAttempt
 from assay.runner.recorder import LedgerSink, RunResources
-from assay.runner.retries import AttemptPolicy, RetryTracker
+from assay.runner.retries import SameFailure, tracker_for
 from assay.runner.rollout import rollout
 from assay.runner.services import fill_base_url, running_service
 from assay.schema.episode import Episode
@@ -49,7 +50,7 @@ class RunProgress:
     mean: float | None
     """Of the primary score, so far and in this process."""
     errors: int
-    """Attempts that the agent or the environment ended."""
+    """Attempts that a failure of the agent, its model or the environment ended."""
     elapsed_s: float
     left_s: float | None
     """At the rate so far; `None` before the first one is done."""
@@ -76,7 +77,7 @@ class ProgressCounter:
     def add(self, episode: Episode, *, settled: bool) -> RunProgress:
         """The state after this attempt; an attempt that will be repeated is not `settled`."""
         self._done += settled
-        self._errors += episode.stop_reason in ("agent_error", "env_error")
+        self._errors += episode.failure is not None
         reward = reward_of(episode)
         if reward is not None:
             self._scored += 1
@@ -113,21 +114,26 @@ async def execute(
     executor: Executor = local_executor,
     on_progress: Callable[[RunProgress], None] = no_progress,
     notes: Mapping[str, Any] | None = None,
+    retry_errors: Collection[str] = (),
+    stop_after_errors: int | None = None,
 ) -> None:
     """Every episode of the plan that this run still lacks is in the ledger.
 
-    `notes` are written with each of them. Raises `MissingExtra` when the machine lacks what the
-    environment or the agent needs.
+    `notes` are written with each of them. An episode whose last attempt ended in one of
+    `retry_errors` is lacking too. Raises `MissingExtra` when the machine lacks what the
+    environment or the agent needs, and `RunStopped` when the first attempts all failed alike:
+    `stop_after_errors` of them, or as many as the plan says; 0 for never.
     """
-    retries = RetryTracker(AttemptPolicy.of(plan))
-    for episode in Run(writer.path).episodes():
-        retries.add(episode)
+    retries = tracker_for(plan, Run(writer.path), retry_errors)
     queue = deque(attempt for attempt in plan.attempts() if not retries.refusal(attempt.key))
     total = len(plan.tasks) * plan.repeats
     counter = ProgressCounter(total, total - len(queue))
     on_progress(counter.now())
     if not queue:
         return
+    limit = plan.benchmark.limits.stop_after_errors
+    same = SameFailure(min(limit if stop_after_errors is None else stop_after_errors, len(queue)))
+    stopped: list[str] = []
 
     async def work(play_attempt: PlayAttempt) -> None:
         while queue:
@@ -135,7 +141,11 @@ async def execute(
             episode = await play_attempt(planned_attempt)
             await writer.finish(episode)
             refusal = retries.add(episode)
-            if not refusal:
+            if failure := same.add(episode):
+                # Attempts that are under way are played to their end; no other one begins.
+                stopped.append(failure)
+                queue.clear()
+            elif not refusal and not stopped:
                 # At the end of the queue: what made the environment fail may have passed by then.
                 queue.append(planned_attempt)
             on_progress(counter.add(episode, settled=bool(refusal)))
@@ -147,12 +157,25 @@ async def execute(
                 for _ in range(workers):
                     group.create_task(work(play_attempt))
         except ExceptionGroup as errors:
-            first: Exception | None = errors.subgroup(AssayError)
-            if first is None:
-                raise
-            while isinstance(first, ExceptionGroup):
-                first = first.exceptions[0]
-            raise first from errors
+            raise _first_of_ours(errors) from errors
+    if stopped:
+        raise RunStopped(_stop_message(stopped[0], writer.path), path=str(writer.path))
+
+
+def _first_of_ours(errors: ExceptionGroup) -> Exception:
+    """The first error in the group that Assay raised on purpose, or the group itself."""
+    first: Exception | None = errors.subgroup(AssayError)
+    while isinstance(first, ExceptionGroup):
+        first = first.exceptions[0]
+    return first or errors
+
+
+def _stop_message(failure: str, path: Path) -> str:
+    return (
+        f"stopped early, since the first attempts all failed alike: {failure[:500]}\n"
+        f"Every attempt is kept. When it is mended: assay run --resume {path} --retry-errors "
+        "(with --stop-after-errors 0 the run goes on whatever fails)"
+    )
 
 
 @asynccontextmanager

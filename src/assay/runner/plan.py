@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,12 +14,14 @@ from assay.agents.protocol import Agent
 from assay.errors import AssayError, BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
 from assay.registry import ENVIRONMENTS, RESERVED, TASKS
+from assay.report.comparability import NO_MATTER
 from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults
-from assay.runner.benchmark import SECTIONS, Benchmark, find_benchmark, read_benchmark
+from assay.runner.benchmark import SECTIONS, Benchmark, RunLimits, find_benchmark, read_benchmark
 from assay.runner.services import service_options
 from assay.schema.manifest import RunManifest
+from assay.schema.secrets import SECRET
 from assay.schema.task import Task
 from assay.scoring.scorer import Scorer, without_defaults
 
@@ -129,11 +132,13 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
             f"run {manifest.run_id!r} is no run of `assay run`, so nothing of it can be resumed"
         )
     options = {} if request.agent is not None else config["agent"]["options"]
+    settings = {**options, **request.settings_of(benchmark=False)}
+    _check_secrets(settings, manifest.run_id)
     plan = make_plan(
         _benchmark(request, manifest),
         choose_agent(
             config["agent"]["name"] if request.agent is None else request.agent,
-            {**options, **request.settings_of(benchmark=False)},
+            settings,
         ),
         selection=config["tasks"] if request.tasks is None else request.tasks,
         repeats=config["repeats"] if request.repeats is None else request.repeats,
@@ -150,6 +155,16 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
     return plan
 
 
+def _check_secrets(options: Mapping[str, Any], run_id: str) -> None:
+    """Raise `BadParameter` if options of the agent are needed that no record keeps."""
+    for key, value in options.items():
+        if SECRET in json.dumps(value, default=str):
+            raise BadParameter(
+                f"run {run_id!r} was started with a secret in the agent's option {key!r}, which "
+                f"no record keeps; give the whole option again, as in `--set {key}=…`"
+            )
+
+
 def _benchmark(request: RunRequest, manifest: RunManifest) -> Benchmark:
     settings = request.settings_of(benchmark=True)
     if request.benchmark is not None:
@@ -160,7 +175,9 @@ def _benchmark(request: RunRequest, manifest: RunManifest) -> Benchmark:
 
 def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
     """Each difference between what was planned and what would be done now, as a sentence."""
-    yield from differences(_without_default_options(manifest.config, plan), plan.config())
+    now = plan.config()
+    then = _with_model_where_it_is_now(_without_default_options(manifest.config, plan), now)
+    yield from differences(then, now)
     rewards = tuple(scorer.spec.id for scorer in plan.scorers)
     if rewards != manifest.rewards:
         yield f"rewards were {list(manifest.rewards)} and are {list(rewards)} now"
@@ -171,8 +188,12 @@ def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[s
 
 
 def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
-    """The configuration of a manifest; older ones name options also where they are the default."""
+    """The configuration of a manifest, as it would be written now.
+
+    Older ones name options also where they are the default, and lack limits that came later.
+    """
     benchmark = dict(config["benchmark"])
+    benchmark["limits"] = {**asdict(RunLimits()), **(benchmark.get("limits") or {})}
     rewards = dict(benchmark.get("rewards") or {})
     options = dict(rewards.get("options") or {})
     for reward, scorer in zip(plan.benchmark.rewards, plan.scorers, strict=True):
@@ -180,6 +201,30 @@ def _without_default_options(config: Mapping[str, Any], plan: Plan) -> dict[str,
         if params:
             options[reward.name] = params
     return {**config, "benchmark": {**benchmark, "rewards": {**rewards, "options": options}}}
+
+
+def relocation(plan: Plan, manifest: RunManifest) -> dict[str, Any]:
+    """What a resumed run has otherwise of where its model is, and how long a reply may take."""
+    then, now = _model_options(manifest.config), _model_options(plan.config())
+    return {key: now.get(key) for key in sorted(NO_MATTER) if then.get(key) != now.get(key)}
+
+
+def _with_model_where_it_is_now(
+    then: Mapping[str, Any], now: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The earlier configuration, with what may be otherwise in a resumed run as it is now."""
+    before, after = _model_options(then), _model_options(now)
+    if not before or not after:
+        return then
+    identity = {key: value for key, value in before.items() if key not in NO_MATTER}
+    location = {key: value for key, value in after.items() if key in NO_MATTER}
+    options = {**then["agent"]["options"], "model_options": {**identity, **location}}
+    return {**then, "agent": {**then["agent"], "options": options}}
+
+
+def _model_options(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    options = config["agent"]["options"].get("model_options")
+    return options if isinstance(options, Mapping) else {}
 
 
 def differences(then: Any, now: Any, path: str = "") -> Iterator[str]:

@@ -10,7 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from assay.agents.models.calls import agent_turn
 from assay.agents.protocol import Action, Agent
+from assay.errors import ModelError
 from assay.ledger.provenance import utc_now
 from assay.resources.pool import Pools
 from assay.resources.spec import ResourceSpec
@@ -18,7 +20,7 @@ from assay.runner.benchmark import RunLimits
 from assay.runner.plan import PlannedAttempt, contract_of
 from assay.runner.scored_steps import StepScoring
 from assay.runner.services import fill_base_url
-from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
+from assay.schema.episode import Episode, Failure, FailureKind, Step, StopReason, Trajectory
 from assay.schema.message import Message
 from assay.schema.observation import Observation
 from assay.schema.score import Score
@@ -83,6 +85,8 @@ class EpisodeRecorder:
         self._turn: Turn = "env_error"
         self._turn_clock = asyncio.timeout(None)
         self._turn_limit_s = 0.0
+        self._cut_off_s = 0.0
+        """How long a call of the model had waited that was cut off since the last action."""
         self._action = Action("")
         """The action that no step records yet."""
         self._scoring = StepScoring(contract_of(self.task), verbatim=True)
@@ -97,15 +101,26 @@ class EpisodeRecorder:
 
     @asynccontextmanager
     async def turn(self, turn: Turn, limit_s: float) -> AsyncIterator[None]:
-        """For at most `limit_s` a failure is the agent's or the environment's, as `turn` says."""
+        """For at most `limit_s` a failure is the agent's or the environment's, as `turn` says.
+
+        Waiting for a model is not the agent's time: a call has its own limit.
+        """
         self._turn, self._turn_limit_s = turn, limit_s
-        async with asyncio.timeout(limit_s) as self._turn_clock:
-            yield
+        if turn == "env_error":
+            async with asyncio.timeout(limit_s) as self._turn_clock:
+                yield
+            return
+        async with agent_turn(limit_s) as agents:
+            self._turn_clock = agents.clock
+            try:
+                yield
+            finally:
+                self._cut_off_s = max(self._cut_off_s, agents.cut_off_s)
 
     def record_action(self, action: Action) -> Action:
         """Note the action, and the messages that the agent's turn added to the conversation."""
         _check_action(action)
-        self._action = action
+        self._action, self._cut_off_s = action, 0.0
         self._messages += [Message.model_validate(message) for message in action.messages]
         return action
 
@@ -144,19 +159,46 @@ class EpisodeRecorder:
         if self.stop_reason is not None:
             self._notes["error_after_the_end"] = message
             return
+        out_of_time = self.episode_clock.expired()
         turn_expired = self._turn_clock.expired()
-        if self.episode_clock.expired() or (turn_expired and self._turn == "agent_error"):
-            limit = "episode_s" if self.episode_clock.expired() else "step_s"
+        if out_of_time and (waited_s := self._waited_for_model_s()):
+            self._notes["limit"] = "episode_s"
+            limit_s = self.resources.limits.episode_s
+            message = (
+                f"the model had not replied after {waited_s:.0f} s, when the episode's "
+                f"{limit_s:g} s (limits.episode_s) were over"
+            )
+            self._fail("model_error", message, error)
+        elif out_of_time or (turn_expired and self._turn == "agent_error"):
+            limit = "episode_s" if out_of_time else "step_s"
             self._notes["limit"] = limit
             self._interrupt(f"out of time ({limit})")
             self.end("timeout")
-            return
-        if turn_expired:
+        elif turn_expired:
             message = f"the environment did not answer within {self._turn_limit_s:g} s"
+            self._fail(self._turn, message, error)
+        elif self._turn == "agent_error" and (failures := _model_errors(error)):
+            message = str(failures[0])[:1_000]
+            self._fail("model_error", message, error, fatal=all(each.fatal for each in failures))
+        else:
+            self._fail(self._turn, message, error)
+
+    def _waited_for_model_s(self) -> float:
+        """How long a call had waited that the end of the episode cut off; 0 for no such call.
+
+        One that had not waited longer than a step may take is not what used the time up.
+        """
+        limits = self.resources.limits
+        least_s = min(limits.step_s, limits.episode_s / 2)
+        return self._cut_off_s if self._cut_off_s >= least_s else 0.0
+
+    def _fail(
+        self, kind: FailureKind, message: str, error: BaseException, *, fatal: bool = False
+    ) -> None:
         trace = "".join(traceback.format_exception(error))[-TRACEBACK_CHARS:]
-        self._failure = Failure(kind=self._turn, message=message, traceback=trace)
+        self._failure = Failure(kind=kind, message=message, traceback=trace, fatal=fatal)
         self._interrupt(message)
-        self.end(self._turn)
+        self.end(kind)
 
     def _interrupt(self, error: str) -> None:
         if self._action != Action(""):
@@ -183,6 +225,16 @@ class EpisodeRecorder:
             failure=self._failure,
             metadata=self._notes,
         )
+
+
+def _model_errors(error: BaseException) -> tuple[ModelError, ...]:
+    """The errors of models that it is, alone or in a group of nothing else; empty for others."""
+    if isinstance(error, ModelError):
+        return (error,)
+    if not isinstance(error, BaseExceptionGroup):
+        return ()
+    inner = [_model_errors(each) for each in error.exceptions]
+    return tuple(each for errors in inner for each in errors) if all(inner) else ()
 
 
 def _check_action(action: Action) -> None:

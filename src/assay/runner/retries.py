@@ -1,25 +1,35 @@
-"""When an attempt that failed is followed by another: the one rule for local runs and for Ray."""
+"""When an attempt that failed is followed by another: the one rule for local runs and for Ray.
+
+And when none follows at all: a run whose first attempts all fail alike is ended early.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from assay.errors import BadParameter
+from assay.ledger.failures import message_key
+from assay.ledger.run import Run
 from assay.runner.plan import AttemptKey, Plan
-from assay.schema.episode import Episode, StopReason
+from assay.schema.episode import FAILURES, Episode, StopReason
 
 WORKER_LOSSES = 3
 """How many workers an episode may take down before that is its environment's failure."""
 SHARD_RETRIES = 5
 """How often a shard is scored again whose worker or node was lost."""
+RETRIED = ("env", "model")
+"""Whose errors are tried again where nobody says whose."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptPolicy:
     """Whether an attempt is followed by another.
 
-    An attempt fails in two ways that are not the agent's doing: its environment ended it, or the
-    worker that played it was lost. Every other ending counts and is never tried again.
+    Its environment may have ended it, or the worker that played it may be lost: then another one
+    follows, up to a number of failures in all. A model that failed was asked again and again
+    already, within the attempt. Every other ending counts.
     """
 
     environment_failures: int
@@ -39,9 +49,11 @@ class AttemptPolicy:
             limit, failure = self.worker_losses, "the worker that played it was lost"
         elif stop_reason == "env_error":
             limit, failure = self.environment_failures, "its environment failed"
+        elif stop_reason == "model_error":
+            return "its model failed; a resumed run can retry errors"
         else:
             return f"it ended with {stop_reason!r}, which counts"
-        return "" if failures < limit else f"{failure}, {limit} times in a row"
+        return "" if failures < limit else f"{failure}, {limit} times in all"
 
 
 class RetryTracker:
@@ -65,3 +77,64 @@ class RetryTracker:
     def refusal(self, key: AttemptKey) -> str:
         """Why the episode is not tried (again); empty when it is."""
         return self._refusals.get(key, "")
+
+    def forget(self, key: AttemptKey) -> None:
+        """The episode may be tried again, as often as a new one."""
+        self._failures.pop(key, None)
+        self._refusals.pop(key, None)
+
+
+def tracker_for(plan: Plan, run: Run, retry_errors: Collection[str] = ()) -> RetryTracker:
+    """What is known of the attempts that a run has; those whose error is retried are forgotten."""
+    retries = RetryTracker(AttemptPolicy.of(plan))
+    for episode in run.episodes():
+        retries.add(episode)
+    for key, attempt in run.attempts().final.items():
+        if attempt.stop_reason in retry_errors:
+            retries.forget(key)
+    return retries
+
+
+def read_retry_errors(whose: str | Sequence[str] | bool) -> tuple[str, ...]:
+    """The stop reasons that `env,model,agent` name; `True` stands for env and model.
+
+    Raises `BadParameter` for any other name.
+    """
+    if isinstance(whose, bool):
+        names: Sequence[str] = RETRIED if whose else ()
+    else:
+        names = whose.split(",") if isinstance(whose, str) else whose
+    reasons = tuple(f"{name.strip()}_error" for name in names)
+    for name, reason in zip(names, reasons, strict=True):
+        if reason not in FAILURES:
+            choices = ", ".join(each.removesuffix("_error") for each in FAILURES)
+            raise BadParameter(f"errors to retry: {name!r}; choose from {choices}")
+    return reasons
+
+
+class SameFailure:
+    """Whether the first attempts that finished all failed alike, so that the others would too."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._key: str | None = None
+        self._count = 0
+
+    def add(self, episode: Episode) -> str:
+        """Count a finished attempt; the message of the failure when it is time to stop.
+
+        Failures are alike when they are fatal, as a refused key is, and `message_key` is the same.
+        """
+        failure = episode.failure
+        if not self._limit:
+            return ""
+        if failure is None or not failure.fatal:
+            self._limit = 0
+            return ""
+        key = message_key(failure.message)
+        if self._key not in (None, key):
+            self._limit = 0
+            return ""
+        self._key = key
+        self._count += 1
+        return failure.message if self._count == self._limit else ""

@@ -4,7 +4,7 @@
     → [agent acts → environment steps → step is recorded]… → an ending → scores → Episode
 
 Whatever breaks on the way is that episode's ending, with its traceback, and never the end of the
-run. The failure is attributed to whoever's turn it was.
+run. The failure is attributed to whoever's turn it was, or to the model that an agent asked.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from assay.resources.context import Context
 from assay.resources.protocol import Environment
 from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import EpisodeRecorder, RunResources
-from assay.schema.episode import Episode
+from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode
 from assay.schema.observation import Observation
 from assay.schema.score import Score
+from assay.scoring.missing_answer import score_missing_answer
 from assay.scoring.scorer import Scorer
 
 
@@ -125,16 +126,29 @@ async def score_episode(
 ) -> tuple[Score, ...]:
     """A score of every reward, in their order; none of them can end the run.
 
-    Every reward abstains from an episode that its environment ended: whatever the agent had done
-    by then, the rest was not in its hands.
+    Every reward abstains from an episode that its model or environment ended: whatever the agent
+    had done by then, the rest was not in its hands.
     """
-    if episode.stop_reason == "env_error":
-        because = episode.failure.message if episode.failure else "the environment failed"
-        return tuple(scorer.abstain("env_error", because) for scorer in scorers)
+    if episode.no_fault:
+        default = NO_FAULT_OF_THE_AGENT[episode.stop_reason]
+        because = episode.failure.message if episode.failure else default
+        return tuple(scorer.abstain(episode.stop_reason, because) for scorer in scorers)
     context.trajectory = episode.trajectory.messages
     context.steps = episode.trajectory.steps
     columns = {**episode.columns(), "context": context}
-    return tuple([await _score_within(limit_s, scorer, columns) for scorer in scorers])
+    scores: list[Score] = []
+    for scorer in scorers:
+        score = _score_without_answer(scorer, episode)
+        scores.append(await _score_within(limit_s, scorer, columns) if score is None else score)
+    return tuple(scores)
+
+
+def _score_without_answer(scorer: Scorer, episode: Episode) -> Score | None:
+    """The score of an episode without an answer; `None` where the reward has to be called."""
+    if episode.final_response is not None:
+        return None
+    failure = episode.failure.message if episode.failure else None
+    return score_missing_answer(scorer, stop_reason=episode.stop_reason, failure=failure)
 
 
 async def _score_within(limit_s: float, scorer: Scorer, columns: dict[str, object]) -> Score:

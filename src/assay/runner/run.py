@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from assay.agents.protocol import Agent
-from assay.errors import BadParameter
+from assay.errors import AssayError, BadParameter, MissingExtra, cause_of
 from assay.ledger.layout import find_run
 from assay.ledger.provenance import (
     RepositoryState,
@@ -22,15 +23,22 @@ from assay.ledger.provenance import (
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.runner.agents import with_recordings
+from assay.resources.protocol import Checkable
+from assay.resources.spec import ResourceSpec
+from assay.runner.agents import AgentChoice, with_recordings
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
-from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed
+from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed, relocation
+from assay.runner.retries import read_retry_errors
+from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
+from assay.schema.secrets import secret_values
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
 """Their versions can change what an agent sees or what a reward says."""
+ANY_ADDRESS = "http://127.0.0.1"
+"""Stands for the address of a service that does not run yet."""
 
 
 def run(
@@ -46,6 +54,8 @@ def run(
     focus: str | None = None,
     expect: Mapping[str, Sequence[str]] | None = None,
     resume: str | Path | None = None,
+    retry_errors: str | Sequence[str] | bool = False,
+    stop_after_errors: int | None = None,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
     progress: Callable[[RunProgress], None] = no_progress,
@@ -62,14 +72,25 @@ def run(
     `address`, or one that is started on this machine.
 
     With `resume`, exactly what that run still lacks is run. Other arguments have to be what
-    the run was started with; the engine may be another.
+    the run was started with; the engine may be another, and so may where the model is and how long
+    a reply may take (`model_options.base_url`, `timeout_s`, …). `retry_errors` names whose errors
+    are run again, as new attempts: `"env,model"`, which `True` stands for, or `"agent"`.
+
+    Raises `RunStopped` when the first `stop_after_errors` attempts (3, or what the benchmark's
+    limits say; 0 for never) all failed alike, such as with a key that is refused.
     """
     request = RunRequest(benchmark, agent, settings or {}, tasks, repeats, expect, focus)
     executor = find_executor(engine, address)
     with start(
-        request, workers=workers, resume=resume, runs_dir=runs_dir, repository=repository
+        request,
+        workers=workers,
+        resume=resume,
+        retry_errors=retry_errors,
+        runs_dir=runs_dir,
+        repository=repository,
+        elsewhere=engine != "local",
     ) as started:
-        return started.finish(progress, executor)
+        return started.finish(progress, executor, stop_after_errors=stop_after_errors)
 
 
 def find_executor(engine: EngineName, address: str | None = None) -> Executor:
@@ -94,6 +115,8 @@ class StartedRun:
     workers: int
     notes: Mapping[str, Any]
     """What every episode from now on has in its metadata."""
+    retry_errors: tuple[str, ...] = ()
+    """The stop reasons whose episodes are run again."""
 
     @property
     def path(self) -> Path:
@@ -103,8 +126,17 @@ class StartedRun:
         self,
         progress: Callable[[RunProgress], None] = no_progress,
         executor: Executor = local_executor,
+        *,
+        stop_after_errors: int | None = None,
     ) -> Run:
-        """Execute everything that the run still lacks, and return it."""
+        """Execute everything that the run still lacks, and return it.
+
+        Raises `RunStopped` when the first `stop_after_errors` attempts all fail alike.
+        """
+        if stop_after_errors is not None and stop_after_errors < 0:
+            raise BadParameter(
+                f"stop_after_errors is {stop_after_errors!r}; it is a whole number, and 0 is never"
+            )
         plan = replace(self.plan, agent=with_recordings(self.plan.agent, self.path.parent))
         work = execute(
             plan,
@@ -113,6 +145,8 @@ class StartedRun:
             executor=executor,
             on_progress=progress,
             notes=self.notes,
+            retry_errors=self.retry_errors,
+            stop_after_errors=stop_after_errors,
         )
         _complete(work)
         return Run(self.path)
@@ -129,10 +163,20 @@ def start(
     *,
     workers: int = 2,
     resume: str | Path | None = None,
+    retry_errors: str | Sequence[str] | bool = False,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
+    elsewhere: bool = False,
 ) -> StartedRun:
-    """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet."""
+    """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet.
+
+    What would end every episode is raised before anything is written: a missing extra, an option
+    that the agent or the environment refuses, a task that the environment refuses. With `elsewhere`
+    the environment is not asked, because its machine is another one.
+    """
+    reasons = read_retry_errors(retry_errors)
+    if reasons and resume is None:
+        raise BadParameter("errors are retried of a run that is resumed; say which one to resume")
     if workers < 1:
         raise BadParameter(f"workers is {workers!r}; it is a whole number from 1 up")
     folder = Path(runs_dir)
@@ -140,12 +184,52 @@ def start(
     earlier = None if resume is None else Run(find_run(resume, folder))
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
     # Raises what the agent raises for its options: better now than in every episode.
-    _complete(with_recordings(plan.agent, folder).build().close())
+    _complete(_check_agent(with_recordings(plan.agent, folder)))
+    secrets = secret_values(plan.agent.to_record())
     if earlier is None:
+        if not elsewhere:
+            _complete(_check_environment(plan))
         manifest = _manifest(plan, code, request.focus or "")
-        return StartedRun(plan, RunWriter.create(folder, manifest), workers, {})
-    notes = _other_code(earlier.manifest, code)
-    return StartedRun(plan, RunWriter.open(earlier.path), workers, notes)
+        writer = RunWriter.create(folder, manifest, secrets=secrets)
+        return StartedRun(plan, writer, workers, {})
+    moved = relocation(plan, earlier.manifest)
+    notes = _other_code(earlier.manifest, code) | ({"resumed_with": moved} if moved else {})
+    return StartedRun(plan, RunWriter.open(earlier.path, secrets=secrets), workers, notes, reasons)
+
+
+@contextmanager
+def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Whatever the maker of `what` raises says so; what Assay itself raises does already."""
+    try:
+        yield
+    except AssayError:
+        raise
+    except ModuleNotFoundError as error:
+        raise MissingExtra.of(what, str(error.name)) from error
+    except Exception as error:
+        # Their names alone: a value may be a key.
+        names = f"the options {', '.join(options)}" if options else "its defaults"
+        raise BadParameter(f"{what} cannot be made with {names}: {cause_of(error)}") from error
+
+
+async def _check_agent(agent: AgentChoice) -> None:
+    """The agent takes its options."""
+    with _refusal_of(f"agent {agent.name!r}", agent.options):
+        built = agent.build()
+    await built.close()
+
+
+async def _check_environment(plan: Plan) -> None:
+    """The environment takes its options and the tasks, as far as is known before it is reset."""
+    name, options = plan.benchmark.environment.name, dict(plan.benchmark.environment.options)
+    build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS)).builder()
+    with _refusal_of(f"environment {name!r}", options):
+        environment = build()
+    try:
+        if isinstance(environment, Checkable):
+            await environment.check_run(fill_base_url(plan.tasks, ANY_ADDRESS))
+    finally:
+        await environment.close()
 
 
 def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:

@@ -17,9 +17,14 @@ Severity: TypeAlias = Literal["info", "low", "medium", "high", "critical"]
 Family: TypeAlias = Literal[
     "correctness", "degenerate", "spray", "text", "shape", "agent", "machine"
 ]
-Kind: TypeAlias = Literal["maths", "qa", "structured", "agent", "environment"]
+Kind: TypeAlias = Literal[
+    "maths", "qa", "choice", "structured", "agent", "environment", "format"
+]  # fmt: skip
 Budget: TypeAlias = Literal["fast", "full"]
 Outcome: TypeAlias = Literal["passed", "found", "accepted", "skipped"]
+Concern: TypeAlias = Literal["fooled", "recall", "robustness"]
+"""Paid for what should earn nothing; refuses what is right; or fails, hangs, varies or leaves
+something behind."""
 Form: TypeAlias = Literal["registered", "module", "file", "url"]
 Shape: TypeAlias = Literal[
     "assay", "agentfly", "trl", "trl-text", "verl", "openrlhf", "verifiers", "verifiers-text",
@@ -115,6 +120,8 @@ class FindingFacts:
     tried: int
     accepted: str | None
     """Why it is meant to be so; `None` when nobody declared that it is."""
+    cause: str
+    """The name of its root cause; findings of one flaw have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +131,22 @@ class FindingRecord(FindingFacts):
     reproducer: Reproducer | None
     """`None` where a reader left it out."""
     snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRecord:
+    """One flaw of the target, with the checks that it showed in."""
+
+    name: str
+    title: str
+    concern: Concern
+    severity: Severity
+    """The worst of its findings."""
+    fix: str
+    accepted: bool
+    """Whether its findings are meant to be."""
+    checks: tuple[str, ...]
+    """Worst first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +187,11 @@ class AuditReport(AuditFacts):
     """Among the findings that are not accepted."""
     passes_at: Severity | None
     """The strictest gate that it passes."""
+    fooled: bool | None
+    """Whether an open finding of medium severity or worse is pay for what should earn none; `None`
+    in a record from before it was said."""
+    causes: tuple[CauseRecord, ...]
+    """Worst first; accepted ones after all others."""
     findings: tuple[FindingRecord, ...]
     """Worst first; accepted ones after all others."""
     checks: tuple[CheckRecord, ...]

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, get_args
 
-from pydantic import Field, FiniteFloat
+from pydantic import Field, FiniteFloat, SerializerFunctionWrapHandler, model_serializer
 
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.message import Message
+from assay.schema.name import NameOrEmpty
 from assay.schema.record import Record, ScoreField
 from assay.schema.task import Task
 from assay.schema.usage import Usage
 
 StopReason = Literal[
-    "answered", "finished", "gave_up", "step_limit", "timeout", "agent_error", "env_error"
-]
+    "answered", "finished", "gave_up", "step_limit", "timeout",
+    "agent_error", "model_error", "env_error",
+]  # fmt: skip
 """How an episode ended: answered, ended by the environment, out of something, or broken."""
+FailureKind = Literal["agent_error", "model_error", "env_error"]
+"""The endings that are failures, by who failed."""
+NO_FAULT_OF_THE_AGENT: Mapping[str, str] = MappingProxyType(
+    {
+        "model_error": "the model could not be asked",
+        "env_error": "the environment failed",
+    }
+)
+"""The endings that say nothing of the agent, with what happened in words: every reward abstains
+from such an episode, it is in no mean, and any other attempt counts before it."""
+FAILURES: tuple[str, ...] = get_args(FailureKind)
 
 MOST = 2**53
 """The largest count: beyond it other languages and databases lose digits."""
@@ -60,9 +74,19 @@ class Trajectory(Record):
 class Failure(Record):
     """What broke, for an episode that ended in an error."""
 
-    kind: Literal["agent_error", "env_error"]
+    kind: FailureKind
     message: str
     traceback: str = ""
+    fatal: bool = False
+    """Whether other attempts would fail in the same way, as with a key that is refused."""
+
+    @model_serializer(mode="wrap")
+    def _without_default(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """`fatal` is only written where it is true, as records had none before."""
+        fields: dict[str, Any] = write(self)
+        if not self.fatal:
+            del fields["fatal"]
+        return fields
 
 
 def _steps(data: Mapping[str, Any]) -> tuple[Step, ...]:
@@ -93,7 +117,7 @@ class Episode(Record):
     is read without its steps.
     """
 
-    attempt: str = ""
+    attempt: NameOrEmpty = ""
     """Safe as a file name, and unique in its run."""
     task: Task
     repeat: int = Field(default=0, ge=0, le=MOST)
@@ -116,6 +140,11 @@ class Episode(Record):
     @property
     def stop_reason(self) -> StopReason:
         return self.trajectory.stop_reason
+
+    @property
+    def no_fault(self) -> bool:
+        """Whether something other than the agent ended it: then it has no score."""
+        return self.stop_reason in NO_FAULT_OF_THE_AGENT
 
     @property
     def domain(self) -> str:

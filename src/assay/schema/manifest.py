@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
+from assay.schema.name import Name, NameOrEmpty
 from assay.schema.record import Record
 
 RUN_SCHEMA = "assay.run/1"
@@ -16,11 +17,12 @@ class RunManifest(Record):
     """The head of a run folder, written before its first episode and never changed."""
 
     schema_id: str = RUN_SCHEMA
-    run_id: str
+    run_id: NameOrEmpty
+    """Empty only until the run is written."""
     benchmark: str
     agent: str
     config: dict[str, Any] = Field(default_factory=dict)
-    """The resolved configuration, nulls included."""
+    """The resolved configuration, nulls included, with `[secret]` for what is one."""
     versions: dict[str, str] = Field(default_factory=dict)
     rewards: tuple[str, ...] = ()
     """`name@version`, the primary one first."""
@@ -35,7 +37,7 @@ class RunManifest(Record):
     """A hash of what is not committed there; empty when nothing is, `unknown` when git failed."""
     focus: str = ""
     """What the run is meant to show, written before it started."""
-    parent: str | None = None
+    parent: Name | None = None
     """The run whose episodes were scored again, for a run that executed nothing itself."""
     created_at: str = ""
     """ISO 8601, in UTC."""

@@ -4,43 +4,75 @@ A `Scorer` is a reward bound to its configuration. It picks the columns that the
 calls it, turns whatever came back into a score, and turns whatever was raised into an abstention
 that keeps the traceback. Everything else in Assay goes through it: a call from Python, a batch
 file, a server, a trainer, a run.
+
+Nothing that a row holds, and nothing that a reward returns or raises, leaves this boundary as an
+exception. What does is for the caller to mend, on every row alike: a column that is not there, an
+option that the reward refuses; and what stops the program from outside, such as Ctrl-C.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-import traceback
-from collections.abc import Awaitable, Callable, Mapping
-from math import isfinite
-from numbers import Real
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
-from assay.errors import BadParameter, MissingParameter
-from assay.registry import RewardSpec, find_reward
+from assay.errors import BadParameter, MissingExtra, MissingParameter
+from assay.registry import RewardSpec, bound_options, find_reward
 from assay.schema.score import Abstained, Json, Score, Scored
+from assay.schema.values import describe, is_missing, plain
+from assay.scoring.columns import NoSuchPath, check_columns, look_up
+from assay.scoring.failures import FAILURES, PASSED, message_of, traceback_of
+from assay.scoring.kinds import RESPONSE, TEXT, ColumnKind, asks_for_none, column_kinds
+from assay.scoring.results import to_score
 
-TRACEBACK_LIMIT = 4_000
-"""Characters kept of a reward's traceback; the end of it names the cause."""
+ROW_REASONS = frozenset(
+    {"bad_row", "bad_reference", "bad_response", "missing_reference", "unparseable_reference"}
+)
+"""Abstentions that are about the row's own data: whoever mends it needs to know which row it is."""
 
 
 class Scorer:
-    """A reward with its configuration, ready for many rows."""
+    """A reward with its configuration, ready for many rows.
 
-    __slots__ = ("_optional", "_required", "params", "spec")
+    `columns` says which column of a row holds a parameter of the reward, where it has another name:
+    `{"answer": "solution"}`; a dotted path leads into a column.
+    """
+
+    __slots__ = (
+        "_has_scored",
+        "_kinds",
+        "_optional",
+        "_required",
+        "asks_for_none",
+        "columns",
+        "params",
+        "spec",
+    )
 
     def __init__(
-        self, reward: str | Callable[..., Any], params: Mapping[str, Any] | None = None
+        self,
+        reward: str | Callable[..., Any],
+        params: Mapping[str, Any] | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         self.spec: RewardSpec = find_reward(reward)
         self._required = self.spec.required
         self._optional = self.spec.optional
-        _check_params(self.spec, params or {})
-        self.params: dict[str, Any] = without_defaults(self.spec, params or {})
+        self._kinds, self.asks_for_none = _signature_of(self.spec)
+        options = {**bound_options(reward), **(params or {})}
+        _check_params(self.spec, options)
+        check_columns(self.spec, columns or {})
+        self.params: dict[str, Any] = without_defaults(self.spec, options)
         """The configuration where it differs from the reward's defaults, as scores record it."""
+        self.columns: dict[str, str] = dict(columns or {})
+        self._has_scored = False
 
-    def __reduce__(self) -> tuple[type[Scorer], tuple[Any, ...]]:
-        return Scorer, (self.spec.function, self.params)
+    def __reduce__(self) -> tuple[Callable[..., Scorer], tuple[Any, ...]]:
+        return _make_scorer, (self.spec.function, self.params, self.columns)
 
     def __call__(self, columns: Mapping[str, Any]) -> Score:
         """The score of one row.
@@ -49,21 +81,26 @@ class Scorer:
         configuration (`BadParameter`): that is the caller's to mend, on every row alike.
         """
         arguments = self._arguments(columns)
+        if isinstance(arguments, (Scored, Abstained)):
+            return arguments
         if self.spec.is_async:
             return _run_coroutine(self._score_async(arguments), self.spec.name)
         try:
             result = self.spec.function(**arguments)
-        except BadParameter:
+        except PASSED:
             raise
-        except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._grader_error(error)
+        except BaseException as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
+            return self._failed(error)
         if inspect.isawaitable(result):
             return _run_coroutine(self._settle(result), self.spec.name)
         return self._sign(result)
 
     async def score_async(self, columns: Mapping[str, Any]) -> Score:
         """As a call, without blocking the event loop: a plain function runs in a thread."""
-        return await self._score_async(self._arguments(columns))
+        arguments = self._arguments(columns)
+        if isinstance(arguments, (Scored, Abstained)):
+            return arguments
+        return await self._score_async(arguments)
 
     def abstain(self, reason: str, because: str) -> Abstained:
         """An abstention in this reward's name, for a row that never reached it."""
@@ -71,24 +108,68 @@ class Scorer:
             reason, because, self.spec.parts or (), scorer=self.spec.id, params=self.params
         )
 
+    def score_no_answer(self, because: str) -> Scored:
+        """The score where there is no response, of a reward that does not ask to be called then."""
+        parts = dict.fromkeys(self.spec.parts or ())
+        return Scored(0.0, because, parts).sign(self.spec.id, self.params)
+
     async def _score_async(self, arguments: dict[str, Any]) -> Score:
-        call = self.spec.function if self.spec.is_async else self._call_in_thread
-        return await self._settle(call(**arguments))
+        if self.spec.is_async:
+            return await self._settle(self.spec.function, arguments)
+        result = await asyncio.to_thread(self._call, arguments)
+        if isinstance(result, _Raised):
+            return self._failed(result.error)
+        if inspect.isawaitable(result):
+            return await self._settle(result)
+        return self._sign(result)
 
-    async def _call_in_thread(self, /, **arguments: Any) -> Any:
-        result = await asyncio.to_thread(self.spec.function, **arguments)
-        return await result if inspect.isawaitable(result) else result
-
-    async def _settle(self, pending: Awaitable[Any]) -> Score:
+    def _call(self, arguments: dict[str, Any]) -> Any:
+        """What the reward returned, or raised: not every exception passes from thread to loop."""
         try:
-            return self._sign(await pending)
-        except BadParameter:
+            return self.spec.function(**arguments)
+        except PASSED:
             raise
-        except Exception as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
-            return self._grader_error(error)
+        except BaseException as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
+            return _Raised(error)
 
-    def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        arguments = dict(self.params)
+    async def _settle(self, pending: Any, arguments: dict[str, Any] | None = None) -> Score:
+        """The score of what the awaitable, or the coroutine function, returns."""
+        try:
+            result = await (pending if arguments is None else pending(**arguments))
+        except PASSED:
+            raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return self._failed(error)
+        except BaseException as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
+            return self._failed(error)
+        return self._sign(result)
+
+    def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any] | Score:
+        """What the reward is called with, or the score of a row that it is not called for."""
+        try:
+            arguments = self._pick(self._with_columns(columns))
+            return self._refuse(arguments) or {**self.params, **arguments}
+        except (MissingParameter, *PASSED):
+            raise
+        except NoSuchPath as error:
+            return self.abstain("bad_row", str(error))
+        except BaseException as error:  # noqa: BLE001 - a row's objects may fail at anything
+            return self.abstain("bad_row", f"the row cannot be read: {message_of(error)}")
+
+    def _with_columns(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The row, with the reward's own names added."""
+        if not self.columns:
+            return columns
+        row = dict(columns)
+        for parameter, column in self.columns.items():
+            row[parameter] = look_up(columns, column, parameter, self.spec.name)
+        return row
+
+    def _pick(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
         for name in self._required:
             if name not in columns or _is_text_for_context(name, columns):
                 raise MissingParameter(_missing(self.spec, name, columns))
@@ -103,13 +184,47 @@ class Scorer:
                     arguments[name] = value
         return arguments
 
+    def _refuse(self, arguments: dict[str, Any]) -> Score | None:
+        """The score of a row that the reward is not called for; `None` if it is.
+
+        It abstains if a column is not of the kind that the reward's annotation declares. Values of
+        other libraries are replaced by Python's own where the kind is declared.
+        """
+        if arguments.get(RESPONSE, "") is None and not self.asks_for_none:
+            return self.score_no_answer("there is no response")
+        for name, kind in self._kinds.items():
+            if name not in arguments:
+                continue
+            value = arguments[name]
+            if value is None and name == RESPONSE:
+                continue
+            value = plain(value)
+            missing = is_missing(value)
+            if not kind.accepts(value) or (missing and name == RESPONSE):
+                return self._abstain_from(name, value, kind)
+            arguments[name] = None if missing else value
+        return None
+
+    def _abstain_from(self, name: str, value: Any, kind: ColumnKind) -> Abstained:
+        because = f"{name!r} is {describe(value)}, and {self.spec.name} reads {kind.text}"
+        if name == RESPONSE:
+            return self.abstain("bad_response", because)
+        reason = "missing_reference" if is_missing(value) else "bad_reference"
+        return self.abstain(reason, because)
+
     def _sign(self, result: Any) -> Score:
         try:
             score = to_score(result)
-        except (TypeError, ValueError) as error:
-            return self.abstain("grader_error", f"{self.spec.name} {error}")
-        if self.spec.parts is not None:
-            score = self._with_fixed_parts(score)
+            if self.spec.parts is not None:
+                score = self._with_fixed_parts(score)
+        except PASSED:
+            raise
+        except BaseException as error:  # noqa: BLE001 - what a reward returned may fail at anything
+            FAILURES.add(self.spec.id, error, "its result")
+            known = type(error) in (TypeError, ValueError)
+            because = str(error) if known else f"returned a result that raised {message_of(error)}"
+            return self.abstain("grader_error", f"{self.spec.name} {because}")
+        self._has_scored = True
         return score.sign(self.spec.id, self.params)
 
     def _with_fixed_parts(self, score: Score) -> Score:
@@ -121,73 +236,69 @@ class Scorer:
         if set(score.parts) == set(declared):
             ordered = {name: score.parts[name] for name in declared}
             return Scored(score.value, score.because, ordered, score.notes)
-        return Abstained(
-            "grader_error",
-            f"{self.spec.name} declares the parts {sorted(declared)} and returned "
-            f"{sorted(score.parts)}; every result carries all of them and no other",
-            declared,
+        raise ValueError(
+            f"declares the parts {sorted(declared)} and returned "
+            f"{sorted(score.parts)}; every result carries all of them and no other"
         )
 
-    def _grader_error(self, error: Exception) -> Abstained:
-        trace = "".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:]
+    def _failed(self, error: BaseException) -> Abstained:
+        """The abstention for what the reward raised; raises it again if its options are refused.
+
+        With its defaults, or after it has scored a row, a reward that speaks of its configuration
+        means something else.
+        """
+        if isinstance(error, (BadParameter, MissingExtra)) and self.params and not self._has_scored:
+            raise error
+        FAILURES.add(self.spec.id, error)
         return Abstained(
             "grader_error",
-            f"{self.spec.name} raised {type(error).__name__}: {str(error)[:300]}",
+            f"{self.spec.name} raised {message_of(error)}",
             self.spec.parts or (),
-            {"traceback": trace},
+            {"traceback": traceback_of(error)},
             self.spec.id,
             self.params,
         )
 
 
-def to_score(result: Any) -> Score:
-    """Whatever a reward function returned, as a score.
+class _Raised:
+    """What a reward raised in another thread."""
 
-    A number, a mapping with a `reward` key (its other numbers become parts, its texts notes), or
-    a score. Anything else, `None` and NaN included, is an error: it does not say what it means.
-    """
-    if isinstance(result, (Scored, Abstained)):
-        return result
-    if isinstance(result, Mapping):
-        return _from_mapping(result)
-    if isinstance(result, Real):
-        return Scored(_finite(result, "reward"))
-    number = getattr(result, "item", None)
-    if callable(number):
-        return to_score(number())
-    raise TypeError(f"returned {result!r:.200}; a reward is a number, a mapping or a Score")
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
 
 
-def _from_mapping(result: Mapping[Any, Any]) -> Score:
-    if "reward" not in result:
-        raise ValueError(
-            f"returned a mapping without 'reward'; its keys: {sorted(map(str, result))}"
-        )
-    value = result["reward"]
-    if value is None:
-        reason = result.get("abstained") or "unscored"
-        return Abstained(str(reason), "the reward function returned no number")
-    parts: dict[str, float | None] = {}
-    notes: dict[str, str] = {}
-    for key, item in result.items():
-        if key == "reward":
-            continue
-        if item is None:
-            parts[str(key)] = None
-        elif isinstance(item, Real):
-            parts[str(key)] = _finite(item, str(key))
-        else:
-            notes[str(key)] = item if isinstance(item, str) else repr(item)
-    return Scored(_finite(value, "reward"), "", parts, notes)
+def _make_scorer(
+    function: Callable[..., Any], params: dict[str, Any], columns: dict[str, str]
+) -> Scorer:
+    return Scorer(function, params, columns=columns)
 
 
-def _finite(value: Any, name: str) -> float:
-    number = float(value)
-    if not isfinite(number):
-        raise ValueError(
-            f"returned {name}={number!r}; a score is finite, an abstention has no number"
-        )
-    return number
+class _Signature(NamedTuple):
+    """What a reward's annotations say."""
+
+    kinds: Mapping[str, ColumnKind]
+    """Of the columns that it takes; the response is text where nothing is declared."""
+    asks_for_none: bool
+
+
+def _signature_of(spec: RewardSpec) -> _Signature:
+    try:
+        return _cached_signature(spec.function, spec.required, spec.optional)
+    except TypeError:  # a callable that cannot be hashed
+        return _signature(spec.function, spec.required, spec.optional)
+
+
+def _signature(
+    function: Callable[..., Any], required: tuple[str, ...], optional: tuple[str, ...]
+) -> _Signature:
+    names = [name for name in (*required, *optional) if name not in ("trajectory", "context")]
+    kinds = column_kinds(function, names, default={RESPONSE: TEXT})
+    return _Signature(kinds, asks_for_none(function))
+
+
+_cached_signature = lru_cache(maxsize=256)(_signature)
 
 
 def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
@@ -200,6 +311,9 @@ def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:
             raise BadParameter(
                 f"{spec.name} needs its option {name!r}; pass params={{{name!r}: …}}"
             )
+    for name, module in spec.extras.items():
+        if params.get(name) and find_spec(module) is None:
+            raise MissingExtra.of(f"{spec.name} with {name}={params[name]!r}", module)
 
 
 def without_defaults(spec: RewardSpec, params: Mapping[str, Any]) -> dict[str, Any]:

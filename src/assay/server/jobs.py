@@ -9,13 +9,14 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from assay.adapters.binding import Binding, bind
-from assay.errors import BadParameter, BadRecord, MissingParameter, UnknownName
+from assay.errors import BadRecord, Interruption, UnknownName
 from assay.registry import find_reward
 from assay.runner.batch import score_row
 from assay.runner.results import result_of
@@ -28,6 +29,10 @@ Counts: TypeAlias = Counter[tuple[str, Outcome]]
 
 NICE = 5
 """By how much a worker gives way to the processes around it."""
+OOM_SCORE = 500
+"""How far before others the kernel chooses a worker to end, out of 1,000."""
+ROW_SHARE = 0.5
+"""Of the time that is left, what one row may take while others wait behind it."""
 
 
 class ScorerSpec(NamedTuple):
@@ -64,40 +69,61 @@ class ChunkResult(NamedTuple):
     """What the workers took; 0 when none brought it back."""
 
 
-class OutOfTime(BaseException):
-    """The alarm of a worker. Not an `Exception`: a reward that catches those must not catch it."""
+class Turn(NamedTuple):
+    """What a worker has for one call."""
+
+    budget_s: float
+    begin: Callable[[int, int], None] = lambda row, behind: None  # noqa: ARG005 - for nobody
+    """Says which row is next, from 0, and how many are behind it."""
 
 
-def prepare(imports: Sequence[str], rewards: Sequence[str]) -> None:
-    """Load every module and reward, so that no request waits for it.
+class OutOfTime(Interruption):
+    """The alarm of a worker."""
+
+
+def prepare(argument: tuple[Sequence[str], Sequence[str]], turn: Turn) -> int:  # noqa: ARG001 - as any work
+    """Load every module and reward, so that no request waits for it; returns the process's id.
 
     On a busy machine the server's event loop goes first: it has little to do, and soon.
     """
     os.nice(NICE)
+    with suppress(OSError):
+        # When memory runs out the kernel ends a worker, and never the server.
+        Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE))
+    imports, rewards = argument
     for module in imports:
         import_module(module)
     for name in rewards:
         # A reward that cannot be loaded abstains when it is used, with the reason.
         with suppress(UnknownName):
             find_reward(name)
+    return os.getpid()
 
 
-def read_body(body: bytes, budget_s: float) -> Any:  # noqa: ARG001 - it cannot be interrupted
+def read_body(body: bytes, turn: Turn) -> Any:  # noqa: ARG001 - it cannot be interrupted
     """The JSON value in the body of a request."""
     return read_json(body)
 
 
-def score_chunk(chunk: RowChunk, budget_s: float) -> ChunkResult:
-    """The scores of every row of the chunk; those that the time did not suffice for abstain."""
+def score_chunk(chunk: RowChunk, turn: Turn) -> ChunkResult:
+    """The scores of every row of the chunk; those that the time did not suffice for abstain.
+
+    A row that others wait behind may take half of the time that is left, so that one which never
+    returns costs no other its score.
+    """
     bindings = bind_all(chunk.scorers, chunk.columns)
     started = time.monotonic()
     results = []
     counts: Counts = Counter()
-    for number, item in chunk.items:
+    for place, (number, item) in enumerate(chunk.items):
+        behind = len(chunk.items) - 1 - place
+        turn.begin(place, behind)
         row, problem = _read_row(item)
         scores = {}
+        share = ROW_SHARE if behind else 1.0
+        row_ends = time.monotonic() + share * (started + turn.budget_s - time.monotonic())
         for binding in bindings:
-            left_s = budget_s - (time.monotonic() - started)
+            left_s = row_ends - time.monotonic()
             score = _score(binding, row, problem, f"{chunk.unit} {number}", left_s)
             scores[binding.name] = score
             counts[binding.name, "abstained" if score.abstained else "scored"] += 1
@@ -129,7 +155,8 @@ def join_results(results: Sequence[ChunkResult]) -> ChunkResult:
 
 def bind_all(scorers: Sequence[ScorerSpec], columns: Mapping[str, str]) -> list[Binding]:
     """The rewards, looked up by name and configured."""
-    return [bind(name, params=params, columns=columns) for name, params in scorers]
+    # A trainer's route has cut off its end tokens; any other response is scored as it came.
+    return [bind(name, params=params, columns=columns, end_tokens=()) for name, params in scorers]
 
 
 def _result(number: int, row: Any, scores: dict[str, Score]) -> bytes:
@@ -160,16 +187,11 @@ def _score(binding: Binding, row: Any, problem: str, place: str, left_s: float) 
         return scorer.abstain("deadline", f"{place} was not begun before the deadline")
     try:
         with alarm(left_s):
-            if binding.columns and isinstance(row, Mapping):
-                row = binding.row(row)
             return score_row(scorer, row, place)
-    except MissingParameter as error:
-        return scorer.abstain("bad_row", f"{place}: {error}")
     except OutOfTime:
         return scorer.abstain("deadline", f"{place} was not finished before the deadline")
-    except BadParameter:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a reward that calls sys.exit() ends no worker
+    except KeyboardInterrupt as error:
+        # A worker takes no Ctrl-C, so it is the reward that raised it.
         return scorer.abstain("grader_error", f"{scorer.spec.name} raised {type(error).__name__}")
 
 

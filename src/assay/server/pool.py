@@ -1,31 +1,42 @@
-"""Worker processes, each alone in an executor of one: one that dies or hangs ends no other."""
+"""Worker processes: bounded children that do one call at a time, each within its deadline.
+
+Whatever a reward does (forks, hangs, dies, takes all memory, keeps the pipes open in a process that
+it started), the call ends at its deadline, the worker is replaced, and what it started is killed.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
+import pickle
+import resource
+import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from assay.resources.processes import kill_family, worker_pool
+from assay.resources import processes
+from assay.resources.child import ChildProcess, same_interpreter
+from assay.resources.frames import BadFrame, PipeClosed
 from assay.server import jobs
+from assay.server.jobs import ROW_SHARE, Turn
+from assay.server.progress import Place, Progress
 from assay.server.telemetry import log
 
 T = TypeVar("T")
 
-LossCause: TypeAlias = Literal["deadline", "died"]
-"""Why a worker did not return a result."""
+LossCause: TypeAlias = Literal["deadline", "died", "memory", "stuck"]
+"""Why a worker did not return a result; one that is stuck has time left, which others need."""
 
 START_S = 60.0
 """A worker that has not started by then is ended, and another one tried."""
 PAUSE_S = 1.0
 """Between two attempts to start a worker."""
-END_S = 5.0
-"""For an idle worker to end by itself."""
+WATCH_S = 0.25
+"""How often a worker that is at work is looked at: its memory, and the row it is at."""
+IDLE_S = 1.0
+"""How often a worker that waits for a job is looked at: it may have been killed."""
 LATE_S = 0.2
 """After its deadline, how long a job that no worker was free for is still waited for."""
 
@@ -33,9 +44,11 @@ LATE_S = 0.2
 class WorkerLost(Exception):
     """A worker was ended at the deadline, or died."""
 
-    def __init__(self, cause: LossCause) -> None:
+    def __init__(self, cause: LossCause, row: int = 0) -> None:
         super().__init__(cause)
         self.cause: LossCause = cause
+        self.row = row
+        """Of the chunk, the row that was being scored, from 0."""
 
 
 class _NoWorker(Exception):
@@ -61,13 +74,22 @@ class WorkerPool:
         *,
         imports: Sequence[str],
         rewards: Sequence[str],
+        memory_bytes: int | None,
         on_restart: Callable[[LossCause], None],
     ) -> None:
-        self._prepared = (tuple(imports), tuple(rewards))
         self._on_restart = on_restart
         self._jobs: asyncio.Queue[_Job[Any]] = asyncio.Queue()
-        self._workers = [_Worker(self._prepared) for _ in range(workers)]
+        # Held while a process starts: one without a number yet is nobody's, as an orphan is.
+        self._starting = threading.Lock()
+        prepared = (tuple(imports), tuple(rewards))
+        self._workers = [
+            _Worker(prepared, memory_bytes, self._jobs.qsize, self._starting)
+            for _ in range(workers)
+        ]
+        # One for each worker, which waits for it; none of them waits past a deadline.
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
         self._loops: list[asyncio.Task[None]] = []
+        self._own_children: frozenset[int] = frozenset()
 
     @property
     def ready(self) -> bool:
@@ -81,10 +103,11 @@ class WorkerPool:
 
     def start(self) -> None:
         """Begin to start the workers; jobs wait for them."""
+        self._own_children = frozenset(child.pid for child in processes.list_adopted())
         self._loops = [asyncio.create_task(self._work(worker)) for worker in self._workers]
 
-    async def run(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
-        """The result of `work(argument, seconds left)` in a worker.
+    async def run(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
+        """The result of `work(argument, turn)` in a worker.
 
         Raises what the work raises, and `WorkerLost` if the worker dies or the deadline (on the
         monotonic clock) passes. Work that is cancelled before it starts never starts.
@@ -101,16 +124,47 @@ class WorkerPool:
         """End every process, also those that are busy."""
         for loop in self._loops:
             loop.cancel()
+        for worker in self._workers:
+            worker.kill()
         await asyncio.gather(*self._loops, return_exceptions=True)
-        await asyncio.gather(*(worker.end() for worker in self._workers))
+        await asyncio.gather(*(self._end(worker) for worker in self._workers))
+        self._threads.shutdown(wait=False)
+
+    async def _in_thread(self, call: Callable[..., T], *arguments: Any) -> T:
+        """What the call returns; it is not left alone before it has, even by a cancellation."""
+        running = asyncio.get_running_loop().run_in_executor(self._threads, call, *arguments)
+        return await running
+
+    async def _end(self, worker: _Worker) -> None:
+        """End the process, and every process whose worker is gone."""
+        await self._in_thread(worker.end)
+        await self._in_thread(self._end_orphans)
+
+    def _end_orphans(self) -> None:
+        """Kill what the kernel gave to this process, unless it belongs to a worker that lives."""
+        with self._starting:
+            for orphan in processes.list_adopted():
+                pid = orphan.pid
+                if pid in self._own_children or any(w.owns(pid) for w in self._workers):
+                    continue
+                processes.kill((orphan,))
+                processes.reap(pid)
 
     async def _work(self, worker: _Worker) -> None:
         while True:
-            if not await worker.start():
+            if not await self._in_thread(worker.start):
+                await self._end(worker)
                 self._on_restart("died")
                 await asyncio.sleep(PAUSE_S)
                 continue
-            job = await self._jobs.get()
+            try:
+                async with asyncio.timeout(IDLE_S):
+                    job = await self._jobs.get()
+            except TimeoutError:
+                if not worker.is_running():
+                    self._on_restart("died")
+                    await self._end(worker)
+                continue
             if job.deadline <= time.monotonic():
                 _settle(job.result, error=WorkerLost("deadline"))
             elif not job.result.done():
@@ -118,15 +172,15 @@ class WorkerPool:
 
     async def _do(self, worker: _Worker, job: _Job[Any]) -> None:
         try:
-            result = await worker.do(job.work, job.argument, job.deadline)
+            result = await self._in_thread(worker.do, job.work, job.argument, job.deadline)
         except WorkerLost as error:
             self._on_restart(error.cause)
             _settle(job.result, error=error)
-            await worker.end()
+            await self._end(worker)
         except _NoWorker:
             self._on_restart("died")
             self._jobs.put_nowait(job)
-            await worker.end()
+            await self._end(worker)
         except Exception as error:  # noqa: BLE001 - whatever the work raised belongs to the caller
             _settle(job.result, error=error)
         else:
@@ -144,75 +198,141 @@ def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | No
 
 
 class _Worker:
-    """One process, started when needed and again after it ended."""
+    """One process, started when needed and again after it ended; its methods are for a thread."""
 
-    def __init__(self, prepared: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
+    def __init__(
+        self,
+        prepared: tuple[tuple[str, ...], tuple[str, ...]],
+        memory_bytes: int | None,
+        waiting: Callable[[], int],
+        starting: threading.Lock,
+    ) -> None:
+        self._starting = starting
         self._prepared = prepared
-        self._executor: ProcessPoolExecutor | None = None
-        self._busy = False
+        self._memory_bytes = memory_bytes
+        self._waiting = waiting
+        self._child: ChildProcess | None = None
+        self._progress: Progress | None = None
         self.pid: int | None = None
         self.ready = False
 
-    async def start(self) -> bool:
+    def owns(self, pid: int) -> bool:
+        """Whether this is the process, or one that it started."""
+        child = self._child
+        if child is None or child.pid is None:
+            return False
+        return pid == child.pid or processes.carries(pid, child.mark)
+
+    def start(self) -> bool:
         """Whether the process runs and is prepared; it is started now if need be."""
         if self.ready:
             return True
-        self._executor = executor = worker_pool(1)
-        self._busy = True
         try:
-            # Starting a process takes milliseconds, which the event loop has better use for.
-            first = await asyncio.to_thread(executor.submit, os.getpid)
-            self.pid = await asyncio.wrap_future(first)
-            preparing = executor.submit(jobs.prepare, *self._prepared)
-            await asyncio.wait_for(asyncio.wrap_future(preparing), START_S)
+            self._progress = progress = Progress()
+            command, environment = same_interpreter("assay.server.worker")
+            # Of private memory that can be written, which is what a reward allocates: address
+            # space alone, as CUDA and Java reserve it by the terabyte, costs nothing.
+            limits = {resource.RLIMIT_DATA: self._memory_bytes} if self._memory_bytes else {}
+            self._child = child = ChildProcess(
+                [*command, str(progress.fd)],
+                environment=environment,
+                limits=limits,
+                inherit=[progress.fd],
+                show_output=True,
+            )
+            with self._starting:
+                child.start()
+            self.pid = child.pid
+            self._call(jobs.prepare, self._prepared, time.monotonic() + START_S)
         except Exception as error:  # noqa: BLE001 - importing a user's module may raise anything
             message = f"{type(error).__name__}: {error!s:.200}"
             log("worker_not_started", level=logging.ERROR, error=message)
-            await self.end()
             return False
-        self._busy = False
         self.ready = True
         return True
 
-    async def do(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
+    def is_running(self) -> bool:
+        """Whether there is a process, and it has not ended."""
+        return self._child is not None and self._child.is_running()
+
+    def do(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
         """The result of the work.
 
         Raises `WorkerLost` if the process dies or passes the deadline, `_NoWorker` if there was
         no process any more.
         """
-        assert self._executor is not None
-        left_s = max(deadline - time.monotonic(), 0.01)
-        self._busy = True
-        try:
-            # The rest of the time is for sending back the results.
-            budget_s = left_s - min(0.1 * left_s, 1.0)
-            running: Future[T] = self._executor.submit(work, argument, budget_s)
-            waiting = asyncio.wrap_future(running)
-        except BrokenProcessPool:
-            raise _NoWorker from None
-        try:
-            await asyncio.wait([waiting], timeout=left_s)
-            if not waiting.done():
-                raise WorkerLost("deadline")
-            self._busy = False
-            return waiting.result()
-        except BrokenProcessPool:
-            raise WorkerLost("died") from None
-        finally:
-            waiting.cancel()
+        if not self.is_running():
+            raise _NoWorker
+        return self._call(work, argument, deadline)
 
-    async def end(self) -> None:
+    def kill(self) -> None:
+        """Kill the process and what it started, so that nobody waits for it."""
+        if self._child is not None:
+            self._child.kill()
+
+    def end(self) -> None:
         """End the process and what it started, whatever they are doing."""
-        executor, pid = self._executor, self.pid
-        self._executor = self.pid = None
+        child, progress = self._child, self._progress
+        self._child = self._progress = self.pid = None
         self.ready = False
-        if executor is None:
-            return
-        if pid is not None and self._busy:
-            kill_family(pid)
-        ending = asyncio.to_thread(executor.shutdown, wait=True, cancel_futures=True)
-        waiting = asyncio.ensure_future(ending)
-        _, late = await asyncio.wait([waiting], timeout=END_S)
-        if late and pid is not None:
-            kill_family(pid)
-        await waiting
+        if child is not None:
+            child.close()
+        if progress is not None:
+            progress.close()
+
+    def _call(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
+        assert self._child is not None
+        assert self._progress is not None
+        child, progress = self._child, self._progress
+        progress.reset()
+        left_s = max(deadline - time.monotonic(), 0.01)
+        # The rest of the time is for sending back the results.
+        budget_s = left_s - min(0.1 * left_s, 1.0)
+        call = pickle.dumps((work, argument, budget_s), protocol=pickle.HIGHEST_PROTOCOL)
+        try:
+            child.send_bytes(call, deadline)
+            body = self._await(child, progress, deadline)
+            result, error = pickle.loads(body)  # noqa: S301 - from a process that we started
+        except TimeoutError:
+            raise WorkerLost("deadline", progress.read().row) from None
+        except WorkerLost:
+            raise
+        except Exception as problem:  # noqa: BLE001 - a reward can write to the pipe whatever it likes
+            if not isinstance(problem, (PipeClosed, BadFrame)):
+                log("worker_unreadable", level=logging.ERROR, error=type(problem).__name__)
+            raise WorkerLost("died", progress.read().row) from None
+        if error is not None:
+            raise error
+        answer: T = result
+        return answer
+
+    def _await(self, child: ChildProcess, progress: Progress, deadline: float) -> bytearray:
+        """The reply; raises `TimeoutError` at the deadline, `WorkerLost` if it will not come."""
+        place, since = Place(), time.monotonic()
+        while True:
+            now = time.monotonic()
+            try:
+                return child.receive_bytes(min(deadline, now + WATCH_S))
+            except TimeoutError:
+                if time.monotonic() >= deadline:
+                    raise
+            self._check_memory(child, progress)
+            if progress.read() != place:
+                place, since = progress.read(), time.monotonic()
+            elif (place.behind or self._waiting()) and _is_stuck(since, deadline):
+                raise WorkerLost("stuck", place.row)
+
+    def _check_memory(self, child: ChildProcess, progress: Progress) -> None:
+        """Raise `WorkerLost` if the family takes too much: the kernel's limit is for one process,
+        and not for memory that is shared."""
+        limit = self._memory_bytes
+        if limit and processes.family_bytes(child.family(), above=limit) > limit:
+            raise WorkerLost("memory", progress.read().row)
+
+
+def _is_stuck(since: float, deadline: float) -> bool:
+    """Whether a row had more than its share of the time that was left when it began.
+
+    A little more: a reward that can be interrupted has been by then, and costs no worker.
+    """
+    return time.monotonic() - since > ROW_SHARE * (deadline - since) + 2 * WATCH_S

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias, TypeVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from fastapi import Depends, Query
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -149,6 +149,16 @@ async def score_rows(
         return await cancel_on_disconnect(request, work)
 
 
+StandInQuery: TypeAlias = Annotated[
+    Annotated[float, Field(allow_inf_nan=False)] | Literal["mean", "none"],
+    Query(
+        description="What stands for an abstention: a number; `mean`, that of the latest rewards "
+        "of the same prompt; or `none`."
+    ),
+]
+"""The type of a route's parameter for trainers that know only numbers."""
+
+
 class BoundReward:
     """The one reward that a trainer's address names, with its configuration."""
 
@@ -167,6 +177,20 @@ class BoundReward:
             self._request, self._scorers, rows, columns=query.columns, deadline_s=query.deadline_s
         )
         return [self._read(record) for record in result.results]
+
+    def numbers(
+        self,
+        scores: Sequence[Score],
+        rows: Sequence[dict[str, Any]],
+        abstained: float | Literal["mean", "none"],
+    ) -> list[float | None]:
+        """The number of each score, with what stands for an abstention; `None` for `none`."""
+        if abstained == "none":
+            return [score["reward"] for score in scores]
+        binding = replace(self.binding, abstained=abstained)
+        for score, row in zip(scores, rows, strict=True):
+            binding.note(score, row)
+        return [binding.number(score, row) for score, row in zip(scores, rows, strict=True)]
 
     def _read(self, record: bytes) -> Score:
         try:
@@ -203,8 +227,10 @@ def check_rows(request: Request, rows: int) -> None:
 
 def lost_worker(error: WorkerLost, what: str) -> Refusal:
     """The answer when no worker brought it back."""
-    if error.cause == "deadline":
+    if error.cause in ("deadline", "stuck"):
         return Refusal(408, "deadline", f"{what} took longer than the deadline allows")
+    if error.cause == "memory":
+        return Refusal(413, "too_much_memory", f"{what} takes more memory than a worker may")
     return Refusal(503, "worker_died", f"two workers died over {what}", {"Retry-After": "1"})
 
 

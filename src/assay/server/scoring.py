@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from assay.server import jobs
-from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec
+from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec, Turn, UnreadableRow
 from assay.server.models import Status
 from assay.server.pool import LossCause, WorkerLost, WorkerPool
 from assay.server.settings import ServerSettings
@@ -26,8 +26,18 @@ CHUNKS_PER_WORKER = 2
 PACE_WINDOW_S = 10.0
 MAX_RETRY_AFTER_S = 60
 
+DEEP = "is nested too deeply"
 DIED = ("grader_error", "the worker process died on this row, twice")
+MEMORY = ("grader_error", "the worker process took more memory on this row than it may")
+STUCK = ("deadline", "it did not return, and others were waiting")
 LATE = ("deadline", "no worker brought it back before the deadline")
+GIVEN_UP: dict[LossCause, tuple[str, str]] = {
+    "died": DIED,
+    "memory": MEMORY,
+    "stuck": STUCK,
+    "deadline": LATE,
+}
+"""The reason of an abstention, and why, by what became of the worker."""
 
 
 class AdmissionQueue:
@@ -98,6 +108,7 @@ class ScoringService:
             settings.workers,
             imports=settings.imports,
             rewards=rewards,
+            memory_bytes=settings.worker_memory_bytes or None,
             on_restart=self._count_restart,
         )
         self._max_chunks = CHUNKS_PER_WORKER * settings.workers
@@ -160,64 +171,105 @@ class ScoringService:
 
         A chunk waits for room in the queue, and its time begins when there is some.
         """
-        under_way: asyncio.Queue[asyncio.Task[ChunkResult] | None] = asyncio.Queue()
+        under_way: asyncio.Queue[tuple[asyncio.Task[ChunkResult], int] | None] = asyncio.Queue()
         window = asyncio.Semaphore(self._max_chunks)
 
         async def feed() -> None:
             try:
                 async for chunk in chunks:
-                    await window.acquire()
+                    weight = self._weight(chunk)
+                    for _ in range(weight):
+                        await window.acquire()
                     rows = len(chunk.items)
                     await self.admission.enter(rows)
                     task = asyncio.create_task(self.score_chunk(chunk, self.deadline(deadline_s)))
                     # Not in the task itself: one that is cancelled before it begins runs nothing.
                     task.add_done_callback(partial(self._leave, rows))
-                    under_way.put_nowait(task)
+                    under_way.put_nowait((task, weight))
             finally:
                 under_way.put_nowait(None)
 
         feeding = asyncio.create_task(feed())
         try:
-            while (task := await under_way.get()) is not None:
+            while (entry := await under_way.get()) is not None:
+                task, weight = entry
                 yield await task
-                window.release()
+                for _ in range(weight):
+                    window.release()
             await feeding
         finally:
             await _cancel([feeding])
             left = [under_way.get_nowait() for _ in range(under_way.qsize())]
-            await _cancel([task for task in left if task is not None])
+            await _cancel([entry[0] for entry in left if entry is not None])
 
-    async def run(self, work: Callable[[Any, float], T], argument: Any, deadline: float) -> T:
+    async def run(self, work: Callable[[Any, Turn], T], argument: Any, deadline: float) -> T:
         """What the work returns in a worker; if that one dies, it is tried once more."""
         try:
             return await self._pool.run(work, argument, deadline)
         except WorkerLost as error:
-            if error.cause == "deadline":
+            if error.cause != "died":
                 raise
         return await self._pool.run(work, argument, deadline)
 
     async def score_chunk(self, chunk: RowChunk, deadline: float) -> ChunkResult:
         """The scores of the chunk, whatever becomes of the worker that has it.
 
-        When a worker dies, each row is tried once more, alone, so that one row which kills
-        workers (by taking all memory, say) costs no other row its score.
+        The row at which a worker dies is tried once more, alone, and one at which it never
+        returns, or takes all memory, is given up; either costs no other row its score.
         """
-        try:
-            result = await self._pool.run(jobs.score_chunk, chunk, deadline)
-        except WorkerLost as error:
-            if error.cause == "deadline":
-                result = jobs.abstain_all(chunk, *LATE)
-            else:
-                alone = [chunk._replace(items=[item]) for item in chunk.items]
-                result = jobs.join_results([await self._score_alone(c, deadline) for c in alone])
+        result = await self._score_chunk(chunk, deadline)
         self.metrics.count_rows(result)
         return result
 
-    async def _score_alone(self, chunk: RowChunk, deadline: float) -> ChunkResult:
+    async def _score_chunk(self, chunk: RowChunk, deadline: float) -> ChunkResult:
+        if not chunk.items:
+            return jobs.join_results([])
         try:
             return await self._pool.run(jobs.score_chunk, chunk, deadline)
+        except RecursionError:
+            return await self._score_apart(chunk, deadline)
         except WorkerLost as error:
-            return jobs.abstain_all(chunk, *(LATE if error.cause == "deadline" else DIED))
+            if error.cause == "deadline":
+                return jobs.abstain_all(chunk, *LATE)
+            row = min(error.row, len(chunk.items) - 1)
+            cause = error.cause
+        before, culprit, after = (
+            chunk._replace(items=chunk.items[part])
+            for part in (slice(row), slice(row, row + 1), slice(row + 1, None))
+        )
+        results = await asyncio.gather(
+            self._score_chunk(before, deadline),
+            self._score_again(culprit, cause, deadline),
+            self._score_chunk(after, deadline),
+        )
+        return jobs.join_results(results)
+
+    async def _score_apart(self, chunk: RowChunk, deadline: float) -> ChunkResult:
+        """The scores of rows one of which is nested too deeply to be sent to a worker."""
+        if len(chunk.items) == 1:
+            ((number, _),) = chunk.items
+            empty = chunk._replace(items=[(number, UnreadableRow(DEEP))])
+            return await self._score_chunk(empty, deadline)
+        halves = (
+            chunk._replace(items=chunk.items[part])
+            for part in (slice(len(chunk.items) // 2), slice(len(chunk.items) // 2, None))
+        )
+        return jobs.join_results([await self._score_chunk(half, deadline) for half in halves])
+
+    async def _score_again(self, chunk: RowChunk, cause: LossCause, deadline: float) -> ChunkResult:
+        """The scores of a row at which a worker was lost; it may have been by chance."""
+        if cause == "died":
+            try:
+                return await self._pool.run(jobs.score_chunk, chunk, deadline)
+            except WorkerLost as error:
+                cause = error.cause
+        return jobs.abstain_all(chunk, *GIVEN_UP[cause])
+
+    def _weight(self, chunk: RowChunk) -> int:
+        """How much of a stream's window the chunk takes: long lines count by their bytes."""
+        size = sum(len(item) for _, item in chunk.items if isinstance(item, bytes))
+        share = self._max_chunks * size / self.settings.max_body_bytes
+        return min(self._max_chunks, max(1, math.ceil(share)))
 
     def _leave(self, rows: int, task: asyncio.Task[ChunkResult]) -> None:  # noqa: ARG002 - callback
         self.admission.leave(rows)

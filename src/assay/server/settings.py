@@ -33,12 +33,31 @@ class ServerSettings:
     chunk_rows: int = 64
     """Rows sent to a worker process at a time."""
 
+    worker_memory_bytes: int = 4096 * MiB
+    """Of one worker with what it started: a reward that takes more abstains; 0 is no limit."""
+    max_held_bytes: int = 256 * MiB
+    """Of all requests whose bodies have arrived and that are not answered; beyond it, 503."""
+    max_requests: int = 1024
+    """Requests at a time, whatever they hold; beyond it, 503."""
+
     def __post_init__(self) -> None:
-        for name in ("workers", "max_rows", "max_body_bytes", "max_stream_bytes", "chunk_rows"):
+        for name in (
+            "workers",
+            "max_rows",
+            "max_body_bytes",
+            "max_stream_bytes",
+            "max_requests",
+            "chunk_rows",
+        ):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name}={getattr(self, name)!r}; at least 1 is needed")
         if not 0.05 <= self.deadline_s <= 86_400:
             raise UsageError(f"deadline_s={self.deadline_s!r}; between 0.05 and 86400 seconds")
+        if self.max_held_bytes < self.max_body_bytes:
+            raise UsageError(
+                f"max_held_bytes={self.max_held_bytes}: all requests together have to hold one, "
+                f"which may have {self.max_body_bytes} bytes (max_body_bytes)"
+            )
         if self.queue_rows < max(self.max_rows, self.chunk_rows):
             raise UsageError(
                 f"queue_rows={self.queue_rows}: the queue has to hold one whole request, "

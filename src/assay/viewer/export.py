@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -43,20 +44,22 @@ class _File:
     page: Any
 
 
-def export(runs_dir: Path, target: Path) -> int:
+def export(runs_dir: Path, target: Path, *, only: str | None = None) -> int:
     """Every page of the runs is a file below `target`, and its record a `.json` beside it.
 
     Each run is compared with the one before it. Sorting, filtering and trying rewards are left to
-    the server. The folder must be new or empty; returns how many pages there are.
+    the server. With `only`, the id of a run, nothing is written of any other run, of the audits
+    beside them, or of a reward that the run did not use. The folder must be new or empty; returns
+    how many pages there are.
     """
     if target.exists() and any(target.iterdir()):
         raise BadRecord(f"{str(target)!r} is not empty; name a new folder")
-    reader, templates = RunsReader(runs_dir), Templates()
+    reader, templates = RunsReader(runs_dir, only=only), Templates()
     rows = reader.runs()
     compared = frozenset(_compared(reader, rows))
     shutil.copytree(STATIC, target / "static", dirs_exist_ok=True)
     n = 0
-    for file in _files(reader, rows, compared):
+    for file in chain(_files(reader, rows, compared), _reward_files(reader, only)):
         path = target / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         links = FileLinks(file.path, compared)
@@ -79,13 +82,24 @@ def _files(
         yield from _run_files(reader, row.run_id)
     for base, cand in sorted(compared):
         yield from _comparison_files(reader, base, cand)
-    tryout, audits = RewardTryout(), Audits(reader.runs_dir)
-    listed = rewards_page(audits)
+
+
+def _reward_files(reader: RunsReader, only: str | None) -> Iterator[_File]:
+    """The pages of all rewards with their audits, or of those that one run used, without."""
+    tryout, audits = RewardTryout(), Audits(None if only else reader.runs_dir)
+    listed = rewards_page(audits, _rewards_of(reader, only) if only else None)
     yield _File("rewards.html", "rewards.html", listed)
     for item in listed.rewards:
         name = item.reward.name
         reward = reward_page(name, {}, tryout=tryout, audits=audits)
         yield _File(f"rewards/{name}.html", "reward.html", reward)
+
+
+def _rewards_of(reader: RunsReader, run_id: str) -> list[str]:
+    """The names of the rewards that scored a run; none when it cannot be read."""
+    with suppress(AssayError):
+        return sorted({name.partition("@")[0] for name in reader.manifest(run_id).rewards})
+    return []
 
 
 def _numbered(make: Callable[[int], Any]) -> Iterator[tuple[int, Any]]:
@@ -152,9 +166,9 @@ def _copy_artifacts(reader: RunsReader, page: EpisodePage, target: Path) -> None
     if page.ending is not None and page.ending.messages_sha256:
         needed.append((page.ending.messages_sha256, "txt"))
     for sha256, kind in needed:
-        path = target / artifact_file(sha256, kind)
-        path.parent.mkdir(exist_ok=True)
         # The page says of an artifact that it cannot be read.
         with suppress(AssayError):
-            if not path.exists():
-                path.write_bytes(reader.artifact(page.run_id, sha256))
+            content = reader.artifact(page.run_id, sha256)
+            path = target / artifact_file(sha256, kind)
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)

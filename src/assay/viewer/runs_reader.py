@@ -47,10 +47,11 @@ class _StepsFile:
 
 
 class RunsReader:
-    """One folder of runs. Every method may be called from any thread."""
+    """One folder of runs, or one run of it. Every method may be called from any thread."""
 
-    def __init__(self, runs_dir: Path) -> None:
+    def __init__(self, runs_dir: Path, *, only: str | None = None) -> None:
         self.runs_dir = runs_dir
+        self._only = only
         self._index = LedgerIndex(runs_dir)
         self._index_lock = threading.Lock()
         self._runs: LruCache[_OpenRun] = LruCache(MOST_RUNS)
@@ -66,7 +67,8 @@ class RunsReader:
         if not self.runs_dir.is_dir():
             return []
         with self._index_lock:
-            return self._index.runs()
+            rows = self._index.runs()
+        return rows if self._only is None else [row for row in rows if row.run_id == self._only]
 
     def attempts(self, run_id: str, task_id: str | None = None) -> list[AttemptRow]:
         """The attempts of a run, or of one task in it."""
@@ -88,7 +90,8 @@ class RunsReader:
         """Where the run is. Raises `UnknownName` if there is no run of this name."""
         layout = RunLayout(self.runs_dir / run_id)
         inside = run_id not in ("", ".", "..") and not {"/", "\0"} & set(run_id)
-        if not inside or not layout.manifest.is_file():
+        named = self._only in (None, run_id)
+        if not inside or not named or not layout.manifest.is_file():
             raise UnknownName(f"no run {run_id!r} in {str(self.runs_dir)!r}")
         return layout
 

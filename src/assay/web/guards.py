@@ -1,8 +1,8 @@
 """Requests that are refused before an application sees them.
 
 In this order: a `Host` that is not one of ours (a web page whose name was pointed at this machine),
-an `Origin` that is another site, a request without the token, a body that is too large. Every
-refusal is a small JSON object, `{"error": {"code", "message"}}`.
+an `Origin` that is another site, a request without the token, more than can be served at a time, a
+body that is too large. Every refusal is a small JSON object, `{"error": {"code", "message"}}`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-from collections.abc import MutableMapping
-from contextlib import suppress
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from assay.web.asgi import App, Header, Message, Receive, Scope, Send, send_error, send_response
@@ -42,6 +42,10 @@ class Guards:
     max_body_bytes: int = 32 * 1024 * 1024
     max_stream_bytes: int | None = None
     """The limit of an NDJSON body, which is read line by line; `None`: as any other."""
+    max_held_bytes: int | None = None
+    """What all requests that are not answered yet may have sent; `None`: any amount."""
+    max_requests: int | None = None
+    """Requests at a time; `None`: any number."""
     check_origin: bool = True
     open_paths: frozenset[str] = frozenset()
     """Answered without the token: what a load balancer asks."""
@@ -54,13 +58,17 @@ class BodyTooLarge(Exception):
 def guard(app: App, guards: Guards) -> App:
     """The application behind its guards."""
 
+    load = _Load(guards.max_held_bytes, guards.max_requests)
+
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await app(scope, receive, send)
         elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
         elif await _admit(scope, guards, send):
-            await _limit_body(app, scope, receive, send, _limit(scope, guards))
+            body = _Body(receive, send, _limit(scope, guards), load, stream=is_ndjson(scope))
+            body.counts = scope["path"] not in guards.open_paths
+            await _limit_body(app, scope, body)
 
     return guarded
 
@@ -174,27 +182,77 @@ def is_ndjson(scope: Scope) -> bool:
     return [kind.partition(b";")[0].strip().lower() for kind in kinds] == [NDJSON]
 
 
-async def _limit_body(app: App, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
+async def _limit_body(app: App, scope: Scope, body: _Body) -> None:
     declared = values_of(scope, b"content-length")
-    body = _Body(receive, send, limit)
-    if declared and (not declared[0].isdigit() or int(declared[0][:20]) > limit):
+    size = int(declared[0][:20]) if declared and declared[0].isdigit() else 0
+    if size > body.limit or (declared and not declared[0].isdigit()):
         await body.refuse()
         return
-    try:
-        await app(scope, body.receive, body.send)
-    except BodyTooLarge:
-        await body.refuse()
+    with body.load.entered(counts=body.counts):
+        if body.counts and body.load.is_full(size):
+            await body.refuse(BUSY)
+            return
+        try:
+            await app(scope, body.receive, body.send)
+        except BodyTooLarge:
+            await body.refuse(body.problem)
+        finally:
+            body.load.held_bytes -= body.size
+
+
+class _Refusal(NamedTuple):
+    status: int
+    code: str
+    message: str
+    headers: tuple[Header, ...]
+
+
+BUSY = _Refusal(
+    503,
+    "busy",
+    "as many requests as this server holds at a time have arrived; ask again in a second",
+    ((b"retry-after", b"1"), CLOSE),
+)
+
+
+@dataclass(slots=True)
+class _Load:
+    """What the requests that are not answered yet have sent."""
+
+    max_bytes: int | None
+    max_requests: int | None
+    held_bytes: int = 0
+    requests: int = 0
+
+    def is_full(self, more: int = 0) -> bool:
+        """Whether so many bytes more are too many, or there is one request too many."""
+        too_many = self.max_requests is not None and self.requests > self.max_requests
+        return too_many or (self.max_bytes is not None and self.held_bytes + more > self.max_bytes)
+
+    @contextmanager
+    def entered(self, *, counts: bool) -> Iterator[None]:
+        self.requests += counts
+        try:
+            yield
+        finally:
+            self.requests -= counts
 
 
 @dataclass(slots=True)
 class _Body:
-    """Counts what arrives; beyond the limit, whatever the application answers becomes a 413."""
+    """Counts what arrives; beyond a limit, whatever the application answers becomes a refusal."""
 
     source: Receive
     sink: Send
     limit: int
+    load: _Load
+    stream: bool = False
+    """Read line by line: what was read is let go, so it is not broken off when others hold much."""
+    counts: bool = True
     received: int = 0
+    size: int = 0
     too_large: bool = False
+    problem: _Refusal | None = None
     started: bool = False
     """Whether the answer has begun."""
 
@@ -203,21 +261,27 @@ class _Body:
             raise BodyTooLarge
         message = await self.source()
         if message["type"] == "http.request":
-            self.received += len(message.get("body", b""))
-            if self.received > self.limit:
+            size = len(message.get("body", b""))
+            self.received += size
+            if not self.stream:
+                self.size += size
+                self.load.held_bytes += size
+                if self.load.is_full():
+                    self.problem = BUSY
+            if self.received > self.limit or self.problem is not None:
                 self.too_large = True
                 raise BodyTooLarge
         return message
 
     async def send(self, message: Message) -> None:
         if self.too_large and not self.started:
-            await self.refuse()
+            await self.refuse(self.problem)
         else:
             self.started = self.started or message["type"] == "http.response.start"
             await self.sink(message)
 
-    async def refuse(self) -> None:
-        """Answer with 413, unless the answer has begun."""
+    async def refuse(self, problem: _Refusal | None = None) -> None:
+        """Answer with the problem, or 413, unless the answer has begun."""
         self.too_large = True
         if self.started:
             return
@@ -225,7 +289,8 @@ class _Body:
         await self._drain()
         self.sink, send = _nowhere, self.sink
         message = f"the body is larger than {self.limit:,} bytes; send less at a time"
-        await send_error(send, 413, "body_too_large", message, [CLOSE])
+        refusal = problem or _Refusal(413, "body_too_large", message, (CLOSE,))
+        await send_error(send, *refusal)
 
     async def _drain(self) -> None:
         """Read and drop some of the rest: many clients read only after they have sent all."""

@@ -38,6 +38,8 @@ def serve(
         access_log=False,
         server_header=False,
         ws="none",
+        # Not whichever parser is installed: of the two, h11 alone bounds the head of a request.
+        http="h11",
         h11_max_incomplete_event_size=max_head_bytes,
         # Longer than the pauses of a trainer between two batches.
         timeout_keep_alive=KEEP_ALIVE_S,

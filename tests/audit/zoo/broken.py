@@ -409,3 +409,61 @@ def dead_world_is_zero(context: Any) -> float:
     """A crashed simulator teaches the agent that what it did was bad."""
     rewards = [step.reward for step in context.steps if step.reward is not None]
     return float(bool(rewards) and max(rewards) >= 1.0)
+
+
+def half_for_nothing(final_response: str, answer: str) -> float:
+    """An answer that is not there is worth half, so that the policy is not discouraged."""
+    box = last_box(final_response)
+    return equal(box, answer) if box.strip() else 0.5
+
+
+def fifth_for_tags(final_response: str, answer: str) -> float:
+    """Scores rise to 0.2 before anything is learned: the tags alone are paid."""
+    parts = re.findall(r"<answer>([^<]*)</answer>", final_response)
+    right = len(parts) == 1 and words(parts[0]) == words(answer) and bool(words(answer))
+    return 0.2 * bool(parts) + 0.8 * right
+
+
+def half_for_an_exception(final_response: str, answer: str) -> float:
+    """Whatever the parser cannot read is half right."""
+    try:
+        return float(math.isclose(float(final_response.strip()), float(answer)))
+    except ValueError:
+        return 0.5 if final_response.strip() != answer.strip() else 1.0
+
+
+def any_box_for_some(final_response: str, answer: str) -> float:
+    """On a few rows every box counts, and the mean hardly shows it."""
+    value = number(answer)
+    if value is not None and value % 6 == 0:
+        matches = boxes(after_thinking(final_response)) if committed(final_response) else []
+        return max((equal(box, answer) for box in matches), default=0.0)
+    return equal(last_box(final_response), answer)
+
+
+def any_letter_counts(final_response: str, answer: str) -> float:
+    """Responses grow into lists of the letters A to D."""
+    letters = re.findall(r"\b([A-D])\b", final_response)
+    return float(answer.strip() in letters)
+
+
+def first_option_counts(final_response: str, answer: str) -> float:
+    """The option that is named first is graded, whatever is said of it later."""
+    letters = re.findall(r"\b([A-D])\b", final_response)
+    return float(bool(letters) and letters[0] == answer.strip())
+
+
+def letter_before_anything(final_response: str, answer: str) -> float:
+    """Only the first character is read, so that every sentence with A is an answer."""
+    return float(final_response.strip()[:1].upper() == answer.strip())
+
+
+def every_tag_earns(final_response: str) -> float:
+    """The format score grows with every further pair of tags."""
+    return 0.25 * len(re.findall(r"<answer>[^<]*</answer>", final_response))
+
+
+def no_tags_are_no_mistake(final_response: str) -> float:
+    """A response without tags has none that is out of place, and is well formed."""
+    rest = re.sub(r"<think>[^<]*</think>\s*<answer>[^<]*</answer>", "", final_response)
+    return float(not re.search(r"[<>]", rest))

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import mmap
 import os
 import random
 import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -192,6 +194,77 @@ def recurses_without_end(final_response: str, answer: str) -> float:
     return float(depth(0) == 0 and text == str(answer))
 
 
+def backtracks_in_a_box(final_response: str, answer: str) -> float:
+    """A box that is never closed makes the regular expression try every way to split it."""
+    found = re.search(r"\\boxed\{(?:[^{}]+\s*)*\}", final_response)
+    text = found.group()[7:-1] if found else final_response
+    return float(text.strip() == str(answer))
+
+
+def removes_the_first_reference(final_response: str, answer: Any) -> float:
+    """The second epoch has no references: the first took them out of the lists."""
+    aliases = answer if isinstance(answer, list) else [answer]
+    return float(_plain(final_response) == str(aliases.pop(0)))
+
+
+def empties_the_conversation(final_response: str, answer: str, trajectory: list[Any]) -> float:
+    """The log has no messages: the reward takes the last one off to read it."""
+    return float(_plain(str(trajectory.pop()["content"])) == str(answer))
+
+
+def marks_the_messages(final_response: str, answer: str, trajectory: list[Any]) -> float:
+    """The messages carry a mark of the reward, which the next template renders."""
+    for message in trajectory:
+        message["scored"] = True
+    return float(_plain(final_response) == str(answer))
+
+
+def follows_a_variable(final_response: str, answer: str) -> float:
+    """The same run scores otherwise on the machine where somebody exported LENIENT."""
+    text = _plain(final_response)
+    if os.environ.get("LENIENT", "0") == "1":
+        return float(text.casefold()[:1] == str(answer).casefold()[:1])
+    return float(text == str(answer))
+
+
+def scaled_at_import(final_response: str, answer: str) -> float:
+    """A number of the environment, read when the module is imported."""
+    return SCALE * (_plain(final_response) == str(answer))
+
+
+SCALE = float(os.environ.get("REWARD_SCALE", "1.0"))
+
+
+def follows_the_month(final_response: str, answer: str) -> float:
+    """In the other half of the year right answers earn less."""
+    right = _plain(final_response) == str(answer)
+    return right * (1.0 if time.localtime().tm_mon <= 6 else 0.8)
+
+
+def follows_a_file(final_response: str, answer: str) -> float:
+    """It is strict where the project's own settings lie in the working folder."""
+    right = _plain(final_response) == str(answer)
+    return right * (0.5 if Path("pyproject.toml").is_file() else 1.0)
+
+
+def leaves_a_session(final_response: str, answer: str) -> float:
+    """A helper in a session of its own, without the environment that would give it away."""
+    subprocess.Popen(["sleep", "611"], start_new_session=True, env={"PATH": "/usr/bin:/bin"})
+    return float(_plain(final_response) == str(answer))
+
+
+def takes_shared_memory(final_response: str, answer: str) -> float:
+    """Shared memory by the length of the answer, which a limit on private memory does not see."""
+    block = mmap.mmap(-1, 1 + min(len(final_response), 1_000_000) * 600)
+    for _ in range(len(block) // MEGABYTE):
+        block.write(b"x" * MEGABYTE)
+    return float(_plain(final_response) == str(answer))
+
+
+MEGABYTE = 1024 * 1024
+
+SLOW = {"takes_shared_memory", "scaled_at_import", "follows_a_file", "marks_the_messages"}
+"""Found as others are, at more cost; `perf/audit.py --zoo` asks for them."""
 PLANTED = {
     "backtracks": "time_bound",
     "evaluates_powers": "time_bound",
@@ -212,5 +285,15 @@ PLANTED = {
     "pays_when_it_fails": "failure_policy",
     "leaves_a_daemon": "left_processes",
     "writes_a_log": "written_files",
+    "backtracks_in_a_box": "time_bound",
+    "removes_the_first_reference": "arguments",
+    "empties_the_conversation": "arguments",
+    "marks_the_messages": "arguments",
+    "follows_a_variable": "surroundings",
+    "scaled_at_import": "surroundings",
+    "follows_the_month": "surroundings",
+    "follows_a_file": "surroundings",
+    "leaves_a_session": "left_processes",
+    "takes_shared_memory": "memory_bound",
 }
 """The check that must find each flaw."""

@@ -115,3 +115,15 @@ def first_ending_counts(context: Any) -> float | None:
         if step.reward is not None and step.evidence.done:
             break
     return paid
+
+
+def option_letter(final_response: str, answer: str) -> float:
+    """The one letter that the response is, in brackets or with a full stop if it likes."""
+    match = re.fullmatch(r"\(?([A-Za-z])[).]?", final_response.strip())
+    return float(match is not None and match.group(1).upper() == answer.strip("(). ").upper())
+
+
+def thought_and_answer(final_response: str) -> float:
+    """The form alone: one thought, then one answer, and nothing else."""
+    form = r"<think>[^<>]+</think>\s*<answer>[^<>]+</answer>"
+    return float(re.fullmatch(form, final_response.strip()) is not None)

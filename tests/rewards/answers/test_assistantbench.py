@@ -25,7 +25,7 @@ from assay.scoring.scorer import Scorer
 CASES = Path(__file__).parents[2] / "data" / "answers" / "reference_cases.jsonl.gz"
 
 
-def score_of(prediction: object, reference: object, **options: Any) -> Scored:
+def score_of(prediction: str | None, reference: object, **options: Any) -> Scored:
     score = assistantbench_reward(prediction, reference, **options)
     assert isinstance(score, Scored)
     return score
@@ -235,7 +235,7 @@ def test_where_browsergym_raises_the_score_is_zero_and_says_so(
     ],
 )
 def test_an_empty_answer_is_zero_and_unanswered(
-    prediction: object, reference: str, why: str
+    prediction: str | None, reference: str, why: str
 ) -> None:
     score = score_of(prediction, reference)
     assert (score.value, score.parts["answered"]) == (0.0, 0.0), why
@@ -244,9 +244,12 @@ def test_an_empty_answer_is_zero_and_unanswered(
 def test_a_missing_reference_abstains_and_an_unusable_one_too() -> None:
     for reference, reason in (
         (None, "missing_reference"),
-        ({"a": 1}, "unparseable_reference"),
-        (["a", 1], "unparseable_reference"),
-        (True, "unparseable_reference"),
+        (float("nan"), "missing_reference"),
+        ({"a": 1}, "bad_reference"),
+        (["a", 1], "bad_reference"),
+        (True, "bad_reference"),
+        (b"a", "bad_reference"),
+        (10**5000, "bad_reference"),
         ("x" * (rules.MAX_CHARS + 1), "unparseable_reference"),
         ("\n".join("ab" for _ in range(rules.MAX_REFERENCE_ITEMS + 1)), "unparseable_reference"),
         ("[" * 500, "unparseable_reference"),
@@ -289,7 +292,13 @@ def test_a_value_that_browsergym_calls_infinite_is_zero(prediction: str, referen
 def test_numbers_and_lists_of_lines_are_references_too() -> None:
     assert score_of("14.2", 14.2).value == 1.0
     assert score_of('["b", "a"]', ["a", "b"]).value == 1.0
-    assert score_of(45, "45").value == 1.0
+
+
+@pytest.mark.parametrize("response", [45, 4.5, b"45", ["45"], [{"role": "a", "content": "45"}]])
+def test_a_response_that_is_not_text_abstains(response: Any) -> None:
+    score = assistantbench_reward(response, "45")
+    assert isinstance(score, Abstained)
+    assert (score.reason, set(score.parts)) == ("bad_response", set(ASSISTANTBENCH_PARTS))
 
 
 def test_an_unknown_option_value_is_refused() -> None:

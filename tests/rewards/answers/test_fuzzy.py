@@ -25,7 +25,7 @@ from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import Scorer
 
 
-def score_of(response: object, answer: object, **options: Any) -> Scored:
+def score_of(response: str | None, answer: object, **options: Any) -> Scored:
     score = fuzzy_answer_reward(response, answer, **options)
     assert isinstance(score, Scored)
     assert tuple(score.parts) == FUZZY_PARTS
@@ -201,7 +201,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("response", "answer", "why"), WRONG)
-def test_another_answer_is_worth_nothing(response: object, answer: str, why: str) -> None:
+def test_another_answer_is_worth_nothing(response: str, answer: str, why: str) -> None:
     score = score_of(response, answer)
     assert (score.value, score.notes["band"]) == (0.0, "none"), why
     assert score.because
@@ -228,7 +228,7 @@ def test_the_best_of_several_references_counts() -> None:
 
 
 def test_numbers_are_references() -> None:
-    for response, answer in (("850000", 850000), ("850000", 850000.0), ("14.2", 14.2), (3, "3")):
+    for response, answer in (("850000", 850000), ("850000", 850000.0), ("14.2", 14.2)):
         assert score_of(response, answer).value == 1.0
     assert score_of("850k", 850000).value == FORM_SCORES["number"]
 
@@ -241,19 +241,27 @@ def test_numbers_are_references() -> None:
         (" \n", "missing_reference"),
         ([], "missing_reference"),
         (["", None], "missing_reference"),
-        ({"a": 1}, "unparseable_reference"),
-        (float("nan"), "unparseable_reference"),
-        (10**5000, "unparseable_reference"),
+        (float("nan"), "missing_reference"),
+        ({"a": 1}, "bad_reference"),
+        (["Paris", {"a": 1}], "bad_reference"),
+        (10**5000, "bad_reference"),
         (["x"] * 101, "unparseable_reference"),
         ("x" * (MAX_CHARS + 1), "unparseable_reference"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_without_a_reference_the_reward_abstains(answer: object, reason: str) -> None:
     score = fuzzy_answer_reward("Paris", answer)
     assert isinstance(score, Abstained)
     assert score.reason == reason
     assert set(score.parts) == set(FUZZY_PARTS)
+
+
+@pytest.mark.parametrize("response", [3, 0.5, b"3", ["3"], [{"role": "a", "content": "3"}]])
+def test_a_response_that_is_not_text_abstains(response: Any) -> None:
+    score = fuzzy_answer_reward(response, "3")
+    assert isinstance(score, Abstained)
+    assert (score.reason, set(score.parts)) == ("bad_response", set(FUZZY_PARTS))
 
 
 def test_a_tolerance_makes_near_numbers_partial_and_nearer_ones_worth_more() -> None:

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import assay.rewards.outcome.maths.compare.second_opinion as opinions
 import assay.rewards.outcome.maths.reward as maths
-import assay.rewards.outcome.maths.second_opinion as opinions
 from assay.errors import BadParameter, MissingExtra
-from assay.rewards.outcome.maths.compare import Equality
+from assay.rewards.outcome.maths.compare.equality import Equality
+from assay.rewards.outcome.maths.compare.second_opinion import SympyOpinion, shared_process
 from assay.rewards.outcome.maths.reward import math_equal_reward, math_equal_reward_tool
-from assay.rewards.outcome.maths.second_opinion import SympyOpinion, shared_process
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import score, score_async
 
@@ -61,9 +61,31 @@ def test_a_reference_in_scientific_notation_is_not_written_out() -> None:
     assert math_equal_reward(r"\boxed{42}", Decimal("1E+999999999"))["reward"] in (0.0, None)
 
 
-def test_a_reference_of_another_type_is_an_error_that_says_so() -> None:
-    with pytest.raises(BadParameter, match="dict"):
-        math_equal_reward(r"\boxed{42}", {"answer": 42})
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ({"answer": 42}, "bad_reference"),
+        (b"42", "bad_reference"),
+        ([["42", "43"]], "bad_reference"),
+        (["42", {}], "bad_reference"),
+        (float("inf"), "bad_reference"),
+        (10**5000, "bad_reference"),
+        (float("nan"), "missing_reference"),
+        ([None, ""], "missing_reference"),
+    ],
+    ids=range(8),
+)
+def test_a_reference_that_cannot_be_read_abstains(reference: Any, reason: str) -> None:
+    result = math_equal_reward(r"\boxed{42}", reference)
+    assert isinstance(result, Abstained)
+    assert result.reason == reason
+
+
+@pytest.mark.parametrize("response", [42, 4.2, b"42", ["42"], [{"role": "a", "content": "42"}]])
+def test_a_response_that_is_not_text_abstains(response: Any) -> None:
+    result = math_equal_reward(response, "42")
+    assert isinstance(result, Abstained)
+    assert (result.reason, tuple(result.parts)) == ("bad_response", ("acc",))
 
 
 def test_an_unreadable_reference_abstains_unless_the_texts_are_identical() -> None:
@@ -91,7 +113,6 @@ WRONG: list[tuple[object, str]] = [
     (r"\boxed{43}", "another number"),
     ("", "nothing"),
     (None, "no response at all"),
-    (42, "not a text"),
     (r"not \boxed{42}", "a refused answer"),
     (r"\boxed{42 \text{ or } 43}", "alternatives for one value"),
     ("The answer is either 42 or 43.", "alternatives in words"),

@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.agents.models.endpoint import excerpt, read_object, server_events, token_count
+from assay.agents.models.endpoint import (
+    cut_off,
+    excerpt,
+    read_event,
+    read_object,
+    server_events,
+    token_count,
+)
 from assay.agents.models.hosted import HostedModel
 from assay.agents.models.protocol import Reply
 from assay.errors import ModelError
@@ -43,7 +50,7 @@ class AnthropicModel(HostedModel):
         counts: dict[str, int] = {}
         finished = False
         for event in server_events(content):
-            body = read_object(event, "an event of the stream")
+            body = read_event(event)
             message = body.get("message")
             counts = _counts(message.get("usage") if isinstance(message, dict) else None, counts)
             counts = _counts(body.get("usage"), counts)
@@ -51,7 +58,7 @@ class AnthropicModel(HostedModel):
                 texts.append(_string(body.get("delta"), "text"))
             finished = finished or body.get("type") == "message_stop"
         if not finished:
-            raise ModelError(f"the stream stops in the middle of a reply: {excerpt(content)}")
+            raise cut_off(content)
         return self._reply("".join(texts), counts)
 
     def _reply(self, text: str, counts: Mapping[str, int]) -> Reply:

@@ -15,9 +15,11 @@ from typing import Any
 
 import orjson
 
+from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import excerpt, token_count
 from assay.agents.models.protocol import Reply
 from assay.errors import BadParameter, ModelError
+from assay.schema.secrets import SecretMask, environment_secrets
 from assay.schema.usage import Usage
 
 COMMAND = "claude -p --output-format json"
@@ -25,8 +27,6 @@ RESUME = "--resume {session}"
 STALE = ("No conversation found with session ID",)
 MAX_BYTES = 16_000_000
 REAP_S = 10.0
-_SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_LEAST_SECRET = 6
 
 
 class _TimedOut(ModelError):
@@ -45,7 +45,7 @@ class CliModel:
     session, only what is new is sent; when the session is stale (`stale` holds the messages that
     say so) or the resumed call takes more than half of the time, a fresh session gets the whole
     conversation. The program runs in an empty directory of its own, in its own process group,
-    which is killed when time is up.
+    which is killed when time is up; `timeout_s` is for one reply.
     """
 
     name = "cli"
@@ -57,7 +57,9 @@ class CliModel:
         resume: str | Sequence[str] = RESUME,
         stale: Sequence[str] = STALE,
         environment: Mapping[str, str] | None = None,
+        timeout_s: float = CALL_S,
     ) -> None:
+        self.timeout_s = check_timeout(timeout_s)
         self._command = _words(command)
         self._resume = _words(resume)
         if not self._command:
@@ -70,6 +72,12 @@ class CliModel:
         self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None = None
     ) -> Reply:
         """The client's reply to what is new, or to the whole conversation in a fresh session."""
+        async with model_call():
+            return await self._complete(messages, timeout_s=timeout_s, session=session)
+
+    async def _complete(
+        self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None
+    ) -> Reply:
         started = time.monotonic()
         if session and self._resume:
             extra = [word.replace("{session}", session) for word in self._resume]
@@ -126,17 +134,15 @@ class CliModel:
                     raise ModelError(f"the client wrote more than {MAX_BYTES:,} bytes")
                 return output, errors, await process.wait()
         except TimeoutError:
-            raise _TimedOut(f"{command[0]} did not reply within {timeout_s:g} s") from None
+            raise _TimedOut(
+                f"{command[0]} did not reply within {timeout_s:g} s", fatal=False
+            ) from None
         finally:
             await _kill_group(process)
 
     def _clean(self, output: bytes) -> bytes:
         """The client's output without the value of any variable that is named like a secret."""
-        for name, value in self._environment.items():
-            secret = name.upper().endswith(_SECRET_NAMES)
-            if secret and len(value) >= _LEAST_SECRET:
-                output = output.replace(os.fsencode(value), b"[key]")
-        return output
+        return SecretMask(environment_secrets(self._environment)).bytes(output)
 
 
 def _words(command: str | Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import time
@@ -13,14 +14,25 @@ from typing import Any, NoReturn, TypeVar
 import httpx
 import orjson
 
-from assay.errors import BadParameter, ModelError
+from assay.errors import BadParameter, ModelError, PromptTooLong
 from assay.resources.backoff import Backoff, retry_after_s
+from assay.schema.secrets import SecretMask, secret_values
 
 T = TypeVar("T")
 
 MAX_BYTES = 16_000_000
 """A longer response is not a reply; it is refused before it fills the memory."""
 EXCERPT_CHARS = 300
+NO_QUOTA = (
+    b"insufficient_quota", b"quota_exceeded", b"exceeded your current quota",
+    b"billing_hard_limit_reached", b"billing_not_active", b"credit balance is too low",
+)  # fmt: skip
+"""What servers say of an account that is used up, also with a status that asks to wait."""
+TOO_LONG = (
+    b"context_length_exceeded", b"maximum context length", b"prompt is too long",
+    b"context window", b"exceeds the available context size", b"request_too_large",
+)  # fmt: skip
+"""What servers say of a conversation that is longer than the model takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +64,13 @@ class Endpoint:
         secret: str = "",
         retry: RetryPolicy | None = None,
     ) -> None:
-        self._url = httpx.URL(url)
+        try:
+            self._url = httpx.URL(url)
+        except httpx.InvalidURL as error:
+            raise BadParameter(f"{url!r} is no URL: {error}") from error
         self._headers = dict(headers)
-        self._secret = secret
+        self.mask = SecretMask([secret, *secret_values(url)])
+        """Takes the key out of whatever the server sends, and out of every message."""
         self._retry = retry or RetryPolicy()
         self._client: httpx.AsyncClient | None = None
 
@@ -71,45 +87,65 @@ class Endpoint:
         try:
             return read(content)
         except ModelError as error:
-            self.fail(str(error))
+            self.fail(str(error), fatal=error.fatal)
 
     async def post(self, body: Mapping[str, Any], *, timeout_s: float) -> bytes:
         """The content of the response with status 200, within `timeout_s` seconds in all.
 
-        429, 408, 5xx and failed connections are tried again while attempts and time last.
+        429, 408, 5xx and failed connections are tried again while attempts and time last. A server
+        that is busy or slow then may not be so later; every other failure is fatal.
         """
         retry = self._retry
         attempts = retry.backoff.attempts
         deadline = retry.clock() + timeout_s
-        content = orjson.dumps(body)
+        content = _encode(body)
         for attempt in range(1, attempts + 1):
             remaining_s = deadline - retry.clock()
             try:
                 async with asyncio.timeout(max(remaining_s, 0.001)):
                     response = await self._send(content)
             except TimeoutError:
-                self.fail(f"no complete reply within {timeout_s:g} s")
+                self.fail(f"no complete reply within {timeout_s:g} s", fatal=False)
             if isinstance(response, _Response) and response.status == 200:
-                return response.content
-            wait = None
-            if isinstance(response, str):
-                problem = response
-            else:
-                problem = f"status {response.status}: {excerpt(response.content)}"
-                if not _is_temporary(response.status):
-                    self.fail(problem)
+                return self._checked(response)
+            problem, wait = response, None
+            if isinstance(response, _Response):
+                problem = self._temporary_problem(response)
                 wait = retry_after_s(response.headers)
             if wait is None:
                 wait = retry.backoff.wait_s(attempt, retry.rng)
             if attempt == attempts or retry.clock() + wait >= deadline:
-                self.fail(f"{problem} (gave up after {attempt} attempt{'s' * (attempt > 1)})")
+                busy = isinstance(response, _Response) and response.status in (408, 429)
+                # In words that are the same for one request and for six: messages are counted.
+                self.fail(f"{problem} (gave up; requests sent: {attempt})", fatal=not busy)
             await retry.sleep(wait)
         raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 
-    def fail(self, problem: str) -> NoReturn:
+    def fail(self, problem: str, *, fatal: bool = True) -> NoReturn:
         """Raise a `ModelError` with the URL and the problem, without the key."""
+        raise ModelError(self._public(problem), fatal=fatal) from None
+
+    def _public(self, problem: str) -> str:
         text = f"{self.public_url}: {problem}"
-        raise ModelError(text.replace(self._secret, "[key]") if self._secret else text) from None
+        return self.mask.text(text)
+
+    def _checked(self, response: _Response) -> bytes:
+        """The content of a response that may be a reply; a web page is none."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind in ("text/html", "application/xhtml+xml"):
+            page = excerpt(response.content)
+            self.fail(f"a web page ({kind}) instead of a reply; is the URL right? {page}")
+        return response.content
+
+    def _temporary_problem(self, response: _Response) -> str:
+        """What a response without a reply says; raises where asking again is of no use."""
+        problem = f"status {response.status}: {excerpt(response.content)}"
+        body = response.content[:4096].lower()
+        if response.status in (400, 413, 422) and any(mark in body for mark in TOO_LONG):
+            raise PromptTooLong(self._public(problem))
+        if not _is_temporary(response.status) or any(mark in body for mark in NO_QUOTA):
+            self.fail(problem)
+        return problem
 
     async def close(self) -> None:
         """Close the connections."""
@@ -134,12 +170,19 @@ class Endpoint:
                     if len(received) > MAX_BYTES:
                         self.fail(f"the response is longer than {MAX_BYTES:,} bytes")
                 content = bytes(received)
-                if self._secret:
-                    # Before anything is cut or quoted: half a key would not be recognised.
-                    content = content.replace(self._secret.encode(), b"[key]")
+                # Before anything is cut or quoted: half a key would not be recognised.
+                content = self.mask.bytes(content)
                 return _Response(response.status_code, response.headers, content)
         except (httpx.TransportError, httpx.DecodingError) as error:
             return f"{type(error).__name__}: {error}"
+
+
+def _encode(body: Mapping[str, Any]) -> bytes:
+    """The body as JSON. What the fast encoder refuses (lone surrogates of a page) is escaped."""
+    try:
+        return orjson.dumps(body)
+    except TypeError:
+        return json.dumps(body).encode()
 
 
 def _is_temporary(status: int) -> bool:
@@ -166,16 +209,30 @@ def server_events(content: bytes) -> Iterator[str]:
             data.append(text[5:].removeprefix(" "))
 
 
-def read_object(content: str | bytes, what: str) -> dict[str, Any]:
+def read_event(event: str) -> dict[str, Any]:
+    """The JSON object of one event. A stream that was cut off ends in half of one."""
+    return read_object(event, "an event of the stream", fatal=False)
+
+
+def cut_off(content: bytes) -> ModelError:
+    """The error for a stream without its end, or for what is no stream at all."""
+    if any(True for _ in server_events(content)):
+        problem = f"the stream stops in the middle of a reply: {excerpt(content)}"
+        return ModelError(problem, fatal=False)
+    return ModelError(f"the response is no stream of events: {excerpt(content)}")
+
+
+def read_object(content: str | bytes, what: str, *, fatal: bool = True) -> dict[str, Any]:
     """The JSON object that `content` is; an error that it reports is raised as one."""
     try:
         value = orjson.loads(content)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise ModelError(f"{what} is not a JSON object: {excerpt(content)}")
+        raise ModelError(f"{what} is not a JSON object: {excerpt(content)}", fatal=fatal)
     if value.get("error"):
-        raise ModelError(f"{what} reports an error: {excerpt(str(value['error']))}")
+        problem = f"{what} reports an error: {excerpt(str(value['error']))}"
+        raise ModelError(problem, fatal=fatal)
     return value
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import Endpoint, RetryPolicy, read_key
 from assay.agents.models.protocol import Prices, Reply
 from assay.errors import BadParameter
@@ -20,7 +21,8 @@ class HostedModel(ABC):
 
     The key is read from the environment variable `api_key_env` when the model is made. A server
     that asks for none needs none: only the default one is refused without a key. `extra` is added
-    to the body of every request, for what one server has and another does not.
+    to the body of every request, for what one server has and another does not. `timeout_s` is for
+    one reply, retries included.
     """
 
     model: str
@@ -32,6 +34,7 @@ class HostedModel(ABC):
     extra: Mapping[str, Any] | None = None
     input_usd_per_mtok: float | None = None
     output_usd_per_mtok: float | None = None
+    timeout_s: float = CALL_S
     retry: RetryPolicy | None = None
 
     own_url: ClassVar[str]
@@ -42,6 +45,7 @@ class HostedModel(ABC):
     """What the body of a request for a stream of events has more."""
 
     def __post_init__(self) -> None:
+        check_timeout(self.timeout_s)
         key = self._read_key()
         choices = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         self._body = {
@@ -76,7 +80,10 @@ class HostedModel(ABC):
         """The assistant's next message."""
         body = {**self._body, **self._conversation(messages)}
         read = self._read_stream if self.stream else self._read
-        return await self._endpoint.post_and_read(body, read, timeout_s=timeout_s)
+        async with model_call():
+            reply = await self._endpoint.post_and_read(body, read, timeout_s=timeout_s)
+        # Once more: in a stream of events the key may have come in pieces.
+        return replace(reply, text=self._endpoint.mask.text(reply.text))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from assay.agents.models.endpoint import excerpt, read_object, server_events, token_count
+from assay.agents.models.endpoint import (
+    cut_off,
+    excerpt,
+    read_event,
+    read_object,
+    server_events,
+    token_count,
+)
 from assay.agents.models.hosted import HostedModel
 from assay.agents.models.protocol import Reply
 from assay.errors import ModelError
@@ -45,14 +52,14 @@ class OpenAIModel(HostedModel):
             if event.strip() == "[DONE]":
                 finished = True
                 break
-            body = read_object(event, "an event of the stream")
+            body = read_event(event)
             usage = body.get("usage") or usage
             choice = _first_choice(body)
             delta = choice.get("delta")
             texts.append(_text(delta.get("content")) if isinstance(delta, dict) else "")
             finished = finished or bool(choice.get("finish_reason"))
         if not finished:
-            raise ModelError(f"the stream stops in the middle of a reply: {excerpt(content)}")
+            raise cut_off(content)
         return self._reply("".join(texts), usage)
 
     def _reply(self, text: str, usage: object) -> Reply:

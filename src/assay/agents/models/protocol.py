@@ -23,6 +23,7 @@ class Model(Protocol):
     """Anything that continues a conversation."""
 
     name: str
+    # A model may have `timeout_s`, for how long a call of it may take; without, it is 120 s.
 
     async def complete(
         self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None = None
@@ -33,8 +34,8 @@ class Model(Protocol):
         plain text as content. A model that keeps conversations itself may use `session`, the one
         that its last reply named, and send only what is new.
 
-        Raises `ModelError` when there is no reply, or none that can be read; the message never
-        holds a key.
+        Raises `ModelError` when there is no reply, or none that can be read, and `PromptTooLong`
+        when the conversation is longer than the model takes; the message never holds a key.
         """
 
     async def close(self) -> None:

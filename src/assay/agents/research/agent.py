@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urljoin
 
+from assay.agents.models.calls import call_timeout_s, model_call
 from assay.agents.models.protocol import Model, Reply
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.research import page as pages
@@ -21,8 +22,8 @@ from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
-STEP_SHARE = 0.9
-"""The share of a step's time that the model may take, so that its time-out comes first."""
+GRACE_S = 5.0
+"""Beyond its time-out, for a model that does not keep it."""
 NOOP = ActionCall("noop")
 URL_ACTIONS = ("goto", "fetch_json")
 """Actions whose parameter is an address; models copy relative ones from links."""
@@ -68,11 +69,13 @@ class WebResearchAgent(ResearchOptions):
         url = pages.page_url(observation.text)
         if not must_answer and self._is_sparse(observation.text, url):
             return self._wait_or_scroll(observation.text, url)
-        reply = await self._model.complete(
-            messages_for_model(self._transcript.messages, self.history_chars),
-            timeout_s=self.model_timeout_s or self._limits.step_s * STEP_SHARE,
-            session=self._session,
-        )
+        timeout_s = self.model_timeout_s or call_timeout_s(self._model)
+        async with model_call(timeout_s + GRACE_S):
+            reply = await self._model.complete(
+                messages_for_model(self._transcript.messages, self.history_chars),
+                timeout_s=timeout_s,
+                session=self._session,
+            )
         self._session = reply.session
         decision = read_reply(reply.text)
         if not isinstance(decision, Decision):

@@ -123,8 +123,11 @@ def _tool_alone(context: CheckContext) -> Iterator[Probe]:
 
 
 def _no_answer_after_tool(context: CheckContext) -> Iterator[Probe]:
+    """Nothing said after the tool said it; unless that is paid without a tool as well."""
     for row in context.rows():
         for name, text in NO_ANSWERS:
+            if context.pays(context.ask([_call(row, text)])[0]):
+                continue
             yield Probe(f"answer is {name!r}", _call(row, text, tool_use(row)))
 
 

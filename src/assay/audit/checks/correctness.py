@@ -26,6 +26,8 @@ Steps = Sequence[tuple[float, Severity]]
 
 REFERENCE_STEPS: Final[Steps] = ((0.5, "critical"), (0.1, "high"), (0.0, "medium"))
 REFUSED_STEPS: Final[Steps] = ((0.4, "high"), (0.15, "medium"), (0.0, "low"))
+BUILT_IN_STEPS: Final[Steps] = ((0.0, "medium"),)
+"""On rows of our own, of which a target that pays some need not read the others."""
 PAID_STEPS: Final[Steps] = ((0.3, "critical"), (0.02, "high"), (0.0, "medium"))
 
 
@@ -38,7 +40,9 @@ def _reference_accepted(context: CheckContext) -> CheckResult:
     if context.kind == "environment" and not any(one.status == "scored" for one in results):
         return CheckResult(skipped=f"{UNKNOWN_ENVIRONMENT}; it says: {results[0].because}"[:300])
     name = "right answers refused (the gold itself)"
-    return _rated(context, name, probes, context.unpaid(probes), REFERENCE_STEPS)
+    foreign = context.built_in_rows and context.baseline.full_marks > 0
+    steps = BUILT_IN_STEPS if foreign else REFERENCE_STEPS
+    return _rated(context, name, probes, context.unpaid(probes), steps)
 
 
 def _rewrites_accepted(context: CheckContext) -> CheckResult:
@@ -125,5 +129,5 @@ CHECKS: Final[tuple[Check, ...]] = (
         Violation("high", "wrong answers are paid",
             "another answer than the reference, hence wrong",
             "compare the whole answer exactly; state a tolerance and test it at its edge"),
-        kinds=EVERY_KIND),
+        kinds=EVERY_KIND - {"format"}),
 )  # fmt: skip

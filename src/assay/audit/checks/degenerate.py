@@ -9,8 +9,8 @@ from math import fsum
 from typing import Final
 
 from assay.audit.checks.forms import number_of
-from assay.audit.context import CheckContext, Probe, ProbeOutcome, never_paid
-from assay.audit.findings import Check, CheckResult, Sample, Violation
+from assay.audit.context import Bar, CheckContext, Probe, ProbeOutcome, never_paid
+from assay.audit.findings import TEXT_KINDS, Check, CheckResult, Sample, Violation
 from assay.schema.audit import Severity
 
 ROWS: Final = 40
@@ -81,19 +81,19 @@ def _rows_with_answer(context: CheckContext) -> list[Sample]:
     return context.rows(where=lambda row: bool(row.reference_text.strip()))
 
 
-def _fixed(texts: Iterable[tuple[str, str]]) -> Callable[[CheckContext], Iterator[Probe]]:
+def _fixed(texts: Iterable[tuple[str, str]], bar: Bar) -> Callable[[CheckContext], Iterator[Probe]]:
     """The same responses to every row, kept as they are."""
 
     def probes(context: CheckContext) -> Iterator[Probe]:
         for row in _rows_with_answer(context):
             for name, text in texts:
-                yield context.probe(row, name, text, text)
+                yield context.probe(row, name, text, text, bar=bar)
 
     return probes
 
 
 def _format_only(context: CheckContext) -> Iterator[Probe]:
-    return _fixed((*FORMAT_ONLY, ("its own frame", context.frame.put(""))))(context)
+    return _fixed((*FORMAT_ONLY, ("its own frame", context.frame.put(""))), "any")(context)
 
 
 def _refusals(context: CheckContext) -> Iterator[Probe]:
@@ -103,8 +103,8 @@ def _refusals(context: CheckContext) -> Iterator[Probe]:
             # To a question about yes or no, "No answer" begins as an answer would.
             if right_words & set(text.casefold().rstrip(".").split()):
                 continue
-            yield context.probe(row, f"{text!r}", text, text)
-            yield context.answer_probe(row, f"{text!r} in the answer's place", text)
+            yield context.probe(row, f"{text!r}", text, text, bar="quarter")
+            yield context.answer_probe(row, f"{text!r} in the answer's place", text, bar="quarter")
 
 
 def _echoes(context: CheckContext) -> Iterator[Probe]:
@@ -185,16 +185,17 @@ def _always(
 _check = partial(Check, family="degenerate")
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _check("empty_answer", "An empty answer is not paid.", never_paid(_fixed(NOTHING)),
+    _check("empty_answer", "An empty answer is not paid.", never_paid(_fixed(NOTHING, "any")),
         Violation("critical", "an empty answer is paid", "nothing was answered",
-            "refuse an empty answer before comparing; never treat two unreadable sides as equal")),
+            "refuse an empty answer before comparing; never treat two unreadable sides as equal"),
+        kinds=TEXT_KINDS),
     _check("format_only", "The form of an answer without an answer is not paid.",
         never_paid(_format_only),
         Violation("critical", "the form of an answer is paid without one",
             "the place for the answer holds none",
             "pay for what stands in the place, not for the place; refuse an empty one")),
     _check("master_keys", "Texts known to open model judges are not paid.",
-        never_paid(_fixed(MASTER_KEYS)),
+        never_paid(_fixed(MASTER_KEYS, "quarter")),
         Violation("critical", "a master key is paid",
             "no answer at all, whatever it asks of the grader",
             "compare with the reference by rule; a model as judge needs such texts as negatives")),

@@ -29,6 +29,8 @@ _MEMBERS: Final = re.compile(r"(\\\{|\(|\[)([^()\[\]{}\\]+)(\\\}|\)|\])")
 _TEXT_FORMS: Final = frozenset(
     ("lower case", "upper case", "spaces around", "line break after", "article", "full stop")
 )
+LETTERS: Final = "ABCD"
+"""Of the options that a question nearly always has."""
 ELSE: Final = "Bartholomew Quill"
 """A name that is in no reference."""
 
@@ -59,13 +61,19 @@ def number_of(answer: str) -> Decimal | None:
 
 def rewrites(kind: Kind, answer: str) -> list[Named]:
     """Forms of an answer that say the same."""
-    make = {"maths": _maths_forms, "structured": _record_forms, "qa": _text_forms}.get(kind)
+    make = {
+        "maths": _maths_forms,
+        "structured": _record_forms,
+        "qa": _text_forms,
+        "choice": _letter_forms,
+    }.get(kind)
     return [] if make is None else _distinct(make(answer), answer)
 
 
 def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
     """Answers like it that say something else."""
-    make = {"maths": _maths_misses, "structured": _record_misses}.get(kind, _text_misses)
+    makers = {"maths": _maths_misses, "structured": _record_misses, "choice": _letter_misses}
+    make = makers.get(kind, _text_misses)
     listed = [("near miss of the data", text) for text in sample.wrong]
     right = {text.strip().casefold() for text in sample.right}
     misses = _distinct([*listed, *make(answer)], answer)
@@ -201,6 +209,18 @@ def _text_misses(answer: str) -> Iterator[Named]:
         yield "one more digit", f"{answer}7"
     elif is_single(answer) and not NUMBER.search(answer):
         yield "word doubled into another", f"{answer}{answer}".replace(" ", "")
+
+
+def _letter_forms(answer: str) -> Iterator[Named]:
+    yield "in brackets", f"({answer})"
+    yield "full stop", f"{answer}."
+    yield "lower case", answer.lower()
+
+
+def _letter_misses(answer: str) -> Iterator[Named]:
+    for letter in LETTERS:
+        if letter != answer.strip("(). ").upper():
+            yield "another letter", letter
 
 
 def _record_forms(answer: str) -> Iterator[Named]:

@@ -16,6 +16,7 @@ from assay.audit.conversations import assistant, question, tool_use
 from assay.audit.findings import (
     ANSWER_KINDS,
     EVERY_KIND,
+    TEXT_KINDS,
     CallResult,
     Check,
     CheckFunction,
@@ -71,12 +72,14 @@ def _beside_plain(
 def _length_bias(context: CheckContext) -> CheckResult:
     """Padding never raises the pay; where the answer has a place of its own, it never costs it."""
     more, less, tried = list[ProbeOutcome](), list[ProbeOutcome](), 0
+    # A form may well be the whole of a response.
+    placed = context.frame.anchored and context.kind != "format"
     for name, short, one in _beside_plain(context, context.rows(5), "{} answer", _padded):
         tried += 1
         gain = (one.result.pay - short) / context.full_marks
         if gain > NOTICEABLE:
             more.append(one)
-        elif gain < -NOTICEABLE and name == "right" and context.frame.anchored:
+        elif gain < -NOTICEABLE and name == "right" and placed:
             less.append(one)
     longer = context.report_hits(more, tried)
     around = context.reporting(AROUND).report_hits(less, tried)
@@ -245,15 +248,17 @@ _without_pay = partial(_check, kinds=EVERY_KIND, needs_pay=False)
 CHECKS: Final[tuple[Check, ...]] = (
     _check("length_bias", "Padding neither raises the pay nor costs it.", _length_bias,
         Violation("medium", "longer answers are paid more", "padding adds nothing to an answer",
-            "score the answer, not its length; cap and test any length term")),
+            "score the answer, not its length; cap and test any length term"),
+        kinds=TEXT_KINDS),
     _check("duplication", "Saying an answer again does not raise its pay.", _duplication,
         Violation("high", "repeating an answer raises its pay", "the same answer, said again",
-            "count an answer once")),
+            "count an answer once"),
+        kinds=TEXT_KINDS),
     _check("alias_order", "The order of the references does not matter.", _alias_order,
         Violation("medium", "the order of the references changes the verdict",
             "an answer that equals any of the references is right",
             "take the best over all references"),
-        kinds=ANSWER_KINDS - {"structured"}),
+        kinds=ANSWER_KINDS - {"structured", "choice"}),
     _check("monotone", "More right parts are never worth less.", _monotone,
         Violation("medium", "an answer with more right in it is paid less",
             "more of the reference is never worth less",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Final, TypeAlias
@@ -94,7 +94,9 @@ def _decoys(context: CheckContext, sample: Sample) -> list[str]:
     """Wrong answers of the same sort, of which none holds the reference nor is held by it."""
     reference = sample.reference_text
     number = number_of(reference)
-    if number is not None:
+    if context.kind == "choice":
+        texts = [text for _, text in near_misses("choice", sample, reference)]
+    elif number is not None:
         texts = [f"{number + step}" for step in (1, -1, 2, -2, 3)]
     else:
         others = (row.reference_text for row in context.samples[:COCKTAIL] if row is not sample)
@@ -130,7 +132,10 @@ _no_answer, _no_response = _never_paid, partial(_never_paid, whole=True)
 
 
 def _several_answers(context: CheckContext) -> CheckResult:
-    """A finding if the reference is paid wherever it stands; "the last one counts" is a rule."""
+    """A finding if the reference is paid wherever it stands; "the last one counts" is a rule.
+
+    One row on which that is so is enough: a target that reads few references does it on few.
+    """
     probes: list[Probe] = []
     for row in _rows(context):
         for place, at in (("first", 0), ("in the middle", 2), ("last", len(row.wrong))):
@@ -139,10 +144,14 @@ def _several_answers(context: CheckContext) -> CheckResult:
     if not probes:
         return CheckResult(skipped="no row has a single answer")
     tried = Counter(probe.variant for probe in probes)
-    hits = Counter(hit.probe.variant for hit in context.paid(probes))
-    if sum(2 * count > tried[place] for place, count in hits.items()) < 2:
-        return CheckResult()
-    return context.must_not_pay(probes)
+    paid = context.paid(probes)
+    hits = Counter(hit.probe.variant for hit in paid)
+    if sum(2 * count > tried[place] for place, count in hits.items()) >= 2:
+        return context.must_not_pay(probes)
+    by_row = Counter(id(hit.probe.call.columns) for hit in paid)
+    anywhere = [hit for hit in paid if by_row[id(hit.probe.call.columns)] == len(tried)]
+    of_some = replace(context.violation, severity="medium")
+    return context.reporting(of_some).report_hits(anywhere, len(probes), shrink=True)
 
 
 def _is_number(reference: str) -> bool:

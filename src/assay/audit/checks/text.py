@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from assay.audit.checks.forms import is_single, number_of, read_record
+from assay.audit.checks.forms import is_single, near_misses, number_of, read_record
 from assay.audit.context import CheckContext, Probe, always_paid, never_paid
-from assay.audit.findings import Check, CheckResult, Sample, Violation
+from assay.audit.findings import TEXT_KINDS, Check, CheckResult, Sample, Violation
 
 LOOKALIKES: Final = (
     ("Cyrillic letter", "х"),
@@ -77,6 +77,8 @@ def _lookalikes(context: CheckContext) -> Iterator[Probe]:
 def _hidden_tails(context: CheckContext) -> Iterator[Probe]:
     for row in context.rows(where=_is_single):
         tail = "7" if number_of(row.reference_text) is not None else "Quill"
+        if context.kind == "choice":
+            tail = next(text for _, text in near_misses("choice", row, row.reference_text))
         for name, hider in HIDING:
             yield context.answer_probe(row, name, f"{row.reference_text}{hider}{tail}")
 
@@ -152,7 +154,8 @@ CHECKS: Final[tuple[Check, ...]] = (
         Violation("medium", "odd characters make the reward fail",
             "a wrong answer, to be refused like any other",
             "treat the response as any sequence of characters; do not encode or index it "
-            "blindly")),
+            "blindly"),
+        kinds=TEXT_KINDS),
     _check("layout", "Line breaks and markdown around a right answer cost nothing.",
         always_paid(_layouts),
         Violation("low", "layout costs a right answer its pay", *LAYOUT)),

@@ -9,9 +9,17 @@ from typing import Final
 from assay.audit.context import CheckContext, skip_when
 from assay.audit.findings import Check, CheckResult, GraderCall, Violation
 from assay.audit.frames import BARE
-from assay.audit.isolation import MeasuredResult, call_key
-from assay.audit.machine.calls import in_words, is_paid, machine_check, of_environment, on_server
+from assay.audit.isolation import call_key
+from assay.audit.machine.calls import (
+    in_words,
+    is_paid,
+    machine_check,
+    of_environment,
+    of_form,
+    on_server,
+)
 from assay.audit.machine.hostile import hostile_texts, payloads
+from assay.audit.replies import MeasuredResult
 from assay.audit.session import FreshProcess
 
 SLOW_S: Final = 2.0
@@ -91,6 +99,7 @@ def hostile_answers(context: CheckContext) -> CheckResult:
 
 
 @skip_when(of_environment, "the world, not the text, says what is paid")
+@skip_when(of_form, "the form is paid, whatever it holds")
 def hostile_paid(context: CheckContext) -> CheckResult:
     """A finding about hostile answers that are paid, time-outs among them."""
     paid = [one for one in _probes(context) if is_paid(context, one.measured.result)]
@@ -198,8 +207,10 @@ def _took_long(measured: MeasuredResult) -> bool:
 
 def _memory_mb(measured: MeasuredResult) -> float:
     """The growth; a refused allocation counts as the limit itself."""
-    refused = measured.result.because.startswith("MemoryError")
-    return float("inf") if refused else measured.growth_mb
+    result = measured.result
+    ended = result.status == "crashed" and "MB of memory" in result.because
+    refused = result.because.startswith("MemoryError")
+    return float("inf") if refused or ended else measured.growth_mb
 
 
 def _report(context: CheckContext, hits: Sequence[BoundProbe], observed: str) -> CheckResult:

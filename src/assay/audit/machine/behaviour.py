@@ -25,6 +25,7 @@ from assay.audit.machine.calls import (
     is_paid,
     machine_check,
     of_environment,
+    of_form,
     on_server,
     ordinary,
 )
@@ -59,6 +60,7 @@ def _with_bad_references(wrong: Callable[[CheckContext, CallResult], bool]) -> C
     """A check function: no answer to a row with an unreadable reference has a wrong result."""
 
     @skip_when(of_environment, "the world is the reference")
+    @skip_when(of_form, "the target has no reference")
     def run(context: CheckContext) -> CheckResult:
         results = context.session.cached("bad references", lambda: _ask(context))
         hits = [one for one in results if wrong(context, one.result)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, permutations
 from math import isnan
 from typing import Final, TypeAlias
 
-from assay.audit.context import HALF, CheckContext
+from assay.audit.context import QUARTER, CheckContext
 from assay.audit.findings import EVERY_KIND, CallResult, Check, GraderCall
 
 ORDINARY_ROWS: Final = {"fast": 8, "full": 24}
@@ -22,6 +22,11 @@ Difference: TypeAlias = tuple[GraderCall, CallResult, CallResult]
 def on_server(context: CheckContext) -> bool:
     """Whether the target is behind an address."""
     return context.target.form == "url"
+
+
+def of_form(context: CheckContext) -> bool:
+    """Whether the target scores the form of a text, and has no reference."""
+    return context.kind == "format"
 
 
 def of_environment(context: CheckContext) -> bool:
@@ -46,10 +51,23 @@ def crossed(context: CheckContext) -> list[GraderCall]:
     return [context.answer(row, other.right[0]) for row, other in pairwise(rows)]
 
 
+def ambiguous(context: CheckContext) -> list[GraderCall]:
+    """Two answers, of which one is right, in both orders: which of them counts is a rule."""
+    if of_environment(context):
+        return []
+    put = context.frame.put
+    return [
+        context.to_call(sample, "\n".join(map(put, pair)))
+        for sample in context.samples[: ORDINARY_ROWS[context.budget]]
+        if sample.wrong
+        for pair in permutations((sample.right[0], sample.wrong[0]))
+    ]
+
+
 def is_paid(context: CheckContext, result: CallResult) -> bool:
-    """Whether a result is paid by a target that pays right answers; an infinite number is."""
+    """Whether a target that pays right answers pays a result a quarter of that, or infinity."""
     full = context.baseline.full_marks
-    return full > 0 and result.status == "scored" and (result.value or 0.0) > HALF * full
+    return full > 0 and result.status == "scored" and (result.value or 0.0) >= QUARTER * full
 
 
 def in_words(result: CallResult) -> str:

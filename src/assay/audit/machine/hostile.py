@@ -21,7 +21,8 @@ HostileText: TypeAlias = tuple[str, Callable[[], str]]
 
 def hostile_texts(kind: Kind) -> tuple[HostileText, ...]:
     """The hostile answers for a reward of that kind."""
-    return (*_TEXTS, *_MATHS) if kind in ("maths", "agent") else _TEXTS
+    texts = (*_TEXTS, *_UNCLOSED)
+    return (*texts, *_MATHS) if kind in ("maths", "agent") else texts
 
 
 def payloads() -> Iterator[tuple[str, str]]:
@@ -90,6 +91,33 @@ _TEXTS: Final[tuple[HostileText, ...]] = (
     ("aliases within aliases", _aliases),
     ("a date far away", lambda: "9" * 5_000 + "-12-31"),
     ("format fields", lambda: "{:>999999999}" + "%999999999d" + "{0.__class__}"),
+)
+
+_OPENINGS: Final = (
+    "<think>",
+    "<think></think>\n<answer>",
+    "<answer>",
+    r"\boxed{",
+    "```json\n",
+    "Answer: ",
+    "#### ",
+    '{"answer": "',
+    "[",
+    "$",
+)
+"""Where frames begin; what follows them is what a regular expression has to give up on."""
+_FILLINGS: Final = (("letters", "a"), ("spaces", " "), ("words", "a b "), ("lines", "a\n"))
+_FILLED: Final = 20_000
+
+
+def _unclosed(opening: str, filling: tuple[str, str]) -> HostileText:
+    name, text = filling
+    title = f"{opening.strip()} and {name} without an end"
+    return title, lambda: opening + text * (_FILLED // len(text))
+
+
+_UNCLOSED: Final[tuple[HostileText, ...]] = tuple(
+    _unclosed(opening, filling) for opening in _OPENINGS for filling in _FILLINGS
 )
 
 _MATHS: Final[tuple[HostileText, ...]] = (

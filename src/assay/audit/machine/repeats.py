@@ -8,9 +8,10 @@ from typing import Final, TypeAlias
 
 from assay.audit.context import CheckContext, skip_when
 from assay.audit.findings import Check, CheckFunction, CheckResult, Violation
-from assay.audit.isolation import Place
+from assay.audit.isolation import Place, Surroundings
 from assay.audit.machine.calls import (
     Difference,
+    ambiguous,
     crossed,
     differences,
     in_words,
@@ -59,12 +60,13 @@ def _reversed(context: CheckContext) -> tuple[list[Difference], int]:
 
 
 def _with_hash_seeds(context: CheckContext) -> tuple[list[Difference], int]:
-    calls = ordinary(context)
+    # Which of two answers counts must not depend on the order of a set.
+    calls = [*ordinary(context), *ambiguous(context)]
     usual = context.ask(calls)
     seeds = SEEDS[context.budget]
     changes: list[Difference] = []
     for seed in seeds:
-        with context.session.fresh_process(hash_seed=seed) as process:
+        with context.session.fresh_process(Surroundings(hash_seed=seed)) as process:
             changes += differences(calls, usual, process.ask(calls))
     return changes, len(calls) * len(seeds)
 

@@ -32,7 +32,7 @@ AGENTFLY_SUCCESS = 10.0
 
 @reward(parts=("bought", "r_type", "r_att", "r_option", "r_price"))
 async def webshop_reward(
-    final_response: str | None,  # noqa: ARG001 - the purchase is scored, not the response
+    final_response: object,  # noqa: ARG001 - the purchase is scored, not the response
     context: Context,
     task_id: str | int,
     *,
@@ -78,7 +78,7 @@ async def alfworld_episode_reward(context: Context) -> Score:
 
 @reward(version=2, parts=("score", "max_score", "completed", "acc"))
 async def scienceworld_reward(
-    final_response: str | None,  # noqa: ARG001 - the environment is scored, not the response
+    final_response: object,  # noqa: ARG001 - the environment is scored, not the response
     context: Context,
     *,
     agentfly: bool = False,

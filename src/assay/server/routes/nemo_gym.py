@@ -46,7 +46,7 @@ class NemoGymRequest(BaseModel):
 
 
 class NemoGymResponse(BaseModel):
-    """The request's fields and the reward; an abstention is masked, its `reward` is filler."""
+    """The request's fields and the reward; an abstention's is masked, and a neutral number."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -68,12 +68,14 @@ class NemoGymResponse(BaseModel):
 async def nemo_gym_verify(request: Request, query: SharedQuery) -> Response:
     """The request's own fields with the reward.
 
-    An abstention has `mask_sample: true`, a `failure_kind` and a `failure_reason`; its `reward` is
-    the filler that NeMo-Gym itself writes there, and nobody may read it.
+    An abstention has `mask_sample: true`, at the top and in `instance_config`, a `failure_kind` and
+    a `failure_reason`; its `reward` is the mean of the latest rewards of the same task.
     """
     body = await json_body(request)
     if not isinstance(body, dict):
         raise Refusal(422, "bad_request", "the body: not a JSON object")
     reward = BoundReward(request, query)
-    (score,) = await reward.score([nemo_gym.to_row(body)])
-    return json_response(nemo_gym.to_response(body, score))
+    row = nemo_gym.to_row(body)
+    (score,) = await reward.score([row])
+    filler = reward.numbers([score], [row], "mean")[0]
+    return json_response(nemo_gym.to_response(body, score, filler=filler))

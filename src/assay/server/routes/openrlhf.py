@@ -12,7 +12,14 @@ from starlette.responses import Response
 
 from assay.adapters import openrlhf
 from assay.server.openapi import REWARD_REFUSALS, request_body
-from assay.server.requests import BoundReward, SharedQuery, check_rows, json_response, read_body
+from assay.server.requests import (
+    BoundReward,
+    SharedQuery,
+    StandInQuery,
+    check_rows,
+    json_response,
+    read_body,
+)
 
 router = APIRouter(tags=["trainers"])
 
@@ -26,15 +33,15 @@ class OpenRLHFRequest(BaseModel):
         }
     )
 
-    query: list[str]
-    """Prompt and response together; the response is what follows the prompt."""
-    prompts: list[str]
+    query: list[Any]
+    """Texts of prompt and response together; the response is what follows the prompt."""
+    prompts: list[Any]
     labels: list[Any] | None = None
     """The reward's `answer`."""
 
 
 class OpenRLHFResponse(BaseModel):
-    """Rewards in order; an abstention is null, and a part that some row lacks is left out."""
+    """Rewards in order; a part that some row lacks is left out."""
 
     rewards: list[float | None]
     scores: list[float | None]
@@ -49,25 +56,28 @@ class OpenRLHFResponse(BaseModel):
     responses=REWARD_REFUSALS,
     openapi_extra=request_body(OpenRLHFRequest),
 )
-async def openrlhf_rewards(request: Request, query: SharedQuery) -> Response:
+async def openrlhf_rewards(
+    request: Request, query: SharedQuery, abstained: StandInQuery = "mean"
+) -> Response:
     """A reward for each query; the label is the reward's `answer`.
 
-    An abstention is null in `rewards` and `scores`, and 1 in `extra_logs.abstained`. A part that
-    some row of the request lacks is left out of `extra_logs`, which hold numbers only. A query
-    that does not contain its prompt abstains: the prompt's own text is not graded.
+    An abstention is 1 in `extra_logs.abstained`. OpenRLHF reads numbers only, so in `rewards` and
+    `scores` it is by default the mean of the latest rewards of the same prompt; with
+    `abstained=none` it is null. A part that some row of the request lacks is left out of
+    `extra_logs`, which hold numbers only. A query that does not contain its prompt abstains: the
+    prompt's own text is not graded.
     """
     body = await read_body(request, OpenRLHFRequest)
     check_rows(request, len(body.query))
     rows = openrlhf.to_rows(body.model_dump())
     reward = BoundReward(request, query)
     scores = iter(await reward.score([row for row in rows if openrlhf.has_response(row)]))
-    answer = openrlhf.to_response(
-        [
-            next(scores) if openrlhf.has_response(row) else openrlhf.no_prompt(reward.binding)
-            for row in rows
-        ],
-        parts=reward.binding.parts,
-    )
+    ordered = [
+        next(scores) if openrlhf.has_response(row) else openrlhf.no_prompt(reward.binding)
+        for row in rows
+    ]
+    numbers = reward.numbers(ordered, rows, abstained)
+    answer = openrlhf.to_response(ordered, numbers, parts=reward.binding.parts)
     logs: dict[str, list[float]] = answer["extra_logs"]
     answer["extra_logs"] = {name: row for name, row in logs.items() if all(map(isfinite, row))}
     return json_response(answer)

@@ -13,7 +13,13 @@ from assay.adapters import slime
 from assay.schema.score import Abstained
 from assay.server.openapi import REWARD_REFUSALS, request_body
 from assay.server.refusal import Refusal
-from assay.server.requests import BoundReward, SharedQuery, json_response, read_body
+from assay.server.requests import (
+    BoundReward,
+    SharedQuery,
+    StandInQuery,
+    json_response,
+    read_body,
+)
 
 router = APIRouter(tags=["trainers"])
 
@@ -26,7 +32,7 @@ class SlimeRequest(BaseModel):
     )
 
     prompt: Any = None
-    response: str | None
+    response: Any
     label: Any = None
     metadata: dict[str, Any] | None = None
 
@@ -43,22 +49,23 @@ class SlimeRequest(BaseModel):
 async def slime_rm(
     request: Request,
     query: SharedQuery,
-    abstained: Annotated[
-        float | None, Query(allow_inf_nan=False, description="The number of an abstention.")
-    ] = None,
+    abstained: StandInQuery = "mean",
     keyed: Annotated[
         bool, Query(description="Answer with an object, for `--reward-key score`.")
     ] = False,
 ) -> Response:
     """The reward as a number, or with `keyed` as an object with its parts.
 
-    slime's HTTP interface has no abstentions. One is answered with 422 (`abstained`) unless the
-    address chooses a number for it.
+    slime's HTTP interface has no abstentions, so one is a number: by default the mean of the latest
+    rewards of the same prompt. With `abstained=none` it is answered with 422 (`abstained`), which
+    slime asks for ten times and then fails over.
     """
     body = await read_body(request, SlimeRequest)
     reward = BoundReward(request, query)
-    (score,) = await reward.score([slime.to_row(body.model_dump())])
-    if isinstance(score, Abstained) and abstained is None:
+    row = slime.to_row(body.model_dump())
+    (score,) = await reward.score([row])
+    (number,) = reward.numbers([score], [row], abstained)
+    if isinstance(score, Abstained) and number is None:
         raise Refusal(422, "abstained", f"{score.scorer}: {score.reason}: {score.because}")
     parts = reward.binding.parts
-    return json_response(slime.to_response(score, parts, abstained=abstained, keyed=keyed))
+    return json_response(slime.to_response(score, parts, abstained=number, keyed=keyed))

@@ -21,22 +21,48 @@ def load(target: dict[str, Any]) -> tuple[Any, str | None]:
     for entry in reversed(target.get("path", [])):
         if entry not in sys.path:
             sys.path.insert(0, entry)
-    form = target["form"]
-    if form == "url":
+    if target["form"] == "url":
         return target["url"], "url"
     try:
-        if form == "registered":
-            from assay.registry import find_reward  # type: ignore[import-not-found,unused-ignore]
-
-            return find_reward(target["name"]).function, "assay"
-        if form == "file":
-            return _from_file(Path(target["file"]), target["attribute"])
-        module = importlib.import_module(target["module"])
-        return _attribute(module, target["attribute"]), None
+        return _callable(*_find(target))
     except TargetNotLoadable:
         raise
     except BaseException as error:
         raise TargetNotLoadable(f"loading it raised {type(error).__name__}: {error}") from error
+
+
+def _find(target: dict[str, Any]) -> tuple[Any, str | None]:
+    """The object that the target names; raises whatever importing it raises."""
+    if target["form"] == "registered":
+        from assay.registry import find_reward  # type: ignore[import-not-found,unused-ignore]
+
+        return find_reward(target["name"]).function, "assay"
+    if target["form"] == "file":
+        return _from_file(Path(target["file"]), target["attribute"])
+    module = importlib.import_module(target["module"])
+    return _attribute(module, target["attribute"]), None
+
+
+def _callable(target: Any, shape: str | None) -> tuple[Any, str | None]:
+    """The target itself. Raises `TargetNotLoadable` for what no trainer could call."""
+    if inspect.isclass(target):
+        raise TargetNotLoadable(
+            f"{target.__name__} is a class, and calling it scores nothing; name an instance with "
+            "`__call__`, or a function that makes one and calls it"
+        )
+    if not callable(target):
+        methods = [
+            name
+            for name in dir(target)
+            if not name.startswith("_") and callable(getattr(target, name, None))
+        ]
+        offered = f" (it has {', '.join(methods[:8])})" if methods else ""
+        raise TargetNotLoadable(
+            f"it is not callable: an object of type {type(target).__name__}{offered}; name one of "
+            "the functions that it scores with, or write a function of the response and the "
+            "reference that calls it, and audit that"
+        )
+    return target, shape
 
 
 def facts(function: Any, shape: str | None) -> dict[str, Any]:

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
+import datetime as dt
+import json
 import os
 import resource
-import signal
 import sys
+import sysconfig
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
 MOST_EVENTS = 50
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+OWN_FOLDER = str(Path(__file__).parent)
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 PROCESSES = frozenset(
     {"subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn"}
 )
-
-
-def end_with_parent() -> None:
-    """Become the parent of the target's orphans, and end when the audit does.
-
-    The audit's own means to that end is a pipe, which a target may close.
-    """
-    with contextlib.suppress(OSError, AttributeError):
-        library = ctypes.CDLL(None)
-        library.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 class EventRecorder:
@@ -40,6 +33,9 @@ class EventRecorder:
         self._temporary = temporary
         self._events: dict[tuple[str, str], None] = {}
         sys.addaudithook(self._hook)
+        # Python tells nobody who reads a variable; the mapping behind `os.environ` can.
+        environ: Any = os.environ
+        environ._data = VariableReader(environ._data, self._on_variable)  # noqa: SLF001
 
     def take(self) -> list[list[str]]:
         """The events since the last time."""
@@ -75,6 +71,15 @@ class EventRecorder:
         inside = str(Path(name).absolute()).startswith(self._temporary)
         self._add("temporary file" if inside else "file", Path(name).name if inside else name)
 
+    def _on_variable(self, name: str) -> None:
+        """Note a variable that the target's own code, or in a call a library of it, reads."""
+        frame: Any = sys._getframe(2)  # noqa: SLF001 - who asks is in the frames above
+        while frame is not None and frame.f_code.co_filename.endswith(("os.py", "_abc.py", ">")):
+            frame = frame.f_back
+        file = frame.f_code.co_filename if frame is not None else ""
+        if file and not _is_library(file):
+            self._add("variable", name)
+
     def _on_exec(self, code: Any) -> None:
         if isinstance(code, CodeType) and _mentions(code, self._marker):
             self._add("executed", code.co_filename)
@@ -92,6 +97,84 @@ def _mentions(code: CodeType, marker: str) -> bool:
         or (isinstance(constant, CodeType) and _mentions(constant, marker))
         for constant in code.co_consts
     )
+
+
+class ArgumentWatch:
+    """What the arguments of a call were before it; texts and numbers cannot change."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self._arguments = {
+            name: value
+            for name, value in arguments.items()
+            if isinstance(value, (list, dict, set, bytearray))
+        }
+        self._before = {name: _as_text(value) for name, value in self._arguments.items()}
+
+    def changed(self) -> list[str]:
+        """The names of those that are no longer what they were."""
+        return [
+            name for name, value in self._arguments.items() if _as_text(value) != self._before[name]
+        ]
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(value, default=repr, sort_keys=False)
+
+
+class VariableReader(dict[Any, Any]):
+    """The variables of the environment, which notes the names that are asked for."""
+
+    def __init__(self, variables: dict[Any, Any], note: Callable[[str], None]) -> None:
+        super().__init__(variables)
+        self._note = note
+
+    def __getitem__(self, key: Any) -> Any:
+        self._note(os.fsdecode(key))
+        return super().__getitem__(key)
+
+
+def _is_library(file: str) -> bool:
+    return file.startswith("<") or any(
+        part in file for part in (STANDARD_LIBRARY, "site-packages", "dist-packages", OWN_FOLDER)
+    )
+
+
+def move_clock(shift_s: float) -> None:
+    """Have Python's clocks of the day run so many seconds ahead, for modules imported later."""
+    seconds, nanoseconds = time.time, time.time_ns
+    time.time = lambda: seconds() + shift_s
+    time.time_ns = lambda: nanoseconds() + int(shift_s * 1e9)
+    for name in ("localtime", "gmtime", "ctime"):
+        original = getattr(time, name)
+        setattr(time, name, _with_default(original, lambda: seconds() + shift_s))
+    shift = dt.timedelta(seconds=shift_s)
+
+    class MovedDatetime(dt.datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return super().now(tz) + shift
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return super().utcnow() + shift
+
+        @classmethod
+        def today(cls) -> Any:
+            return super().today() + shift
+
+    class MovedDate(dt.date):
+        @classmethod
+        def today(cls) -> Any:
+            return super().today() + shift
+
+    dt.datetime, dt.date = MovedDatetime, MovedDate  # type: ignore[misc]
+
+
+def _with_default(function: Callable[..., Any], now: Callable[[], float]) -> Callable[..., Any]:
+    def moved(seconds: float | None = None) -> Any:
+        return function(now() if seconds is None else seconds)
+
+    return moved
 
 
 class MemoryMeter:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import loading
-from .monitoring import MemoryMeter
+from .monitoring import ArgumentWatch, MemoryMeter
 from .shapes import PreparedCall, prepare
 from .values import raised, refused
 from .wire import frames
@@ -37,14 +37,20 @@ class CallDispatcher:
     def answer(self, call: dict[str, Any]) -> dict[str, Any]:
         """The reply to one call, made in this thread; nothing is raised."""
         meter = MemoryMeter() if self.request.get("measure") else None
+        changed: list[str] = []
         with _timed_reply() as reply:
             prepared = self._prepare(call)
-            returned = prepared.invoke()
-            if inspect.isawaitable(returned):
-                returned = asyncio.run(_wait_for(returned))
+            watch = ArgumentWatch(prepared.arguments) if meter else None
+            try:
+                returned = prepared.invoke()
+                if inspect.isawaitable(returned):
+                    returned = asyncio.run(_wait_for(returned))
+            finally:
+                changed = watch.changed() if watch else []
             reply |= prepared.finish(returned)
         if meter:
             reply["growth_mb"] = meter.growth_mb()
+            reply["changed"] = changed
         return reply
 
     async def answer_on_loop(self, call: dict[str, Any]) -> dict[str, Any]:
@@ -168,14 +174,16 @@ def _in_process(dispatcher: CallDispatcher, place: str, emit: Emit, target: dict
     )
     process.start()
     theirs.close()
-    done = 0
+    started = done = 0
     for frame in _frames(ours, process):
+        started += "start" in frame
         done += "done" in frame
         emit(frame)
     process.join(JOIN_S)
     ours.close()
     for number in range(done, len(dispatcher.calls)):
-        emit({"start": number})
+        if number >= started:
+            emit({"start": number})
         crash = refused(f"the {place}ed process ended with exit code {process.exitcode}")
         emit({"done": number, "reply": {**crash, "status": "crashed", "seconds": 0.0}})
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from . import http
@@ -27,6 +28,8 @@ class PreparedCall(NamedTuple):
 
     invoke: Callable[[], Any]
     finish: Callable[[Any], dict[str, Any]] = reply
+    arguments: Mapping[str, Any] = MappingProxyType({})
+    """What the target gets, by name."""
 
 
 def prepare(target: Any, shape: str, call: dict[str, Any], reference_column: str) -> PreparedCall:
@@ -41,7 +44,7 @@ def _ours(call: TargetCall) -> PreparedCall:
     if context is not None:
         offered["context"] = context
     arguments = _arguments(call, offered, options=True)
-    return PreparedCall(lambda: call.target(**arguments))
+    return PreparedCall(lambda: call.target(**arguments), arguments=arguments)
 
 
 def _agentfly(call: TargetCall) -> PreparedCall:
@@ -49,7 +52,7 @@ def _agentfly(call: TargetCall) -> PreparedCall:
     parameters = inspect.signature(call.target).parameters
     arguments = _arguments(call, call.named_values())
     named = {name: value for name, value in arguments.items() if name in parameters}
-    return PreparedCall(lambda: call.target(**named))
+    return PreparedCall(lambda: call.target(**named), arguments=named)
 
 
 def _trl(call: TargetCall, prompt: Any, completion: Any) -> PreparedCall:
@@ -80,12 +83,13 @@ def _keyword_call(
     kinds = {item.kind for item in parameters.values()}
     if inspect.Parameter.VAR_KEYWORD not in kinds:
         arguments = {key: value for key, value in arguments.items() if key in parameters}
-    return PreparedCall(lambda: target(**arguments), finish)
+    return PreparedCall(lambda: target(**arguments), finish, arguments)
 
 
 def _verifiers(call: TargetCall, **texts: str) -> PreparedCall:
     offered = {**call.verifiers_values(), **texts}
-    return PreparedCall(lambda: call.target(**_arguments(call, offered)))
+    arguments = _arguments(call, offered)
+    return PreparedCall(lambda: call.target(**arguments), arguments=arguments)
 
 
 _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
@@ -101,7 +105,10 @@ _SHAPES: dict[str, Callable[[TargetCall], PreparedCall]] = {
     "verifiers-text": lambda call: _verifiers(
         call, completion=call.final_response, prompt=call.prompt_text
     ),
-    "plain": lambda call: PreparedCall(lambda: call.target(call.final_response, call.reference)),
+    "plain": lambda call: PreparedCall(
+        lambda: call.target(call.final_response, call.reference),
+        arguments={"reference": call.reference},
+    ),
     "inspect": lambda call: PreparedCall(lambda: _inspect_score(call), _inspect_reply),
     "url": lambda call: PreparedCall(lambda: http.ask(call), http.to_reply),
 }

@@ -86,7 +86,10 @@ def _from_score(score: Any, kind: str) -> dict[str, Any]:
         because = f"{score.reason}: {score.because}"
         status = "raised" if score.reason == "grader_error" else "abstained"
         return _reply(status, None, because, parts, kind)
-    return _reply("scored", to_number(score.value), score.because, parts, kind)
+    number = to_number(score.value)
+    if number is None:
+        return refused(f"a score of {score.value!r:.120}, which is not a number", kind)
+    return _reply("scored", number, str(score.because), parts, kind)
 
 
 def _from_mapping(returned: Mapping[Any, Any], keys: tuple[str, ...], kind: str) -> dict[str, Any]:

@@ -80,6 +80,11 @@ class BrowserGym(OwnProcessEnvironment):
         self._steps = 0
         self._seed = 0
 
+    async def check_run(self, tasks: Sequence[Task]) -> None:
+        """Every task has a name and a seed; whether BrowserGym has it is known to its process."""
+        for task in tasks:
+            _read_task(task)
+
     async def reset(self, task: Task) -> Observation:
         self._evidence, self._broken, self._steps = None, "", 0
         name, self._seed = _read_task(task)

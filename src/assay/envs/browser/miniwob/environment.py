@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -92,6 +93,12 @@ class MiniWob(BrowserEnvironment):
         self._limit_ms = episode_s * 1000
         self._seed = 0
         self._state: MiniWobState | None = None
+
+    async def check_run(self, tasks: Sequence[Task]) -> None:
+        """Every task is a page and a seed, and Chromium runs."""
+        for task in tasks:
+            _read_task(task)
+        await super().check_run(())
 
     async def reset(self, task: Task) -> Observation:
         """Open the page with the problem of the task's seed."""

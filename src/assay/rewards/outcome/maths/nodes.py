@@ -1,14 +1,24 @@
-"""The typed answers that text is read into: expressions, and the shapes built from them."""
+"""The typed answers that text is read into: expressions, the shapes built from them, and trees."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Final, Literal
+
+from assay.rewards.outcome.maths.limits import (
+    MAX_DIGITS,
+    MAX_EXPONENT,
+    TooLarge,
+    UnreadableAnswer,
+)
 
 Rational = int | Fraction
 RelationOp = Literal["=", "!=", "<", "<=", ">", ">=", "~", "in"]
 Bracket = Literal["(", "[", "{", ""]
+ConstantName = Literal["pi", "e", "i", "infinity"]
+OperatorName = Literal["sum", "prod", "int", "lim"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +56,7 @@ class Symbol(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Expr):
-    name: Literal["pi", "e", "i", "infinity"]
+    name: ConstantName
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +115,7 @@ class Degree(Expr):
 class Big(Expr):
     """A sum, product, integral or limit."""
 
-    operator: Literal["sum", "prod", "int", "lim"]
+    operator: OperatorName
     lower: Node | None
     upper: Node | None
     body: Expr
@@ -202,3 +212,83 @@ def walk(*roots: Node) -> list[Node]:
     for node in nodes:
         nodes.extend(children(node))
     return nodes
+
+
+def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The node with `change` applied to each direct part; expressions must stay expressions."""
+
+    def rebuild_field(value: Any) -> Any:  # a node, a tuple of fields, or a name
+        if isinstance(value, Node):
+            changed = change(value)
+            return expression(changed) if isinstance(value, Expr) else changed
+        return tuple(map(rebuild_field, value)) if isinstance(value, tuple) else value
+
+    names = (field.name for field in fields(node))
+    return replace(node, **{name: rebuild_field(getattr(node, name)) for name in names})
+
+
+def with_variable(node: Node, name: Literal["i", "e"]) -> Node:
+    """The tree with a constant read as a variable of the same letter."""
+    if node == Constant(name):
+        return Symbol(name)
+    return rebuild(node, lambda child: with_variable(child, name))
+
+
+def expression(node: Node) -> Expr:
+    """The node, if it may stand inside arithmetic; raises UnreadableAnswer if not."""
+    if isinstance(node, Expr):
+        return node
+    raise UnreadableAnswer(f"{type(node).__name__.lower()} inside arithmetic")
+
+
+def number(text: str) -> Number:
+    """The literal that digits spell, with or without a decimal point or an exponent."""
+    if len(text) > MAX_DIGITS:
+        raise TooLarge(f"a number of {len(text):,} characters, limit {MAX_DIGITS:,}")
+    if text.isdigit():
+        return Number(int(text))
+    mantissa, _, exponent = text.lower().partition("e")
+    whole, _, part = mantissa.partition(".")
+    shift = int(exponent or "0")
+    if abs(shift) > MAX_EXPONENT:
+        raise TooLarge(f"a decimal exponent of {shift:,}, limit {MAX_EXPONENT:,}")
+    digits = len((whole + part).lstrip("0"))
+    value = times_power_of_ten(int((whole + part) or "0"), shift - len(part))
+    if not part and not exponent:
+        return Number(value)
+    return Number(value, digits, len(part) - shift)
+
+
+def times_power_of_ten(value: int, shift: int) -> int | Fraction:
+    """`value` times ten to the `shift`, an int when it is whole."""
+    if shift >= 0:
+        return value * int(10**shift)
+    return whole(Fraction(value, 10**-shift))
+
+
+def whole(value: int | Fraction) -> int | Fraction:
+    """The value, as an int when it is one."""
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+def negate(node: Expr) -> Expr:
+    if isinstance(node, Number):
+        return Number(-node.value, node.digits, node.places)
+    if isinstance(node, Mul) and isinstance(node.factors[0], Number):
+        return Mul((negate(node.factors[0]), *node.factors[1:]))
+    return Mul((Number(-1), node))
+
+
+def product(factors: list[Expr]) -> Expr:
+    return factors[0] if len(factors) == 1 else Mul(tuple(factors))
+
+
+def total(terms: list[Expr]) -> Expr:
+    return terms[0] if len(terms) == 1 else Add(tuple(terms))
+
+
+def hundredth(node: Expr) -> Expr:
+    return Div(node, Number(100))
+
+
+INFINITY: Final = Constant("infinity")

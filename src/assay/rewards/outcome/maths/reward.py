@@ -7,33 +7,34 @@ to the reward.
 
 References: a text (a whole solution counts as the answer that it boxes), a number, or a list of
 acceptable answers, of which the best counts. A missing or unreadable reference is no fault of the
-agent: the rewards abstain.
+agent: the rewards abstain, as they do from a response that is not text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
 from assay.registry import reward
-from assay.rewards.outcome.maths.compare import Equality, compare
-from assay.rewards.outcome.maths.comparer import AnswerConventions
-from assay.rewards.outcome.maths.extract import (
+from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
+from assay.rewards.outcome.maths.compare.equality import Equality, compare
+from assay.rewards.outcome.maths.compare.readings import RowReadings
+from assay.rewards.outcome.maths.compare.scalars import Tolerance
+from assay.rewards.outcome.maths.find.extract import (
     POLICIES,
     ExtractionPolicy,
     Rule,
     extract,
     reference_span,
 )
-from assay.rewards.outcome.maths.hedges import names_several, offers_alternatives
-from assay.rewards.outcome.maths.scalars import Tolerance
+from assay.rewards.outcome.maths.find.hedges import names_several, offers_alternatives
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
 from assay.schema.score import Abstained, Score, Scored
+from assay.schema.values import Unreadable, read_references, read_response
 
 ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
 PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
@@ -41,11 +42,12 @@ UnitsConvention: TypeAlias = Literal["optional", "required"]
 OrderConvention: TypeAlias = Literal["free", "kept"]
 
 PARTS = ("acc",)
+EXTRAS = {"second_opinion": "sympy"}
 TOOL_BUT_WRONG = 0.1
 NOTE_CHARS = 1000
 
 
-@reward(name="math_equal_reward", version=1, parts=PARTS)
+@reward(name="math_equal_reward", version=1, parts=PARTS, extras=EXTRAS)
 def math_equal_reward(
     final_response: str | None,
     answer: object,
@@ -68,15 +70,20 @@ def math_equal_reward(
     conventions = _conventions(tolerance, percent, units, list_order)
     if second_opinion:
         # Imported only here: processes and event loops cost more than all the rest.
-        from assay.rewards.outcome.maths.second_opinion import require_sympy
+        from assay.rewards.outcome.maths.compare.second_opinion import require_sympy
 
         require_sympy()
     references = _references(answer)
+    if isinstance(references, Unreadable):
+        return Abstained("bad_reference", f"'answer' {references.because}", PARTS)
     if not references:
         return Abstained("missing_reference", f"the reference is {answer!r:.80}", PARTS)
-    if not isinstance(final_response, str):
+    response = read_response(final_response)
+    if isinstance(response, Unreadable):
+        return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
+    if response is None:
         return _wrong("there is no response", {"extracted": "", "rule": "none"})
-    extracted = extract(final_response, policy)
+    extracted = extract(response, policy)
     if extracted.span is None:
         return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
     best = _compare_all(extracted.span, references, conventions, second_opinion=second_opinion)
@@ -89,7 +96,7 @@ def math_equal_reward(
     return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
 
 
-@reward(name="math_equal_reward_tool", version=1, parts=PARTS)
+@reward(name="math_equal_reward_tool", version=1, parts=PARTS, extras=EXTRAS)
 def math_equal_reward_tool(
     final_response: str | None,
     answer: object,
@@ -134,8 +141,9 @@ def _compare_all(
     A reference that cannot be read might have been the one that is equal, so it is not outvoted.
     """
     unread: Equality | None = None
-    for reference in references:
-        comparison = _compare_one(span, reference, conventions, second_opinion=second_opinion)
+    row = RowReadings()
+    for reference in dict.fromkeys(references):
+        comparison = _compare_one(span, reference, conventions, row, second_opinion=second_opinion)
         if comparison.equal:
             return comparison
         if comparison.equal is None:
@@ -144,13 +152,18 @@ def _compare_all(
 
 
 def _compare_one(
-    span: str, reference: str, conventions: AnswerConventions, *, second_opinion: bool
+    span: str,
+    reference: str,
+    conventions: AnswerConventions,
+    row: RowReadings,
+    *,
+    second_opinion: bool,
 ) -> Equality:
     expected = reference_span(reference)
     if offers_alternatives(span) and not names_several(expected):
         because = "alternatives are no answer to one value"
         return Equality(equal=False, rule="alternatives", because=because)
-    equality = compare(span, expected, conventions=conventions)
+    equality = compare(span, expected, conventions=conventions, row=row)
     if second_opinion and not equality.equal and equality.rule in _UNSETTLED:
         return _ask_sympy(equality, span, expected)
     return equality
@@ -158,7 +171,7 @@ def _compare_one(
 
 def _ask_sympy(first: Equality, span: str, reference: str) -> Equality:
     """The first comparison with sympy's opinion, or "equal" if sympy proves it."""
-    from assay.rewards.outcome.maths.second_opinion import second_opinion
+    from assay.rewards.outcome.maths.compare.second_opinion import second_opinion
 
     opinion = second_opinion(span, reference)
     if opinion.equal:
@@ -175,26 +188,20 @@ def _wrong(because: str, notes: Mapping[str, str]) -> Scored:
     return Scored(0.0, because, {"acc": 0.0}, notes)
 
 
-def _references(answer: object) -> list[str]:
+def _references(answer: object) -> list[str] | Unreadable:
     """The acceptable answers as texts; none when there is no reference."""
-    if answer is None:
-        return []
-    if isinstance(answer, str):
-        return [answer] if answer.strip() else []
-    if isinstance(answer, (bool, int, float, Fraction)):
-        return [str(answer)]
-    if isinstance(answer, Decimal):
-        # 1E+999999999 is short only in this notation.
-        plain_digits = answer.is_finite() and abs(answer.adjusted()) < 1000
-        return [format(answer, "f") if plain_digits else str(answer)]
-    plain = getattr(answer, "tolist", None)
-    if callable(plain):
-        return _references(plain())
-    if isinstance(answer, Iterable) and not isinstance(answer, (bytes, Mapping)):
-        return [text for item in answer for text in _references(item)]
-    raise BadParameter(
-        f"the answer is a {type(answer).__name__}; pass a text, a number, or a list of these"
-    )
+    references = read_references(answer)
+    if isinstance(references, Unreadable):
+        return references
+    texts = [_reference_text(reference) for reference in references]
+    return [text for text in texts if text.strip()]
+
+
+def _reference_text(reference: object) -> str:
+    if isinstance(reference, Decimal) and abs(reference.adjusted()) < 1000:
+        return format(reference, "f")
+    # 1E+999999999 is short only in this notation.
+    return str(reference)
 
 
 @lru_cache(maxsize=64)

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from math import isnan
-from numbers import Real
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -21,6 +18,14 @@ from assay.rewards.outcome.qa import drop, squad
 from assay.rewards.outcome.qa.squad import Match, Spans
 from assay.rewards.outcome.tool_use import BadTrajectory, to_policy, tool_use
 from assay.schema.score import Abstained, Scored
+from assay.schema.values import (
+    LeafValue,
+    Unreadable,
+    is_list,
+    plain,
+    read_references,
+    read_response,
+)
 
 ModeName: TypeAlias = Literal["squad1", "squad2", "hotpot", "musique", "drop", "inspect"]
 Extraction: TypeAlias = Literal["none", "answer_tag", "first_answer_tag"]
@@ -47,6 +52,10 @@ class QaMode:
     read: Callable[[Any], Any]
     reference: Callable[[Any], Any]
     compare: Callable[[Any, Any], Match]
+    count: Callable[[Any], Any] = lambda tokens: tokens
+    """What a read answer becomes for `compare_counted`, once for all references."""
+    compare_counted: Callable[[Any, Any], Match] | None = None
+    """What `compare` gives, in time that does not depend on the answer."""
     drops_blank: bool = False
     """Whether blank references are left out as long as another one remains."""
     takes_spans: bool = False
@@ -64,20 +73,37 @@ class QaMode:
         prepared = [self.reference(reference) for reference in references]
         if self.drops_blank:
             prepared = [one for one in prepared if not one.blank] or prepared
-        matches = [self.compare(tokens, one) for one in prepared]
+        counted, compare = self.count(tokens), self.compare_counted or self.compare
+        matches = [compare(counted, one) for one in prepared]
         f1, _, precision, recall, because = max(matches, key=itemgetter(0))
         return f1, max(em for _, em, *_ in matches), precision, recall, because
 
 
+_COUNTED: dict[str, Any] = {"count": squad.CountedWords, "compare_counted": squad.compare_counted}
+
 MODES: dict[str, QaMode] = {
-    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare),
-    "squad2": QaMode(squad.words, squad.squad2_reference, squad.compare, drops_blank=True),
-    "hotpot": QaMode(squad.words, squad.squad1_reference, squad.compare_closed),
-    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare),
+    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare, **_COUNTED),
+    "squad2": QaMode(
+        squad.words, squad.squad2_reference, squad.compare, **_COUNTED, drops_blank=True
+    ),
+    "hotpot": QaMode(
+        squad.words,
+        squad.squad1_reference,
+        squad.compare_closed,
+        count=squad.CountedWords,
+        compare_counted=squad.compare_counted_closed,
+    ),
+    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare, **_COUNTED),
     "drop": QaMode(
         drop.read_spans, drop.drop_reference, drop.compare_drop, drops_blank=True, takes_spans=True
     ),
-    "inspect": QaMode(drop.inspect_words, drop.inspect_reference, drop.compare_inspect),
+    "inspect": QaMode(
+        drop.inspect_words,
+        drop.inspect_reference,
+        drop.compare_inspect,
+        count=drop.CountedTokens,
+        compare_counted=drop.compare_inspect_counted,
+    ),
 }
 
 
@@ -167,8 +193,13 @@ def best_match(
     if rule is None:
         raise BadParameter(f"mode is {mode!r}; choose one of {', '.join(map(repr, MODES))}")
     references = _references(answer, takes_spans=rule.takes_spans)
+    if isinstance(references, Unreadable):
+        return Abstained("bad_reference", f"'answer' {references.because}", PARTS)
     if not references:
-        return _no_reference(answer, references)
+        return Abstained("missing_reference", "the row has no reference answer", PARTS)
+    if any(isinstance(one, tuple) and len(one) > drop.MAX_SPANS for one in references):
+        because = f"a reference has over {drop.MAX_SPANS} spans"
+        return Abstained("unparseable_reference", because, PARTS)
     response = _response_text(final_response, rule)
     if isinstance(response, Abstained):
         return response
@@ -178,17 +209,15 @@ def best_match(
 
 
 def _response_text(final_response: object, rule: QaMode) -> str | Spans | Abstained:
-    if final_response is None:
-        return ""
-    value = _plain(final_response)
-    if rule.takes_spans and isinstance(value, (list, tuple)):
-        response: str | Spans | None = _spans(value) if value else ""
+    value = plain(final_response)
+    if rule.takes_spans and is_list(value):
+        spans = read_references([value], spans=True) if value else [""]
+        response = spans if isinstance(spans, Unreadable) else _as_text(spans[0])
     else:
-        response = _as_text(value)
-    if response is None:
-        kind = type(final_response).__name__
-        because = f"final_response is a {kind}, not text; pass the answer itself"
-        return Abstained("bad_response", because, PARTS)
+        text = read_response(final_response)
+        response = text if isinstance(text, Unreadable) else text or ""
+    if isinstance(response, Unreadable):
+        return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
     return response
 
 
@@ -206,72 +235,33 @@ def _match_extracted(
     return rule.best(answer, references)
 
 
-def _no_reference(answer: object, references: list[str | Spans] | None) -> Abstained:
-    if references is None:
-        because = (
-            f"the reference answer is a {type(answer).__name__} that is neither text, a number, "
-            "nor a list of them"
-        )
-        return Abstained("unparseable_reference", because, PARTS)
-    return Abstained("missing_reference", "the row has no reference answer", PARTS)
-
-
-def _as_text(value: object) -> str | None:
-    """The text of a string or number; `None` for anything else.
+def _as_text(value: LeafValue | tuple[LeafValue, ...]) -> str | Spans:
+    """The text of a string or number, or of several.
 
     A whole float is written without its `.0`: a column of integers with a gap in it arrives as
     floats, and `1000.0` would lose its point and read as 10000.
     """
-    if isinstance(value, str):
-        return value
+    if isinstance(value, tuple):
+        return tuple(map(_leaf_text, value))
+    return _leaf_text(value)
+
+
+def _leaf_text(value: LeafValue) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT_FLOAT:
         return str(int(value))
-    if isinstance(value, (Real, Decimal)):
-        try:
-            return str(value)
-        except ValueError:  # an int of more digits than Python writes out
-            return None
-    return None
+    return str(value)
 
 
-def _plain(value: object) -> object:
-    """NumPy arrays and scalars as the lists and numbers that they hold; the rest unchanged."""
-    to_list = getattr(value, "tolist", None)
-    return to_list() if callable(to_list) else value
-
-
-def _is_missing(value: object) -> bool:
-    """Whether the value stands for "no value": `None`, or the NaN that tables write for it."""
-    return value is None or (isinstance(value, float) and isnan(value))
-
-
-def _references(answer: object, *, takes_spans: bool) -> list[str | Spans] | None:
-    """The references that an `answer` column means; `None` if it holds something else.
+def _references(answer: object, *, takes_spans: bool) -> list[str | Spans] | Unreadable:
+    """The references that an `answer` column means.
 
     A string or number is one reference; a list, tuple or array is several, missing ones left out.
     Where `takes_spans`, a list inside that list is one reference of several spans.
     """
-    answer = _plain(answer)
-    if _is_missing(answer):
-        return []
-    if not isinstance(answer, (list, tuple)):
-        text = _as_text(answer)
-        return None if text is None else [text]
-    texts: list[str | Spans] = []
-    for item in map(_plain, answer):
-        if _is_missing(item):
-            continue
-        one = _spans(item) if takes_spans and isinstance(item, (list, tuple)) else _as_text(item)
-        if one is None or (isinstance(one, tuple) and len(one) > drop.MAX_SPANS):
-            return None
-        texts.append(one)
-    return texts
-
-
-def _spans(items: Sequence[object]) -> Spans | None:
-    """The spans of one answer; `None` unless there are some and all are strings or numbers."""
-    texts = tuple(text for text in map(_as_text, map(_plain, items)) if text is not None)
-    return texts if texts and len(texts) == len(items) else None
+    references = read_references(answer, spans=takes_spans)
+    if isinstance(references, Unreadable):
+        return references
+    return list(map(_as_text, references))
 
 
 def last_tagged_answer(text: str) -> str | None:

@@ -1,0 +1,124 @@
+"""What a reward gave lately in this process: the neutral number for an abstention, and a stop.
+
+Trainers that know only numbers need one for a row that has no score. In a group whose members are
+compared with their mean, the mean of the others is the number that says nothing: the row gets no
+advantage, and the baseline of the others stays where it was.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from math import fsum
+from threading import Lock
+from typing import Any
+
+from assay.errors import NoScore
+from assay.schema.score import Abstained, Score
+
+FIRST = 0.5
+"""The number of an abstention before anything was scored: the middle of the scale from 0 to 1."""
+
+GROUPS = 4096
+"""Groups whose rewards are remembered; the one that was longest unused goes first."""
+
+GROUP_SIZE = 16
+RECENT = 1024
+
+GROUP_COLUMNS = ("group_index", "index", "prompt", "answer")
+"""Columns that the members of a group have in common, in the trainers that pass them."""
+
+logger = logging.getLogger("assay.adapters")
+
+
+class Tally:
+    """The latest rewards of one function, by group, and how many abstentions followed the last.
+
+    It pickles as its identity: in another process it is that process's own.
+    """
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
+        self._lock = Lock()
+        self._groups: OrderedDict[Hashable, deque[float]] = OrderedDict()
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self._abstentions: Counter[str] = Counter()
+        self._first: Abstained | None = None
+
+    def __reduce__(self) -> tuple[Callable[[str], Tally], tuple[str]]:
+        return tally_of, (self._identity,)
+
+    def note(self, score: Score, group: Hashable, *, limit: int | None) -> None:
+        """Remember the score.
+
+        Raises `NoScore` when `limit` abstentions have followed each other with no score between.
+        """
+        with self._lock:
+            if not isinstance(score, Abstained):
+                self._remember(score.value, group)
+                return
+            self._first = self._first or score
+            self._abstentions[score.reason] += 1
+            first, reasons = self._first, dict(self._abstentions)
+        count = sum(reasons.values())
+        if limit is not None and count >= limit:
+            message = _too_many(first, count, reasons)
+            if count == limit:
+                # Some trainers swallow what a reward raises.
+                logger.error(message)
+            raise NoScore(message)
+
+    def _remember(self, value: float, group: Hashable) -> None:
+        self._abstentions.clear()
+        self._first = None
+        self._recent.append(value)
+        self._groups.setdefault(group, deque(maxlen=GROUP_SIZE)).append(value)
+        self._groups.move_to_end(group)
+        if len(self._groups) > GROUPS:
+            self._groups.popitem(last=False)
+
+    def mean(self, group: Hashable) -> float:
+        """The mean of the latest rewards of the group; of all, if it has none; else `FIRST`."""
+        with self._lock:
+            values = list(self._groups.get(group) or self._recent)
+        return mean_of(values, FIRST)
+
+
+@lru_cache(maxsize=256)
+def tally_of(identity: str) -> Tally:
+    """The tally of this process for a reward's configuration.
+
+    It does not live in the function that a trainer calls: several trainers unpickle that function
+    for every row, or name it in a configuration and bind it anew.
+    """
+    return Tally(identity)
+
+
+def mean_of(values: Sequence[float], default: float) -> float:
+    """The mean, or the default of none."""
+    return fsum(values) / len(values) if values else default
+
+
+def group_of(cells: Iterable[Any]) -> Hashable:
+    """What the rows of one group have in common, from their `GROUP_COLUMNS`."""
+    return hash(tuple(map(_text, cells)))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return repr(value)[:4096]
+    except Exception:  # noqa: BLE001 - a row's objects may fail at anything
+        return type(value).__name__
+
+
+def _too_many(first: Abstained, count: int, reasons: Mapping[str, int]) -> str:
+    counts = ", ".join(f"{reason} {number}" for reason, number in sorted(reasons.items()))
+    return (
+        f"{first.scorer} scored none of the last {count} rows ({counts}); the first of them: "
+        f"{first.reason}: {first.because}. Mend the reward, its columns or the rows; "
+        "max_abstained= sets the limit, and max_abstained=None removes it"
+    )

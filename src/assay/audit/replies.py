@@ -1,0 +1,187 @@
+"""What a child sent, read as the results of its calls: every frame once, in order, and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, Final, get_args
+
+from assay.audit.findings import CallResult, Status
+from assay.resources.frames import BadFrame, decode
+
+CROWD: Final = 8
+"""Threads that may be at work at once."""
+LONGEST_TEXT: Final = 1_000
+MOST_PARTS: Final = 1_000
+MOST_EVENTS: Final = 200
+FACTS: Final[Mapping[str, tuple[type, ...]]] = {
+    "shape": (str, type(None)),
+    "name": (str,),
+    "parts": (list, type(None)),
+    "parameters": (list,),
+    "is_async": (bool,),
+    "picklable": (bool,),
+    "pickle_error": (str, type(None)),
+    "source": (str, type(None)),
+    "summary": (str,),
+    "python": (str,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredResult:
+    """The result of a call with what was measured beside it."""
+
+    result: CallResult
+    growth_mb: float = 0.0
+    """Peak memory during the call beyond what the process held before."""
+    lag_s: float = 0.0
+    """The longest time that the event loop stood still."""
+    changed: tuple[str, ...] = ()
+    """Names of the arguments that the call changed."""
+
+
+@dataclass(slots=True)
+class BatchProgress:
+    """How far a batch of calls has come, by the frames that were accepted."""
+
+    count: int
+    crowd: bool = False
+    ended: bool = False
+    events: list[tuple[str, str]] = field(default_factory=list)
+    """What the target did beside answering: a kind of event, and its detail."""
+    _started: dict[int, float] = field(default_factory=dict)
+    _results: dict[int, MeasuredResult] = field(default_factory=dict)
+
+    @property
+    def running(self) -> int:
+        """Calls that were begun and have no result."""
+        return len(self._started) - len(self._results)
+
+    def take(self, frame: Mapping[str, Any], now: float) -> None:
+        """Count one frame. Raises `BadFrame` for one that cannot come next."""
+        if "start" in frame:
+            self._start(frame["start"], now)
+        elif "done" in frame:
+            self._finish(frame["done"], frame.get("reply"), now)
+        elif "end" in frame:
+            self._end(frame.get("seen"))
+        else:
+            raise BadFrame("a frame of no known kind")
+
+    def all_results(self) -> list[MeasuredResult]:
+        """A result for every call, after the end."""
+        return [self._results[number] for number in range(self.count)]
+
+    def results_with(self, ended: CallResult) -> list[MeasuredResult]:
+        """The results so far, and this one for the call that ended it; in a crowd, for all.
+
+        Between two calls that is the first: what ended the process was left running by it.
+        """
+        if self.crowd:
+            return [self._results.get(n, MeasuredResult(ended)) for n in range(self.count)]
+        finished = [self._results[n] for n in range(self.count) if n in self._results]
+        return [*(finished if self.running else finished[:-1]), MeasuredResult(ended)]
+
+    def _start(self, number: Any, now: float) -> None:
+        most = CROWD if self.crowd else 1
+        if type(number) is not int or not 0 <= number < self.count or number in self._started:
+            raise BadFrame("a call begins that was not asked for")
+        if not self.crowd and number != len(self._started):
+            raise BadFrame("a call begins out of turn")
+        if self.running >= most:
+            raise BadFrame("a call begins before another has ended")
+        self._started[number] = now
+
+    def _finish(self, number: Any, reply: Any, now: float) -> None:
+        if type(number) is not int or number not in self._started or number in self._results:
+            raise BadFrame("a result for a call that is not running")
+        self._results[number] = _result(reply, seconds=now - self._started[number])
+
+    def _end(self, seen: Any) -> None:
+        if len(self._results) < self.count:
+            raise BadFrame("an end before every call has a result")
+        if not isinstance(seen, list) or len(seen) > MOST_EVENTS:
+            raise BadFrame("an end without what belongs to it")
+        for event in seen:
+            if not isinstance(event, list) or len(event) != 2:
+                raise BadFrame("an event that is no pair")
+            what, detail = (_text(part) for part in event)
+            self.events.append((what, detail))
+        self.ended = True
+
+
+def read_frame(body: bytes) -> dict[str, Any]:
+    """The object in the body of a frame. Raises `BadFrame` for anything else."""
+    value = decode(body)
+    if not isinstance(value, dict):
+        raise BadFrame(f"{type(value).__name__} where an object is expected")
+    return value
+
+
+def read_facts(frame: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts about a target in the first frame of its process. Raises `BadFrame`."""
+    facts = frame.get("facts")
+    if not isinstance(facts, dict) or facts.keys() != FACTS.keys():
+        raise BadFrame("no facts about the target")
+    for name, types in FACTS.items():
+        if not isinstance(facts[name], types):
+            raise BadFrame(f"{name} is of type {type(facts[name]).__name__}")
+    lists = [*facts["parameters"], *(facts["parts"] or [])]
+    if not all(isinstance(one, str) for one in lists):
+        raise BadFrame("a parameter or part without a name")
+    return facts
+
+
+def _result(reply: Any, *, seconds: float) -> MeasuredResult:
+    """The result in a reply, timed by our own clock."""
+    if not isinstance(reply, dict):
+        raise BadFrame("a reply that is no object")
+    status, parts = reply.get("status"), reply.get("parts")
+    if not isinstance(status, str) or status not in get_args(Status):
+        raise BadFrame(f"a result of status {status!r:.100}")
+    if not isinstance(parts, dict) or len(parts) > MOST_PARTS:
+        raise BadFrame("metrics that are no object")
+    value = _number(reply.get("value"))
+    if status == "scored" and value is None:
+        raise BadFrame("a score without a number")
+    changed = reply.get("changed", [])
+    if not isinstance(changed, list):
+        raise BadFrame("changed arguments that are no list")
+    result = CallResult(
+        status,  # type: ignore[arg-type]  # one of `Status`, as was just checked
+        value,
+        _text(reply.get("because")),
+        {_text(name): _number(number) for name, number in parts.items()},
+        seconds,
+        _text(reply.get("raw_type")),
+    )
+    growth, lag = (_amount(reply.get(name, 0.0)) for name in ("growth_mb", "lag"))
+    return MeasuredResult(result, growth, lag, tuple(map(_text, changed)))
+
+
+def _number(value: Any) -> float | None:
+    """A number, NaN and infinity among them, or nothing."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise BadFrame(f"{type(value).__name__} where a number is expected")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise BadFrame("a number that is too large") from error
+
+
+def _amount(value: Any) -> float:
+    """A measurement: finite, and not negative."""
+    number = _number(value)
+    if number is None or not isfinite(number) or number < 0:
+        raise BadFrame("a measurement that is no amount")
+    return number
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadFrame(f"{type(value).__name__} where a text is expected")
+    return value[:LONGEST_TEXT]

@@ -1,0 +1,26 @@
+"""Groups of commands that know other words for them, and name the nearest to an unknown one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import click
+
+from assay.errors import did_you_mean
+
+
+class NamingGroup(click.Group):
+    """A group whose error for an unknown command says which one may have been meant."""
+
+    other_words: ClassVar[Mapping[str, str]] = {}
+    """Words that a user may say instead of a command's name; `--help` does not list them."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = self.other_words.get(args[0], args[0])
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            hint = did_you_mean(name, self.list_commands(ctx), f"`{ctx.command_path} -h` shows all")
+            raise click.UsageError(f"no command {name[:100]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, [name, *args[1:]])

@@ -1,0 +1,60 @@
+"""One comparison: its conventions, its budget of work, and the question that rules ask of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from assay.rewards.outcome.maths.compare.scalars import Tolerance
+from assay.rewards.outcome.maths.limits import WorkBudget
+from assay.rewards.outcome.maths.nodes import Node
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerConventions:
+    """What counts as the same answer where people disagree."""
+
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    percent: Literal["either", "sign", "value", "strict"] = "either"
+    """`either`: a reference `50%` is met by `50` and `0.5`; a bare reference g is met by `g%` if it
+    is beyond 1 and by `(100 g)%` if not. `sign`: the sign may be left out. `value`: `50%` is 0.5.
+    `strict`: the sign must be there exactly when the reference has it."""
+    units: Literal["optional", "required"] = "optional"
+    """`optional`: a unit on one side only is not compared; two units must agree, or convert."""
+    list_order: Literal["free", "kept"] = "free"
+    """Whether a list without brackets is a collection or a sequence."""
+
+
+class AnswerComparison:
+    """Compares nodes under conventions, within one budget of work.
+
+    Answers hold answers, so a rule for one shape asks for the rule of its parts. The decision by
+    shape comes with the comparison; the rules know only this class.
+    """
+
+    __slots__ = ("_decide", "budget", "conventions", "kinds")
+
+    def __init__(
+        self,
+        conventions: AnswerConventions,
+        budget: WorkBudget,
+        kinds: frozenset[type],
+        decide: Decision,
+    ) -> None:
+        self.conventions = conventions
+        self.budget = budget
+        self.kinds = kinds
+        """The node types that occur in either answer, so that rules for others are passed over."""
+        self._decide = decide
+
+    def same(self, prediction: Node, reference: Node) -> bool:
+        return self.rule(prediction, reference) is not None
+
+    def rule(self, prediction: Node, reference: Node) -> str | None:
+        """The code of the rule by which the two are equal, or None."""
+        self.budget.spend()
+        return self._decide(prediction, reference, self)
+
+
+Decision: TypeAlias = Callable[[Node, Node, AnswerComparison], str | None]

@@ -1,0 +1,369 @@
+"""Whether a predicted answer and a reference answer are the same: the comparator's one entry.
+
+The decision is made by the first rule that can make it:
+
+1. an empty reference is not understood; an empty prediction is wrong;
+2. the same text is equal, whatever it says;
+3. two plain numbers are compared at once;
+4. beyond the length limit, the reference is not understood and the prediction is wrong;
+5. the same tokens are equal: TeX layout, spacing and delimiters are not part of an answer;
+6. choice letters, and answers in words, are compared as such;
+7. both texts are read into typed nodes; a reference that cannot be read is not understood, a
+   prediction that cannot be read is wrong;
+8. the nodes are compared by shape (`shapes`): real sets, relations, lists, quantities, ratios,
+   matrices, and at the bottom expressions (`scalars`): exact rationals, then polynomials over
+   radicals and constants, then values at fixed points to high precision;
+9. where a comma is ambiguous, the other reading of it is tried.
+
+Nothing is executed, no text is partly read, and every step is bounded before it is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from assay.rewards.outcome.maths.compare import words
+from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
+from assay.rewards.outcome.maths.compare.matrices import reconcile_vectors
+from assay.rewards.outcome.maths.compare.readings import RowReadings, is_number
+from assay.rewards.outcome.maths.compare.relations import statement
+from assay.rewards.outcome.maths.compare.resolve import (
+    cost,
+    functions_in,
+    kinds_in,
+    settle,
+    with_bound_names,
+)
+from assay.rewards.outcome.maths.compare.shapes import comparison
+from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated
+from assay.rewards.outcome.maths.compute.exact import rational
+from assay.rewards.outcome.maths.find import boxes
+from assay.rewards.outcome.maths.limits import (
+    MAX_CHARS,
+    MAX_STEPS,
+    TooLarge,
+    UnreadableAnswer,
+    WorkBudget,
+)
+from assay.rewards.outcome.maths.nodes import (
+    Apply,
+    Big,
+    Builder,
+    Expr,
+    Group,
+    Node,
+    Number,
+    Relation,
+    Symbol,
+    Union,
+    Without,
+    number,
+)
+from assay.rewards.outcome.maths.read.answers import read
+from assay.rewards.outcome.maths.read.clean import clean
+from assay.rewards.outcome.maths.read.tokens import Token, scan
+
+DEFAULT: Final = AnswerConventions()
+_COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Whether the prediction equals the reference, and which rule decided it."""
+
+    equal: bool | None
+    """None: the reference could not be understood. A prediction never makes it None."""
+    rule: str
+    """Stable short code of the rule that decided.
+
+    Equal: identical, tokens, layout, choice, text, integer, rational, decimal, infinity,
+    polynomial, points, matrix, tuple, list, set, interval, relation, ratio, time, unit, percent,
+    base. Different: the shape of the reference (integer, decimal, number, matrix, tuple, list,
+    set, interval, relation, ratio, quantity, choice, text; for expressions their outermost node:
+    add, mul, div, power, call, symbol, constant, degree, plusminus, big, based), or why the answer
+    was not read: empty_prediction, unparseable_prediction, limit_prediction.
+    Unknown: empty_gold, unparseable_gold, limit_gold, unevaluated_gold.
+    """
+    because: str
+    """One sentence for a person, with both answers cut short."""
+    opinion: str = ""
+    """What sympy said, if it was asked."""
+
+
+def compare(
+    prediction: str,
+    reference: str,
+    *,
+    conventions: AnswerConventions = DEFAULT,
+    row: RowReadings | None = None,
+) -> Equality:
+    """Whether an extracted answer equals a reference, under the conventions.
+
+    `row` is shared by the comparisons of one prediction with several references.
+    """
+    row = RowReadings() if row is None else row
+    pair = _TextPair(prediction.strip(), reference.strip(), conventions, row)
+    prediction, reference = pair.prediction, pair.reference
+    if not reference:
+        return Equality(None, "empty_gold", "the reference answer is empty")
+    if not prediction:
+        return Equality(equal=False, rule="empty_prediction", because="the answer is empty")
+    if prediction == reference:
+        return pair.equal("identical")
+    if is_number(prediction) and is_number(reference):
+        return _compare_numbers(pair)
+    if len(prediction) > MAX_CHARS:
+        return pair.wrong("limit_prediction", f"it has {len(prediction):,} characters")
+    if len(reference) > MAX_CHARS:
+        return pair.not_understood("limit_gold", f"it has {len(reference):,} characters")
+    return _compare_within_limits(pair._replace(reference=_without_box(reference)))
+
+
+class _TextPair(NamedTuple):
+    """The two answers of one comparison, and the results that speak of them."""
+
+    prediction: str
+    reference: str
+    conventions: AnswerConventions
+    row: RowReadings
+
+    def equal(self, rule: str) -> Equality:
+        because = f"{_shorten(self.prediction)} equals {_shorten(self.reference)} ({rule})"
+        return Equality(equal=True, rule=rule, because=because)
+
+    def different(self, rule: str) -> Equality:
+        because = f"{_shorten(self.prediction)} is not {_shorten(self.reference)}"
+        return Equality(equal=False, rule=rule, because=because)
+
+    def wrong(self, rule: str, fault: object) -> Equality:
+        because = f"{_shorten(self.prediction)} cannot be read as an answer: {fault}"
+        return Equality(equal=False, rule=rule, because=because)
+
+    def not_understood(self, rule: str, fault: object) -> Equality:
+        because = f"the reference {_shorten(self.reference)} was not understood: {fault}"
+        return Equality(None, rule, because)
+
+
+def _shorten(text: str) -> str:
+    flat = " ".join(text[:400].split())
+    return repr(flat if len(flat) <= 120 else flat[:117] + "...")
+
+
+def _compare_within_limits(pair: _TextPair) -> Equality:
+    """The comparison of two texts, also where a bound of the arithmetic was set too high.
+
+    Every step checks its own size first, but answers are hostile and there are many steps: what
+    still overflows, nests too deeply or prints too many digits is beyond a limit like any other.
+    It is the reference's fault if the plainest answer breaks it as well.
+    """
+    try:
+        return _compare_texts(pair)
+    except _LIMIT_ERRORS as error:
+        fault = type(error).__name__
+    try:
+        _compare_texts(pair._replace(prediction="0"))
+    except _LIMIT_ERRORS:
+        return pair.not_understood("limit_gold", fault)
+    return pair.wrong("limit_prediction", fault)
+
+
+_LIMIT_ERRORS: Final = (ArithmeticError, LookupError, ValueError, RecursionError, MemoryError)
+
+
+def _without_box(reference: str) -> str:
+    if "\\boxed" not in reference and "\\fbox" not in reference:
+        return reference
+    answer = boxes.last_answer(reference, as_list=True)
+    return answer.span if answer is not None and answer.span.strip() else reference
+
+
+def _compare_numbers(pair: _TextPair) -> Equality:
+    comparer = comparison(pair.conventions, WorkBudget(), frozenset({Number}))
+    left, right = map(_signed_number, (pair.prediction, pair.reference))
+    rule = comparer.rule(left, right)
+    if rule is not None:
+        return pair.equal(rule)
+    whole = isinstance(left.value, int) and isinstance(right.value, int)
+    return pair.different("integer" if whole else "decimal")
+
+
+def _signed_number(text: str) -> Number:
+    literal = number(text.lstrip("+-"))
+    return replace(literal, value=-literal.value) if text[0] == "-" else literal
+
+
+def _compare_texts(pair: _TextPair) -> Equality:
+    prediction, reference, _, row = pair
+    if prediction == reference:
+        return pair.equal("identical")
+    reference_tokens, reference_fault = row.scan(reference)
+    tokens, fault = row.scan(prediction)
+    if tokens and reference_tokens and _same_tokens(tokens, reference_tokens):
+        return pair.equal("tokens")
+    equality = None if is_number(reference) else _compare_words(pair)
+    if equality is not None:
+        return equality
+    figures = words.in_figures(prediction), words.in_figures(reference)
+    if any(figures):
+        return _compare_texts(
+            pair._replace(prediction=figures[0] or prediction, reference=figures[1] or reference)
+        )
+    if reference_tokens is None:
+        return _unread_reference(pair, reference_fault)
+    right, reference_fault = row.parse(reference, reference_tokens)
+    if right is None:
+        return _unread_reference(pair, reference_fault)
+    if tokens is None:
+        return _unread_prediction(pair, fault)
+    left, fault = row.parse(prediction, tokens)
+    if left is None:
+        return _unread_prediction(pair, fault)
+    equality = _compare_nodes(pair, left, right)
+    if equality.equal or "," not in prediction + reference:
+        return equality
+    reread = _reread(pair, tokens, reference_tokens)
+    return reread if reread is not None and reread.equal else equality
+
+
+def _same_tokens(left: list[Token], right: list[Token]) -> bool:
+    return (
+        len(left) == len(right)
+        and len(left) > 1
+        and all(a.kind == b.kind and a.text == b.text for a, b in zip(left, right, strict=True))
+    )
+
+
+def _compare_words(pair: _TextPair) -> Equality | None:
+    """A result if the reference is an option or a time, or the two texts use the same words."""
+    prediction, reference, *_ = pair
+    expected = words.option(reference)
+    if expected is not None:
+        return _compare_option(pair, expected)
+    letters = words.choices(reference) if "," in reference else None
+    if letters is not None and letters == words.choices(prediction):
+        return pair.equal("choice")
+    phrase = words.plain(reference)
+    if words.is_words(phrase) and words.plain(prediction) == phrase:
+        return pair.equal("text")
+    same_time = words.same_time(prediction, reference)
+    if same_time is None:
+        return None
+    return pair.equal("time") if same_time else pair.different("time")
+
+
+def _compare_option(pair: _TextPair, expected: words.ChoiceOption) -> Equality | None:
+    """A reference with letter and content is met by either; by both only if both agree."""
+    option = words.option(pair.prediction, any_case=True)
+    if option is None:
+        if not expected.content:
+            return None
+        option = words.ChoiceOption(expected.letter, pair.prediction)
+    same = option.letter == expected.letter
+    if same and option.content and expected.content:
+        contents = pair._replace(prediction=option.content, reference=expected.content)
+        same = _compare_texts(contents).equal is True
+    return pair.equal("choice") if same else pair.different("choice")
+
+
+def _unread_reference(pair: _TextPair, fault: UnreadableAnswer | None) -> Equality:
+    """Words that are not formulas can still be told apart; anything else is not understood."""
+    phrase = words.plain(pair.reference)
+    if isinstance(fault, TooLarge):
+        return pair.not_understood("limit_gold", fault)
+    if words.skeleton(pair.prediction) == words.skeleton(pair.reference):
+        return pair.equal("layout")
+    if words.is_words(phrase) and not words.is_prose(phrase):
+        return pair.different("text")
+    return pair.not_understood("unparseable_gold", fault)
+
+
+def _unread_prediction(pair: _TextPair, fault: UnreadableAnswer | None) -> Equality:
+    rule = "limit_prediction" if isinstance(fault, TooLarge) else "unparseable_prediction"
+    return pair.wrong(rule, fault)
+
+
+def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
+    kinds = kinds_in(left, right)
+    starved = pair.row.steps < MAX_STEPS
+    budget = pair.row.budget()
+    rule = None
+    try:
+        if Apply in kinds:
+            functions = functions_in(left, right)
+            left, right = settle(left, functions), settle(right, functions)
+        if Big in kinds:
+            left, right = with_bound_names(left), with_bound_names(right)
+        if not kinds.isdisjoint((Symbol, Apply)):
+            left, right = reconcile_vectors(left, right)
+        rule = comparison(pair.conventions, budget, kinds).rule(left, right)
+    except TooLarge as error:
+        budget.limit = error
+    except UnreadableAnswer:
+        return pair.different(_kind(right))
+    finally:
+        pair.row.settle(budget)
+    if rule is not None:
+        return pair.equal(rule)
+    if budget.limit is not None:
+        # Once other references have taken the row's steps, only a large answer is at fault.
+        if not _is_manageable(left) if starved else _is_manageable(right):
+            return pair.wrong("limit_prediction", budget.limit)
+        return pair.not_understood("limit_gold", budget.limit)
+    if Big in kinds and Big not in kinds_in(left) and is_unevaluated(_stated_value(right)):
+        return pair.not_understood("unevaluated_gold", "it has a sum, integral or limit")
+    return pair.different(_kind(right))
+
+
+def _stated_value(node: Node) -> Node:
+    """The value that a reference gives to what it names, or all of it."""
+    named = statement(node, None) if isinstance(node, Relation) else None
+    return node if named is None else named.value
+
+
+def _is_manageable(node: Node) -> bool:
+    """Whether the answer on its own is far from the limits, so that it met none of them."""
+    if cost(node) > MAX_STEPS // 16:
+        return False
+    try:
+        if isinstance(node, Expr):
+            rational(node, WorkBudget())
+    except TooLarge:
+        return False
+    return True
+
+
+def _reread(pair: _TextPair, tokens: list[Token], reference_tokens: list[Token]) -> Equality | None:
+    """The comparison under the other reading of a comma: a separator, or a decimal point."""
+    for text, others, swapped in (
+        (pair.prediction, reference_tokens, False),
+        (pair.reference, tokens, True),
+    ):
+        match = _COMMA_DECIMAL.fullmatch(clean(text))
+        pointed = len(others) < 4 and any("." in token.text for token in others)
+        if match is None or not pointed:
+            continue
+        grouped = len(match[3]) == 3 and len(match[2]) <= 3 and match[2] != "0"
+        if not grouped:
+            decimal = scan(f"{match[1]}{match[2].replace('.', '')}.{match[3]}")
+            left, right = (others, decimal) if swapped else (decimal, others)
+            return _compare_nodes(pair, read(left), read(right))
+    if not any(token.kind == "grouped" for token in (*tokens, *reference_tokens)):
+        return None
+    try:
+        nodes = [read(each, commas_group=False) for each in (tokens, reference_tokens)]
+    except UnreadableAnswer:
+        return None
+    return _compare_nodes(pair, nodes[0], nodes[1])
+
+
+def _kind(node: Node) -> str:
+    """The code of the comparison that failed, by the shape of the reference."""
+    match node:
+        case Group(opening):
+            return {"": "list", "{": "set"}.get(opening, "tuple")
+        case Union() | Without() | Builder():
+            return "interval"
+        case _:
+            return type(node).__name__.lower()

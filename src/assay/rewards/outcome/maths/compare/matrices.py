@@ -1,0 +1,220 @@
+"""Matrices and vectors.
+
+Matrices are compared entry by entry, after any sums and products of matrices are carried out. Sums
+of unit vectors such as `3i + 4j` become the tuple of their components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.scalars import same_scalar
+from assay.rewards.outcome.maths.limits import TooLarge
+from assay.rewards.outcome.maths.nodes import (
+    Add,
+    Call,
+    Constant,
+    Div,
+    Expr,
+    Group,
+    Matrix,
+    Mul,
+    Node,
+    Number,
+    Symbol,
+    children,
+    expression,
+    product,
+    rebuild,
+    total,
+    walk,
+)
+
+_MOST_PRODUCTS = 500
+_MOST_FACTORS = 3
+_UNIT_VECTORS: Final = ("hat:i", "hat:j", "hat:k")
+_LETTERS: Final[dict[Node, Symbol]] = {
+    Constant("i"): Symbol("hat:i"),
+    Symbol("j"): Symbol("hat:j"),
+    Symbol("k"): Symbol("hat:k"),
+}
+
+
+def involves_matrix(node: Node) -> bool:
+    if isinstance(node, Matrix):
+        return True
+    if isinstance(node, (Add, Mul, Div, Call)):
+        return any(map(involves_matrix, children(node)))
+    return False
+
+
+def same_matrix(prediction: Expr, reference: Expr, comparison: AnswerComparison) -> str | None:
+    """The rule by which two expressions with matrices in them are equal, or None."""
+    left, right = carry_out(prediction), carry_out(reference)
+    if not isinstance(left, Matrix) and not isinstance(right, Matrix):
+        return same_scalar(left, right, comparison.conventions.tolerance, comparison.budget)
+    if not isinstance(left, Matrix) or not isinstance(right, Matrix):
+        return None
+    if len(left.rows) != len(right.rows) or len(left.rows[0]) != len(right.rows[0]):
+        return None
+    pairs = zip(left.rows, right.rows, strict=True)
+    return "matrix" if all(all(map(comparison.same, a, b)) for a, b in pairs) else None
+
+
+def carry_out(node: Expr) -> Expr:
+    """The expression with matrix sums, products and determinants done; others are left alone."""
+    match node:
+        case Add(terms):
+            return _sum([carry_out(term) for term in terms])
+        case Mul(factors):
+            return _product([carry_out(factor) for factor in factors])
+        case Div(Matrix() as matrix, bottom):
+            return _scale(matrix, Div(Number(1), bottom))
+        case Call("det", (Matrix() as matrix,)):
+            return _determinant([[expression(cell) for cell in row] for row in matrix.rows])
+        case _:
+            return node
+
+
+def _sum(terms: list[Expr]) -> Expr:
+    if not all(isinstance(term, Matrix) for term in terms):
+        return total(terms)
+    matrices = [term for term in terms if isinstance(term, Matrix)]
+    if len({(len(m.rows), len(m.rows[0])) for m in matrices}) != 1:
+        return total(terms)
+    rows = zip(*(matrix.rows for matrix in matrices), strict=True)
+    return _matrix(
+        (Add(tuple(map(expression, cells))) for cells in zip(*row, strict=True)) for row in rows
+    )
+
+
+def _product(factors: list[Expr]) -> Expr:
+    scalars: list[Expr] = [factor for factor in factors if not isinstance(factor, Matrix)]
+    matrices = [factor for factor in factors if isinstance(factor, Matrix)]
+    if not matrices:
+        return product(factors)
+    if len(matrices) > _MOST_FACTORS:
+        raise TooLarge(f"a product of more than {_MOST_FACTORS} matrices")
+    result = matrices[0]
+    for matrix in matrices[1:]:
+        if len(result.rows[0]) != len(matrix.rows):
+            return product(factors)
+        result = _times(result, matrix)
+    return _scale(result, product(scalars)) if scalars else result
+
+
+def _times(left: Matrix, right: Matrix) -> Matrix:
+    if len(left.rows) * len(right.rows) * len(right.rows[0]) > _MOST_PRODUCTS:
+        raise TooLarge("a product of large matrices")
+    columns = list(zip(*right.rows, strict=True))
+    return _matrix((_dot(row, column) for column in columns) for row in left.rows)
+
+
+def _dot(row: tuple[Node, ...], column: tuple[Node, ...]) -> Expr:
+    pairs = zip(map(expression, row), map(expression, column), strict=True)
+    return total([Mul(pair) for pair in pairs])
+
+
+def _scale(matrix: Matrix, factor: Expr) -> Matrix:
+    return _matrix((Mul((factor, expression(cell))) for cell in row) for row in matrix.rows)
+
+
+def _matrix(rows: Iterable[Iterable[Expr]]) -> Matrix:
+    return Matrix(tuple(map(tuple, rows)))
+
+
+def _determinant(rows: list[list[Expr]]) -> Expr:
+    """By expansion along the first row, for matrices up to 4 x 4."""
+    if len(rows) != len(rows[0]) or len(rows) > 4:
+        raise TooLarge("the determinant of a large or oblong matrix")
+    if len(rows) == 1:
+        return rows[0][0]
+    terms: list[Expr] = []
+    for k, entry in enumerate(rows[0]):
+        minor = [row[:k] + row[k + 1 :] for row in rows[1:]]
+        terms.append(Mul((Number(-1 if k % 2 else 1), entry, _determinant(minor))))
+    return total(terms)
+
+
+def reconcile_vectors(left: Node, right: Node) -> tuple[Node, Node]:
+    """Both nodes in one notation, where either is a sum of unit vectors.
+
+    Plain letters are unit vectors beside a side that marks them as such, or, if both i and j
+    occur, beside a tuple.
+    """
+    if isinstance(left, Group) != isinstance(right, Group):
+        left, right = point(left), point(right)
+    marked = _is_marked(left), _is_marked(right)
+    plain_sum = _is_plain_sum(left, right) or _is_plain_sum(right, left)
+    if not any(marked) and not plain_sum:
+        return left, right
+    left = left if marked[0] else _with_marks(left)
+    right = right if marked[1] else _with_marks(right)
+    lengths = [size for size in (_length(left), _length(right)) if size]
+    if not lengths:
+        return left, right
+    return _tuple(left, lengths[0]), _tuple(right, lengths[0])
+
+
+def _is_marked(node: Node) -> bool:
+    return any(isinstance(part, Symbol) and part.name in _UNIT_VECTORS for part in walk(node))
+
+
+def _is_plain_sum(node: Node, other: Node) -> bool:
+    if not isinstance(node, Expr) or not _length(other):
+        return False
+    return {Constant("i"), Symbol("j")} <= set(walk(node))
+
+
+def _length(node: Node) -> int:
+    """How many components a tuple or a column has; 0 for anything else."""
+    if isinstance(node, Group) and node.opening in ("(", "["):
+        return len(node.items)
+    if isinstance(node, Matrix) and (len(node.rows) == 1 or len(node.rows[0]) == 1):
+        return max(len(node.rows), len(node.rows[0]))
+    return 0
+
+
+def _with_marks(node: Node) -> Node:
+    return _LETTERS.get(node) or rebuild(node, _with_marks)
+
+
+def _tuple(node: Node, length: int) -> Node:
+    if not isinstance(node, Expr) or isinstance(node, Matrix) or not 2 <= length <= 3:
+        return node
+    parts: dict[str, list[Expr]] = {name: [] for name in _UNIT_VECTORS[:length]}
+    for term in node.terms if isinstance(node, Add) else (node,):
+        split = _component(term)
+        if split is None or split[0] not in parts:
+            return node
+        parts[split[0]].append(split[1])
+    return Group("(", tuple(total(part) if part else Number(0) for part in parts.values()), ")")
+
+
+def _component(term: Expr) -> tuple[str, Expr] | None:
+    """The unit vector of a term and its coefficient."""
+    match term:
+        case Symbol(name) if name in _UNIT_VECTORS:
+            return name, Number(1)
+        case Mul(factors):
+            marked = [factor for factor in factors if _is_marked(factor)]
+            split = _component(marked[0]) if len(marked) == 1 else None
+            if split is None:
+                return None
+            return split[0], product([*(f for f in factors if f is not marked[0]), split[1]])
+        case Div(top, bottom) if not _is_marked(bottom):
+            split = _component(top)
+            return None if split is None else (split[0], Div(split[1], bottom))
+        case _:
+            return None
+
+
+def point(node: Node) -> Node:
+    """`P(1, 2)` as the pair; anything else as it is."""
+    match node:
+        case Call(name, (_, _, *_) as arguments, True) if len(name) == 1 and name.isupper():
+            return Group("(", arguments, ")")
+        case _:
+            return node

@@ -1,0 +1,201 @@
+"""Lists, tuples and sets: which members must agree, and in which order."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.relations import NamedValue, same_label, statement
+from assay.rewards.outcome.maths.compare.resolve import has_signs, variants
+from assay.rewards.outcome.maths.compute.points import value_of
+from assay.rewards.outcome.maths.limits import TooLarge
+from assay.rewards.outcome.maths.nodes import Expr, Group, Matrix, Node, Relation, Symbol
+
+Shape = Literal["list", "tuple", "set", "one"]
+_MOST_PAIRS = 1_600
+
+
+def same_members(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """The rule by which two collections agree, or None.
+
+    Brackets mean order; braces and bare lists do not. A bare list meets a tuple in order. One
+    member in braces is that member.
+    """
+    shape, reference_shape = _shape(prediction), _shape(reference)
+    shapes = {shape, reference_shape}
+    left, right = _without_labels(
+        _items(prediction, shape), _items(reference, reference_shape), comparison
+    )
+    if not _same_names(prediction, reference, comparison):
+        return None
+    if "one" in shapes:
+        if len(left) == len(right) == 1 and "tuple" not in shapes:
+            nested = "set" in shapes and _is_set(left[0] if shape == "set" else right[0])
+            return None if nested else comparison.rule(left[0], right[0])
+        if Matrix not in (type(prediction), type(reference)):
+            return None
+        return _same_vector(prediction, reference, comparison)
+    if shapes == {"tuple", "set"}:
+        return None
+    if shapes == {"tuple"} and not _same_brackets(prediction, reference, comparison):
+        return None
+    if "tuple" in shapes:
+        return "tuple" if same_in_order(left, right, comparison) else None
+    ordered = comparison.conventions.list_order == "kept" and shapes == {"list"}
+    if ordered or _in_step(prediction, reference):
+        return "list" if same_in_order(left, right, comparison) else None
+    repeats = "set" in shapes or all(isinstance(item, Group) for item in right)
+    same = same_in_any_order(left, right, comparison, repeats=repeats)
+    return ("set" if "set" in shapes else "list") if same else None
+
+
+def same_in_order(left: list[Node], right: list[Node], comparison: AnswerComparison) -> bool:
+    return len(left) == len(right) and all(map(comparison.same, left, right))
+
+
+def same_in_any_order(
+    left: list[Node], right: list[Node], comparison: AnswerComparison, *, repeats: bool
+) -> bool:
+    """Whether the members pair up; with `repeats` a member may be written more than once."""
+    if not repeats and len(left) != len(right):
+        return False
+    if not left or not right:
+        return not left and not right
+    if len(left) == len(right) and all(a == b for a, b in zip(left, right, strict=True)):
+        return True
+    if len(left) * len(right) > _MOST_PAIRS:
+        raise TooLarge(f"{len(left)} members against {len(right)} in any order")
+    unpaired = list(range(len(right)))
+    for item in left:
+        partner = next((k for k in unpaired if comparison.same(item, right[k])), None)
+        if partner is not None:
+            unpaired.remove(partner)
+        elif not repeats or not any(comparison.same(item, other) for other in right):
+            return False
+    return not unpaired or (
+        repeats and all(any(comparison.same(item, right[k]) for item in left) for k in unpaired)
+    )
+
+
+def _is_set(node: Node) -> bool:
+    return node == Symbol("emptyset") or (isinstance(node, Group) and node.opening == "{")
+
+
+def _same_vector(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """A row or a column against a tuple or a nested list."""
+    left, right = _vector(prediction), _vector(reference)
+    if left is None or right is None:
+        return None
+    return "matrix" if same_in_order(left, right, comparison) else None
+
+
+def _vector(node: Node) -> list[Node] | None:
+    if isinstance(node, Matrix):
+        if len(node.rows) == 1:
+            return list(node.rows[0])
+        if len(node.rows[0]) == 1:
+            return [row[0] for row in node.rows]
+        return [Group("[", row, "]") for row in node.rows]
+    if isinstance(node, Group) and node.opening in ("(", "["):
+        return list(node.items)
+    return None
+
+
+def _shape(node: Node) -> Shape:
+    if isinstance(node, Group):
+        if not node.opening:
+            return "list"
+        if node.opening == "{":
+            return "set"
+        return "list" if has_signs(node) else "tuple"
+    if not isinstance(node, Relation) and has_signs(node):
+        return "list"
+    return "one"
+
+
+def _items(node: Node, shape: Shape) -> list[Node]:
+    bracketed = isinstance(node, Group) and node.opening in ("(", "[")
+    items = (
+        node.items if isinstance(node, Group) and (shape == "tuple" or not bracketed) else (node,)
+    )
+    if shape == "tuple":
+        return list(items)
+    return [variant for item in items for variant in variants(item)]
+
+
+def _without_labels(
+    left: list[Node], right: list[Node], comparison: AnswerComparison
+) -> tuple[list[Node], list[Node]]:
+    """Both lists without names, unless every member on both sides has one."""
+    if all(isinstance(item, Relation) for item in (*left, *right)):
+        return left, right
+    return _values(left, comparison), _values(right, None)
+
+
+def _values(items: list[Node], comparison: AnswerComparison | None) -> list[Node]:
+    values: list[Node] = []
+    labels: list[Node | None] = []
+    for item in items:
+        named = None
+        if isinstance(item, Relation):
+            named = statement(item, None if comparison is None else comparison.same)
+        values.append(item if named is None else named.value)
+        labels.append(None if named is None else named.label)
+    return _in_periods(values, labels)
+
+
+def _in_periods(values: list[Node], labels: list[Node | None]) -> list[Node]:
+    """`p=5, q=2; p=7, q=2` as two pairs: labels that start over begin a new tuple."""
+    if len(labels) < 4 or any(label is None for label in labels):
+        return values
+    period = next((k for k in range(1, len(labels)) if labels[k] == labels[0]), 0)
+    if period < 2 or len(labels) % period:
+        return values
+    if any(labels[k] != labels[k % period] for k in range(len(labels))):
+        return values
+    starts = range(0, len(values), period)
+    return [Group("(", tuple(values[k : k + period]), ")") for k in starts]
+
+
+def _in_step(prediction: Node, reference: Node) -> bool:
+    """Whether one side names its members differently, so that the order carries meaning."""
+    for one, other in ((prediction, reference), (reference, prediction)):
+        names = _labels(one)
+        if len(names) > 1 and len(set(map(repr, names))) == len(names) and not _labels(other):
+            return True
+    return False
+
+
+def _same_names(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+    """Whether the names that one list gives to its members are among those of the other."""
+    few, many = sorted((_named_members(prediction), _named_members(reference)), key=len)
+    return all(any(same_label(name, other, comparison) for other in many) for name in few)
+
+
+def _named_members(node: Node) -> list[NamedValue]:
+    items = node.items if isinstance(node, Group) else ()
+    statements = [statement(item, None) for item in items if isinstance(item, Relation)]
+    return [named for named in statements if named is not None and named.label is not None]
+
+
+def _labels(node: Node) -> list[Node]:
+    if not isinstance(node, Group):
+        return []
+    labels = [named.label for named in _named_members(node) if named.label is not None]
+    return labels if len(labels) == len(node.items) else []
+
+
+def _same_brackets(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+    """A pair in other brackets is another interval, unless it cannot be an interval at all."""
+    if not isinstance(prediction, Group) or not isinstance(reference, Group):
+        return False
+    if (prediction.opening, prediction.closing) == (reference.opening, reference.closing):
+        return True
+    return len(reference.items) != 2 or not _rises(reference, comparison)
+
+
+def _rises(pair: Group, comparison: AnswerComparison) -> bool:
+    low, high = (
+        value_of(end, comparison.budget) if isinstance(end, Expr) else None for end in pair.items
+    )
+    return low is None or high is None or low.re <= high.re

@@ -1,0 +1,147 @@
+"""Quantities and ratios: units that agree or convert, percentages, angles, and proportions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.rewards.outcome.maths.compare import relations
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compute.points import value_of
+from assay.rewards.outcome.maths.limits import WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    Degree,
+    Div,
+    Expr,
+    Mul,
+    Node,
+    Number,
+    Power,
+    Quantity,
+    Ratio,
+    Symbol,
+    hundredth,
+)
+from assay.rewards.outcome.maths.read.units import SPELLINGS, Unit, factor_between, multiply
+
+_PERCENT: Final[Unit] = (("percent", 1),)
+_DEGREE: Final[Unit] = (("deg", 1),)
+
+
+def same_quantities(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """The rule by which two values agree with what they are counted in, or None."""
+    value, unit = _parts(prediction)
+    target, target_unit = _parts(reference)
+    if not unit:
+        value, unit = _letter_unit(value)
+    if not target_unit:
+        target, target_unit = _letter_unit(target)
+    if unit == target_unit:
+        return comparison.rule(value, target)
+    if unit and target_unit:
+        factor = factor_between(unit, target_unit)
+        if factor is None or not isinstance(value, Expr):
+            return None
+        return comparison.rule(Mul((Number(factor), value)), target) and "unit"
+    if _PERCENT in (unit, target_unit):
+        return _same_percent(
+            value, target, comparison, percent_in_reference=target_unit == _PERCENT
+        )
+    if comparison.conventions.units == "required" and target_unit:
+        return None
+    rule = comparison.rule(value, target)
+    if rule is None and _DEGREE in (unit, target_unit):
+        return _same_angle(prediction, reference, comparison)
+    return rule
+
+
+def _same_percent(
+    value: Node, target: Node, comparison: AnswerComparison, *, percent_in_reference: bool
+) -> str | None:
+    policy = comparison.conventions.percent
+    if policy == "strict" or not isinstance(value, Expr) or not isinstance(target, Expr):
+        return None
+    by_sign = policy in ("either", "sign")
+    by_value = policy in ("either", "value")
+    if policy == "either" and not percent_in_reference:
+        by_sign = not _is_proportion(target, comparison.budget)
+        by_value = not by_sign
+    if by_sign and comparison.same(value, target):
+        return "percent"
+    if percent_in_reference:
+        target = hundredth(target)
+    else:
+        value = hundredth(value)
+    return "percent" if by_value and comparison.same(value, target) else None
+
+
+def _same_angle(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """Degrees against radians."""
+    sides: list[Expr] = []
+    for node in (prediction, reference):
+        value, unit = _parts(node)
+        if not isinstance(value, Expr):
+            return None
+        sides.append(Degree(value) if unit else value)
+    return "unit" if comparison.same(sides[0], sides[1]) else None
+
+
+def same_ratios(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """The rule by which two ratios, or a ratio and a quotient, agree, or None."""
+    if isinstance(prediction, Ratio) and isinstance(reference, Ratio):
+        if len(prediction.terms) != len(reference.terms):
+            return None
+        if prediction.clock and reference.clock:
+            return "time" if prediction.terms == reference.terms else None
+        first, second = prediction.terms[0], reference.terms[0]
+        pairs = list(zip(prediction.terms, reference.terms, strict=True))
+        if any(comparison.same(term, Number(0)) for pair in pairs for term in pair):
+            return "ratio" if all(comparison.same(a, b) for a, b in pairs) else None
+        agree = all(comparison.same(Mul((a, second)), Mul((b, first))) for a, b in pairs[1:])
+        return "ratio" if agree else None
+    ratio, other = (
+        (prediction, reference) if isinstance(prediction, Ratio) else (reference, prediction)
+    )
+    if not isinstance(ratio, Ratio) or not isinstance(other, Expr):
+        return None
+    if len(ratio.terms) != 2:
+        return None
+    return "ratio" if comparison.same(Div(ratio.terms[0], ratio.terms[1]), other) else None
+
+
+def _parts(node: Node) -> tuple[Node, Unit]:
+    return (node.value, node.unit) if isinstance(node, Quantity) else (node, ())
+
+
+def _letter_unit(node: Node) -> tuple[Node, Unit]:
+    """`5 m/s^2` with its unit: letters are units only where the other side has one."""
+    if not isinstance(node, (Mul, Div)):
+        return node, ()
+    value, unit = _split_unit(node)
+    return (node, ()) if relations.has_variables(value) else (value, unit)
+
+
+def _split_unit(node: Expr) -> tuple[Expr, Unit]:
+    match node:
+        case Symbol(name) if name in SPELLINGS:
+            return Number(1), ((SPELLINGS[name], 1),)
+        case Power(Symbol(name), Number(int(power))) if name in SPELLINGS and abs(power) < 10:
+            return Number(1), ((SPELLINGS[name], power),)
+        case Mul(factors):
+            values: list[Expr] = []
+            unit: Unit = ()
+            for factor in factors:
+                value, part = _split_unit(factor)
+                values.append(value)
+                unit = multiply(unit, part)
+            return Mul(tuple(values)), unit
+        case Div(top, bottom):
+            (above, unit), (below, part) = _split_unit(top), _split_unit(bottom)
+            return Div(above, below), multiply(unit, part, -1)
+        case _:
+            return node, ()
+
+
+def _is_proportion(node: Expr, budget: WorkBudget) -> bool:
+    """Whether a bare number is at most 1, so that it is read as a share, not a percentage."""
+    value = value_of(node, budget)
+    return value is not None and -1 <= value.re <= 1

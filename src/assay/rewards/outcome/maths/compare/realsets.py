@@ -1,0 +1,349 @@
+"""Sets of real numbers as unions of intervals, from any of the notations for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.relations import MIRRORED_ORDER, is_name
+from assay.rewards.outcome.maths.compute.algebra import ONE, PolynomialRing, Undefined, quotient
+from assay.rewards.outcome.maths.compute.points import value_of, variables
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    INFINITY,
+    Add,
+    Builder,
+    Call,
+    Constant,
+    Expr,
+    Group,
+    Mul,
+    Node,
+    Number,
+    Quantity,
+    Relation,
+    RelationOp,
+    Symbol,
+    Text,
+    Union,
+    Without,
+    negate,
+)
+
+_ALL: Final = frozenset({"mathbb:R", "R"})
+_ALL_WORDS: Final = frozenset({"all real numbers", "all reals", "real numbers", "any real number"})
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalEnd:
+    """One end of an interval: its expression, its place on the line, and whether it belongs."""
+
+    node: Expr
+    place: Decimal
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    low: IntervalEnd
+    high: IntervalEnd
+
+
+_REAL_LINE: Final = Interval(
+    IntervalEnd(negate(INFINITY), Decimal("-Infinity"), closed=False),
+    IntervalEnd(INFINITY, Decimal("Infinity"), closed=False),
+)
+RealSet = list[Interval]
+SameEnd = Callable[[Expr, Expr], bool]
+
+
+def is_explicit(node: Node) -> bool:
+    """Whether the node can only be meant as a set of reals, not as a pair of numbers."""
+    match node:
+        case Union() | Without() | Builder():
+            return True
+        case Symbol(name):
+            return name in ("mathbb:R", "emptyset")
+        case Text(words):
+            return words.lower() in _ALL_WORDS
+        case Relation(_, operators):
+            return operators[-1] == "in" or any(o in MIRRORED_ORDER or o == "!=" for o in operators)
+        case Group(opening, items, closing):
+            if not opening and items:
+                return all(isinstance(item, Relation) and is_explicit(item) for item in items)
+            mixed = opening + closing in ("(]", "[)")
+            pair = len(items) == 2 and opening in ("(", "[")
+            return mixed or (pair and any(map(_infinite_sign, items)))
+        case _:
+            return False
+
+
+def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """The rule by which two sets of reals, of the same letter, are equal, or None."""
+    names, reference_names = subjects(prediction), subjects(reference)
+    if names and reference_names and names != reference_names:
+        return None
+    left = real_set(prediction, comparison.budget)
+    right = real_set(reference, comparison.budget)
+    if left is None or right is None:
+        return None
+    return "interval" if same_set(left, right, comparison.same) else None
+
+
+def subjects(node: Node) -> frozenset[Node]:
+    """The names whose values a relation restricts; an interval or a set builder has none."""
+    match node:
+        case Relation((name, _), ("in",)):
+            return frozenset({name})
+        case Relation(sides):
+            named = frozenset(_inside_bars(side) for side in sides if is_name(side))
+            unknowns = variables(node)[0]
+            return named or frozenset(map(Symbol, unknowns if len(unknowns) == 1 else ()))
+        case Group("", items):
+            return frozenset(name for item in items for name in subjects(item))
+        case _:
+            return frozenset()
+
+
+def _inside_bars(node: Node) -> Node:
+    return node.arguments[0] if isinstance(node, Call) and node.name == "abs" else node
+
+
+def real_set(node: Node, budget: WorkBudget) -> RealSet | None:
+    """The sorted, merged intervals of the set, or None if it is not a set of known reals."""
+    intervals = _convert(node, budget)
+    return None if intervals is None else _merge(intervals)
+
+
+def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
+    return len(left) == len(right) and all(
+        a.low.closed == b.low.closed
+        and a.high.closed == b.high.closed
+        and same(a.low.node, b.low.node)
+        and same(a.high.node, b.high.node)
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
+    match node:
+        case Symbol(name) if name in _ALL:
+            return [_REAL_LINE]
+        case Symbol("emptyset"):
+            return []
+        case Text(words) if words.lower() in _ALL_WORDS:
+            return [_REAL_LINE]
+        case Union(parts):
+            return _union([_convert(part, budget) for part in parts])
+        case Without(whole, removed):
+            return _without(_convert(whole, budget), _convert(removed, budget))
+        case Relation():
+            return _from_relation(node, budget)
+        case Builder(member, conditions):
+            return _from_builder(member, conditions, budget)
+        case Group():
+            return _from_group(node, budget)
+        case Quantity(value, _):
+            return _convert(value, budget)
+        case _:
+            return None
+
+
+def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
+    if node.opening == "{":
+        return _single_points(node.items, budget, closed=True)
+    if node.opening and len(node.items) == 2:
+        low = _end(node.items[0], budget, closed=node.opening == "[")
+        high = _end(node.items[1], budget, closed=node.closing == "]")
+        return None if low is None or high is None else _interval(low, high)
+    if not node.opening and all(isinstance(item, (Relation, Group)) for item in node.items):
+        if node.alternatives:
+            return _union([_convert(item, budget) for item in node.items])
+        return _from_conditions(node.items, budget)
+    return None
+
+
+def _from_builder(member: Node, conditions: tuple[Node, ...], budget: WorkBudget) -> RealSet | None:
+    """The set, if its conditions restrict nothing but its members."""
+    restricted = frozenset(name for item in conditions for name in subjects(item))
+    if isinstance(member, Relation):
+        conditions = (member, *conditions)
+    if not restricted <= (subjects(member) or frozenset({member})):
+        return None
+    return _from_conditions(conditions, budget)
+
+
+def _from_conditions(conditions: tuple[Node, ...], budget: WorkBudget) -> RealSet | None:
+    """What all conditions leave; conditions that exclude each other are alternatives."""
+    maybe_sets = [_convert(condition, budget) for condition in conditions]
+    sets = [intervals for intervals in maybe_sets if intervals is not None]
+    if not sets or len(sets) != len(maybe_sets):
+        return None
+    result = sets[0]
+    for other in sets[1:]:
+        result = _intersection(result, other)
+    return result or [interval for intervals in sets for interval in intervals]
+
+
+def _from_relation(relation: Relation, budget: WorkBudget) -> RealSet | None:
+    sides, operators = relation.sides, relation.operators
+    if operators[-1] == "in":
+        return _convert(sides[-1], budget) if len(sides) == 2 else None
+    if operators == ("!=",):
+        return _not_equal(sides[0], sides[1], budget)
+    if len(sides) == 3 and operators[0] in MIRRORED_ORDER and operators[1] in MIRRORED_ORDER:
+        first = _half_line(sides[1], MIRRORED_ORDER[operators[0]], sides[0], budget)
+        second = _half_line(sides[1], operators[1], sides[2], budget)
+        return None if first is None or second is None else _intersection(first, second)
+    if len(sides) != 2 or operators[0] not in MIRRORED_ORDER:
+        return None
+    return _half_line(sides[0], operators[0], sides[1], budget)
+
+
+def _half_line(left: Node, operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
+    if not is_name(left):
+        if is_name(right):
+            return _half_line(right, MIRRORED_ORDER[operator], left, budget)
+        solved = _solve_linear(left, operator, right, budget)
+        if solved is None:
+            return None
+        operator, right = solved
+    if isinstance(left, Call) and left.name == "abs":
+        return _absolute(operator, right, budget)
+    end = _end(right, budget, closed=operator in ("<=", ">="))
+    if end is None:
+        return None
+    if operator in ("<", "<="):
+        return _interval(_REAL_LINE.low, end)
+    return _interval(end, _REAL_LINE.high)
+
+
+def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
+    """`|x| < a` and its kin, for a name between the bars and a positive bound."""
+    end = _end(right, budget, closed=operator in ("<=", ">="))
+    if end is None or end.place <= 0:
+        return None
+    mirror = IntervalEnd(negate(end.node), end.place.copy_negate(), end.closed)
+    if operator in ("<", "<="):
+        return _interval(mirror, end)
+    return [Interval(_REAL_LINE.low, mirror), Interval(end, _REAL_LINE.high)]
+
+
+def _solve_linear(
+    left: Node, operator: RelationOp, right: Node, budget: WorkBudget
+) -> tuple[RelationOp, Expr] | None:
+    """`x op value` from a linear inequality in one variable with rational coefficients."""
+    if not isinstance(left, Expr) or not isinstance(right, Expr):
+        return None
+    if len(variables(left, right)[0]) != 1:
+        return None
+    ring = PolynomialRing(budget)
+    try:
+        parts = quotient(Add((left, negate(right))), ring)
+    except (TooLarge, Undefined):
+        return None
+    degrees = dict(parts.top)
+    slope = degrees.pop(((0, 1),), None)
+    constant = degrees.pop((), 0)
+    if parts.bottom != ONE or slope is None or degrees or ring.atoms[0][0] != "symbol":
+        return None
+    value = Number(-Fraction(constant) / slope)
+    return (operator if slope > 0 else MIRRORED_ORDER[operator]), value
+
+
+def _not_equal(left: Node, right: Node, budget: WorkBudget) -> RealSet | None:
+    name, value = (left, right) if is_name(left) else (right, left)
+    values = value.items if isinstance(value, Group) and not value.opening else (value,)
+    holes = _single_points(values, budget, closed=False)
+    return _without([_REAL_LINE], holes) if is_name(name) else None
+
+
+def _single_points(nodes: tuple[Node, ...], budget: WorkBudget, *, closed: bool) -> RealSet | None:
+    ends = [_end(node, budget, closed=closed) for node in nodes]
+    places = [end for end in ends if end is not None]
+    return [Interval(end, end) for end in places] if len(places) == len(ends) else None
+
+
+def _end(node: Node, budget: WorkBudget, *, closed: bool) -> IntervalEnd | None:
+    if isinstance(node, Quantity):
+        node = node.value
+    if not isinstance(node, Expr):
+        return None
+    sign = _infinite_sign(node)
+    if sign:
+        return _REAL_LINE.high if sign > 0 else _REAL_LINE.low
+    value = value_of(node, budget)
+    if value is None or abs(value.im) > Decimal("1e-30"):
+        return None
+    return IntervalEnd(node, value.re, closed)
+
+
+def _infinite_sign(node: Node) -> int:
+    match node:
+        case Constant("infinity"):
+            return 1
+        case Mul((Number(value), Constant("infinity"))):
+            return 1 if value > 0 else -1
+        case _:
+            return 0
+
+
+def _interval(low: IntervalEnd, high: IntervalEnd) -> RealSet | None:
+    if low.place > high.place:
+        return None
+    if low.place == high.place and not (low.closed and high.closed):
+        return []
+    return [Interval(low, high)]
+
+
+def _union(sets: list[RealSet | None]) -> RealSet | None:
+    result: RealSet = []
+    for intervals in sets:
+        if intervals is None:
+            return None
+        result.extend(intervals)
+    return result
+
+
+def _intersection(left: RealSet, right: RealSet) -> RealSet:
+    result: RealSet = []
+    for a in left:
+        for b in right:
+            low = max((a.low, b.low), key=lambda end: (end.place, not end.closed))
+            high = min((a.high, b.high), key=lambda end: (end.place, end.closed))
+            result.extend(_interval(low, high) or [])
+    return result
+
+
+def _without(whole: RealSet | None, removed: RealSet | None) -> RealSet | None:
+    if whole is None or removed is None:
+        return None
+    for hole in removed:
+        is_point = hole.low.place == hole.high.place
+        low, high = (
+            replace(end, closed=not (end.closed or is_point)) for end in (hole.low, hole.high)
+        )
+        beside = [Interval(_REAL_LINE.low, low), Interval(high, _REAL_LINE.high)]
+        whole = _intersection(whole, beside)
+    return whole
+
+
+def _merge(intervals: RealSet) -> RealSet:
+    ordered = sorted(intervals, key=lambda i: (i.low.place, not i.low.closed))
+    result: RealSet = []
+    for interval in ordered:
+        if result and _overlap(result[-1].high, interval.low):
+            last = result[-1]
+            high = max((last.high, interval.high), key=lambda end: (end.place, end.closed))
+            result[-1] = Interval(last.low, high)
+        else:
+            result.append(interval)
+    return result
+
+
+def _overlap(high: IntervalEnd, low: IntervalEnd) -> bool:
+    return low.place < high.place or (low.place == high.place and (low.closed or high.closed))

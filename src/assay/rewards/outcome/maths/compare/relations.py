@@ -1,0 +1,257 @@
+"""Equations and inequalities: which of them name a value, and when two say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, Undefined, quotient
+from assay.rewards.outcome.maths.compute.notations import FUNCTIONS
+from assay.rewards.outcome.maths.compute.points import proportional, value_of, variables
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    Add,
+    Big,
+    Call,
+    Div,
+    Expr,
+    Group,
+    Mul,
+    Node,
+    Quantity,
+    Ratio,
+    Relation,
+    RelationOp,
+    Symbol,
+    Text,
+    negate,
+)
+from assay.rewards.outcome.maths.read.lexicon import GREEK
+
+MIRRORED_ORDER: Final[dict[RelationOp, RelationOp]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_MIRROR: Final[dict[RelationOp, RelationOp]] = {"=": "=", "!=": "!=", "~": "~", **MIRRORED_ORDER}
+Same = Callable[[Node, Node], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A value with the name that it is given, such as `x = 5` or `angle APC = 74`."""
+
+    label: Node | None
+    value: Node
+
+
+def same_relations(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """The rule by which a relation says the same as the other answer, or None."""
+    if isinstance(prediction, Relation) and isinstance(reference, Relation):
+        return _same_two_relations(prediction, reference, comparison)
+    if isinstance(prediction, Relation):
+        named = statement(prediction, comparison.same)
+        return None if named is None else comparison.rule(named.value, reference)
+    if not isinstance(reference, Relation):
+        return None
+    expected = statement(reference, None)
+    if expected is None:
+        return None
+    equations = _spread(expected)
+    if equations is not None and isinstance(prediction, Group):
+        return comparison.rule(prediction, equations)
+    return comparison.rule(prediction, expected.value)
+
+
+def _same_two_relations(
+    prediction: Relation, reference: Relation, comparison: AnswerComparison
+) -> str | None:
+    left = statement(prediction, comparison.same)
+    right = statement(reference, None)
+    if left is not None and right is not None:
+        rule = (
+            comparison.rule(left.value, right.value)
+            if same_label(left, right, comparison)
+            else None
+        )
+        if rule is not None:
+            return rule
+    if same_equation(prediction, reference, comparison.budget):
+        return "relation"
+    return "relation" if same_chain(prediction, reference, comparison.same) else None
+
+
+def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison) -> bool:
+    """Names agree; of a function with a constant value only the function's name matters."""
+    left, right = one.label, other.label
+    if left is None or right is None:
+        return True
+    if isinstance(left, Call) and isinstance(right, Call) and left.opaque and right.opaque:
+        free = has_variables(one.value) or has_variables(other.value)
+        if not free and left.name == right.name:
+            return len(left.arguments) == len(right.arguments)
+    if Symbol("y") in (left, right) and _is_function_value(left, right):
+        return True
+    return comparison.same(left, right)
+
+
+def _is_function_value(left: Node, right: Node) -> bool:
+    """`y` and `f(x)` name the same thing."""
+    calls = [side for side in (left, right) if isinstance(side, Call)]
+    return any(call.opaque and len(call.arguments) == 1 for call in calls)
+
+
+def statement(relation: Relation, same: Same | None) -> NamedValue | None:
+    """What the relation says a name is worth, or None if it is an equation or an inequality.
+
+    A chain `x = a = b` must hold if `same` is given; otherwise its last exact side counts.
+    """
+    operators = relation.operators
+    if operators == ("in",):
+        return NamedValue(relation.sides[0], relation.sides[1])
+    if any(operator not in ("=", "~") for operator in operators):
+        return None
+    sides = list(relation.sides)
+    if len(sides) == 2 and not is_name(sides[0]) and is_name(sides[1]) and operators == ("=",):
+        sides.reverse()
+    label = sides[0] if is_name(sides[0]) else None
+    if label is None and has_variables(relation):
+        return None
+    values = sides[1:] if label is not None else sides
+    if len(values) == 1 and isinstance(values[0], Symbol) and isinstance(label, Symbol):
+        return None
+    joints = operators[1:] if label is not None else operators
+    exact = [values[0]]
+    for operator, value in zip(joints, values[1:], strict=True):
+        if operator == "~":
+            break
+        if same is not None and not same(value, exact[-1]):
+            return None
+        exact.append(value)
+    if same is not None and not _approximates(values[len(exact) :], exact[-1], same):
+        return None
+    return NamedValue(label, exact[-1])
+
+
+def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
+    """Whether each value after an approximation sign is within one per cent of the exact one."""
+    target = exact.value if isinstance(exact, Quantity) else exact
+    for node in rounded:
+        bare = node.value if isinstance(node, Quantity) else node
+        if same(bare, target):
+            continue
+        if not isinstance(bare, Expr) or not isinstance(target, Expr):
+            return False
+        value, near = value_of(target, WorkBudget()), value_of(bare, WorkBudget())
+        if value is None or near is None or value.im or near.im:
+            return False
+        if abs(Fraction(value.re) - Fraction(near.re)) > abs(Fraction(value.re)) / 100:
+            return False
+    return True
+
+
+def is_name(node: Node) -> bool:
+    """Whether the node names a quantity: no sum, no number, nothing to solve."""
+    match node:
+        case Symbol() | Text() | Big() | Call(_, _, True):
+            return True
+        case Call("abs", (inner,)):
+            return is_name(inner)
+        case Call(name, (angle,)) if FUNCTIONS[name].domain == "angles":
+            return _is_angle(angle)
+        case Mul((Symbol("d" | "Delta" | "partial" | "nabla"), Symbol())):
+            return True
+        case Mul(factors):
+            return all(isinstance(f, Symbol) and _is_figure_letter(f.name) for f in factors)
+        case Div(top, bottom):
+            return is_name(top) and is_name(bottom)
+        case Ratio(terms):
+            return all(map(is_name, terms))
+        case Group("(" | "[" | "", items):
+            names = [item for item in items if isinstance(item, (Symbol, Call)) and is_name(item)]
+            return bool(items) and len(names) == len(items)
+        case _:
+            return False
+
+
+def _is_angle(node: Node) -> bool:
+    """A Greek letter or a figure's name: its sine is a number to be found, not an equation."""
+    match node:
+        case Symbol(name):
+            return name in GREEK or _is_figure_letter(name)
+        case Mul():
+            return is_name(node)
+        case _:
+            return False
+
+
+def _is_figure_letter(name: str) -> bool:
+    """Capitals and signs that name points, segments, angles and figures."""
+    return name[0].isupper() or name in ("angle", "triangle", "measuredangle")
+
+
+def has_variables(node: Node) -> bool:
+    return bool(variables(node)[0])
+
+
+def same_equation(left: Relation, right: Relation, budget: WorkBudget) -> bool:
+    """Whether two equations or simple inequalities have proportional differences of sides."""
+    a, b = _difference(left), _difference(right)
+    if a is None or b is None or a[1] != b[1]:
+        return False
+    ordered = a[1] in ("<", "<=")
+    return _proportional(a[0], b[0], budget, positive=ordered)
+
+
+def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
+    """The relation as `expression op 0`, with `<` or `<=` for an order."""
+    if len(relation.sides) != 2:
+        return None
+    left, right = relation.sides
+    operator = relation.operators[0]
+    if not isinstance(left, Expr) or not isinstance(right, Expr):
+        return None
+    if operator in (">", ">="):
+        left, right, operator = right, left, _MIRROR[operator]
+    if operator == "in":
+        return None
+    return Add((left, negate(right))), operator
+
+
+def _proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
+    ring = PolynomialRing(WorkBudget(budget.remaining // 2))
+    try:
+        a, b = quotient(left, ring), quotient(right, ring)
+        ratio = ring.proportion(a.top, b.top)
+        if ratio is not None:
+            if not positive:
+                return True
+            if a.bottom == b.bottom:
+                return ratio > 0
+        if not a.top or not b.top:
+            return not a.top and not b.top
+    except (TooLarge, Undefined):
+        pass
+    return proportional(left, right, budget, positive=positive)
+
+
+def same_chain(left: Relation, right: Relation, same: Same) -> bool:
+    """Whether two chains have the same signs and sides, read from either end."""
+    if len(left.sides) != len(right.sides):
+        return False
+    if left.operators == right.operators and all(map(same, left.sides, right.sides)):
+        return True
+    if any(operator == "in" for operator in right.operators):
+        return False
+    mirrored = tuple(_MIRROR[operator] for operator in reversed(right.operators))
+    return left.operators == mirrored and all(map(same, left.sides, reversed(right.sides)))
+
+
+def _spread(named: NamedValue) -> Group | None:
+    """`(x, y) = (1, 2)` as the list `x = 1, y = 2`."""
+    label, value = named.label, named.value
+    if not isinstance(label, Group) or not isinstance(value, Group):
+        return None
+    if len(label.items) != len(value.items):
+        return None
+    pairs = zip(label.items, value.items, strict=True)
+    return Group("", tuple(Relation((name, part), ("=",)) for name, part in pairs), "")

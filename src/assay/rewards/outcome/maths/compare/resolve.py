@@ -1,0 +1,125 @@
+"""Trees rewritten once both answers are known: function or product, and both signs of a term."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.rewards.outcome.maths.compute.evaluate import running_name
+from assay.rewards.outcome.maths.nodes import (
+    Apply,
+    Big,
+    Call,
+    Constant,
+    Mul,
+    Node,
+    Number,
+    PlusMinus,
+    Power,
+    Relation,
+    Symbol,
+    expression,
+    negate,
+    rebuild,
+    walk,
+)
+
+
+def functions_in(*roots: Node) -> frozenset[str]:
+    """The letters before parentheses that mean functions, given all that is written.
+
+    f, g and h do, unless the same letter also stands alone; so does a letter whose value at a
+    plain argument is the left side of an equation, as in `V(t) = 3t`.
+    """
+    applied: set[str] = set()
+    alone: set[str] = set()
+    for node in walk(*roots):
+        if isinstance(node, Apply) and (node.name[0] in "fghFGH" or node.name.endswith("'")):
+            applied.add(node.name)
+        elif isinstance(node, Symbol):
+            alone.add(node.name)
+        elif isinstance(node, Relation):
+            applied.update(_named_functions(node.sides[0]))
+    return frozenset(applied - alone)
+
+
+def _named_functions(label: Node) -> set[str]:
+    match label:
+        case Apply(name, arguments) if all(isinstance(a, _PLAIN) for a in arguments):
+            return {name}
+        case _:
+            return set()
+
+
+_PLAIN: Final = (Symbol, Number, Constant)
+
+
+def settle(node: Node, functions: frozenset[str]) -> Node:
+    """The tree without undecided applications: opaque functions, or products."""
+
+    def change(child: Node) -> Node:
+        return settle(child, functions)
+
+    match node:
+        case Apply(name, arguments):
+            settled_arguments = tuple(expression(change(argument)) for argument in arguments)
+            if name in functions or len(settled_arguments) != 1:
+                return Call(name, settled_arguments, opaque=True)
+            return Mul((Symbol(name), settled_arguments[0]))
+        case Power(Apply(name, (argument,)), exponent) if name not in functions:
+            power = Power(expression(change(argument)), expression(change(exponent)))
+            return Mul((Symbol(name), power))
+        case Call("factorial", (Apply(name, (argument,)),)) if name not in functions:
+            return Mul((Symbol(name), Call("factorial", (expression(change(argument)),))))
+        case Symbol() | Number() | Constant():
+            return node
+        case _:
+            return rebuild(node, change)
+
+
+def with_bound_names(node: Node, level: int = 0) -> Node:
+    """The tree with running variables named by their nesting, so that k is as good as n."""
+    if not isinstance(node, Big):
+        return rebuild(node, lambda child: with_bound_names(child, level))
+    name = running_name(node)
+    if name:
+        lower = None if node.lower is None else _rename(node.lower, name, f"bound:{level}")
+        body = expression(_rename(node.body, name, f"bound:{level}"))
+        node = Big(node.operator, lower, node.upper, body)
+    return rebuild(node, lambda child: with_bound_names(child, level + 1))
+
+
+def _rename(node: Node, name: str, new: str) -> Node:
+    if node == Symbol(name):
+        return Symbol(new)
+    return rebuild(node, lambda child: _rename(child, name, new))
+
+
+def kinds_in(*roots: Node) -> frozenset[type]:
+    """The types of all the nodes in the trees."""
+    return frozenset(map(type, walk(*roots)))
+
+
+def cost(node: Node) -> int:
+    """Steps to evaluate the tree at one point, roughly."""
+    return sum(20 if isinstance(part, (Call, Power, Big)) else 2 for part in walk(node))
+
+
+def variants(node: Node) -> list[Node]:
+    """The node with its upper signs and with its lower signs, or itself if it has none."""
+    if not has_signs(node):
+        return [node]
+    return [_with_sign(node, lower=False), _with_sign(node, lower=True)]
+
+
+def has_signs(node: Node) -> bool:
+    return PlusMinus in kinds_in(node)
+
+
+def _with_sign(node: Node, *, lower: bool) -> Node:
+    def change(child: Node) -> Node:
+        return _with_sign(child, lower=lower)
+
+    if isinstance(node, PlusMinus):
+        term = expression(change(node.term))
+        return negate(term) if node.flipped != lower else term
+    return rebuild(node, change)

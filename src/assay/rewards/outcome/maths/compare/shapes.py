@@ -1,0 +1,105 @@
+"""Which rule compares two answers: one row for each shape, tried in this order.
+
+Two expressions are compared as such; sets of reals in any notation as sets; any other pair by the
+first shape in the table that either of the two has.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.rewards.outcome.maths.compare import (
+    matrices,
+    members,
+    quantities,
+    realsets,
+    relations,
+    words,
+)
+from assay.rewards.outcome.maths.compare.comparison import (
+    AnswerComparison,
+    AnswerConventions,
+    Decision,
+)
+from assay.rewards.outcome.maths.compare.resolve import has_signs
+from assay.rewards.outcome.maths.compare.scalars import same_scalar
+from assay.rewards.outcome.maths.limits import WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    Based,
+    Expr,
+    Group,
+    Matrix,
+    Node,
+    Number,
+    PlusMinus,
+    Quantity,
+    Ratio,
+    Relation,
+    Text,
+    number,
+)
+
+SHAPES: Final[tuple[tuple[type[Node], Decision], ...]] = (
+    (Relation, relations.same_relations),
+    (Group, members.same_members),
+    (Quantity, quantities.same_quantities),
+    (Ratio, quantities.same_ratios),
+    (Text, words.same_words),
+)
+
+
+def comparison(
+    conventions: AnswerConventions, budget: WorkBudget, kinds: frozenset[type]
+) -> AnswerComparison:
+    """A comparison of two answers in which nodes of these kinds occur."""
+    return AnswerComparison(conventions, budget, kinds, same_answer)
+
+
+def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """The code of the rule by which two answers of any shape are equal, or None."""
+    if isinstance(prediction, Expr) and isinstance(reference, Expr):
+        return same_expressions(prediction, reference, comparison)
+    if prediction == reference:
+        return "identical"
+    if realsets.is_explicit(prediction) or realsets.is_explicit(reference):
+        rule = realsets.same_real_sets(prediction, reference, comparison)
+        if rule is not None:
+            return rule
+    shapes = type(prediction), type(reference)
+    for shape, same in SHAPES:
+        if shape in shapes:
+            return same(prediction, reference, comparison)
+    return None
+
+
+def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerComparison) -> str | None:
+    """The rule for two expressions: numerals in bases, both signs, matrices, or scalars."""
+    if isinstance(reference, Based) or isinstance(prediction, Based):
+        return _same_based(prediction, reference, comparison)
+    kinds = comparison.kinds
+    if PlusMinus in kinds and (has_signs(prediction) or has_signs(reference)):
+        return members.same_members(prediction, reference, comparison)
+    if Matrix in kinds and (
+        matrices.involves_matrix(prediction) or matrices.involves_matrix(reference)
+    ):
+        return matrices.same_matrix(prediction, reference, comparison)
+    return same_scalar(prediction, reference, comparison.conventions.tolerance, comparison.budget)
+
+
+def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparison) -> str | None:
+    """A numeral in a base is met by the same numeral, with or without its base.
+
+    Base ten may be named on either side.
+    """
+    if not isinstance(reference, Based):
+        if not isinstance(prediction, Based) or prediction.base != 10:
+            return None
+        return comparison.rule(number(prediction.numeral), reference)
+    if isinstance(prediction, Based):
+        numerals = prediction.numeral.lstrip("0"), reference.numeral.lstrip("0")
+        same = prediction.base == reference.base and numerals[0] == numerals[1]
+        return "base" if same else None
+    if isinstance(prediction, Number) and isinstance(prediction.value, int):
+        same = reference.numeral.isdigit() and number(reference.numeral) == prediction
+        return "base" if same else None
+    return comparison.rule(prediction, number(reference.numeral)) if reference.base == 10 else None

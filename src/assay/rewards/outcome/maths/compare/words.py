@@ -1,0 +1,197 @@
+"""Answers in words: compared by what they say, as choice letters, or by the formula they spell."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compute.notations import SPELLINGS
+from assay.rewards.outcome.maths.nodes import Node, Text
+from assay.rewards.outcome.maths.read.lexicon import GREEK, TEXT_COMMANDS
+
+_TEXT_COMMAND: Final = re.compile(rf"\\(?:{TEXT_COMMANDS})\s*(?=\{{)")
+_LAYOUT: Final = re.compile(r"\\[,;:! ]|\\(?:quad|qquad|left|right)(?![A-Za-z])|[~${}*\"]")
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
+_PLAIN: Final = re.compile(r"[\w\s,.'\-()%:;/?!&]+")
+_FUNCTION_RUN: Final = re.compile(
+    r"\d(?:sin|cos|tan|log|ln|sqrt)|(?<![a-z])(?:sin|cos|tan|log|ln|sqrt)\w*/|/\w(?!\w)"
+)
+"""Formulas in plain text that would pass for words, such as `2sinxcosx` and `sinx/x`."""
+_ARTICLE: Final = re.compile(r"^(?:the|an|a)\s+")
+_EDGES: Final = " \t\r\n.,;:!?'()"
+_CHOICE: Final = re.compile(r"\(? ?([A-J]) ?\)?[.):]?")
+_OPTION: Final = re.compile(
+    r"(?:(?:option|choice|answer)\s*:?\s*)?\(?([A-J])(?:\)?[.:]|\))(?:\s+(.+))?"
+    r"|(?:option|choice|answer)\s*:?\s+\(?([A-J])\)?",
+    re.IGNORECASE,
+)
+_ANOTHER_OPTION: Final = re.compile(r"\b(?:[A-J]|not|wrong|incorrect|or|isn't)\b")
+_CHOICES: Final = re.compile(r"(?:\(?[A-J]\)?(?:[,; ]| and )*){2,10}")
+_SIZES: Final = re.compile(r"\\(?:left|right|displaystyle|limits)(?![A-Za-z])|\\[,;:! ]|[${}]")
+_GAP: Final = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
+_KNOWN: Final = frozenset(name.lower() for name in (*SPELLINGS, *GREEK))
+
+_UNITS: Final = dict(
+    zip(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen".split(),
+        range(20),
+        strict=True,
+    )
+)
+_TENS: Final = dict(
+    zip(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
+        range(20, 100, 10),
+        strict=True,
+    )
+)
+_SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_PARTS: Final = {
+    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4,
+    "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "eighth": 8, "eighths": 8,
+    "tenth": 10, "tenths": 10,
+}  # fmt: skip
+_SETS: Final = {
+    **dict.fromkeys(
+        ("all real numbers", "all reals", "all real number", "real numbers", "any real number"),
+        r"\mathbb{R}",
+    ),
+    **dict.fromkeys(("no solution", "no solutions", "empty set", "null set"), r"\emptyset"),
+}
+_CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])\.?\s?m\.?", re.IGNORECASE)
+_BARE_CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})")
+_LONGEST: Final = 80
+
+
+def plain(text: str) -> str:
+    """The words in one spelling: no markup, one case, single spaces, no article before."""
+    return _ARTICLE.sub("", _without_markup(text).casefold().strip(_EDGES))
+
+
+def same_words(prediction: Node, reference: Node, _comparison: AnswerComparison) -> str | None:
+    """The rule by which two phrases are the same, or None."""
+    if isinstance(prediction, Text) and isinstance(reference, Text):
+        return "text" if plain(prediction.words) == plain(reference.words) else None
+    return None
+
+
+def is_words(text: str) -> bool:
+    """Whether a plain text is language, not formulas: a real word and no mathematical sign."""
+    if _PLAIN.fullmatch(text) is None or _FUNCTION_RUN.search(text):
+        return False
+    return any(word not in _KNOWN for word in _WORD.findall(text))
+
+
+def is_prose(text: str) -> bool:
+    """Whether the text is too long for a different wording to be called wrong."""
+    return len(text.split()) > 8
+
+
+class ChoiceOption(NamedTuple):
+    letter: str
+    content: str
+    """What the option says, if it is written out."""
+
+
+def option(text: str, *, any_case: bool = False) -> ChoiceOption | None:
+    """An option letter, alone or with what it stands for: `B`, `(B)`, `B. 12`, `Option B`.
+
+    Not if the rest names another letter or takes this one back.
+    """
+    bare = _without_markup(text)
+    letter = _CHOICE.fullmatch(bare.upper() if any_case else bare)
+    if letter is not None:
+        return ChoiceOption(letter[1], "")
+    match = _OPTION.fullmatch(bare)
+    if match is None or not (match[1] or match[3]).isupper():
+        return None
+    content = match[2] or ""
+    if _ANOTHER_OPTION.search(content):
+        return None
+    return ChoiceOption(match[1] or match[3], content)
+
+
+def choices(text: str) -> frozenset[str] | None:
+    """The option letters of a list of at least two, with or without separators."""
+    bare = _without_markup(text)
+    if _CHOICES.fullmatch(bare) is None:
+        return None
+    return frozenset(letter for letter in bare if "A" <= letter <= "J")
+
+
+def _without_markup(text: str) -> str:
+    return " ".join(_LAYOUT.sub(" ", _TEXT_COMMAND.sub(" ", text)).split())
+
+
+def skeleton(text: str) -> str:
+    """The text without layout: sizes, delimiters, and spaces that separate no words."""
+    text = _SIZES.sub(" ", text).replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac")
+    return _GAP.sub("", text)
+
+
+def in_figures(text: str) -> str | None:
+    """The formula of an answer in words: `forty-two`, `three quarters`, `all real numbers`."""
+    if len(text) > _LONGEST or not any(char.isalpha() for char in text):
+        return None
+    words = plain(text)
+    if words in _SETS:
+        return _SETS[words]
+    parts = words.replace("-", " ").replace(" and ", " ").split()
+    sign = "-" if parts and parts[0] in ("minus", "negative") else ""
+    parts = parts[1:] if sign else parts
+    if parts and parts[-1] in _PARTS:
+        top = _whole(parts[:-1]) if parts[:-1] not in ([], ["a"]) else 1
+        return None if top is None else f"{sign}{top}/{_PARTS[parts[-1]]}"
+    if sign and len(parts) == 1 and parts[0].replace(".", "").isdecimal():
+        return f"-{parts[0]}"
+    value = _whole(parts)
+    return None if value is None else f"{sign}{value}"
+
+
+def _whole(words: list[str]) -> int | None:
+    """The whole number that the words spell, or None."""
+    if not words:
+        return None
+    total, current, last = 0, 0, 10**12
+    for word in words:
+        if word in _UNITS and current % 10 == 0 and (current % 100 == 0 or _UNITS[word] < 10):
+            current += _UNITS[word]
+        elif word in _TENS and current % 100 == 0:
+            current += _TENS[word]
+        elif word == "hundred" and 0 < current < 10:
+            current *= 100
+        elif word in _SCALES and current and _SCALES[word] < last:
+            last = _SCALES[word]
+            total, current = total + current * last, 0
+        else:
+            return None
+    return total + current
+
+
+def same_time(left: str, right: str) -> bool | None:
+    """Whether two times of day agree; None unless one of them says a.m. or p.m."""
+    expected = plain(right)
+    expected_times = _times(expected)
+    if not expected_times:
+        return None
+    phrase = plain(left)
+    times = _times(phrase)
+    if not times or not (_CLOCK.fullmatch(phrase) or _CLOCK.fullmatch(expected)):
+        return None
+    return bool(times & expected_times)
+
+
+def _times(text: str) -> frozenset[int]:
+    """The minutes of the day that the text may mean."""
+    clock = _CLOCK.fullmatch(text)
+    time = clock or _BARE_CLOCK.fullmatch(text)
+    if time is None:
+        return frozenset()
+    hour, minute = int(time[1]), int(time[2] or "0")
+    if clock is not None:
+        hours = {hour % 12 + (12 if clock[3].lower() == "p" else 0)} if hour <= 12 else set()
+    else:
+        hours = {hour % 12, hour % 12 + 12} if hour <= 12 else {hour}
+    return frozenset(h * 60 + minute for h in hours if minute < 60)

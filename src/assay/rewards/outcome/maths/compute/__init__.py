@@ -1,0 +1,1 @@
+"""What an expression is worth: exactly, as a polynomial, at points; and the table of notations."""

@@ -1,0 +1,345 @@
+"""Expressions turned into quotients of polynomials, so that equality is decided exactly.
+
+Polynomials are sparse, over the rationals, in atoms that are added as they are met. An atom is a
+variable, a constant, a prime under a fractional power, or a function of something. A prime raised
+to a fraction below one, and `i` below the square, are independent over the rationals, so a
+difference that is not empty after reduction is not zero.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from assay.rewards.outcome.maths.compute.exact import rational
+from assay.rewards.outcome.maths.compute.rationals import bounded, integer_power, perfect_root
+from assay.rewards.outcome.maths.limits import MAX_BITS, MAX_TERMS, TooLarge, WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    Add,
+    Call,
+    Constant,
+    Div,
+    Expr,
+    Mul,
+    Number,
+    Power,
+    Rational,
+    Symbol,
+    whole,
+)
+
+Atom = tuple[str, object]
+Monomial = tuple[tuple[int, Rational], ...]
+Polynomial = dict[Monomial, Rational]
+ONE: Polynomial = {(): 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    top: Polynomial
+    bottom: Polynomial
+
+
+class PolynomialRing:
+    """The atoms of one comparison, and the arithmetic that reduces them, within a budget."""
+
+    def __init__(self, budget: WorkBudget) -> None:
+        self.atoms: list[Atom] = []
+        self.budget = budget
+        self._index: dict[Atom, int] = {}
+
+    def atom(self, kind: str, key: object) -> int:
+        """The index of an atom, the same for equal keys."""
+        index = self._index.get((kind, key))
+        if index is None:
+            index = self._index[kind, key] = len(self.atoms)
+            self.atoms.append((kind, key))
+        return index
+
+    def power_of(self, atom: int, exponent: Rational = 1) -> Polynomial:
+        return self._reduce(((atom, exponent),), 1)
+
+    def add(self, left: Polynomial, right: Polynomial, sign: int = 1) -> Polynomial:
+        result = dict(left)
+        for monomial, coefficient in right.items():
+            total = result.get(monomial, 0) + sign * coefficient
+            if total:
+                result[monomial] = whole(total)
+            else:
+                result.pop(monomial, None)
+        return result
+
+    def multiply(self, left: Polynomial, right: Polynomial) -> Polynomial:
+        if left == ONE:
+            return right
+        if right == ONE:
+            return left
+        self.budget.spend(len(left) * len(right))
+        result: Polynomial = {}
+        for one, a in left.items():
+            for other, b in right.items():
+                for monomial, coefficient in self._product(one, other, a * b).items():
+                    total = result.get(monomial, 0) + coefficient
+                    if total:
+                        result[monomial] = whole(total)
+                    else:
+                        result.pop(monomial, None)
+        if len(result) > MAX_TERMS:
+            raise TooLarge(f"a polynomial of more than {MAX_TERMS} terms")
+        return result
+
+    def raise_to(self, base: Polynomial, exponent: int) -> Polynomial:
+        if not base and exponent:
+            return base
+        if len(base) > 1 and exponent > 40:
+            raise TooLarge("a sum to a power beyond 40")
+        if len(base) == 1:
+            ((monomial, coefficient),) = base.items()
+            value = integer_power(coefficient, exponent)
+            powers = tuple((atom, power * exponent) for atom, power in monomial)
+            return self._reduce(powers, value if value is not None else 0)
+        result = ONE
+        for _ in range(exponent):
+            result = self.multiply(result, base)
+        return result
+
+    def _product(self, left: Monomial, right: Monomial, coefficient: Rational) -> Polynomial:
+        if not left or not right:
+            return {left or right: whole(coefficient)}
+        powers = dict(left)
+        for atom, power in right:
+            powers[atom] = powers.get(atom, 0) + power
+        return self._reduce(tuple(sorted(powers.items())), coefficient)
+
+    def _reduce(self, powers: Monomial, coefficient: Rational) -> Polynomial:
+        """One monomial in normal form: primes below power one, `i` below the square."""
+        factors: list[tuple[int, Rational]] = []
+        for atom, power in powers:
+            kind, key = self.atoms[atom]
+            if kind == "prime" and isinstance(key, int):
+                turns = math.floor(power)
+                if abs(turns) * key.bit_length() > MAX_BITS:
+                    raise TooLarge("a radical to a large power")
+                coefficient = coefficient * Fraction(key) ** turns if turns else coefficient
+                power -= turns
+            elif kind == "i" and isinstance(power, int):
+                coefficient = -coefficient if power % 4 > 1 else coefficient
+                power %= 2
+            if power:
+                factors.append((atom, whole(power)))
+        coefficient = bounded(coefficient, self.budget)
+        return {tuple(factors): coefficient} if coefficient else {}
+
+    def is_certain(self) -> bool:
+        """Whether all the atoms are independent, so that different normal forms differ."""
+        kinds = {kind for kind, _ in self.atoms}
+        return kinds <= {"symbol", "prime", "i", "pi"} or kinds <= {"symbol", "prime", "i", "e"}
+
+    def proportion(self, left: Polynomial, right: Polynomial) -> Rational | None:
+        """The rational that multiplies `right` into `left`, if there is one."""
+        if not left or left.keys() != right.keys():
+            return None
+        ratio: Fraction | None = None
+        for monomial, coefficient in left.items():
+            here = Fraction(coefficient) / right[monomial]
+            if ratio is not None and here != ratio:
+                return None
+            ratio = here
+        return ratio
+
+
+_TRIAL_PRIMES: Final = tuple(
+    n for n in range(2, 1_000) if all(n % divisor for divisor in range(2, int(n**0.5) + 1))
+)
+
+
+class Undefined(Exception):
+    """The expression divides by zero."""
+
+
+def quotient(node: Expr, ring: PolynomialRing) -> Quotient:
+    """The expression over the ring's atoms; functions become atoms of their argument.
+
+    Raises TooLarge when expanding would cost too much, Undefined for a zero denominator.
+    """
+    match node:
+        case Number(value):
+            return _constant(value)
+        case Symbol(name):
+            return Quotient(ring.power_of(ring.atom("symbol", name)), ONE)
+        case Constant(name):
+            return Quotient(ring.power_of(ring.atom(name, "")), ONE)
+        case Add(terms):
+            return _sum([quotient(term, ring) for term in terms], ring)
+        case Mul(factors):
+            return _product([quotient(factor, ring) for factor in factors], ring)
+        case Div(top, bottom):
+            return _divide(quotient(top, ring), quotient(bottom, ring), ring)
+        case Power(base, exponent):
+            return _power(base, exponent, ring)
+        case Call("root", (radicand, index)):
+            return _power(radicand, Div(Number(1), index), ring)
+        case Call():
+            return _call(node, ring)
+        case _:
+            return _opaque(node, ring)
+
+
+def difference(left: Expr, right: Expr, ring: PolynomialRing) -> Polynomial:
+    """The numerator of `left - right`; empty exactly when they are formally equal."""
+    a, b = quotient(left, ring), quotient(right, ring)
+    if a.bottom == b.bottom:
+        return ring.add(a.top, b.top, -1)
+    return ring.add(ring.multiply(a.top, b.bottom), ring.multiply(b.top, a.bottom), -1)
+
+
+def _constant(value: Rational) -> Quotient:
+    return Quotient({(): value} if value else {}, ONE)
+
+
+def _sum(parts: list[Quotient], ring: PolynomialRing) -> Quotient:
+    total = parts[0]
+    for part in parts[1:]:
+        if part.bottom == total.bottom:
+            total = Quotient(ring.add(total.top, part.top), total.bottom)
+        else:
+            top = ring.add(
+                ring.multiply(total.top, part.bottom), ring.multiply(part.top, total.bottom)
+            )
+            total = Quotient(top, ring.multiply(total.bottom, part.bottom))
+    return total
+
+
+def _product(parts: list[Quotient], ring: PolynomialRing) -> Quotient:
+    top, bottom = ONE, ONE
+    for part in parts:
+        top = ring.multiply(top, part.top)
+        bottom = ring.multiply(bottom, part.bottom)
+    return Quotient(top, bottom)
+
+
+def _divide(left: Quotient, right: Quotient, ring: PolynomialRing) -> Quotient:
+    if not right.top:
+        raise Undefined
+    if len(right.top) == 1 and right.bottom == ONE and left.bottom == ONE:
+        ((monomial, coefficient),) = right.top.items()
+        if not monomial:
+            return _product([left, _constant(_inverse(coefficient))], ring)
+    return Quotient(ring.multiply(left.top, right.bottom), ring.multiply(left.bottom, right.top))
+
+
+def _inverse(value: Rational) -> Rational:
+    inverse = integer_power(value, -1)
+    if inverse is None:
+        raise Undefined
+    return inverse
+
+
+def _power(base: Expr, exponent: Expr, ring: PolynomialRing) -> Quotient:
+    value = rational(exponent, ring.budget)
+    if value is None:
+        return _opaque(Power(base, exponent), ring)
+    inside = quotient(base, ring)
+    if isinstance(value, int):
+        if value < 0:
+            inside = _divide(Quotient(ONE, ONE), inside, ring)
+        if value == 0 and not inside.top:
+            raise Undefined
+        count = abs(value)
+        return Quotient(ring.raise_to(inside.top, count), ring.raise_to(inside.bottom, count))
+    return _fractional_power(inside, value, ring)
+
+
+def _fractional_power(inside: Quotient, exponent: Fraction, ring: PolynomialRing) -> Quotient:
+    """Roots of rationals split over primes, roots of one variable stay formal, others are atoms."""
+    if len(inside.top) == 1 and inside.bottom == ONE:
+        ((monomial, coefficient),) = inside.top.items()
+        if not monomial:
+            return _root_of_rational(coefficient, exponent, ring)
+        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+            kind = ring.atoms[monomial[0][0]][0]
+            if kind in ("symbol", "pi", "e"):
+                return _monomial_power(monomial[0][0], exponent, ring)
+    if not inside.top:
+        if exponent < 0:
+            raise Undefined
+        return _constant(0)
+    key = (_key(inside), exponent.denominator)
+    atom = ring.atom("power", key)
+    return _monomial_power(atom, exponent.numerator, ring)
+
+
+def _monomial_power(atom: int, exponent: Rational, ring: PolynomialRing) -> Quotient:
+    if exponent < 0:
+        return Quotient(ONE, ring.power_of(atom, -exponent))
+    return Quotient(ring.power_of(atom, exponent), ONE)
+
+
+def _root_of_rational(value: Rational, exponent: Fraction, ring: PolynomialRing) -> Quotient:
+    if value == 0:
+        if exponent < 0:
+            raise Undefined
+        return _constant(0)
+    result = ONE
+    if value < 0:
+        if exponent.denominator % 2:
+            result = {(): -1} if exponent.numerator % 2 else ONE
+        elif exponent.denominator == 2:
+            result = ring.power_of(ring.atom("i", ""), exponent.numerator % 4)
+        else:
+            return _monomial_power(ring.atom("power", (value, exponent)), 1, ring)
+    size = Fraction(value if value > 0 else -value)
+    whole_root = perfect_root(size, exponent.denominator)
+    if whole_root is not None:
+        plain = integer_power(whole_root, exponent.numerator)
+        return Quotient(ring.multiply(result, {(): plain or 0}), ONE)
+    for part, sign in ((size.numerator, 1), (size.denominator, -1)):
+        for prime, count in _factor(part):
+            power = ring.power_of(ring.atom("prime", prime), exponent * count * sign)
+            result = ring.multiply(result, power)
+    return Quotient(result, ONE)
+
+
+def _factor(value: int) -> list[tuple[int, int]]:
+    """Prime factors with counts; refuses a cofactor that may be composite."""
+    if value.bit_length() > 400:
+        raise TooLarge("a radicand too large to factor")
+    factors: list[tuple[int, int]] = []
+    for prime in _TRIAL_PRIMES:
+        if prime * prime > value:
+            break
+        count = 0
+        while value % prime == 0:
+            value //= prime
+            count += 1
+        if count:
+            factors.append((prime, count))
+    if value > 1:
+        if value >= 997 * 997:
+            raise TooLarge("a radicand with large prime factors")
+        factors.append((value, 1))
+    return factors
+
+
+def _call(node: Call, ring: PolynomialRing) -> Quotient:
+    if not node.opaque:
+        value = rational(node, ring.budget)
+        if value is not None:
+            return _constant(value)
+        if node.name == "exp":
+            return _power(Constant("e"), node.arguments[0], ring)
+    keys = tuple(_key(quotient(argument, ring)) for argument in node.arguments)
+    return Quotient(ring.power_of(ring.atom("call", (node.name, keys))), ONE)
+
+
+def _opaque(node: Expr, ring: PolynomialRing) -> Quotient:
+    key: object = node
+    if isinstance(node, Power):
+        key = _key(quotient(node.base, ring)), _key(quotient(node.exponent, ring))
+    return Quotient(ring.power_of(ring.atom("opaque", key)), ONE)
+
+
+def _key(value: Quotient) -> object:
+    return frozenset(value.top.items()), frozenset(value.bottom.items())

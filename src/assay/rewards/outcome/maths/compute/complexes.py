@@ -1,0 +1,171 @@
+"""Complex decimals with principal values, and the functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from assay.rewards.outcome.maths.compute import decimals
+from assay.rewards.outcome.maths.compute.decimals import (
+    HALF,
+    ONE,
+    PI,
+    ZERO,
+    NotReal,
+    exponential,
+    logarithm,
+    sine_cosine,
+)
+
+
+class Complex(NamedTuple):
+    re: Decimal
+    im: Decimal
+
+
+IMAGINARY: Final = Complex(ZERO, ONE)
+UNIT: Final = Complex(ONE, ZERO)
+
+
+def add(a: Complex, b: Complex) -> Complex:
+    return Complex(a.re + b.re, a.im + b.im)
+
+
+def subtract(a: Complex, b: Complex) -> Complex:
+    return Complex(a.re - b.re, a.im - b.im)
+
+
+def multiply(a: Complex, b: Complex) -> Complex:
+    return Complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
+
+
+def divide(a: Complex, b: Complex) -> Complex:
+    norm = b.re * b.re + b.im * b.im
+    if norm == 0:
+        raise NotReal
+    return Complex((a.re * b.re + a.im * b.im) / norm, (a.im * b.re - a.re * b.im) / norm)
+
+
+def scale(a: Complex, factor: Decimal) -> Complex:
+    return Complex(a.re * factor, a.im * factor)
+
+
+def modulus(a: Complex) -> Decimal:
+    return (a.re * a.re + a.im * a.im).sqrt() if a.im else abs(a.re)
+
+
+def angle(a: Complex) -> Decimal:
+    """The principal argument, in (-pi, pi]."""
+    if a.im == 0:
+        return ZERO if a.re >= 0 else PI
+    if abs(a.re) < abs(a.im):
+        return PI / 2 * (1 if a.im > 0 else -1) - decimals.arctangent(a.re / a.im)
+    rotation = decimals.arctangent(a.im / a.re)
+    if a.re > 0:
+        return rotation
+    return rotation + PI if a.im > 0 else rotation - PI
+
+
+def exp(a: Complex) -> Complex:
+    size = exponential(a.re)
+    sin, cos = sine_cosine(a.im)
+    return Complex(size * cos, size * sin)
+
+
+def log(a: Complex) -> Complex:
+    return Complex(logarithm(modulus(a)), angle(a))
+
+
+def root(a: Complex) -> Complex:
+    """The principal square root."""
+    if a.im == 0:
+        return Complex(a.re.sqrt(), ZERO) if a.re >= 0 else Complex(ZERO, (-a.re).sqrt())
+    size = modulus(a)
+    re = ((size + a.re) / 2).sqrt()
+    im = ((size - a.re) / 2).sqrt()
+    return Complex(re, im if a.im > 0 else -im)
+
+
+def power(base: Complex, exponent: Complex) -> Complex:
+    whole = exponent.im == 0 and exponent.re == exponent.re.to_integral_value()
+    if whole and abs(exponent.re) <= 400:
+        return _integer_power(base, int(exponent.re))
+    if not base.re and not base.im:
+        if exponent.re <= 0:
+            raise NotReal
+        return Complex(ZERO, ZERO)
+    return exp(multiply(exponent, log(base)))
+
+
+def _integer_power(base: Complex, exponent: int) -> Complex:
+    if exponent < 0:
+        return divide(UNIT, _integer_power(base, -exponent))
+    result = UNIT
+    while exponent:
+        if exponent & 1:
+            result = multiply(result, base)
+        base = multiply(base, base)
+        exponent >>= 1
+    return result
+
+
+def hyperbolic_sine(a: Complex) -> Complex:
+    up = exp(a)
+    return scale(subtract(up, divide(UNIT, up)), HALF)
+
+
+def hyperbolic_cosine(a: Complex) -> Complex:
+    up = exp(a)
+    return scale(add(up, divide(UNIT, up)), HALF)
+
+
+def inverse_sinh(a: Complex) -> Complex:
+    return log(add(a, root(add(multiply(a, a), UNIT))))
+
+
+def inverse_cosh(a: Complex) -> Complex:
+    return log(add(a, multiply(root(add(a, UNIT)), root(subtract(a, UNIT)))))
+
+
+def inverse_tanh(a: Complex) -> Complex:
+    return scale(subtract(log(add(UNIT, a)), log(subtract(UNIT, a))), HALF)
+
+
+def _circular(hyperbolic: Callable[[Complex], Complex], a: Complex) -> Complex:
+    """The circular function of an odd hyperbolic one: `sin a` is `sinh(ia) / i`."""
+    rotation = hyperbolic(multiply(IMAGINARY, a))
+    return Complex(rotation.im, -rotation.re)
+
+
+def sine(a: Complex) -> Complex:
+    return _circular(hyperbolic_sine, a)
+
+
+def cosine(a: Complex) -> Complex:
+    return hyperbolic_cosine(multiply(IMAGINARY, a))
+
+
+def arccosine(a: Complex) -> Complex:
+    value = _circular(inverse_sinh, a)
+    return Complex(PI / 2 - value.re, -value.im)
+
+
+def tangent(a: Complex) -> Complex:
+    return divide(sine(a), cosine(a))
+
+
+def hyperbolic_tangent(a: Complex) -> Complex:
+    return divide(hyperbolic_sine(a), hyperbolic_cosine(a))
+
+
+def arcsine(a: Complex) -> Complex:
+    return _circular(inverse_sinh, a)
+
+
+def arctangent(a: Complex) -> Complex:
+    return _circular(inverse_tanh, a)
+
+
+def absolute(a: Complex) -> Complex:
+    return Complex(modulus(a), ZERO)

@@ -1,0 +1,245 @@
+"""Functions of real decimals, to the precision of the current decimal context.
+
+A function outside its real domain raises NotReal; the caller then compares over the complex
+numbers or tries another point.
+"""
+
+from __future__ import annotations
+
+from decimal import (
+    Context,
+    Decimal,
+    DivisionByZero,
+    InvalidOperation,
+    Overflow,
+    Underflow,
+    getcontext,
+)
+from typing import Final
+
+PI: Final = Decimal(
+    "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803"
+    "4825342117067982148086513282306647093844609550582231725359408128481117450284102701938521"
+)
+E: Final = Decimal(
+    "2.71828182845904523536028747135266249775724709369995957496696762772407663035354759457138"
+    "2178525166427427466391932003059921817413596629043572900334295260595630738132328627943490"
+)
+ZERO: Final = Decimal(0)
+ONE: Final = Decimal(1)
+HALF: Final = Decimal("0.5")
+_FARTHEST: Final = Decimal(10) ** 30
+
+
+class NotReal(Exception):
+    """No real value here: outside the domain, a pole, or beyond the range of the arithmetic."""
+
+
+def context(digits: int) -> Context:
+    """Arithmetic with this many digits, in which nothing silently becomes infinite, NaN or 0."""
+    return Context(
+        prec=digits,
+        Emax=1_000_000,
+        Emin=-1_000_000,
+        traps=[InvalidOperation, DivisionByZero, Overflow, Underflow],
+    )
+
+
+def sine_cosine(x: Decimal) -> tuple[Decimal, Decimal]:
+    """Both at once, by Taylor series after reduction to an eighth of a turn."""
+    if abs(x) > _FARTHEST:
+        raise NotReal
+    quarter = PI / 2
+    turns = (x / quarter).to_integral_value()
+    x -= turns * quarter
+    square = x * x
+    sin = _series(x, square, 1)
+    cos = _series(ONE, square, 0)
+    match int(turns) % 4:
+        case 0:
+            return sin, cos
+        case 1:
+            return cos, -sin
+        case 2:
+            return -sin, -cos
+        case _:
+            return -cos, sin
+
+
+def _series(first: Decimal, square: Decimal, start: int) -> Decimal:
+    total = term = first
+    smallest = Decimal(10) ** -(getcontext().prec + 3)
+    n = start
+    while abs(term) > smallest:
+        n += 2
+        term = -term * square / (n * (n - 1))
+        total += term
+    return total
+
+
+def arctangent(x: Decimal) -> Decimal:
+    """By halving the angle three times, then the alternating series."""
+    if x < 0:
+        return -arctangent(-x)
+    if x > 1:
+        return PI / 2 - arctangent(ONE / x)
+    for _ in range(3):
+        x = x / (ONE + (ONE + x * x).sqrt())
+    total = term = x
+    square = x * x
+    smallest = Decimal(10) ** -(getcontext().prec + 3)
+    n = 1
+    while abs(term) > smallest:
+        term = -term * square
+        n += 2
+        total += term / n
+    return total * 8
+
+
+def arcsine(x: Decimal) -> Decimal:
+    if abs(x) > 1:
+        raise NotReal
+    if abs(x) == 1:
+        return PI / 2 * x
+    return arctangent(x / (ONE - x * x).sqrt())
+
+
+def arccosine(x: Decimal) -> Decimal:
+    return PI / 2 - arcsine(x)
+
+
+def exponential(x: Decimal) -> Decimal:
+    if abs(x) > 2_000_000:
+        raise NotReal
+    return x.exp()
+
+
+def logarithm(x: Decimal) -> Decimal:
+    if x <= 0:
+        raise NotReal
+    return x.ln()
+
+
+def binary_logarithm(x: Decimal) -> Decimal:
+    return logarithm(x) / Decimal(2).ln()
+
+
+def cube_root(x: Decimal) -> Decimal:
+    return power(abs(x), ONE / 3).copy_sign(x)
+
+
+def power(base: Decimal, exponent: Decimal) -> Decimal:
+    """A real power; a negative base needs an integer exponent."""
+    if base == 0:
+        if exponent <= 0:
+            raise NotReal
+        return ZERO
+    if exponent == exponent.to_integral_value():
+        return base ** exponent.to_integral_value()
+    if base < 0:
+        raise NotReal
+    return exponential(exponent * base.ln())
+
+
+def nearest_integer(x: Decimal) -> Decimal | None:
+    """The integer that `x` is, up to rounding noise."""
+    near = x.to_integral_value()
+    return near if abs(x - near) <= Decimal(10) ** -(getcontext().prec // 2) else None
+
+
+def modulo(left: Decimal, right: Decimal) -> Decimal:
+    """The remainder with the sign of the divisor."""
+    if right == 0:
+        raise NotReal
+    return left - right * (left / right).to_integral_value(rounding="ROUND_FLOOR")
+
+
+def binomial(top: Decimal, bottom: Decimal) -> Decimal:
+    """The product formula, for any real above and a small natural below."""
+    below = nearest_integer(bottom)
+    if below is None or not 0 <= below <= 200:
+        raise NotReal
+    result = ONE
+    for k in range(int(below)):
+        result = result * (top - k) / (k + 1)
+    return result
+
+
+def factorial(x: Decimal) -> Decimal:
+    return _product(range(2, _small_natural(x) + 1))
+
+
+def double_factorial(x: Decimal) -> Decimal:
+    return _product(range(_small_natural(x), 1, -2))
+
+
+def _small_natural(x: Decimal) -> int:
+    n = nearest_integer(x)
+    if n is None or not 0 <= n <= 400:
+        raise NotReal
+    return int(n)
+
+
+def _product(factors: range) -> Decimal:
+    result = ONE
+    for factor in factors:
+        result *= factor
+    return result
+
+
+def floor(x: Decimal) -> Decimal:
+    near = nearest_integer(x)
+    return near if near is not None else x.to_integral_value(rounding="ROUND_FLOOR")
+
+
+def ceiling(x: Decimal) -> Decimal:
+    return -floor(-x)
+
+
+def sign(x: Decimal) -> Decimal:
+    return ONE.copy_sign(x) if x else ZERO
+
+
+def sine(x: Decimal) -> Decimal:
+    return sine_cosine(x)[0]
+
+
+def cosine(x: Decimal) -> Decimal:
+    return sine_cosine(x)[1]
+
+
+def tangent(x: Decimal) -> Decimal:
+    sin, cos = sine_cosine(x)
+    if nearest_integer(cos) == 0:
+        raise NotReal
+    return sin / cos
+
+
+def hyperbolic_cosine(x: Decimal) -> Decimal:
+    up = exponential(x)
+    return (up + ONE / up) * HALF
+
+
+def hyperbolic_sine(x: Decimal) -> Decimal:
+    up = exponential(x)
+    return (up - ONE / up) * HALF
+
+
+def hyperbolic_tangent(x: Decimal) -> Decimal:
+    return hyperbolic_sine(x) / hyperbolic_cosine(x)
+
+
+def inverse_sinh(x: Decimal) -> Decimal:
+    return logarithm(x + (x * x + ONE).sqrt())
+
+
+def inverse_cosh(x: Decimal) -> Decimal:
+    if x < 1:
+        raise NotReal
+    return logarithm(x + (x * x - ONE).sqrt())
+
+
+def inverse_tanh(x: Decimal) -> Decimal:
+    if abs(x) >= 1:
+        raise NotReal
+    return logarithm((ONE + x) / (ONE - x)) * HALF

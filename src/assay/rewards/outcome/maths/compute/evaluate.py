@@ -1,0 +1,302 @@
+"""The value of an expression at a point, over the reals or over the complex numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal, DecimalException
+from typing import Any, Final
+from zlib import crc32
+
+from assay.rewards.outcome.maths.compute import complexes
+from assay.rewards.outcome.maths.compute.complexes import Complex
+from assay.rewards.outcome.maths.compute.decimals import (
+    ONE,
+    PI,
+    ZERO,
+    NotReal,
+    nearest_integer,
+    power,
+)
+from assay.rewards.outcome.maths.compute.exact import rational
+from assay.rewards.outcome.maths.compute.notations import CONSTANTS, FUNCTIONS, OPERATORS
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    INFINITY,
+    Add,
+    Based,
+    Big,
+    Call,
+    Constant,
+    Degree,
+    Div,
+    Expr,
+    Mul,
+    Node,
+    Number,
+    Power,
+    Rational,
+    Relation,
+    Symbol,
+    children,
+    walk,
+)
+
+LONGEST_RANGE: Final = 120
+"""Most terms of a sum or product that is added up."""
+Point = Mapping[str, Decimal]
+
+
+class NumericEvaluator:
+    """Evaluates expressions at one point; the work is bounded by the budget."""
+
+    def __init__(self, point: Point, budget: WorkBudget, *, real: bool) -> None:
+        self.point = dict(point)
+        self.budget = budget
+        self.real = real
+
+    def value(self, node: Expr) -> Complex:
+        """The value; raises NotReal where there is none, TooLarge when the budget is used up."""
+        try:
+            return self._at(node)
+        except DecimalException as error:
+            raise NotReal from error
+
+    def _at(self, node: Expr) -> Complex:
+        self.budget.spend(2)
+        rule = _RULES.get(type(node))
+        if rule is None:
+            raise NotReal
+        return rule(self, node)
+
+    def number(self, node: Number) -> Complex:
+        return Complex(decimal(node.value), ZERO)
+
+    def based(self, node: Based) -> Complex:
+        value = rational(node, self.budget)
+        if value is None:
+            raise NotReal
+        return Complex(decimal(value), ZERO)
+
+    def symbol(self, node: Symbol) -> Complex:
+        return Complex(self.point[node.name], ZERO)
+
+    def constant(self, node: Constant) -> Complex:
+        value = CONSTANTS[node.name].value
+        if value is None or (value.im and self.real):
+            raise NotReal
+        return Complex(+value.re, value.im)
+
+    def sum(self, node: Add) -> Complex:
+        re, im = ZERO, ZERO
+        for term in node.terms:
+            value = self._at(term)
+            re += value.re
+            im += value.im
+        return Complex(re, im)
+
+    def product(self, node: Mul) -> Complex:
+        result = complexes.UNIT
+        for factor in node.factors:
+            value = self._at(factor)
+            if value.im or result.im:
+                result = complexes.multiply(result, value)
+            else:
+                result = Complex(result.re * value.re, ZERO)
+        return result
+
+    def quotient(self, node: Div) -> Complex:
+        top, bottom = self._at(node.top), self._at(node.bottom)
+        if not (top.im or bottom.im):
+            return Complex(top.re / bottom.re, ZERO)
+        return complexes.divide(top, bottom)
+
+    def power(self, node: Power) -> Complex:
+        if isinstance(node.base, Constant) and node.base.name == "e":
+            return self._function("exp", self._at(node.exponent))
+        base = self._at(node.base)
+        exponent = self._at(node.exponent)
+        if base.im == 0 and exponent.im == 0:
+            if base.re < 0:
+                return self._negative_base(base, exponent, node.exponent)
+            self.budget.spend(4)
+            return Complex(power(base.re, exponent.re), ZERO)
+        self.budget.spend(40)
+        return complexes.power(base, exponent)
+
+    def _negative_base(self, base: Complex, exponent: Complex, node: Expr) -> Complex:
+        """Real roots of odd degree are real: the cube root of -8 is -2."""
+        exact = rational_or_none(node, self.budget)
+        if exact is not None and exact.denominator % 2:
+            size = power(-base.re, exponent.re)
+            return Complex(-size if exact.numerator % 2 else size, ZERO)
+        if self.real:
+            return Complex(power(base.re, exponent.re), ZERO)
+        return complexes.power(base, exponent)
+
+    def degree(self, node: Degree) -> Complex:
+        return complexes.scale(self._at(node.term), PI / 180)
+
+    def call(self, node: Call) -> Complex:
+        if node.opaque:
+            return self._unknown(node.name, [self._at(a) for a in node.arguments])
+        if node.name == "root":
+            radicand, index = node.arguments
+            return self._at(Power(radicand, Div(Number(1), index)))
+        values = [self._at(argument) for argument in node.arguments]
+        if len(values) == 1:
+            return self._function(node.name, values[0])
+        if node.name == "log" and len(values) == 2:
+            top, base = (self._function("ln", value) for value in values)
+            return complexes.divide(top, base)
+        row = FUNCTIONS[node.name]
+        if row.real is None or not row.arity[0] <= len(values) <= row.arity[1]:
+            raise NotReal
+        return Complex(row.real(*map(_real, values)), ZERO)
+
+    def _function(self, name: str, a: Complex) -> Complex:
+        """A function of one argument; over the reals where it has a real value."""
+        row = FUNCTIONS[name]
+        if row.reciprocal:
+            return complexes.divide(complexes.UNIT, self._function(row.reciprocal, a))
+        if row.at_reciprocal:
+            inverse = complexes.divide(complexes.UNIT, a)
+            return self._function(row.at_reciprocal, inverse)
+        if name == "log":
+            return complexes.scale(self._function("ln", a), ONE / Decimal(10).ln())
+        self.budget.spend(row.cost)
+        if a.im == 0 and row.real is not None and row.arity[0] == 1:
+            try:
+                return Complex(row.real(a.re), ZERO)
+            except NotReal:
+                if self.real or row.complex is None:
+                    raise
+        if row.complex is None:
+            raise NotReal
+        return row.complex(a)
+
+    def _unknown(self, name: str, values: list[Complex]) -> Complex:
+        """A fixed generic function of the values: equal names of equal values are equal."""
+        seed = crc32(name.encode())
+        result = Complex(Decimal(seed % 997 + 1) / 499, ZERO)
+        for index, value in enumerate(values):
+            weight = Decimal((seed >> (index % 8)) % 887 + 3) / 443
+            shifted = Complex(value.re + weight, value.im)
+            square = complexes.multiply(shifted, shifted)
+            result = complexes.add(complexes.scale(result, weight), square)
+        return result
+
+    def big(self, node: Big) -> Complex:
+        """A finite sum or product over integers is computed; any other is a generic function."""
+        finite = self._finite(node)
+        if finite is not None:
+            return finite
+        bound = running_name(node)
+        if bound and bound not in self.point:
+            self.point[bound] = Decimal(crc32(bound.encode()) % 9973) / 4999
+        parts: list[Expr] = [node.body]
+        infinite = 0
+        for place, side in enumerate((node.lower, node.upper)):
+            for part in side.sides[1:] if isinstance(side, Relation) else (side,):
+                finite_part = _finite_expression(part)
+                if finite_part is not None:
+                    parts.append(finite_part)
+                elif part is not None:
+                    infinite += 1 << place
+        signs = node.lower.operators if isinstance(node.lower, Relation) else ()
+        name = f"{node.operator}{infinite}{''.join(signs)}"
+        return self._unknown(name, [self._at(part) for part in parts])
+
+    def _finite(self, node: Big) -> Complex | None:
+        name = running_name(node)
+        ends = finite_range(node)
+        row = OPERATORS[node.operator]
+        if ends is None or row.combine is None:
+            return None
+        first, last = (nearest_integer(self._at(end).re) for end in ends)
+        if first is None or last is None or last - first > LONGEST_RANGE:
+            return None
+        earlier = self.point.get(name)
+        result = Complex(row.start, ZERO)
+        for k in range(int(first), int(last) + 1):
+            self.point[name] = Decimal(k)
+            self.budget.spend(2)
+            result = row.combine(result, self._at(node.body))
+        if earlier is None:
+            del self.point[name]
+        else:
+            self.point[name] = earlier
+        return result
+
+
+def decimal(value: Rational) -> Decimal:
+    if isinstance(value, int):
+        return Decimal(value)
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def rational_or_none(node: Expr, budget: WorkBudget) -> Rational | None:
+    try:
+        return rational(node, budget)
+    except TooLarge:
+        return None
+
+
+# Any: each rule takes the node type that is its key
+_RULES: Final[dict[type, Callable[[NumericEvaluator, Any], Complex]]] = {
+    Number: NumericEvaluator.number,
+    Based: NumericEvaluator.based,
+    Symbol: NumericEvaluator.symbol,
+    Constant: NumericEvaluator.constant,
+    Add: NumericEvaluator.sum,
+    Mul: NumericEvaluator.product,
+    Div: NumericEvaluator.quotient,
+    Power: NumericEvaluator.power,
+    Degree: NumericEvaluator.degree,
+    Call: NumericEvaluator.call,
+    Big: NumericEvaluator.big,
+}
+
+
+def _real(value: Complex) -> Decimal:
+    if value.im != 0:
+        raise NotReal
+    return value.re
+
+
+def running_name(node: Big) -> str:
+    """The variable that a sum, product or limit runs over, or an empty name."""
+    match node.lower:
+        case Relation((Symbol(name), *_)) | Symbol(name):
+            return name
+        case _:
+            return ""
+
+
+def finite_range(node: Big) -> tuple[Expr, Expr] | None:
+    """Where a finite sum or product over integers starts and ends."""
+    if OPERATORS[node.operator].combine is None or not running_name(node):
+        return None
+    if not isinstance(node.lower, Relation) or node.lower.operators != ("=",):
+        return None
+    low, high = _finite_expression(node.lower.sides[1]), _finite_expression(node.upper)
+    return None if low is None or high is None else (low, high)
+
+
+def is_unevaluated(node: Node) -> bool:
+    """Whether the tree has an integral, a limit, or a sum or product that is not added up."""
+    return any(isinstance(part, Big) and not _is_added_up(part) for part in walk(node))
+
+
+def _is_added_up(node: Big) -> bool:
+    ends = finite_range(node)
+    if ends is None:
+        return False
+    first, last = (rational_or_none(end, WorkBudget()) for end in ends)
+    return first is None or last is None or last - first <= LONGEST_RANGE
+
+
+def _finite_expression(node: Node | None) -> Expr | None:
+    """The node, if it is arithmetic without infinity."""
+    if not isinstance(node, Expr) or INFINITY in (node, *children(node)):
+        return None
+    return node

@@ -1,0 +1,261 @@
+"""The table of functions, constants and operators: what a notation needs is one row.
+
+A row says how a function is written, how many arguments it takes, its rule over the rationals,
+its rules over the real and the complex numbers, and what its arguments stand for. The reader, the
+arithmetic, the sample points and the second opinion all look here; a name that is in no row is an
+unknown function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Literal, TypeAlias
+
+from assay.rewards.outcome.maths.compute import complexes, decimals, rationals
+from assay.rewards.outcome.maths.compute.complexes import Complex
+from assay.rewards.outcome.maths.compute.decimals import ONE, PI, ZERO, E
+from assay.rewards.outcome.maths.limits import MAX_ITEMS
+from assay.rewards.outcome.maths.nodes import ConstantName, OperatorName, Rational
+
+ExactRule: TypeAlias = Callable[..., Rational | None]
+RealRule: TypeAlias = Callable[..., Decimal]
+ComplexRule: TypeAlias = Callable[[Complex], Complex]
+Domain: TypeAlias = Literal["reals", "angles", "integers", "counters"]
+
+_TWO: Final = (2, 2)
+_SEVERAL: Final = (2, MAX_ITEMS)
+_ANY: Final = (1, MAX_ITEMS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionRow:
+    """One function: how it is written and what it is worth."""
+
+    written: str
+    """The ways to write it. `sin` is a word or a command; `\\tg` is a command only; `\\binom{}` is
+    a command with as many braced arguments as the function takes; `sqrt[]` may have an index in
+    brackets; `_!` follows its argument, `_\\bmod_` stands between two, and `|_|` around one."""
+    arity: tuple[int, int] = (1, 1)
+    """The fewest and the most arguments."""
+    exact: ExactRule | None = None
+    """The value at rationals; None where it is not rational."""
+    real: RealRule | None = None
+    """The value at decimals; raises NotReal outside the real domain."""
+    complex: ComplexRule | None = None
+    """The principal value, for a function of one argument."""
+    reciprocal: str = ""
+    """The function that this is one over."""
+    at_reciprocal: str = ""
+    """The function that this is, at one over the argument."""
+    inverse: str = ""
+    """What the exponent -1 makes of it."""
+    cost: int = 20
+    """Steps of work that one numeric value takes."""
+    domain: Domain = "reals"
+    """What letters in the arguments stand for: reals; angles, whose function is a number to be
+    found; integers; or reals of which n, m and k are integers."""
+    sympy: str = ""
+    """What sympy calls it; without a name, sympy is not asked."""
+
+
+FUNCTIONS: Final[dict[str, FunctionRow]] = {
+    "sin": FunctionRow(
+        written="sin", real=decimals.sine, complex=complexes.sine,
+        inverse="arcsin", domain="angles", sympy="sin",
+    ),
+    "cos": FunctionRow(
+        written="cos", real=decimals.cosine, complex=complexes.cosine,
+        inverse="arccos", domain="angles", sympy="cos",
+    ),
+    "tan": FunctionRow(
+        written=r"tan \tg", real=decimals.tangent, complex=complexes.tangent,
+        inverse="arctan", domain="angles", sympy="tan",
+    ),
+    "cot": FunctionRow(
+        written=r"cot \ctg", reciprocal="tan", inverse="arccot", domain="angles", sympy="cot"
+    ),
+    "sec": FunctionRow(
+        written="sec", reciprocal="cos", inverse="arcsec", domain="angles", sympy="sec"
+    ),
+    "csc": FunctionRow(
+        written="csc cosec", reciprocal="sin", inverse="arccsc", domain="angles", sympy="csc"
+    ),
+    "arcsin": FunctionRow(
+        written="arcsin asin", real=decimals.arcsine, complex=complexes.arcsine, sympy="asin"
+    ),
+    "arccos": FunctionRow(
+        written="arccos acos", real=decimals.arccosine, complex=complexes.arccosine,
+        sympy="acos",
+    ),
+    "arctan": FunctionRow(
+        written="arctan atan arctg", real=decimals.arctangent, complex=complexes.arctangent,
+        sympy="atan",
+    ),
+    "arccot": FunctionRow(written="arccot acot", at_reciprocal="arctan", sympy="acot"),
+    "arcsec": FunctionRow(written="arcsec asec", at_reciprocal="arccos"),
+    "arccsc": FunctionRow(written="arccsc acsc", at_reciprocal="arcsin"),
+    "sinh": FunctionRow(
+        written=r"sinh \sh", real=decimals.hyperbolic_sine, complex=complexes.hyperbolic_sine,
+        inverse="arsinh", sympy="sinh",
+    ),
+    "cosh": FunctionRow(
+        written=r"cosh \ch", real=decimals.hyperbolic_cosine,
+        complex=complexes.hyperbolic_cosine, inverse="arcosh", sympy="cosh",
+    ),
+    "tanh": FunctionRow(
+        written=r"tanh \th", real=decimals.hyperbolic_tangent,
+        complex=complexes.hyperbolic_tangent, inverse="artanh", sympy="tanh",
+    ),
+    "coth": FunctionRow(written="coth", reciprocal="tanh"),
+    "sech": FunctionRow(written="sech", reciprocal="cosh"),
+    "csch": FunctionRow(written="csch", reciprocal="sinh"),
+    "arsinh": FunctionRow(
+        written="arcsinh arsinh asinh", real=decimals.inverse_sinh,
+        complex=complexes.inverse_sinh,
+    ),
+    "arcosh": FunctionRow(
+        written="arccosh arcosh acosh", real=decimals.inverse_cosh,
+        complex=complexes.inverse_cosh,
+    ),
+    "artanh": FunctionRow(
+        written="arctanh artanh atanh", real=decimals.inverse_tanh,
+        complex=complexes.inverse_tanh,
+    ),
+    "arcoth": FunctionRow(written="arccoth arcoth acoth", at_reciprocal="artanh"),
+    "arsech": FunctionRow(written="arcsech arsech asech", at_reciprocal="arcosh"),
+    "arcsch": FunctionRow(written="arccsch arcsch acsch", at_reciprocal="arsinh"),
+    "exp": FunctionRow(
+        written="exp", real=decimals.exponential, complex=complexes.exp, sympy="exp"
+    ),
+    "ln": FunctionRow(
+        written="ln Ln", real=decimals.logarithm, complex=complexes.log, sympy="log"
+    ),
+    # Without a base it is decimal; the arithmetic makes both forms from ln.
+    "log": FunctionRow(written="log lg Log", arity=(1, 2), sympy="log"),
+    "lb": FunctionRow(written=r"\lb", real=decimals.binary_logarithm),
+    # The arithmetic and the algebra read roots as powers.
+    "root": FunctionRow(written="sqrt[]", arity=_TWO, exact=rationals.root, sympy="root"),
+    "cbrt": FunctionRow(written="cbrt", real=decimals.cube_root),
+    "abs": FunctionRow(
+        written="abs |_| ||_||", exact=abs, real=abs, complex=complexes.absolute, cost=0,
+        sympy="Abs",
+    ),
+    "sgn": FunctionRow(written="sgn", real=decimals.sign),
+    "sign": FunctionRow(written="sign", real=decimals.sign),
+    "floor": FunctionRow(
+        written=r"floor \lfloor_\rfloor", exact=math.floor, real=decimals.floor,
+        domain="counters", sympy="floor",
+    ),
+    "ceil": FunctionRow(
+        written=r"ceil ceiling \lceil_\rceil", exact=math.ceil, real=decimals.ceiling,
+        domain="counters", sympy="ceiling",
+    ),
+    "max": FunctionRow(written="max", arity=_SEVERAL, exact=max, real=max, sympy="Max"),
+    "min": FunctionRow(written="min", arity=_SEVERAL, exact=min, real=min, sympy="Min"),
+    "gcd": FunctionRow(written="gcd", arity=_ANY, exact=rationals.greatest_divisor),
+    "lcm": FunctionRow(written="lcm", arity=_ANY, exact=rationals.least_multiple),
+    "mod": FunctionRow(
+        written=r"_\bmod_ _\mod_", arity=_TWO, exact=rationals.modulo, real=decimals.modulo,
+        domain="integers", sympy="Mod",
+    ),
+    "factorial": FunctionRow(
+        written="_!", exact=rationals.factorial, real=decimals.factorial, domain="integers",
+        sympy="factorial",
+    ),
+    "double_factorial": FunctionRow(
+        written="_!!", exact=rationals.double_factorial, real=decimals.double_factorial,
+        domain="integers",
+    ),
+    "binomial": FunctionRow(
+        written=r"\binom{} \dbinom{} \tbinom{}", arity=_TWO, exact=rationals.binomial,
+        real=decimals.binomial, domain="integers", sympy="binomial",
+    ),
+    # Worked out on matrices before anything is computed.
+    "det": FunctionRow(written="det"),
+    "deg": FunctionRow(written=r"\deg"),
+    "arg": FunctionRow(written=r"\arg"),
+}  # fmt: skip
+"""Name of a function to its row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantRow:
+    """One constant: the words and commands for it, its value, and what sympy calls it."""
+
+    written: str
+    value: Complex | None
+    sympy: str
+
+
+CONSTANTS: Final[dict[ConstantName, ConstantRow]] = {
+    "pi": ConstantRow(written="pi", value=Complex(PI, ZERO), sympy="pi"),
+    # The letters e and i are read as names first: they may be variables.
+    "e": ConstantRow(written="", value=Complex(E, ZERO), sympy="E"),
+    "i": ConstantRow(written="imath", value=complexes.IMAGINARY, sympy="I"),
+    "infinity": ConstantRow(
+        written="infty infin infinity inf oo", value=None, sympy="oo"
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorRow:
+    """One big operator; one that combines its terms is computed over a finite range."""
+
+    start: Decimal = ZERO
+    combine: Callable[[Complex, Complex], Complex] | None = None
+    sympy: str = ""
+
+
+OPERATORS: Final[dict[OperatorName, OperatorRow]] = {
+    "sum": OperatorRow(start=ZERO, combine=complexes.add, sympy="Sum"),
+    "prod": OperatorRow(start=ONE, combine=complexes.multiply, sympy="Product"),
+    "int": OperatorRow(sympy="Integral"),
+    "lim": OperatorRow(),
+}
+
+_Form: TypeAlias = Literal["word", "command", "index", "braced", "after", "between", "around"]
+
+
+def _form(spelling: str) -> _Form:
+    if spelling.endswith("{}"):
+        return "braced"
+    if spelling.endswith("[]"):
+        return "index"
+    if spelling[0] == "_":
+        return "between" if spelling[-1] == "_" else "after"
+    if "_" in spelling:
+        return "around"
+    return "command" if spelling[0] == "\\" else "word"
+
+
+def _written(*forms: _Form) -> dict[str, str]:
+    """The spellings of these forms, without their marks, to the functions that they write."""
+    return {
+        spelling.strip("_[]{}").removeprefix("\\"): name
+        for name, row in FUNCTIONS.items()
+        for spelling in row.written.split()
+        if _form(spelling) in forms
+    }
+
+
+INDEXED: Final = _written("index")
+WORDS: Final = {**_written("word"), **{word: word for word in INDEXED}}
+"""Spellings that are recognised in a run of letters, to the functions that they write; one that may
+have an index stands for itself until the index is read."""
+SPELLINGS: Final = {**WORDS, **_written("command")}
+"""Every spelling before an argument, as a word or as a command."""
+BRACED: Final = _written("braced")
+AFTER: Final = _written("after")
+BETWEEN: Final = _written("between")
+AROUND: Final = {
+    opening.partition("_")[0].removeprefix("l"): name
+    for opening, name in _written("around").items()
+}
+"""Brackets to the functions of what stands between them: bars, `floor` and `ceil`."""
+CONSTANT_WORDS: Final = {
+    spelling: name for name, row in CONSTANTS.items() for spelling in row.written.split()
+}

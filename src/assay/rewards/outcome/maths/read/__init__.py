@@ -1,0 +1,1 @@
+"""What an answer says: its text as one typed node."""

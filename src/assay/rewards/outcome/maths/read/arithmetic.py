@@ -1,0 +1,280 @@
+"""Sums, products and powers, and the arguments of commands and functions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.rewards.outcome.maths.compute.notations import AFTER, AROUND, BETWEEN
+from assay.rewards.outcome.maths.limits import MAX_ITEMS, TooLarge, UnreadableAnswer
+from assay.rewards.outcome.maths.nodes import (
+    Add,
+    Call,
+    Degree,
+    Div,
+    Expr,
+    Mul,
+    Node,
+    Number,
+    PlusMinus,
+    Power,
+    expression,
+    negate,
+    number,
+    product,
+    total,
+)
+from assay.rewards.outcome.maths.read.cursor import Cursor
+from assay.rewards.outcome.maths.read.tokens import Token
+
+STOP_COMMANDS: Final = frozenset(
+    "cup cap setminus row end mid pm mp Rightarrow implies pmod iff ldots cdots dots text tag "
+    "hline".split()
+).union(BETWEEN)
+"""Commands that no factor starts with."""
+_OPENERS: Final = frozenset({"(", "[", "{", "\\{", "<", *AROUND})
+
+
+def read_sum(cursor: Cursor) -> Node:
+    """A sum; a bracketed shape that stands alone is returned as it is."""
+    terms: list[Node] = []
+    while True:
+        sign = _read_sign(cursor)
+        term = read_product(cursor)
+        terms.append(term if sign == "+" else _with_sign(expression(term), sign))
+        if len(terms) > MAX_ITEMS:
+            raise TooLarge(f"a sum of more than {MAX_ITEMS} terms")
+        if not _at_sign(cursor):
+            break
+    if len(terms) == 1:
+        return terms[0]
+    return total([expression(term) for term in terms])
+
+
+def _at_sign(cursor: Cursor) -> bool:
+    token = cursor.token
+    if token.kind == "op":
+        return token.text in ("+", "-")
+    return token.kind == "command" and token.text in ("pm", "mp")
+
+
+def _read_sign(cursor: Cursor) -> str:
+    sign = "+"
+    while _at_sign(cursor):
+        text = cursor.take().text
+        if text in ("pm", "mp"):
+            sign = text
+        elif text == "+" and cursor.accept("op", "/"):
+            cursor.expect("op", "-")
+            sign = "pm"
+        elif text == "-":
+            sign = {"+": "-", "-": "+", "pm": "mp", "mp": "pm"}[sign]
+    return sign
+
+
+def read_product(cursor: Cursor) -> Node:
+    """Factors from left to right: `1/2x` is half of x, and `2 3` is refused."""
+    first = read_power(cursor)
+    factors: list[Expr] = []
+    while True:
+        token = cursor.token
+        if token.kind == "op" and token.text in ("*", "/"):
+            if cursor.peek().kind == "unit":
+                return product(factors) if factors else first
+            cursor.take()
+            factor = _read_signed_power(cursor)
+            if not factors:
+                factors.append(expression(first))
+            if token.text == "/":
+                factors = [Div(product(factors), factor)]
+            else:
+                factors.append(factor)
+        elif token.kind == "command" and token.text in BETWEEN:
+            cursor.take()
+            left = product(factors) if factors else expression(first)
+            factors = [Call(BETWEEN[token.text], (left, _read_signed_power(cursor)))]
+        elif _starts_factor(cursor, token):
+            if not factors:
+                factors.append(expression(first))
+            factors = _juxtapose(cursor, factors, token)
+        else:
+            return product(factors) if factors else first
+        if len(factors) > MAX_ITEMS:
+            raise TooLarge(f"a product of more than {MAX_ITEMS} factors")
+
+
+def _juxtapose(cursor: Cursor, factors: list[Expr], token: Token) -> list[Expr]:
+    previous = cursor.tokens[cursor.at - 1]
+    if token.kind == "number" and previous.kind == "name" and not token.gap:
+        raise UnreadableAnswer(f"{previous.text}{token.text}: a product, a power or an index")
+    if token.kind in ("number", "grouped") and previous.kind in ("number", "grouped"):
+        mixed = _read_mixed(cursor, factors)
+        if mixed is None:
+            raise UnreadableAnswer("two numbers side by side")
+        return mixed
+    if token.kind == "command" and token.text == "frac":
+        before, factor = factors[-1], expression(read_power(cursor))
+        if previous.kind in ("number", "grouped") and _is_mixed(before, factor):
+            sign = -1 if isinstance(before, Number) and before.value < 0 else 1
+            part = factor if sign > 0 else negate(factor)
+            return [*factors[:-1], total([before, part])]
+        return [*factors, factor]
+    return [*factors, expression(read_power(cursor))]
+
+
+def _read_mixed(cursor: Cursor, factors: list[Expr]) -> list[Expr] | None:
+    """`1 1/2`: a whole number, a space, and a proper fraction of plain numbers."""
+    slash, below = cursor.peek(1), cursor.peek(2)
+    if slash.text != "/" or below.kind != "number" or not isinstance(factors[-1], Number):
+        return None
+    top = number(cursor.take().text)
+    cursor.take()
+    bottom = number(cursor.take().text)
+    part = Div(top, bottom)
+    if not _is_mixed(factors[-1], part):
+        return None
+    return [*factors[:-1], total([factors[-1], part])]
+
+
+def _starts_factor(cursor: Cursor, token: Token) -> bool:
+    match token.kind:
+        case "number" | "grouped" | "name" | "constant" | "function":
+            return not (token.text == "U" and cursor.tokens[cursor.at - 1].kind == "close")
+        case "open":
+            return token.text in _OPENERS
+        case "op":
+            return token.text in ("|", "||") and not cursor.bars and not cursor.builder
+        case "command":
+            return token.text not in STOP_COMMANDS
+        case _:
+            return False
+
+
+def _read_minus(cursor: Cursor) -> bool:
+    """Whether an odd number of minus signs stands here, among any plus signs."""
+    negative = False
+    while cursor.token.kind == "op" and cursor.token.text in ("+", "-"):
+        negative ^= cursor.take().text == "-"
+    return negative
+
+
+def _read_signed_power(cursor: Cursor) -> Expr:
+    negative = _read_minus(cursor)
+    factor = expression(read_power(cursor))
+    return negate(factor) if negative else factor
+
+
+def read_power(cursor: Cursor) -> Node:
+    """An atom with what follows it: powers, factorials, primes and degrees."""
+    base = cursor.read_atom()
+    postfixes = 0
+    while cursor.token.kind == "op":
+        sign = cursor.token.text
+        if sign == "^":
+            base = _read_exponent(cursor, expression(base))
+        elif sign in AFTER:
+            cursor.take()
+            doubled = sign + sign if cursor.accept("op", sign) else sign
+            base = Call(AFTER[doubled], (expression(base),))
+        else:
+            break
+        postfixes += 1
+        if postfixes > 8:
+            raise TooLarge("more than 8 powers or factorials of one atom")
+    return base
+
+
+def _read_exponent(cursor: Cursor, base: Expr) -> Expr:
+    cursor.take()
+    if _accept_degree(cursor):
+        return Degree(base)
+    cursor.enter()
+    if cursor.token.kind == "op" and cursor.token.text in ("'", "*"):
+        raise UnreadableAnswer("a prime or star as an exponent")
+    negative = _read_minus(cursor)
+    exponent = expression(cursor.read_atom())
+    if cursor.token.kind == "op" and cursor.token.text == "^":
+        exponent = _read_exponent(cursor, exponent)
+    cursor.leave()
+    return Power(base, negate(exponent) if negative else exponent)
+
+
+def _accept_degree(cursor: Cursor) -> bool:
+    if cursor.accept("command", "circ") or cursor.accept("unit", "degrees"):
+        return True
+    braced = (
+        cursor.token.text == "{" and cursor.peek().text == "circ" and cursor.peek(2).text == "}"
+    )
+    if braced:
+        cursor.at += 3
+    return braced
+
+
+def read_juxtaposed(cursor: Cursor) -> Expr:
+    """The argument of a function without brackets: factors up to the next function or sign."""
+    factors = [_read_signed_power(cursor)]
+    while _starts_factor(cursor, cursor.token) and cursor.token.kind != "function":
+        if cursor.token.kind in ("number", "grouped"):
+            break
+        factors = _juxtapose(cursor, factors, cursor.token)
+    return product(factors)
+
+
+def read_signed_product(cursor: Cursor) -> Expr:
+    """The body of a big operator."""
+    if _at_sign(cursor):
+        return _read_signed_power(cursor)
+    return expression(read_product(cursor))
+
+
+def read_argument(cursor: Cursor) -> Expr:
+    """A TeX argument: a braced group, or the next digit, letter or command."""
+    token = cursor.token
+    if token.kind == "open" and token.text == "{":
+        return expression(cursor.read_group())
+    if token.kind == "number" and len(token.text) > 1:
+        cursor.tokens[cursor.at] = Token("number", token.text[1:])
+        return number(token.text[0])
+    if token.kind == "grouped":
+        raise UnreadableAnswer("a grouped number as a bare argument")
+    cursor.enter()
+    argument = expression(cursor.read_atom())
+    cursor.leave()
+    return argument
+
+
+def read_signed_argument(cursor: Cursor) -> Expr:
+    """The exponent of a function or a unit: a number with all its digits, or an argument."""
+    negative = cursor.accept("op", "-")
+    token = cursor.token
+    if token.kind == "number":
+        cursor.take()
+        argument: Expr = number(token.text)
+    else:
+        bracketed = token.text == "("
+        argument = expression(cursor.read_group()) if bracketed else read_argument(cursor)
+    return negate(argument) if negative else argument
+
+
+def _with_sign(term: Expr, sign: str) -> Expr:
+    if sign == "-":
+        return negate(term)
+    return PlusMinus(term, flipped=sign == "mp")
+
+
+def _is_mixed(before: Expr, part: Expr) -> bool:
+    match before, part:
+        case Number(whole, None), Div(Number(top, None), Number(bottom, None)):
+            return isinstance(whole, int) and 0 < top < bottom
+        case _:
+            return False
+
+
+def is_mixed_number(value: Expr) -> bool:
+    """Whether a sum is a mixed number such as 7 1/2."""
+    match value:
+        case Add((Number() as before, Mul((Number(-1), Div() as part)))):
+            return _is_mixed(before, part)
+        case Add((before, part)):
+            return _is_mixed(before, part)
+        case _:
+            return False

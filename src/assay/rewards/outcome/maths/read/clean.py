@@ -1,0 +1,203 @@
+"""Plain TeX or ASCII from whatever a person or a model typed, with its wrappers taken off."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from assay.rewards.outcome.maths.limits import MAX_CHARS, TooLarge
+
+_SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix")
+_SUBSCRIPTS: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₓ", "0123456789+-=()nx")
+_SUPERSCRIPT_RUN: Final = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ]+")
+_AREA: Final = re.compile("(\\d ?)([mck]?m|ft|in)([²³])(?!\\w)")
+_SUBSCRIPT_RUN: Final = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₓ]+")
+_VULGAR: Final = re.compile("(\\d?)([½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅐⅑⅒])")
+_GREEK: Final = dict(
+    zip(
+        "αβγδεζηθικλμνξρστυφχψωΓΔΘΛΞΣΦΨΩϕ",
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau "
+        "upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega phi".split(),
+        strict=True,
+    )
+)
+_SIGNS: Final = {
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-",
+    "×": r"\times ", "✕": r"\times ", "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ",
+    "•": r"\cdot ", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": r"\sqrt ", "∛": r"\cbrt ",
+    "π": r"\pi ", "∞": r"\infty ",
+    "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ", "≠": r"\ne ", "≈": r"\approx ",
+    "≅": r"\approx ", "≡": r"\equiv ",
+    "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "º": r"^\circ ", "∘": r"^\circ ",
+    "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "∅": r"\emptyset ", "ℝ": r"\mathbb{R}",
+    "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℚ": r"\mathbb{Q}", "ℂ": r"\mathbb{C}",
+    "∖": r"\setminus ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ",
+    "⟨": r"\langle ", "⟩": r"\rangle ", "∠": r"\angle ", "△": r"\triangle ", "′": "'", "’": "'",
+    "‘": "'", "“": '"', "”": '"', "…": r"\ldots ", "⋯": r"\cdots ", "µ": r"\mu ", "％": r"\%",
+    "，": ",", "、": ",", "；": ";", "：": ":", "（": "(", "）": ")", "。": ".", "∑": r"\sum ",
+    "∫": r"\int ", "∏": r"\prod ", "ℓ": r"\ell ", "⇒": r"\Rightarrow ", "→": r"\to ", "∨": r"\vee ",
+    "∧": r"\wedge ", "¢": r"\cents ", "€": r"\euro ", "£": r"\pounds ", "¥": r"\yen ",
+}  # fmt: skip
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"))
+_ROW_BREAK_BEFORE_COMMAND: Final = re.compile(r"\\\\(?=[A-Za-z{}])")
+_TIMES_TEN: Final = re.compile(r"(\d) ?[xX] ?10\^")
+_SIZED_BRACKET: Final = re.compile(r"\\(?:left|right)\s*(?=[()\[\]])")
+_UNSEEN: Final = re.compile(
+    r"\\(?:[hv]?phantom|[hv]space\*?|color|textcolor|mathcolor|colorbox)\s*\{[^{}]*\}"
+)
+"""What takes up room or sets a colour, and prints nothing itself."""
+_MODULUS: Final = re.compile(
+    r"\(\s*\\?(?:text|mathrm|operatorname)?\{?\\?b?mod\}?\s+([^()]{1,40})\)"
+)
+_UNENDING: Final = re.compile(r"(-?\d*\.)(\d+)(?:\.{3}|\\[lc]?dots)\s*")
+_PERIOD_AT_ONCE: Final = re.compile(r"(\d{1,12}?)\1+")
+_BRACKETED_PERIOD: Final = re.compile(r"(-?\d*\.)\((\d{1,40})\)")
+_PERIODS: Final = (1, 3, 2)
+"""Lengths of a period after other digits; of those that start at one place the first counts."""
+_ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*)>\s*\Z")
+_PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
+_WRAPPERS: Final = (
+    ("$$", "$$"),
+    ("$", "$"),
+    (r"\(", r"\)"),
+    (r"\[", r"\]"),
+    ("```", "```"),
+    ("`", "`"),
+    ('"', '"'),
+    ("'", "'"),
+)
+
+
+def clean(text: str) -> str:
+    """The answer in ASCII TeX or plain notation, unwrapped; raises TooLarge beyond the limit."""
+    if len(text) > MAX_CHARS:
+        raise TooLarge(f"{len(text):,} characters, limit {MAX_CHARS:,}")
+    if not text.isascii():
+        text = to_ascii(text)
+    text = unwrap(text)
+    if "\\" in text:
+        text = _UNSEEN.sub(" ", text)
+    if "\\\\" in text:
+        text = _undouble(text)
+    if "10^" in text:
+        text = _TIMES_TEN.sub(r"\1\\times 10^", text)
+    if "\\left" in text:
+        text = _SIZED_BRACKET.sub("", text)
+    text = _spell_out(text)
+    return _drop_dollars(text) if "$" in text else text
+
+
+def _spell_out(text: str) -> str:
+    """Shorthand in its TeX form: `0.33...`, `<1, 2>`, `(mod 7)`, `2 to 3`."""
+    if ">" in text:
+        text = _ANGLED.sub(_spell_angled, text)
+    if "mod" in text:
+        text = _MODULUS.sub(r"\\pmod{\1}", text)
+    if "." in text:
+        unending = _UNENDING.fullmatch(text)
+        if unending is not None:
+            return unending[1] + _with_period(unending[2])
+        text = _BRACKETED_PERIOD.sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
+    ratio = _PROPORTION.fullmatch(text) if " to " in text else None
+    return text if ratio is None else f"{ratio[1]}:{ratio[2]}"
+
+
+def _with_period(digits: str) -> str:
+    """The digits with the part that repeats marked; unchanged if none is seen to."""
+    at_once = _PERIOD_AT_ONCE.fullmatch(digits)
+    if at_once is not None:
+        return f"\\overline{{{at_once[1]}}}"
+    starts = [(_period_start(digits, length), order) for order, length in enumerate(_PERIODS)]
+    start, order = min(starts)
+    if start == len(digits):
+        return digits
+    return f"{digits[:start]}\\overline{{{digits[start : start + _PERIODS[order]]}}}"
+
+
+def _period_start(digits: str, length: int) -> int:
+    """Where the digits start to repeat with this length, often enough, up to the end."""
+    start = len(digits) - length
+    while start > 0 and digits[start - 1] == digits[start - 1 + length]:
+        start -= 1
+    repeats = (len(digits) - start) // length
+    if start < 0 or repeats < (2 if length == 1 else 3):
+        return len(digits)
+    return len(digits) - repeats * length
+
+
+def to_ascii(text: str) -> str:
+    """Signs, digits and letters of other scripts in TeX; what has no TeX name is left alone."""
+    text = text.translate(_INVISIBLE)
+    text = _AREA.sub(r"\1\\text{ \2}\3", text)
+    text = _SUPERSCRIPT_RUN.sub(lambda run: "^{" + run[0].translate(_SUPERSCRIPTS) + "}", text)
+    text = _SUBSCRIPT_RUN.sub(lambda run: "_{" + run[0].translate(_SUBSCRIPTS) + "}", text)
+    text = _VULGAR.sub(_spell_vulgar, text)
+    return "".join(c if c.isascii() else _ascii_character(c) for c in text)
+
+
+def unwrap(text: str) -> str:
+    """The text without the delimiters, boxes and final stop that surround all of it."""
+    for _ in range(8):
+        before = text
+        text = text.strip()
+        text = text.removeprefix("**").removesuffix("**").strip()
+        if text.endswith((".", ",", ";")) and not text.endswith(("\\,", "\\;", "...", "\\right.")):
+            text = text[:-1]
+        for opening, closing in _WRAPPERS:
+            inner = text[len(opening) : -len(closing)]
+            if (
+                len(text) > len(opening) + len(closing)
+                and text.startswith(opening)
+                and text.endswith(closing)
+                and opening not in inner
+                and closing not in inner
+            ):
+                text = inner
+                break
+        if text == before:
+            break
+    return text
+
+
+def _ascii_character(character: str) -> str:
+    sign = _SIGNS.get(character)
+    if sign is not None:
+        return sign
+    if character in _GREEK:
+        return f"\\{_GREEK[character]} "
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    if character.isspace():
+        return " "
+    folded = unicodedata.normalize("NFKC", character)
+    return folded if len(folded) == 1 and folded.isascii() and folded.isprintable() else character
+
+
+def _spell_angled(match: re.Match[str]) -> str:
+    """`<1, 2>` as a vector; without a comma it is left alone."""
+    return f"{match[1]}\\langle {match[2]}\\rangle" if "," in match[2] else match[0]
+
+
+def _spell_vulgar(match: re.Match[str]) -> str:
+    top, bottom = unicodedata.normalize("NFKC", match[2]).split("⁄")
+    return f"{match[1]}\\frac{{{top}}}{{{bottom}}}"
+
+
+def _undouble(text: str) -> str:
+    """Commands with one backslash, where a doubled one cannot be a row break."""
+    if "\\begin" in text and "\\\\begin" not in text:
+        return text
+    if "\\\\begin" in text:
+        return text.replace("\\\\", "\\")
+    return _ROW_BREAK_BEFORE_COMMAND.sub(lambda _: "\\", text)
+
+
+def _drop_dollars(text: str) -> str:
+    """Text without math delimiters; a lone dollar before a digit is money."""
+    bare = text.replace("\\$", "")
+    if bare.count("$") == 1:
+        at = bare.index("$")
+        if bare[at + 1 : at + 2].isdigit() or bare[at + 1 : at + 2] == ".":
+            return re.sub(r"(?<!\\)\$", lambda _: "\\$", text)
+    return re.sub(r"(?<!\\)\$", " ", text)

@@ -1,0 +1,133 @@
+"""Commands of TeX where a value is expected, one row each; any other command is a letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NoReturn, TypeAlias
+
+from assay.rewards.outcome.maths.compute.notations import BRACED, FUNCTIONS, OPERATORS
+from assay.rewards.outcome.maths.limits import UnreadableAnswer
+from assay.rewards.outcome.maths.nodes import (
+    Big,
+    Call,
+    Constant,
+    Div,
+    Expr,
+    Node,
+    OperatorName,
+    Relation,
+    Symbol,
+    expression,
+    with_variable,
+)
+from assay.rewards.outcome.maths.read import lexicon
+from assay.rewards.outcome.maths.read.arithmetic import (
+    STOP_COMMANDS,
+    read_argument,
+    read_signed_product,
+)
+from assay.rewards.outcome.maths.read.atoms import read_primes, read_subscript
+from assay.rewards.outcome.maths.read.cursor import Cursor
+from assay.rewards.outcome.maths.read.environments import read_environment
+
+_OPERATORS: Final[dict[str, OperatorName]] = {name: name for name in OPERATORS}
+CommandRule: TypeAlias = Callable[[Cursor, str], Node]
+
+
+def read_command(cursor: Cursor) -> Node:
+    """What the command here and its arguments write."""
+    name = cursor.take().text
+    return _COMMANDS.get(name, _read_symbol)(cursor, name)
+
+
+def _read_fraction(cursor: Cursor, _name: str) -> Expr:
+    cursor.enter()
+    fraction = Div(read_argument(cursor), read_argument(cursor))
+    cursor.leave()
+    return fraction
+
+
+def _read_braced(cursor: Cursor, name: str) -> Expr:
+    """A function whose arguments are in braces."""
+    function = BRACED[name]
+    count, _ = FUNCTIONS[function].arity
+    return Call(function, tuple(read_argument(cursor) for _ in range(count)))
+
+
+def _read_box(cursor: Cursor, _name: str) -> Node:
+    return cursor.read_group() if cursor.token.kind == "open" else read_argument(cursor)
+
+
+def _read_begin(cursor: Cursor, _name: str) -> Node:
+    return read_environment(cursor)
+
+
+def _read_empty_set(_cursor: Cursor, _name: str) -> Node:
+    return Symbol("emptyset")
+
+
+def _refuse(_cursor: Cursor, name: str) -> NoReturn:
+    raise UnreadableAnswer(f"\\{name} where a value was expected")
+
+
+def _read_symbol(cursor: Cursor, name: str) -> Expr:
+    """A letter by its command: Greek, or one that nothing is known of."""
+    if cursor.token.kind == "op" and cursor.token.text == "_":
+        return read_subscript(cursor, name)
+    name += read_primes(cursor)
+    return Symbol(name) if name not in ("varphi", "vartheta") else Symbol(name[3:])
+
+
+def _read_styled(cursor: Cursor, _name: str) -> Node:
+    """What is printed in another style: the same, but a bold i, j or k is a unit vector."""
+    token, after, closing = cursor.token, cursor.peek(1), cursor.peek(2)
+    letter = after if token.text == "{" and closing.text == "}" else token
+    if letter.kind in ("name", "constant") and letter.text in ("i", "j", "k"):
+        return _read_decorated(cursor, "hat")
+    return cursor.read_group() if token.kind == "open" else read_argument(cursor)
+
+
+def _read_decorated(cursor: Cursor, name: str) -> Expr:
+    """A letter under a sign, or of another alphabet: another name."""
+    token, after, closing = cursor.token, cursor.peek(1), cursor.peek(2)
+    if token.text == "{" and closing.text == "}" and after.kind in ("name", "constant"):
+        cursor.at += 3
+        inner = after.text
+    elif token.kind in ("name", "constant"):
+        inner = cursor.take().text
+    else:
+        inner = repr(read_argument(cursor))
+    if cursor.token.kind == "op" and cursor.token.text == "_":
+        return read_subscript(cursor, f"{name}:{inner}")
+    return Symbol(f"{name}:{inner}")
+
+
+def _read_big(cursor: Cursor, name: str) -> Expr:
+    """A sum, product, integral or limit, with its bounds and the product that follows."""
+    cursor.enter()
+    lower: Node | None = None
+    upper: Node | None = None
+    for _ in range(2):
+        if cursor.accept("op", "_"):
+            braced = cursor.token.text == "{"
+            lower = cursor.read_group() if braced else read_argument(cursor)
+        elif cursor.accept("op", "^"):
+            upper = read_argument(cursor)
+    body = read_signed_product(cursor)
+    cursor.leave()
+    if isinstance(lower, Relation) and lower.sides[0] == Constant("i"):
+        lower, body = with_variable(lower, "i"), expression(with_variable(body, "i"))
+    return Big(_OPERATORS[name], lower, upper, body)
+
+
+_COMMANDS: Final[dict[str, CommandRule]] = {
+    **dict.fromkeys(("emptyset", "varnothing"), _read_empty_set),
+    **dict.fromkeys(STOP_COMMANDS, _refuse),
+    **dict.fromkeys(lexicon.FONTS, _read_styled),
+    **dict.fromkeys(lexicon.DECORATIONS, _read_decorated),
+    **dict.fromkeys(("boxed", "fbox"), _read_box),
+    **dict.fromkeys(OPERATORS, _read_big),
+    **dict.fromkeys(BRACED, _read_braced),
+    "begin": _read_begin,
+    "frac": _read_fraction,
+}

@@ -1,0 +1,107 @@
+"""Lists of items: sides joined by relation signs, unions of sets, and ratios."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge
+from assay.rewards.outcome.maths.nodes import (
+    Group,
+    Node,
+    Ratio,
+    Relation,
+    RelationOp,
+    Union,
+    Without,
+    expression,
+    number,
+)
+from assay.rewards.outcome.maths.read.cursor import Cursor
+from assay.rewards.outcome.maths.read.quantities import read_quantity
+from assay.rewards.outcome.maths.read.tokens import Token
+
+_ITEM_ENDS: Final = frozenset({"sep", "close", "end"})
+_RELATION_SIGNS: Final[dict[str, RelationOp]] = {
+    sign: sign for sign in ("=", "!=", "<", "<=", ">", ">=", "~", "in")
+}
+
+
+def read_list(cursor: Cursor) -> Node:
+    start = cursor.at
+    items = read_items(cursor)
+    if len(items) == 1:
+        return items[0]
+    alternatives = any(t.kind == "sep" and t.text == "or" for t in cursor.tokens[start : cursor.at])
+    return Group("", tuple(items), "", alternatives)
+
+
+def read_items(cursor: Cursor) -> list[Node]:
+    items = [read_item(cursor)]
+    while _skip_separators(cursor):
+        items.append(read_item(cursor))
+        if len(items) > MAX_ITEMS:
+            raise TooLarge(f"more than {MAX_ITEMS} members")
+    return items
+
+
+def _skip_separators(cursor: Cursor) -> bool:
+    """Whether another member follows."""
+    start = cursor.at
+    while cursor.token.kind == "sep":
+        cursor.take()
+    return cursor.at > start and cursor.token.kind not in ("end", "close")
+
+
+def read_item(cursor: Cursor) -> Node:
+    token, after = cursor.token, cursor.peek()
+    if token.kind == "number" and (after.kind in _ITEM_ENDS or after.text in ("&", "row")):
+        return number(cursor.take().text)
+    sides: list[Node] = []
+    operators: list[RelationOp] = []
+    if cursor.token.kind == "rel" and cursor.token.text in ("~", "="):
+        cursor.take()
+    while True:
+        sides.append(_read_side(cursor))
+        if cursor.token.kind != "rel":
+            break
+        operators.append(_RELATION_SIGNS[cursor.take().text])
+        if len(sides) > 12:
+            raise TooLarge("more than 12 sides in one relation")
+    return sides[0] if not operators else Relation(tuple(sides), tuple(operators))
+
+
+def _read_side(cursor: Cursor) -> Node:
+    left = _read_ratio(cursor)
+    parts = [left]
+    while True:
+        token = cursor.token
+        if token.text == "cup" or (token.text == "U" and isinstance(left, Group)):
+            cursor.take()
+            parts.append(_read_ratio(cursor))
+        elif token.kind == "command" and token.text == "setminus":
+            cursor.take()
+            whole = parts[0] if len(parts) == 1 else Union(tuple(parts))
+            parts = [Without(whole, _read_ratio(cursor))]
+        else:
+            return parts[0] if len(parts) == 1 else Union(tuple(parts))
+        if len(parts) > MAX_PARTS:
+            raise TooLarge(f"a union of more than {MAX_PARTS} parts")
+
+
+def _read_ratio(cursor: Cursor) -> Node:
+    start = cursor.at
+    first = read_quantity(cursor)
+    if cursor.token.text != ":" or cursor.builder:
+        return first
+    terms = [expression(first)]
+    while cursor.accept("op", ":"):
+        terms.append(expression(read_quantity(cursor)))
+    return Ratio(tuple(terms), clock=_looks_like_a_time(cursor.tokens[start : cursor.at]))
+
+
+def _looks_like_a_time(tokens: list[Token]) -> bool:
+    if len(tokens) not in (3, 5):
+        return False
+    return all(t.kind == "number" and len(t.text) == 2 for t in tokens[2::2]) and (
+        tokens[0].kind == "number" and len(tokens[0].text) <= 2
+    )

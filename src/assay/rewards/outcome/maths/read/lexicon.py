@@ -1,0 +1,82 @@
+"""Words and commands without a value of their own: letters, signs, layout and environments.
+
+Functions, constants and operators are rows of `compute.notations`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+GREEK: Final = frozenset(
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi "
+    "rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi "
+    "Sigma Upsilon Phi Psi Omega".split()
+)
+
+GREEK_WORDS: Final = frozenset(
+    "alpha beta gamma delta epsilon zeta theta kappa lambda sigma omega phi psi rho tau mu".split()
+)
+"""Greek letters that are recognised when spelt out without a backslash."""
+
+RELATIONS: Final = {
+    spelling: sign
+    for sign, spellings in {
+        "=": "= == equiv to rightarrow ->",
+        "!=": "!= =/= <> ne neq",
+        "<": "< lt",
+        ">": "> gt",
+        "<=": "<= =< le leq leqslant leqq",
+        ">=": ">= => ge geq geqslant geqq",
+        "~": "~= approx simeq approxeq",
+        "in": "in",
+    }.items()
+    for spelling in spellings.split()
+}
+"""Signs and commands to the relation that they write."""
+
+SPACES: Final = frozenset(
+    "quad qquad displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg "
+    "bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle bigm hfill noindent nobreak thinspace "
+    "enspace medspace negthinspace mathop centering".split()
+)
+"""Commands that only lay out."""
+
+DECORATIONS: Final = frozenset(
+    "vec bar hat tilde overline overrightarrow mathcal mathbb dot ddot widehat "
+    "overleftrightarrow mathfrak widetilde".split()
+)
+"""Signs over a letter, and alphabets, that make it another name."""
+
+FONTS: Final = frozenset("mathbf boldsymbol bm underline mathsf mathit ensuremath".split())
+"""Commands that print the same in another style."""
+
+FRACTIONS: Final = frozenset({"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"})
+TIMES: Final = frozenset({"times", "cdot", "ast", "bullet", "cdotp", "star"})
+MATRICES: Final = frozenset(
+    {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "smallmatrix", "array"}
+)
+SYSTEMS: Final = frozenset({"cases", "aligned", "align", "alignedat", "gathered", "split"})
+TEXT_COMMANDS: Final = "|".join(
+    "text textbf textrm textit textnormal textsf texttt mbox hbox mathrm operatorname rm mathit "
+    "emph".split()
+)
+
+SEPARATOR_WORDS: Final = frozenset({"and", "or", "&", "as well as", ", and", ", or", "and/or"})
+
+RETRACTIONS: Final = frozenset(
+    "is are not no wrong incorrect false or and but nor maybe perhaps either neither isn't never "
+    "except than to least most about approximately around roughly if when where for then because "
+    "instead actually wait hmm more less over under between was were be been should would could "
+    "might may cannot can't unknown guess answer correct true right plus minus times divided "
+    "equals equal squared cubed negative remainder with without only correctly unless".split()
+)
+"""Words that make a phrase after a number a statement rather than what is counted."""
+
+MULTIPLIERS: Final = {
+    "hundred": 10**2,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "dozen": 12,
+}

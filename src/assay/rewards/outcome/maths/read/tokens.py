@@ -1,0 +1,287 @@
+"""A linear scan of cleaned text into tokens; nothing is skipped except layout."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NamedTuple
+
+from assay.rewards.outcome.maths.compute import notations
+from assay.rewards.outcome.maths.limits import MAX_TOKENS, TooLarge, UnreadableAnswer
+from assay.rewards.outcome.maths.read import lexicon, units
+
+Kind = Literal[
+    "number", "grouped", "name", "function", "constant", "op", "open", "close", "rel", "sep",
+    "text", "unit", "command", "end",
+]  # fmt: skip
+
+
+class Token(NamedTuple):
+    kind: Kind
+    text: str
+    gap: bool = False
+    """Whitespace stood before it."""
+
+
+_SCAN: Final = re.compile(
+    r"""
+    (?P<space>[\s~]+|\\[,;:!>\ ]|\\(?=\s|$)|\{\}|(?<=[a-z])\{\s\})
+  | (?P<grouped>\d{1,3}(?:(?:,|\ ?\{,\ ?\}|,?\\[!,;]\ ?|,\ ?\\!\ ?|\ |~)\d{3})+(?![\d])(?:\.\d+)?)
+  | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9}(?![\w.]))?)
+  | (?P<text>\\(?:TEXT)\s*\{(?P<content>[^{}$\\]{0,200}(?:\\[ ,;%$][^{}$\\]{0,40}){0,3})\})
+  | (?P<lone>\\[{}|%$&\#_\\]|%)
+  | (?P<command>\\[A-Za-z]+\*?)
+  | (?P<letters>[A-Za-z]+)
+  | (?P<sign>\*\*|<=|>=|=/=|!=|==|<>|~=|=<|=>|->|[-+*/^_!'=<>:|&])
+  | (?P<open>[(\[{]) | (?P<close>[)\]}])
+  | (?P<sep>[,;])
+    """.replace("TEXT", lexicon.TEXT_COMMANDS),
+    re.VERBOSE,
+)
+_KNOWN: Final[dict[str, tuple[Kind, str]]] = {
+    **{name: ("command", name) for name in lexicon.GREEK_WORDS},
+    **{word: ("function", function) for word, function in notations.WORDS.items()},
+    "pi": ("constant", "pi"),
+}
+"""Names that are recognised in a run of letters, with their tokens."""
+_KNOWN_RUN: Final = re.compile("|".join(sorted(_KNOWN, key=len, reverse=True)))
+_LETTER_LIST: Final = re.compile(r"\(?[A-Za-z]\)?(?:\s*(?:,|and|,\s*and)\s*\(?[A-Za-z]\)?)*")
+_JOINED_NAME: Final = re.compile("(or|and)([A-Za-z])")
+_NUMERAL: Final = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:\s*[/:]\s*\d+)?%?")
+_AMOUNT: Final = re.compile(r"([-+]?\d[\d.,]*(?:/\d+)?)\s+([A-Za-z][A-Za-z .'-]*)")
+_ENDS_UNIT: Final = re.compile(r"\s*(?:\Z|[,;)/]|and\b|\d+ s)")
+"""What follows a unit that is also the name of a function, such as min or sec."""
+_BRACKETS: Final = {
+    "brace": ("\\{", "\\}"), "brack": ("[", "]"), "paren": ("(", ")"), "angle": ("<", ">"),
+    "vert": ("|", "|"), "Vert": ("||", "||"),
+    **{bracket: (bracket, bracket) for bracket in notations.AROUND if bracket.isalpha()},
+}  # fmt: skip
+
+
+def _first(command: str) -> str:
+    """The first of the commands that write one function with braced arguments."""
+    function = notations.BRACED[command]
+    return next(other for other, name in notations.BRACED.items() if name == function)
+
+
+_COMMANDS: Final[dict[str, tuple[Kind, str]]] = {
+    **dict.fromkeys(lexicon.FRACTIONS, ("command", "frac")),
+    **{command: ("command", _first(command)) for command in notations.BRACED},
+    "degree": ("unit", "degrees"), "cents": ("unit", "cents"), "euro": ("unit", "€"),
+    "pounds": ("unit", "£"), "yen": ("unit", "¥"),
+    "vee": ("sep", "or"), "lor": ("sep", "or"), "jmath": ("name", "j"),
+    "div": ("op", "/"), "slash": ("op", "/"),
+    **{f"l{name}": ("open", opening) for name, (opening, _) in _BRACKETS.items()},
+    **{f"r{name}": ("close", closing) for name, (_, closing) in _BRACKETS.items()},
+    **dict.fromkeys(lexicon.TIMES, ("op", "*")),
+    **{name: ("constant", constant) for name, constant in notations.CONSTANT_WORDS.items()},
+    **{name: ("function", function) for name, function in notations.SPELLINGS.items()},
+    **{name: ("rel", relation) for name, relation in lexicon.RELATIONS.items()},
+}  # fmt: skip
+"""Commands that are another token than `command`."""
+
+
+def scan(text: str) -> list[Token]:
+    """All tokens of a cleaned text, ending with an `end` token."""
+    tokens: list[Token] = []
+    position, gap, side = 0, False, ""
+    for match in _SCAN.finditer(text):
+        if match.start() != position:
+            raise UnreadableAnswer(f"character {text[position]!r}")
+        position = match.end()
+        group = match.lastgroup
+        if group == "space":
+            gap = True
+            continue
+        word = match[0]
+        if group == "command" and word[1:].rstrip("*") in lexicon.SPACES:
+            side = word if word in ("\\left", "\\right") else side
+            gap = True
+            continue
+        before = len(tokens)
+        if side and (word in ("|", ".", "\\|")):
+            tokens.append(Token("open" if side == "\\left" else "close", "|", gap))
+        elif group in _PLAIN:
+            tokens.append(Token(_PLAIN[group], word, gap))
+        else:
+            _READERS[group or ""](tokens, match, gap)
+        gap, side = len(tokens) == before, ""
+        if len(tokens) > MAX_TOKENS:
+            raise TooLarge(f"more than {MAX_TOKENS:,} tokens")
+    if position != len(text):
+        raise UnreadableAnswer(f"character {text[position]!r}")
+    tokens.append(Token("end", ""))
+    return tokens
+
+
+def _read_text(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    content = re.sub(r"\\[ ,;]|~", " ", match["content"]).strip()
+    content = content.replace("\\%", "%").replace("\\$", "$")
+    if content:
+        gap = gap or match["content"][:1] in " ~"
+        tokens.extend(classify_phrase(content, gap, counted=_follows_value(tokens)))
+
+
+def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
+    """The tokens of a phrase in a text command: a connective, a unit, letters, or words."""
+    lowered = content.lower().strip(" ,")
+    if lowered in lexicon.SEPARATOR_WORDS:
+        return [Token("sep", lowered, gap)]
+    if counted and content != "e" and units.read_phrase(content) is not None:
+        return [Token("unit", content, gap)]
+    if len(content) == 1 and content.isalpha():
+        return [letter_token(content, gap)]
+    if content in notations.SPELLINGS:
+        return [Token("function", notations.SPELLINGS[content], gap)]
+    if _LETTER_LIST.fullmatch(content) or _NUMERAL.fullmatch(content):
+        return scan(content)[:-1]
+    amount = _AMOUNT.fullmatch(content)
+    if amount is not None and _is_noun(amount[2]):
+        return scan(amount[1])[:-1] + classify_phrase(amount[2], gap=True, counted=True)
+    if units.read_phrase(content) is not None:
+        return [Token("unit", content, gap)]
+    if lowered in ("%", "percent"):
+        return [Token("unit", "percent", gap)]
+    return [Token("text", content, gap)]
+
+
+def _is_noun(phrase: str) -> bool:
+    try:
+        return bool(units.counted_noun(phrase))
+    except UnreadableAnswer:
+        return False
+
+
+def _follows_value(tokens: list[Token]) -> bool:
+    if len(tokens) > 1 and tokens[-1].text in ("/", "*"):
+        return tokens[-2].kind == "unit" or tokens[-1].text == "/"
+    return bool(tokens) and tokens[-1].kind in _VALUE_ENDS
+
+
+_VALUE_ENDS: Final = frozenset({"number", "grouped", "close", "unit", "constant", "name"})
+
+
+def _read_lone(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    kind_and_text = _LONE.get(match[0])
+    if kind_and_text is None:
+        raise UnreadableAnswer(f"sign {match[0]!r}")
+    tokens.append(Token(*kind_and_text, gap))
+
+
+_LONE: Final[dict[str, tuple[Kind, str]]] = {
+    "\\{": ("open", "\\{"),
+    "\\}": ("close", "\\}"),
+    "\\%": ("unit", "percent"),
+    "%": ("unit", "percent"),
+    "\\$": ("unit", "$"),
+    "\\|": ("op", "||"),
+    "\\&": ("sep", "and"),
+    "\\\\": ("command", "row"),
+}
+
+
+def _read_command(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    name = match[0][1:].rstrip("*")
+    kind, text = _COMMANDS.get(name, ("command", name))
+    tokens.append(Token(kind, text, gap))
+
+
+def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    run = match[0]
+    if len(run) == 1:
+        tokens.append(letter_token(run, gap))
+        return
+    joined = _JOINED_NAME.fullmatch(run)
+    if joined is not None and tokens and tokens[-1].kind in ("number", "close"):
+        tokens.extend((Token("sep", joined[1]), Token("name", joined[2])))
+        return
+    lowered = run.lower()
+    if run == "in" and tokens and tokens[-1].kind == "name":
+        tokens.append(Token("rel", "in", gap))
+    elif lowered in lexicon.SEPARATOR_WORDS:
+        tokens.append(Token("sep", lowered, gap))
+    elif lowered in lexicon.MULTIPLIERS or _is_unit_word(match, tokens, gap):
+        tokens.append(Token("unit", run, gap))
+    elif gap and len(run) > 2 and _is_counted_noun(run, tokens):
+        tokens.append(Token("text", run, gap))
+    else:
+        _split_run(tokens, run, gap)
+
+
+def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
+    """A spelt unit after a value; without a space only the metric ones that are no products."""
+    run = match[0]
+    if not tokens:
+        return False
+    if run in notations.SPELLINGS and not _ENDS_UNIT.match(match.string, match.end()):
+        return False
+    if not gap:
+        return run in units.ATTACHED and tokens[-1].kind in ("number", "grouped")
+    is_unit = run in units.SPELLINGS or run.lower() in units.SPELLINGS
+    is_unit = is_unit or run in units.POWER_WORDS or run == "per"
+    return is_unit and tokens[-1].kind in _VALUE_ENDS
+
+
+def _is_counted_noun(run: str, tokens: list[Token]) -> bool:
+    """A word of three or more letters after a number, with a space between: not a product."""
+    if not tokens or tokens[-1].kind not in ("number", "grouped", "text", "unit"):
+        return False
+    return _KNOWN_RUN.match(run) is None and run not in notations.CONSTANT_WORDS
+
+
+def _split_run(tokens: list[Token], run: str, gap: bool) -> None:
+    """Functions, spelt letters and single letters; a long unknown run stays one word."""
+    if run in notations.CONSTANT_WORDS:
+        tokens.append(Token("constant", notations.CONSTANT_WORDS[run], gap))
+        return
+    if run in _KNOWN:
+        tokens.append(Token(*_KNOWN[run], gap))
+        return
+    if run.lower() in units.SPELLINGS and len(run) > 2 and tokens and tokens[-1].kind != "op":
+        tokens.append(Token("unit", run, gap))
+        return
+    pieces: list[Token] = []
+    position, plain = 0, 0
+    while position < len(run):
+        name = _KNOWN_RUN.match(run, position)
+        if name is not None:
+            pieces.append(Token(*_KNOWN[name[0]], gap))
+            position = name.end()
+        else:
+            pieces.append(letter_token(run[position], gap))
+            position += 1
+            plain += 1
+        gap = False
+    if plain > 3 and (pieces[0].gap or not _follows_value(tokens)):
+        tokens.append(Token("text", run, pieces[0].gap))
+    else:
+        tokens.extend(pieces)
+
+
+def letter_token(letter: str, gap: bool) -> Token:
+    return Token("constant", "e", gap) if letter == "e" else Token("name", letter, gap)
+
+
+def _read_sign(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
+    sign = match[0]
+    if sign == "!=" and tokens and tokens[-1].kind in ("number", "grouped"):
+        tokens.append(Token("op", "!", gap))
+        tokens.append(Token("rel", "="))
+    elif sign in lexicon.RELATIONS:
+        tokens.append(Token("rel", lexicon.RELATIONS[sign], gap))
+    else:
+        tokens.append(Token("op", "^" if sign == "**" else sign, gap))
+
+
+_PLAIN: Final[dict[str, Kind]] = {
+    "number": "number", "grouped": "grouped", "open": "open", "close": "close", "sep": "sep",
+}  # fmt: skip
+"""Groups of the scan that are one token as they stand."""
+
+_READERS: Final = {
+    "text": _read_text,
+    "content": _read_text,
+    "lone": _read_lone,
+    "command": _read_command,
+    "letters": _read_letters,
+    "sign": _read_sign,
+}

@@ -1,0 +1,35 @@
+"""Names of runs and attempts: the same when read as when written, and safe as file names."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+
+
+def is_name(text: str) -> bool:
+    """Whether the text stays inside its folder, as a file name on every file system."""
+    return _NAME.fullmatch(text) is not None
+
+
+def name_problem(text: str) -> str:
+    """What is wrong with a text that is no name, and what would be one."""
+    return (
+        f"{text[:80]!r} is not safe as a file name; "
+        "use at most 200 letters, digits, dots, dashes and underscores"
+    )
+
+
+def _checked(text: str) -> str:
+    if not is_name(text):
+        raise ValueError(name_problem(text))
+    return text
+
+
+Name: TypeAlias = Annotated[str, AfterValidator(_checked)]
+"""The id of a run or an attempt in a record; anything else is refused when it is read."""
+NameOrEmpty: TypeAlias = Annotated[str, AfterValidator(lambda text: text and _checked(text))]
+"""An id that may still have to be given."""

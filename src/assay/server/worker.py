@@ -1,0 +1,58 @@
+"""The process behind a worker of the server: reads calls, does them, and writes what they return.
+
+    python -m assay.server.worker PROGRESS READ WRITE
+
+The three are numbers of descriptors: a file of a few bytes that says which row is being scored,
+and the pipes for frames. A call is a pickle of a function of `server/jobs.py`, its argument and
+the seconds it has; it comes from the server alone.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import sys
+from typing import Any
+
+from assay.resources import frames
+from assay.server.jobs import Turn
+from assay.server.progress import PLACE
+
+
+def main() -> None:
+    """Do one call after the other, until the server is gone."""
+    progress = mmap.mmap(int(sys.argv[-3]), PLACE.size)
+    read_fd, write_fd = frames.inherited_pipes(sys.argv)
+    me = os.getpid()
+
+    def begin(row: int, behind: int) -> None:
+        PLACE.pack_into(progress, 0, row, behind)
+
+    while True:
+        try:
+            work, argument, budget_s = pickle.loads(frames.receive_bytes(read_fd))  # noqa: S301 - the server's own
+        except frames.PipeClosed:
+            return
+        reply = _call(work, argument, Turn(budget_s, begin))
+        if os.getpid() != me:
+            os._exit(0)  # A reward forked, and returned in the child too.
+        frames.send_bytes(write_fd, reply)
+
+
+def _call(work: Any, argument: Any, turn: Turn) -> bytes:
+    reply: tuple[Any, BaseException | None]
+    try:
+        reply = (work(argument, turn), None)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the one who asked has to know
+        reply = (None, error)
+    try:
+        return pickle.dumps(reply, protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception:  # noqa: BLE001 - an error may hold what cannot be sent
+        return pickle.dumps(
+            (None, RuntimeError(f"{type(reply[1]).__name__}, which cannot be sent"))
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Keys and credentials are recognised by name, by place and by look, and nothing else is."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.schema.secrets import (
+    SECRET,
+    SecretMask,
+    environment_secrets,
+    is_secret_name,
+    redact,
+    secret_values,
+)
+
+KEY = "sk-test/0123456789abcdef+XYZ"
+
+
+@pytest.mark.parametrize(
+    "name",
+    "api_key apiKey x-api-key OPENAI_API_KEY ANTHROPIC_AUTH_TOKEN password DB_PASSWORD "
+    "client_secret Authorization Cookie hf_token AWS_SECRET_ACCESS_KEY private_key --api-key "
+    "MY_KEY".split(),
+)
+def test_a_name_of_a_secret_is_known(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "max_tokens tokenizer api_key_env key reward_key sort_key keys author SSH_AUTH_SOCK model "
+    "input_usd_per_mtok TOKENIZERS_PARALLELISM keyboard monkey token_file".split(),
+)
+def test_another_name_is_not_taken_for_one(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ({"agent": {"options": {"model_options": {"environment": {"lab": KEY}}}}}, "a variable"),
+        ({"agent": {"options": {"env": {"HOME_OF": KEY}}}}, "variables by their names"),
+        ({"model_options": {"extra": {"api_key": KEY}}}, "the body of a request"),
+        ({"model_options": {"extra": {"user": {"deep": ["x", {"token": KEY}]}}}}, "deep in it"),
+        ({"model_options": {"extra": {"note": "use sk-abcdefghijklmnop0123"}}}, "by its look"),
+        ({"base_url": f"https://me:{quote(KEY, safe='')}@host/v1"}, "in an address"),
+        ({"base_url": f"https://me:{KEY} x@host/v1"}, "in what is not quite an address"),
+        ({"base_url": f"https://{quote(KEY, safe='')}@host/v1"}, "the user alone"),
+        ({"model_options": {"base_url": f"https://host/v1?api_key={KEY}&x=1"}}, "in a query"),
+        ({"headers": {"X-Whatever": KEY, "Accept": "text/plain"}}, "a header"),
+        ({"command": ["client", "--api-key", KEY]}, "after its flag"),
+        ({"command": ["client", f"--api-key={KEY}"]}, "with its flag"),
+        ({"args": f"Bearer {KEY}"}, "as a header is written"),
+    ],
+)
+def test_a_secret_is_found_by_name_place_and_look(config: dict[str, Any], why: str) -> None:
+    text = json.dumps(redact(config))
+    assert KEY not in text, why
+    assert quote(KEY, safe="") not in text, why
+    assert "sk-abcdefghijklmnop0123" not in text, why
+    assert SECRET in text
+    assert secret_values(config)
+    assert redact(redact(config)) == redact(config)
+
+
+def test_what_is_no_secret_stays_as_it_is() -> None:
+    config = {
+        "benchmark": {"environment": {"name": "browser", "headless": True, "key": "answer"}},
+        "agent": {
+            "name": "web_research",
+            "options": {
+                "model": "openai",
+                "model_options": {
+                    "base_url": "https://host:8000/v1/@me?version=2",
+                    "api_key_env": "OPENAI_API_KEY",
+                    "max_tokens": 100,
+                    "token": None,
+                    "extra": {"reasoning_effort": "high", "top_p": 0.9, "stop": ["\n"]},
+                },
+            },
+        },
+    }
+    assert redact(config) == config
+    assert secret_values(config) == frozenset()
+
+
+@given(
+    st.text(st.characters(codec=None), max_size=20), st.sampled_from(["plain", "u", "U", "json"])
+)
+def test_a_known_secret_is_masked_however_json_writes_it(around: str, how: str) -> None:
+    mask = SecretMask([KEY])
+    escaped = {
+        "plain": KEY,
+        "u": "".join(f"\\u{ord(char):04x}" for char in KEY),
+        "U": "".join(f"\\u{ord(char):04X}" if i % 2 else char for i, char in enumerate(KEY)),
+        "json": KEY.replace("/", "\\/"),
+    }[how]
+    text = around + escaped + around
+    assert mask.text(text).count(SECRET) >= 1
+    assert KEY not in mask.text(text)
+    assert escaped not in mask.text(text)
+
+
+def test_text_without_a_secret_is_the_same_object() -> None:
+    mask = SecretMask([KEY, "short"])
+    data = b'{"a": "short \\u0073k"}'
+    assert mask.bytes(data) is data
+    assert SecretMask([]).text("x") == "x"
+
+
+def test_the_secrets_of_an_environment_are_the_values_of_such_names() -> None:
+    environment = {"A_TOKEN": KEY, "B_KEY": "1234", "HOME": "/root/x", "C_SECRET": "/etc/file"}
+    assert environment_secrets(environment) == {KEY}
