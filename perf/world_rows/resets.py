@@ -153,5 +153,5 @@ async def _scienceworld() -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    told = _train(sys.argv[2]) if sys.argv[1] == "train" else asyncio.run(_resets())
-    print(json.dumps(told))
+    numbers = _train(sys.argv[2]) if sys.argv[1] == "train" else asyncio.run(_resets())
+    print(json.dumps(numbers))

@@ -79,10 +79,10 @@ class ClassFile:
         """
         self._replace_once(name, signature, self.call(*call), self.call_static(*to))
 
-    def replace_new(self, name: str, signature: str, made: str, code: bytes) -> None:
-        """The method's one `new made()` is this code instead, which leaves such an object."""
-        make = _NEW + struct.pack(">H", self._class(made)) + _DUPLICATE
-        old = make + _CALL_SPECIAL + self._method(made, "<init>", "()V")
+    def replace_new(self, name: str, signature: str, owner: str, code: bytes) -> None:
+        """The method's one `new owner()` is this code instead, which leaves such an object."""
+        make = _NEW + struct.pack(">H", self._class(owner)) + _DUPLICATE
+        old = make + _CALL_SPECIAL + self._method(owner, "<init>", "()V")
         # Of the same length, so that every jump of the method still ends where it did.
         self._replace_once(name, signature, old, code.ljust(len(old), _NOTHING))
 
