@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from assay.report.diagnosis import diagnose as diagnose
     from assay.resources.context import Context as Context
     from assay.rewards.step.recovery import RecoveryRewardScorer as RecoveryRewardScorer
+    from assay.runner.batch import mean as mean
     from assay.runner.batch import score_batch as score_batch
     from assay.runner.files import score_file as score_file
     from assay.runner.run import run as run
@@ -61,7 +62,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.report.diagnosis": "diagnose",
         "assay.resources.context": "Context",
         "assay.rewards.step.recovery": "RecoveryRewardScorer",
-        "assay.runner.batch": "score_batch",
+        "assay.runner.batch": "mean score_batch",
         "assay.runner.files": "score_file",
         "assay.runner.run": "run",
         "assay.schema.episode": "Episode Step Trajectory",

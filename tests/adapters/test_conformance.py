@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import assay
@@ -304,3 +305,36 @@ def test_every_adapter_gives_the_numbers_of_assay_score(
     expected = numbers_of(reward, rows)
     assert through(reward, rows) == expected
     assert {0.0, 1.0, None} <= set(expected)
+
+
+UNREADABLE = [
+    {"a": 1}, b"1", float("nan"), [["1"], ["2"]], 10**5_000, float("inf"), object(), ["1", {}],
+    np.array([[1, 2], [3, 4]]), np.float32("nan"),
+]  # fmt: skip
+NOT_TEXT = [1, 0.5, b"1", {"a": 1}, float("nan"), 10**5_000, np.int64(1), [1], object()]
+WRAPS_RESPONSE = (through_openrlhf, through_nemo_gym, through_verifiers, through_inspect)
+"""Trainers whose own objects hold the response as text."""
+
+
+@pytest.mark.parametrize(
+    "through", [*chain(*ADAPTERS.values())], ids=lambda through: through.__name__
+)
+def test_a_row_that_cannot_be_read_costs_no_other_its_score(
+    through: Callable[[str, list[dict[str, Any]]], Numbers],
+) -> None:
+    good = {"final_response": "1", "answer": "1"}
+    rows: list[dict[str, Any]] = [good]
+    for value in UNREADABLE:
+        rows += [{**good, "answer": value}, good]
+    for value in () if through in WRAPS_RESPONSE else NOT_TEXT:
+        rows += [{**good, "final_response": value}, good]
+    expected = [1.0 if row is good else None for row in rows]
+    assert numbers_of("math_equal_reward", rows) == expected
+    assert through("math_equal_reward", rows) == expected
+
+
+def test_a_query_that_is_not_text_is_one_row_of_openrlhfs() -> None:
+    function = openrlhf.reward("math_equal_reward", abstained=0.25)
+    answer = function(["?1", 7, "?1", "?1"], ["?", "?", None, "?"], ["1", "1", "1", "1"])
+    assert answer["rewards"] == [1.0, 0.25, 0.25, 1.0]
+    assert answer["extra_logs"]["abstained"] == [0.0, 1.0, 1.0, 0.0]

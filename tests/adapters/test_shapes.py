@@ -63,7 +63,7 @@ def test_trl_gets_why_as_a_column_of_the_completions_table() -> None:
     trl.reward("math_equal_reward")(
         prompts=["?"], completions=["2"], answer=[None], log_extra=columns.__setitem__
     )
-    assert columns == {"math_equal_reward/because": ["the reference is None"]}
+    assert columns == {"math_equal_reward/because": ["row 1: the reference is None"]}
 
 
 def test_trl_passes_a_column_as_a_list_and_anything_else_whole() -> None:
@@ -123,7 +123,6 @@ def test_openrlhf_grades_the_response_and_never_the_prompt() -> None:
         {},
         {"query": "text", "prompts": []},
         {"query": ["a"], "prompts": ["a", "b"]},
-        {"query": [3], "prompts": ["a"]},
         {"query": ["a"], "prompts": ["a"], "labels": 3},
     ],
 )

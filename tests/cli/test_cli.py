@@ -67,6 +67,9 @@ def test_results_go_to_a_file_and_the_summary_to_stdout(
         "mean": 4.0,
         "scored": 1,
         "abstained": {"bad_row": 1},
+        "examples": [
+            {"because": "line 2: cli_length needs 'final_response'; the row has: id", "count": 1}
+        ],
     }
     assert len(out_file.read_text().splitlines()) == 2
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -156,3 +160,111 @@ def test_a_line_with_numbers_out_of_reason_is_damaged_not_fatal(tmp_path: Path) 
     path.write_bytes(path.read_bytes().replace(b'"repeat":0', b'"repeat":' + b"9" * 30, 1))
     (row,) = LedgerIndex(tmp_path).runs()
     assert (row.damaged, row.attempts) == (1, 2)
+
+
+def scored(runs_dir: Path, rewards: list[float]) -> Path:
+    """A run with one attempt for each reward, whose lines are longer than what is read at once."""
+    with RunWriter.create(runs_dir, MANIFEST) as writer:
+        for number, reward in enumerate(rewards):
+            task = Task(id=f"task {number}", goal="." * 2_000)
+            writer.append(episode(writer.new_attempt(task), task, reward=reward))
+    return writer.path
+
+
+def test_after_a_lost_tail_and_a_resume_the_numbers_are_those_of_the_run(tmp_path: Path) -> None:
+    folder = scored(tmp_path, [1.0, 1.0, 1.0, 1.0, 0.0])
+    index = LedgerIndex(tmp_path)
+    assert index.runs()[0].mean == 0.8
+    path = folder / "episodes.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2]))
+    with RunWriter.open(folder) as writer:
+        for number in range(2, 5):
+            task = Task(id=f"task {number}", goal="." * 2_100)
+            writer.append(episode(writer.new_attempt(task), task, reward=0.0))
+    assert path.stat().st_size > sum(map(len, lines))
+    assert index.runs()[0].mean == LedgerIndex(tmp_path).runs()[0].mean == 0.4
+
+
+def test_a_line_that_was_changed_in_its_place_is_noticed(tmp_path: Path) -> None:
+    path = scored(tmp_path, [1.0] * 5) / "episodes.jsonl"
+    index = LedgerIndex(tmp_path)
+    assert index.runs()[0].mean == 1.0
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b'"value":1.0', b'"value":0.0')
+    path.write_bytes(b"".join(lines))
+    assert index.runs()[0].mean == 0.8
+
+
+def test_whichever_page_of_the_index_is_damaged_the_numbers_are_right(tmp_path: Path) -> None:
+    scored(tmp_path, [1.0, 0.0, 0.5])
+    right = LedgerIndex(tmp_path).runs(), LedgerIndex(tmp_path).attempts(task_id="task 1")
+    content = (tmp_path / "index.sqlite").read_bytes()
+    for start in range(0, len(content), 4096):
+        damaged = content[:start] + bytes(4096) + content[start + 4096 :]
+        (tmp_path / "index.sqlite").write_bytes(damaged)
+        index = LedgerIndex(tmp_path)
+        assert (index.runs(), index.attempts(task_id="task 1")) == right, start
+
+
+def test_readers_beside_a_rebuild_see_the_old_index_or_the_new_one(tmp_path: Path) -> None:
+    write_example(tmp_path)
+    right = LedgerIndex(tmp_path).runs()
+    stop = threading.Event()
+
+    def rebuild() -> None:
+        while not stop.is_set():
+            LedgerIndex(tmp_path).rebuild()
+
+    rebuilding = [threading.Thread(target=rebuild) for _ in range(2)]
+    for thread in rebuilding:
+        thread.start()
+    try:
+        with ThreadPoolExecutor(4) as readers:
+            answers = list(readers.map(lambda _: LedgerIndex(tmp_path).runs(), range(100)))
+    finally:
+        stop.set()
+        for thread in rebuilding:
+            thread.join()
+    assert all(answer == right for answer in answers)
+    assert [path.name for path in tmp_path.glob(".index*")] == []
+
+
+def test_nobody_waits_for_a_process_that_holds_a_lock_on_the_index(tmp_path: Path) -> None:
+    run = write_example(tmp_path)
+    index = LedgerIndex(tmp_path)
+    index.update()
+    with closing(sqlite3.connect(index.path, timeout=0)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        with RunWriter.open(run.path) as writer:
+            writer.append(episode(writer.new_attempt(WEATHER)))
+        # Anything that asked for the lock would give up with an error, and only after a while.
+        assert index.runs()[0].attempts == 4
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "episodes.jsonl"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "circle", "unreadable"])
+def test_one_damaged_folder_does_not_hide_the_others(tmp_path: Path, name: str, kind: str) -> None:
+    write_example(tmp_path)
+    with RunWriter.create(tmp_path, OTHER) as writer:
+        writer.append(episode(writer.new_attempt(WEATHER), reward=0.5))
+    path = writer.path / name
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "circle":
+        path.symlink_to(path)
+    else:
+        path.symlink_to("/proc/self/mem")
+    rows = {row.run_id: row for row in LedgerIndex(tmp_path).runs()}
+    assert rows[MANIFEST.run_id].attempts == 3
+    assert rows[OTHER.run_id].focus.startswith("unreadable: ")
+
+
+def test_a_folder_that_is_a_circle_of_links_is_passed_over(tmp_path: Path) -> None:
+    write_example(tmp_path)
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    (tmp_path / "up").symlink_to(tmp_path)
+    assert [row.run_id for row in LedgerIndex(tmp_path).runs()] == [MANIFEST.run_id]

@@ -49,7 +49,7 @@ def test_rows_may_be_endless() -> None:
 def test_leaving_early_ends_the_workers() -> None:
     scores = assay.score_batch(length, rows(50_000), workers=2)
     assert float(next(scores)) == 0.0
-    scores.close()  # type: ignore[attr-defined]  # a generator, promised only as an iterator
+    scores.close()
     with pytest.raises(StopIteration):
         next(scores)
 

@@ -180,14 +180,14 @@ def test_a_file_that_cannot_be_read_is_named_rather_than_left_out(
     source: Path, tmp_path: Path
 ) -> None:
     (source / "more.jsonl.gz").write_bytes(b"\x1f\x8b")
-    with pytest.raises(BadRecord, match=r"'more\.jsonl\.gz'.*neither \.jsonl nor \.parquet"):
+    with pytest.raises(BadRecord, match=r"'more\.jsonl\.gz'.*is no \.jsonl, \.csv or \.parquet"):
         score_folder(source, [length], tmp_path / "out")
 
 
 def test_calls_that_make_no_sense_are_refused(source: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
-    with pytest.raises(BadRecord, match=r"holds no \.jsonl or \.parquet"):
+    with pytest.raises(BadRecord, match=r"holds no \.jsonl, \.csv or \.parquet"):
         score_folder(tmp_path / "empty", [length], tmp_path / "out")
     with pytest.raises(BadRecord, match="there is no file or folder"):
         score_folder(tmp_path / "nowhere", [length], tmp_path / "out")

@@ -11,10 +11,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 
 import assay
-from assay.errors import BadParameter, BadRecord, ServerError
+from assay.errors import BadParameter, ServerError
 from assay.schema.score import Abstained
 from assay.server.client import AsyncClient, Client
 from assay.server.client_protocol import batches
@@ -97,8 +98,22 @@ def test_what_the_server_refuses_is_an_error_with_its_code(server: Running, smal
 
 def test_what_is_not_json_is_named_by_its_row(server: Running) -> None:
     rows: list[dict[str, object]] = [{"final_response": "a"}, {"final_response": object()}]
-    with Client(server.url) as client, pytest.raises(BadRecord, match="row 2"):
-        list(client.score_batch("length", rows))
+    rows += [{"final_response": "ab", "extra": np.array([1, 2])}, {"final_response": b"abc"}]
+    with Client(server.url) as client:
+        scores = list(client.score_batch("length", rows, batch_rows=3))
+    assert [score["reward"] for score in scores] == [1.0, None, 2.0, None]
+    assert scores[1] == Abstained(
+        "bad_row", "row 2 cannot be sent as JSON: it holds an object", (), {}, "length@1"
+    )
+    assert scores[3]["abstained"] == "bad_row"
+    assert "row 4 cannot be sent as JSON: it holds bytes" in scores[3].because
+
+
+def test_tables_are_sent_by_their_rows(server: Running) -> None:
+    columns = {"text": ["a", "bb"]}
+    with Client(server.url) as client:
+        scores = client.score_batch("length", columns, columns={"final_response": "text"})
+        assert [float(score) for score in scores] == [1.0, 2.0]
 
 
 def test_an_address_that_is_none_is_a_plain_sentence() -> None:

@@ -12,7 +12,7 @@ from assay.ledger.steps import read_steps
 from assay.runner.scored_steps import rescore
 from assay.schema.score import score_to_record
 from assay.schema.step_score import step_score_to_record
-from tests.server.running import NDJSON, Running
+from tests.server.running import JSON, NDJSON, Running
 
 DATA = Path(__file__).parents[1] / "data"
 HALF = {"final_response": "so \\boxed{1/2}", "answer": "0.5"}
@@ -82,7 +82,35 @@ def test_lines_are_answered_with_lines_in_order(server: Running) -> None:
     assert [r["scores"]["length"]["value"] for r in good] == [float(n % 7) for n in range(1000)]
     bad = [result for result in results if "id" not in result]
     assert [result["line"] for result in bad] == [12, 13, 14, 15]
-    assert {result["scores"]["length"]["abstained"] for result in bad} == {"bad_row"}
+    reasons = [result["scores"]["length"]["abstained"] for result in bad]
+    assert reasons == ["bad_row", "bad_response", "bad_row", "bad_row"]
+
+
+def test_a_row_that_cannot_be_read_costs_no_other_its_score(server: Running) -> None:
+    deep: Any = "1"
+    for _ in range(600):
+        deep = [deep]
+    rows = [HALF, {**HALF, "answer": {"a": 1}}, 7, {**HALF, "final_response": [1]}, HALF]
+    rows += [{**HALF, "answer": deep}, None, HALF]
+    scores = server.score("math_equal_reward", rows)
+    assert [score["value"] for score in scores] == [1.0, None, None, None, 1.0, None, None, 1.0]
+    reasons = [score.get("abstained") for score in scores]
+    assert reasons[1:4] == ["bad_reference", "bad_row", "bad_response"]
+    assert reasons[5:7] == ["bad_row", "bad_row"]
+    for number in (2, 3, 4, 6, 7):
+        assert f"row {number}" in scores[number - 1]["because"]
+
+
+@pytest.mark.parametrize("value", [b"NaN", b"-Infinity", b"1e999", b"9" * 5_000])
+def test_a_number_that_is_none_is_its_rows_affair(server: Running, value: bytes) -> None:
+    body = b'{"reward": "math_equal_reward", "rows": [{"final_response": "1", "answer": "1"}, '
+    body += b'{"id": %s, "final_response": "1", "answer": %s}]}' % (value, value)
+    answer = server.http.post("/v1/score", content=body, headers=JSON)
+    assert answer.status_code == 200, answer.text
+    good, bad = (result["scores"]["math_equal_reward"] for result in answer.json()["results"])
+    assert good["value"] == 1.0
+    assert bad["abstained"] in ("bad_reference", "missing_reference")
+    assert bad["because"].startswith("row 2: ")
 
 
 def test_a_line_is_answered_before_the_next_one_is_sent(server: Running) -> None:

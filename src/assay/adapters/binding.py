@@ -15,7 +15,8 @@ from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, tally_of
 from assay.errors import BadParameter, MissingExtra, NoScore
 from assay.schema.score import Abstained, Score
 from assay.scoring.columns import look_up
-from assay.scoring.scorer import RESPONSE, Scorer
+from assay.scoring.kinds import RESPONSE
+from assay.scoring.scorer import Scorer
 
 Reward: TypeAlias = str | Callable[..., Any]
 """A registered name (`name` or `name@version`), or the reward function itself."""

@@ -11,8 +11,11 @@ from assay.schema.message import field_of, text_of
 class ModelOutput(NamedTuple):
     """One completion: the answer, and the messages that led to it; `_asdict()` gives columns."""
 
-    final_response: str | None
-    """`None` when the last message is not the model's: it never answered."""
+    final_response: Any
+    """Text; `None` when the last message is not the model's: it never answered.
+
+    What is neither text nor messages stays as it is, for the scoring boundary to abstain from.
+    """
     trajectory: list[Any]
 
 
@@ -24,7 +27,21 @@ def read_completion(completion: Any) -> ModelOutput:
     """
     if completion is None or isinstance(completion, str):
         return ModelOutput(completion, [{"role": "assistant", "content": completion or ""}])
-    messages = [completion] if isinstance(completion, Mapping) else list(completion)
+    messages = [completion] if isinstance(completion, Mapping) else completion
+    if not isinstance(messages, (list, tuple)) or not all(map(_is_message, messages)):
+        return ModelOutput(completion, [])
     if not messages or field_of(messages[-1], "role") != "assistant":
-        return ModelOutput(None, messages)
-    return ModelOutput(text_of(field_of(messages[-1], "content")), messages)
+        return ModelOutput(None, list(messages))
+    content = field_of(messages[-1], "content")
+    return ModelOutput(text_of(content) if _is_content(content) else content, list(messages))
+
+
+def _is_content(content: Any) -> bool:
+    """Whether it is what a message has: text, nothing, or parts, of which some may be pictures."""
+    if not isinstance(content, (list, tuple)):
+        return content is None or isinstance(content, str)
+    return all(isinstance(part, (str, Mapping)) or hasattr(part, "type") for part in content)
+
+
+def _is_message(message: Any) -> bool:
+    return "role" in message if isinstance(message, Mapping) else hasattr(message, "role")

@@ -70,10 +70,11 @@ def to_rows(
 ) -> list[dict[str, Any]]:
     """The rows of a request `{"query": […], "prompts": […], "labels": […]}`.
 
-    `final_response` is missing from a row whose query does not contain its prompt.
+    `final_response` is missing from a row whose query does not contain its prompt. A query that is
+    not text is passed on as the response, for the scoring boundary to abstain from.
     """
-    queries = _texts(body, "query")
-    prompts = _texts(body, "prompts")
+    queries = _list(body, "query")
+    prompts = _list(body, "prompts")
     labels = body.get("labels")
     if labels is None:
         labels = [None] * len(queries)
@@ -82,8 +83,11 @@ def to_rows(
     rows: list[dict[str, Any]] = []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         row: dict[str, Any] = {"query": query, "prompt": prompt, "label": label, "answer": label}
-        start = query.find(prompt)
-        if start >= 0:
+        are_texts = isinstance(query, str) and isinstance(prompt, str)
+        start = query.find(prompt) if are_texts else -1
+        if not isinstance(query, str):
+            row["final_response"] = query
+        elif start >= 0:
             row["final_response"] = strip_end_tokens(query[start + len(prompt) :], end_tokens)
         rows.append(row)
     return rows
@@ -119,10 +123,8 @@ def to_response(
     return {"rewards": list(rewards), "scores": list(rewards), "extra_logs": logs}
 
 
-def _texts(body: Mapping[str, Any], key: str) -> list[str]:
+def _list(body: Mapping[str, Any], key: str) -> list[Any]:
     texts = body.get(key)
     if not isinstance(texts, Sequence) or isinstance(texts, str):
         raise BadRecord(f"{key!r} should be a list of texts, not {texts!r:.80}")
-    if not all(isinstance(text, str) for text in texts):
-        raise BadRecord(f"{key!r} holds something that is not text")
     return list(texts)

@@ -84,7 +84,7 @@ def _data(task: Any) -> Mapping[str, Any]:
     return {}
 
 
-def _row(data: Mapping[str, Any], answer: str | None, messages: Any) -> dict[str, Any]:
+def _row(data: Mapping[str, Any], answer: Any, messages: Any) -> dict[str, Any]:
     row = {**data, "final_response": answer}
     if "answer" not in row and "ground_truth" in row:
         row["answer"] = row["ground_truth"]
@@ -93,7 +93,7 @@ def _row(data: Mapping[str, Any], answer: str | None, messages: Any) -> dict[str
     return row
 
 
-def _answer_of(episode: Any) -> str | None:
+def _answer_of(episode: Any) -> Any:
     """The agent's answer, where rLLM's own rewards look for it.
 
     The artifact of that name, the output of the last trajectory or of its last step, or the last
@@ -101,13 +101,12 @@ def _answer_of(episode: Any) -> str | None:
     """
     artifacts = field_of(episode, "artifacts") or {}
     if "answer" in artifacts:
-        return str(artifacts["answer"])
+        return artifacts["answer"]
     trajectory = _last(episode, "trajectories")
     output = field_of(trajectory, "output") or field_of(_last(trajectory, "steps"), "output")
     steps = reversed(field_of(trajectory, "steps") or [])
     responses = (field_of(step, "model_response") for step in steps)
-    answer = output or next((response for response in responses if response), None)
-    return None if answer is None else str(answer)
+    return output or next((response for response in responses if response), None)
 
 
 def _messages_of(episode: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, bind
 from assay.adapters.messages import read_completion
+from assay.runner.batch import at_place
 from assay.schema.score import Score
 
 MACHINERY = ("trainer_state", "log_extra", "log_metric", "completion_ids")
@@ -95,6 +96,7 @@ def _report(
     binding: Binding, title: str, scores: Sequence[Score], columns: Mapping[str, Any]
 ) -> list[float | None]:
     """The numbers for TRL; the parts and the reasons go to its log, if it has one."""
+    placed = [at_place(score, f"row {number}") for number, score in enumerate(scores, 1)]
     log_metric, log_extra = columns.get("log_metric"), columns.get("log_extra")
     if log_metric is not None:
         # The same keys on every process and every batch: TRL gathers them across processes.
@@ -102,7 +104,7 @@ def _report(
             log_metric(f"{title}/{part}", _mean([score.parts[part] for score in scores]))
         log_metric(f"{title}/abstained", _mean([float(score.abstained) for score in scores]))
     if log_extra is not None:
-        log_extra(f"{title}/because", [score.because for score in scores])
+        log_extra(f"{title}/because", [score.because for score in placed])
     return [score["reward"] for score in scores]
 
 

@@ -178,7 +178,7 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
     if rows and all(CHOICE.fullmatch(sample.reference_text) for sample in rows):
         return "choice"
     shares: dict[Kind, tuple[float, AnswerFrame]] = {
-        kind: _discrimination(session, kind) for kind in GUESSED
+        kind: _kind_share(session, kind) for kind in GUESSED
     }
     share, frame = shares["maths"]
     if "box" in frame.name and share >= HALF:
@@ -228,7 +228,7 @@ def _follows_tools(session: AuditSession) -> bool:
     return any(one.value != other.value for one, other in zip(with_tool, without, strict=True))
 
 
-def _discrimination(session: AuditSession, kind: Kind) -> tuple[float, AnswerFrame]:
+def _kind_share(session: AuditSession, kind: Kind) -> tuple[float, AnswerFrame]:
     """The share of references that are paid, plus that of their other forms, less that of wrong
     answers; and where the target looks for them."""
     samples = built_in(kind)[:KIND_ROWS]

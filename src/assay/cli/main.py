@@ -11,7 +11,7 @@ import click
 
 from assay import __version__
 from assay.cli.groups import NamingGroup
-from assay.errors import AssayError, UsageError
+from assay.errors import AssayError, TooManyAbstained, UsageError
 
 COMMANDS = {
     "run": "Run an agent on a benchmark, and keep every attempt.",
@@ -78,6 +78,8 @@ def main(arguments: list[str] | None = None) -> Any:
         return 130
     except AssayError as error:
         click.echo(f"assay: {error}", err=True)
+        if isinstance(error, TooManyAbstained):
+            return 3
         return 2 if isinstance(error, UsageError) else 1
     except OSError as error:
         if error.filename is None:

@@ -34,6 +34,28 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 """The option `--json`, passed on as `as_json`."""
 
 
+column_option = click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="PARAMETER=COLUMN",
+    help="Where a parameter of the reward is found, such as answer=solution.",
+)
+"""The option `--column PARAMETER=COLUMN`, passed on as `columns`; `column_map` reads it."""
+
+
+def column_map(columns: Sequence[str]) -> dict[str, str]:
+    """Which column holds a parameter; raises `BadParameter` for a text that is no pair."""
+    pairs = [text.partition("=") for text in columns]
+    for parameter, equals, column in pairs:
+        if not (parameter and equals and column):
+            raise BadParameter(
+                f"--column {parameter + equals + column!r} is not PARAMETER=COLUMN, such as "
+                "answer=solution"
+            )
+    return {parameter: column for parameter, _, column in pairs}
+
+
 def key_value(text: str, option: str) -> tuple[str, Any]:
     """`key=value`; the value is JSON where it can be read as such, else the text itself.
 

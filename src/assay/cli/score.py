@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import orjson
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from assay.cli.engines import engine_options, import_modules, opened_engine
-from assay.cli.options import options_of, runs_option
+from assay.cli.options import column_map, column_option, options_of, runs_option
 from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
-from assay.errors import BadParameter, BadRecord, UnknownName
+from assay.errors import AssayError, BadParameter, BadRecord, TooManyAbstained, UnknownName
 from assay.registry import find_reward
+from assay.runner.counts import AbstentionLimit, RewardCounts, nothing_scored
 from assay.runner.engine import Engine, EngineName
-from assay.runner.files import FileReport, score_file
+from assay.runner.files import FileReport, check_source, score_file
 from assay.runner.folders import score_folder
 from assay.runner.results import encode
 from assay.runner.shard_rows import InputRow, plan_shards, read_rows, read_stream
-from assay.runner.shard_scoring import RewardCounts, score_rows
+from assay.runner.shard_scoring import bind_columns, score_rows
 from assay.schema.score import Abstained, Score
 from assay.scoring.scorer import Scorer
 
@@ -48,9 +51,16 @@ SHOWN_ROWS = 50
 @click.option(
     "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
 )
+@column_option
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy this column into the results.")
 @click.option("--resume", is_flag=True, help="Continue a job that was stopped.")
 @click.option("--overwrite", is_flag=True, help="Replace what --out names.")
+@click.option(
+    "--max-abstained",
+    "most",
+    metavar="N|SHARE",
+    help="Stop when more rows abstain than this: 100, 0.05 or 5%.",
+)
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="JSON on stdout, also in a terminal.")
 @click.option("--table", "as_table", is_flag=True, help="A table on stdout, also in a pipe.")
@@ -63,24 +73,30 @@ def command(
     address: str | None,
     imports: Sequence[str],
     params: Sequence[str],
+    columns: Sequence[str],
     keep: Sequence[str],
     resume: bool,
     overwrite: bool,
+    most: str | None,
     runs_dir: Path,
     as_json: bool,
     as_table: bool,
 ) -> None:
-    """Score every row of FILE (JSONL or Parquet; `-` reads JSONL from stdin), or a RUN again.
+    """Score every row of FILE (JSONL, CSV or Parquet; `-` is JSONL from stdin), or a RUN again.
 
     All files of a FOLDER are scored into a folder of Parquet files.
 
     A row is an object whose columns the reward asks for by name: final_response, answer,
-    trajectory and so on; `assay list rewards NAME` tells which. A row that cannot be read, or
-    lacks a column, abstains with its line number.
+    trajectory and so on; `assay list rewards NAME` tells which, and --column answer=solution that
+    a column has another name. A row that cannot be read, or lacks a column, abstains with its line
+    number.
 
     Without --out a terminal gets a table of the first rows with the reasons, and a pipe gets one
     JSON object a row. With --out the job is resumable: stop it with Ctrl-C or kill it, and give
     --resume.
+
+    Exit codes: 0 done, 1 when a reward scored none of the rows, 2 when the call makes no sense, 3
+    when --max-abstained stopped the job; --resume continues it.
 
     A RUN (a folder, an id, the beginning of one, `latest`) is scored again into a child run
     beside it, from what was recorded: nothing is executed.
@@ -89,29 +105,59 @@ def command(
     assay score answers.jsonl --reward qa_f1_reward
     assay score answers.jsonl --reward qa_f1_reward,math_equal_reward --out scored.jsonl --workers 2
     assay score answers.jsonl --reward qa_f1_reward --param mode=hotpot --json | jq .scores
+    assay score train.csv --reward math_equal_reward --column answer=solution --max-abstained 5%
     assay score rows/ --reward qa_f1_reward --out scored/ --engine ray --address auto
     assay score runs/20260329-122135-d4b692 --reward fuzzy_answer_reward
     """
     import_modules(imports)
-    scorers = _scorers([name.strip() for name in rewards.split(",") if name.strip()], params)
+    unbound = _scorers([name.strip() for name in rewards.split(",") if name.strip()], params)
+    scorers = list(bind_columns(unbound, column_map(columns)))
+    max_abstained = _count_or_share(most)
     recorded = _find_run(source, runs_dir)
     if recorded is not None:
-        if out or keep or resume or overwrite:
+        if out or keep or resume or overwrite or columns or most:
             raise BadParameter("a run is scored into a child run; --out and the like are for files")
         _score_run(recorded, scorers, as_json=as_json)
         return
+    counts: Mapping[str, RewardCounts]
     if out is not None:
         with opened_engine(engine, address, workers) as opened:
-            report = _score_to_file(source, scorers, out, keep, opened, resume, overwrite)
+            report = _score_to_file(
+                source, scorers, out, keep, max_abstained, opened, resume, overwrite
+            )
         _show_report(report, as_json)
-    elif resume:
-        raise BadParameter("--resume needs --out: only a job with a result file can be continued")
-    elif engine != "local" or Path(source).is_dir():
-        raise BadParameter("a folder, and the engine 'ray', need --out: where the results go")
-    elif as_json or not (as_table or sys.stdout.isatty()):
-        _print_lines(source, scorers, keep)
+        counts = report.rewards
     else:
-        _print_table(source, scorers)
+        _check_without_out(source, engine, resume=resume)
+        limit = AbstentionLimit.of(max_abstained)
+        if as_json or not (as_table or sys.stdout.isatty()):
+            counts = _print_lines(source, scorers, keep, limit)
+        else:
+            counts = _print_table(source, scorers, limit)
+    if failures := list(nothing_scored(counts)):
+        raise AssayError("\n       ".join(failures))
+
+
+def _check_without_out(source: str, engine: EngineName, *, resume: bool) -> None:
+    """Raise `BadParameter` for what only a job with results in a file can do."""
+    if resume:
+        raise BadParameter("--resume needs --out: only a job with a result file can be continued")
+    if engine != "local" or Path(source).is_dir():
+        raise BadParameter("a folder, and the engine 'ray', need --out: where the results go")
+
+
+def _count_or_share(text: str | None) -> float | None:
+    """`100` is a count, `0.05` and `5%` are shares."""
+    if text is None:
+        return None
+    try:
+        if text.endswith("%"):
+            return float(text.removesuffix("%")) / 100
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise BadParameter(
+            f"--max-abstained {text!r}; give a number of rows, or a share such as 0.05 or 5%"
+        ) from None
 
 
 def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
@@ -171,6 +217,7 @@ def _score_to_file(
     scorers: list[Scorer],
     out: str,
     keep: Sequence[str],
+    max_abstained: float | None,
     engine: Engine,
     resume: bool,
     overwrite: bool,
@@ -193,12 +240,13 @@ def _score_to_file(
                 scorers,
                 out,
                 keep=keep,
+                max_abstained=max_abstained,
                 engine=engine,
                 resume=resume,
                 overwrite=overwrite,
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
             )
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TooManyAbstained):
             bar.stop()
             click.echo(
                 "stopped; what is finished is kept: the same command with --resume", err=True
@@ -206,28 +254,36 @@ def _score_to_file(
             raise
 
 
-def _rows(source: str) -> Iterator[InputRow]:
+def _rows(source: str, scorers: Sequence[Scorer]) -> Iterator[InputRow]:
     if source == "-":
         return read_stream(sys.stdin.buffer)
     path = Path(source)
     if not path.is_file():
         raise BadRecord(f"there is no file {source!r}")
+    check_source(path, scorers)
     return (row for shard in plan_shards(path) for row in read_rows(path, shard))
 
 
-def _print_lines(source: str, scorers: list[Scorer], keep: Sequence[str]) -> None:
+def _print_lines(
+    source: str, scorers: list[Scorer], keep: Sequence[str], limit: AbstentionLimit | None
+) -> dict[str, RewardCounts]:
     counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
-    for scores, result in score_rows(scorers, _rows(source), keep):
-        _count(counts, scores)
+    for scores, result in score_rows(scorers, _rows(source, scorers), keep):
         sys.stdout.buffer.write(encode(result))
+        _count(counts, scores, limit)
     sys.stdout.buffer.flush()
-    progress_output().print(_counts_table(counts))
+    if limit is not None:
+        limit.check(counts, at_end=True)
+    _print_counts(progress_output(), counts)
+    return counts
 
 
-def _print_table(source: str, scorers: list[Scorer]) -> None:
+def _print_table(
+    source: str, scorers: list[Scorer], limit: AbstentionLimit | None
+) -> dict[str, RewardCounts]:
     console = output()
     counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
-    rows = _rows(source)
+    rows = _rows(source, scorers)
     recent: deque[InputRow] = deque()
 
     def remember() -> Iterator[InputRow]:
@@ -238,20 +294,27 @@ def _print_table(source: str, scorers: list[Scorer]) -> None:
     scored = score_rows(scorers, remember(), ())
     for scores, _ in islice(scored, SHOWN_ROWS):
         console.print(_row_table(recent.popleft(), scores))
-        _count(counts, scores)
+        _count(counts, scores, limit)
     beyond = 0
     for scores, _ in scored:
         recent.clear()
-        _count(counts, scores)
+        _count(counts, scores, limit)
         beyond += 1
     if beyond:
         console.print(f"… and {beyond:,} more rows; --out FILE keeps them all")
-    console.print(_counts_table(counts))
+    if limit is not None:
+        limit.check(counts, at_end=True)
+    _print_counts(console, counts)
+    return counts
 
 
-def _count(counts: dict[str, RewardCounts], scores: dict[str, Score]) -> None:
+def _count(
+    counts: dict[str, RewardCounts], scores: dict[str, Score], limit: AbstentionLimit | None
+) -> None:
     for name, score in scores.items():
         counts[name].add(score)
+    if limit is not None:
+        limit.check(counts)
 
 
 def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
@@ -269,7 +332,16 @@ def _row_table(row: InputRow, scores: dict[str, Score]) -> Table:
     return table
 
 
-def _counts_table(counts: dict[str, RewardCounts]) -> Table:
+def _print_counts(console: Console, counts: Mapping[str, RewardCounts]) -> None:
+    """The counts, and an example of each kind of abstention with how many there are."""
+    console.print(_counts_table(counts))
+    for name, totals in counts.items():
+        for example in sorted(totals.examples.values(), key=lambda example: -example.count):
+            text = f"{name} abstained from {example.count:,}: {plain(example.because, 200)}"
+            console.print(Text(text, style="dim"))
+
+
+def _counts_table(counts: Mapping[str, RewardCounts]) -> Table:
     table = table_of("reward", "mean", "scored", "abstained", "errors")
     for name, totals in counts.items():
         abstained = sorted(totals.abstained.items())
@@ -288,14 +360,19 @@ def _show_report(report: FileReport, as_json: bool) -> None:
             "elapsed_s": round(report.elapsed_s, 3),
             "rows_per_s": round(report.rows_per_s),
             "rewards": {
-                name: {"mean": totals.mean, "scored": totals.scored, "abstained": totals.abstained}
+                name: {
+                    "mean": totals.mean,
+                    "scored": totals.scored,
+                    "abstained": totals.abstained,
+                    "examples": [asdict(example) for example in totals.examples.values()],
+                }
                 for name, totals in report.rewards.items()
             },
         }
         click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2))
         return
     console = output()
-    console.print(_counts_table(dict(report.rewards)))
+    _print_counts(console, report.rewards)
     console.print(
         f"{report.rows:,} rows in {report.elapsed_s:.1f} s ({report.rows_per_s:,.0f} rows/s), "
         f"written to {report.out}"

@@ -9,10 +9,12 @@ points: it is read as the character that it spells.
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from assay.errors import BadRecord
 
@@ -68,6 +70,22 @@ def load_record(data: bytes) -> dict[str, Any]:
     return value
 
 
+def open_file(path: Path) -> BinaryIO:
+    """The file, to be read. Raises `BadRecord` for what is none: a folder, a pipe, a circle of
+    links; a pipe is not waited for."""
+    try:
+        # A pipe that nobody writes to would be waited for without this.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise BadRecord(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadRecord(f"{str(path)!r} is not a file")
+    return os.fdopen(descriptor, "rb")
+
+
 def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLine]:
     """The terminated lines from byte `start` on, numbered on from `after`.
 
@@ -75,7 +93,7 @@ def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLi
     A file that does not exist has no lines.
     """
     try:
-        stream = path.open("rb")
+        stream = open_file(path)
     except FileNotFoundError:
         return
     with stream:

@@ -37,6 +37,12 @@ def count_rows(source: Path) -> list[int]:
         return [file.metadata.row_group(group).num_rows for group in groups]
 
 
+def column_names(source: Path) -> list[str]:
+    """The names of the columns."""
+    with _open(source) as file:
+        return list(map(str, file.schema_arrow.names))
+
+
 def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
     """The rows of one row group, a few at a time."""
     with _open(source) as file:

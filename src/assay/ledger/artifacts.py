@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 
 from assay.errors import BadRecord
+from assay.formats.lines import open_file
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -49,7 +50,8 @@ class Artifacts:
         """The content, checked against its hash."""
         path = self.path(sha256)
         try:
-            content = path.read_bytes()
+            with open_file(path) as stream:
+                content = stream.read()
         except FileNotFoundError as error:
             raise BadRecord(f"there is no artifact {sha256} in {str(self.folder)!r}") from error
         actual = hashlib.sha256(content).hexdigest()

@@ -1,21 +1,29 @@
 """An SQLite index over all runs of a folder: fast to ask, safe to delete.
 
 The run folders are the truth. `update` reads what was appended since the last time, by the byte
-offset that it keeps for each run; an index that is missing, damaged or of another version is
-built again.
+offset that it keeps for each run, after it has made sure that what it read before is still there,
+by a hash of all of it. The file is never changed: a new one is made aside and renamed into its
+place, so nobody waits for a lock, and a reader has the old one or the new one. An index that is
+missing, damaged or of another version is built again; where no file can be made it lives in memory.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import sqlite3
+import time
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from assay.errors import BadRecord
+from assay.formats.lines import open_file
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import INDEX, RunLayout, list_runs
 from assay.ledger.records import RawLine, episode_from_record, read_raw
@@ -26,15 +34,20 @@ from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
 from assay.schema.usage import Usage
 
-INDEX_VERSION = 4
-_HEAD_BYTES = 4_096
+INDEX_VERSION = 5
+SETTLED_S = 2.0
+"""A file that was changed less long ago may change again without another time of change."""
+STALE_DRAFT_S = 3_600.0
+"""A draft that is older was left by a process that was killed."""
+_BLOCK_BYTES = 1 << 20
 
 _TABLES = """
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, created_at TEXT, benchmark TEXT, agent TEXT, focus TEXT, parent TEXT,
     task_set TEXT, n_tasks INTEGER, repeats INTEGER, commit_id TEXT,
-    offset INTEGER NOT NULL, lines INTEGER NOT NULL, head TEXT NOT NULL, damaged INTEGER NOT NULL
+    offset INTEGER NOT NULL, lines INTEGER NOT NULL, digest TEXT NOT NULL, damaged INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE files (run_id TEXT PRIMARY KEY, signature TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE attempts (
     run_id TEXT NOT NULL, line INTEGER NOT NULL, attempt TEXT NOT NULL, task_id TEXT NOT NULL,
     repeat INTEGER NOT NULL, domain TEXT NOT NULL, stop_reason TEXT NOT NULL, scorer TEXT NOT NULL,
@@ -132,15 +145,15 @@ class LedgerIndex:
 
     def update(self) -> int:
         """The index says what the run folders say; returns how many lines were new."""
-        with self._connection() as database:
-            database.execute("BEGIN IMMEDIATE")
-            with database:
-                return self._update(database)
+        try:
+            return self._update()
+        except sqlite3.DatabaseError:
+            return self.rebuild()
 
     def rebuild(self) -> int:
         """The index is built again from the run folders; returns how many lines there are."""
-        self._delete()
-        return self.update()
+        self._memory = None
+        return self._renew(fresh=True)
 
     def runs(self) -> list[RunRow]:
         """All runs, oldest first, up to date."""
@@ -170,54 +183,177 @@ class LedgerIndex:
         return [mean for (mean,) in self._rows(query, (_text(run_id),))]
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        with self._connection() as database:
-            return database.execute(query, values).fetchall()
+        try:
+            with self._snapshot() as database:
+                return database.execute(query, values).fetchall()
+        except sqlite3.DatabaseError:
+            # A page is damaged that no question before had touched; or somebody deleted the file.
+            self.rebuild()
+            with self._snapshot() as database:
+                return database.execute(query, values).fetchall()
+
+    def _update(self) -> int:
+        try:
+            with self._snapshot() as database:
+                changes = _changes(database, self.runs_dir)
+        except _NoIndex:
+            return self._renew(fresh=True)
+        return self._renew(fresh=False) if changes else 0
 
     @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
+    def _snapshot(self) -> Iterator[sqlite3.Connection]:
+        """The index as it is; raises `_NoIndex`, a `DatabaseError`, where there is none."""
         if self._memory is not None:
             yield self._memory
             return
-        try:
-            database = _open(self.path)
-        except sqlite3.OperationalError:
-            self._memory = _open(None)
-            yield self._memory
-            return
-        except sqlite3.DatabaseError:
-            self._delete()
-            database = _open(self.path)
-        with closing(database):
+        if not self.path.is_file():
+            raise _NoIndex(f"there is no {str(self.path)!r}")
+        # Never changed under this name, so nobody's lock matters, and ours is not needed.
+        address = f"file:{quote(os.fsencode(self.path.absolute()))}?mode=ro&immutable=1"
+        with closing(_connect(address)) as database:
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version != INDEX_VERSION:
+                raise _NoIndex(f"an index of version {version}")
             yield database
 
-    def _delete(self) -> None:
-        self._memory = None
-        for path in (self.path, self.path.with_name(INDEX + "-journal")):
-            # Where nothing can be written there is nothing to delete either.
+    def _renew(self, *, fresh: bool) -> int:
+        """Put an index that is up to date in the place of this one; returns the new lines."""
+        if self._memory is not None:
+            return _bring_up_to_date(self._memory, self.runs_dir)
+        draft = self.path.with_name(f".{INDEX}.{uuid.uuid4().hex}.draft")
+        try:
+            self._delete_stale_drafts()
+            if not fresh:
+                shutil.copyfile(self.path, draft)
+            with closing(_connect(draft)) as database:
+                new = _bring_up_to_date(database, self.runs_dir)
+            if self.path.is_symlink() or not self.path.is_dir():
+                draft.replace(self.path)
+                return new
+        except (OSError, sqlite3.OperationalError):
+            pass  # A folder that cannot be written to, or a full disk.
+        finally:
             with suppress(OSError):
-                path.unlink(missing_ok=True)
+                draft.unlink(missing_ok=True)
+        self._memory = _connect(":memory:")
+        return _bring_up_to_date(self._memory, self.runs_dir)
 
-    def _update(self, database: sqlite3.Connection) -> int:
-        folders = {folder.name: folder for folder in list_runs(self.runs_dir)}
-        states = database.execute("SELECT run_id, offset, lines, head FROM runs")
-        indexed = {run_id: _State(*state) for run_id, *state in states}
-        for run_id in indexed.keys() - folders.keys():
-            _forget(database, run_id)
-        new = 0
-        for run_id, folder in folders.items():
-            new += _update_run(database, run_id, RunLayout(folder), indexed.get(run_id))
-        return new
+    def _delete_stale_drafts(self) -> None:
+        oldest = time.time() - STALE_DRAFT_S
+        for path in self.runs_dir.glob(f".{INDEX}.*.draft"):
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+
+
+class _NoIndex(sqlite3.DatabaseError):
+    """The file is no index of this version."""
+
+
+def _connect(place: str | Path) -> sqlite3.Connection:
+    database = sqlite3.connect(
+        place,
+        isolation_level=None,
+        uri=isinstance(place, str) and place.startswith("file:"),
+        # An index in memory outlives the thread that made it; its owner uses it in turn.
+        check_same_thread=False,
+    )
+    database.text_factory = lambda data: data.decode("utf-8", "surrogatepass")
+    return database
+
+
+def _changes(database: sqlite3.Connection, runs_dir: Path) -> bool:
+    """Whether a file of a run may say something else than it did."""
+    signatures = dict(database.execute("SELECT run_id, signature FROM files"))
+    folders = {folder.name: folder for folder in list_runs(runs_dir)}
+    return signatures.keys() != folders.keys() or any(
+        not signatures[run_id] or signatures[run_id] != _signature(RunLayout(folder))
+        for run_id, folder in folders.items()
+    )
+
+
+def _bring_up_to_date(database: sqlite3.Connection, runs_dir: Path) -> int:
+    """The tables say what the run folders say; returns how many lines were new."""
+    # A draft that is not finished is thrown away: there is nothing to undo, or to wait for.
+    database.execute("PRAGMA journal_mode = OFF")
+    database.execute("PRAGMA synchronous = OFF")
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version == 0:
+        for statement in _TABLES.split(";"):
+            database.execute(statement)
+        database.execute(f"PRAGMA user_version = {INDEX_VERSION}")
+    database.execute("BEGIN")
+    folders = {folder.name: folder for folder in list_runs(runs_dir)}
+    states = database.execute("SELECT run_id, offset, lines, digest FROM runs")
+    indexed = {run_id: _State(*state) for run_id, *state in states}
+    signatures = dict(database.execute("SELECT run_id, signature FROM files"))
+    for run_id in indexed.keys() - folders.keys():
+        _forget(database, run_id)
+    new = 0
+    for run_id, folder in folders.items():
+        layout = RunLayout(folder)
+        # Before anything is read: what is written meanwhile makes another one.
+        signature = _signature(layout)
+        if signature and signatures.get(run_id) == signature:
+            continue
+        state = indexed.get(run_id)
+        if state is not None and _manifest_part(signatures.get(run_id, "")) != _manifest_part(
+            _signature(layout, settled=False)
+        ):
+            state = None
+        new += _update_run(database, run_id, layout, state)
+        _remember_files(database, run_id, _signature(layout, settled=False), signature)
+    database.execute("COMMIT")
+    return new
+
+
+def _remember_files(database: sqlite3.Connection, run_id: str, now: str, before: str) -> None:
+    """Note what the files looked like, or the manifest alone where that may still change."""
+    signature = before if before else f"{_manifest_part(now)}|"
+    database.execute(
+        "INSERT OR REPLACE INTO files VALUES (CAST(? AS TEXT), ?)", (_text(run_id), signature)
+    )
+
+
+def _manifest_part(signature: str) -> str:
+    return signature.partition("|")[0]
+
+
+def _signature(layout: RunLayout, *, settled: bool = True) -> str:
+    """What changes when a file of the run does; empty if it was changed just now."""
+    parts = []
+    for path in (layout.manifest, layout.episodes):
+        try:
+            stat = path.stat()
+        except OSError as error:
+            parts.append(f"none {error.errno}")
+            continue
+        changed_ns = max(stat.st_mtime_ns, stat.st_ctime_ns)
+        if settled and abs(time.time() - changed_ns / 1e9) < SETTLED_S:
+            return ""
+        parts.append(f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}")
+    return "|".join(parts)
 
 
 def _update_run(
     database: sqlite3.Connection, run_id: str, layout: RunLayout, state: _State | None
 ) -> int:
-    if state is None or not _grew_from(layout.episodes, state):
+    """Index what the run's file has beyond the state; all of it, if it is another file."""
+    try:
+        if state is None or _digest(layout.episodes, state.offset) != state.digest:
+            _forget(database, run_id)
+            _insert_run(database, run_id, layout)
+            state = _State()
+        return _add_lines(database, run_id, layout, state)
+    except (BadRecord, OSError) as error:
+        # A directory, a pipe or a circle of links in the place of a file: this run is not
+        # readable, and says so; the others are.
         _forget(database, run_id)
-        _insert_run(database, run_id, layout)
-        state = _State()
-    elif _size(layout.episodes) == state.offset:
+        _insert_run(database, run_id, layout, problem=str(error))
         return 0
+
+
+def _add_lines(database: sqlite3.Connection, run_id: str, layout: RunLayout, state: _State) -> int:
     selection = _selection(database, run_id)
     before = {line.number for line in selection.final.values()}
     offset, lines, damaged = state.offset, state.lines, 0
@@ -229,11 +365,10 @@ def _update_run(
         "UPDATE attempts SET counts = ? WHERE run_id = CAST(? AS TEXT) AND line = ?",
         ((number in after, _text(run_id), number) for number in before ^ after),
     )
-    head = _head(layout.episodes, offset)
     database.execute(
-        "UPDATE runs SET offset = ?, lines = ?, head = ?, damaged = damaged + ? "
+        "UPDATE runs SET offset = ?, lines = ?, digest = ?, damaged = damaged + ? "
         "WHERE run_id = CAST(? AS TEXT)",
-        (offset, lines, head, damaged, _text(run_id)),
+        (offset, lines, _digest(layout.episodes, offset), damaged, _text(run_id)),
     )
     return lines - state.lines
 
@@ -244,7 +379,7 @@ class _State:
 
     offset: int = 0
     lines: int = 0
-    head: str = ""
+    digest: str = ""
 
 
 def _add_attempt(
@@ -299,9 +434,14 @@ def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
     )
 
 
-def _insert_run(database: sqlite3.Connection, run_id: str, layout: RunLayout) -> None:
+def _insert_run(
+    database: sqlite3.Connection, run_id: str, layout: RunLayout, problem: str = ""
+) -> None:
+    """Insert the row of a run; one with a problem shows that in the place of its focus."""
     try:
         manifest = read_manifest(layout)
+        if problem:
+            manifest = manifest.model_copy(update={"focus": f"unreadable: {problem}"})
     except BadRecord as error:
         manifest = RunManifest(run_id="", benchmark="", agent="", focus=f"unreadable: {error}")
     values = (
@@ -327,37 +467,9 @@ def _insert(database: sqlite3.Connection, table: str, row: Iterable[Any]) -> Non
 
 
 def _forget(database: sqlite3.Connection, run_id: str) -> None:
-    for table in ("attempts", "runs"):
+    for table in ("attempts", "runs", "files"):
         query = f"DELETE FROM {table} WHERE run_id = CAST(? AS TEXT)"  # noqa: S608 - constants
         database.execute(query, (_text(run_id),))
-
-
-def _open(path: Path | None) -> sqlite3.Connection:
-    """A connection with the tables in place; a `DatabaseError` means that the file is no index."""
-    database = sqlite3.connect(
-        ":memory:" if path is None else path,
-        isolation_level=None,
-        timeout=30.0,
-        # An index in memory outlives the thread that made it; its owner uses it in turn.
-        check_same_thread=path is not None,
-    )
-    try:
-        database.text_factory = lambda data: data.decode("utf-8", "surrogatepass")
-        # What a power cut destroys is built again; there is nothing to wait for.
-        database.execute("PRAGMA synchronous = OFF")
-        database.execute("BEGIN IMMEDIATE")
-        (version,) = database.execute("PRAGMA user_version").fetchone()
-        if version not in (0, INDEX_VERSION):
-            raise sqlite3.DatabaseError(f"an index of version {version}")
-        if version == 0:
-            for statement in _TABLES.split(";"):
-                database.execute(statement)
-            database.execute(f"PRAGMA user_version = {INDEX_VERSION}")
-        database.execute("COMMIT")
-    except sqlite3.Error:
-        database.close()
-        raise
-    return database
 
 
 def _text(value: str) -> bytes:
@@ -365,20 +477,15 @@ def _text(value: str) -> bytes:
     return value.encode("utf-8", "surrogatepass")
 
 
-def _head(path: Path, offset: int) -> str:
-    """A hash of the first bytes that were indexed: a file that was replaced has another one."""
+def _digest(path: Path, end: int) -> str:
+    """A hash of the file up to that byte, or of all of it where it is shorter."""
+    digest = hashlib.blake2b(digest_size=16)
     try:
-        with path.open("rb") as stream:
-            head = stream.read(min(offset, _HEAD_BYTES))
+        stream = open_file(path)
     except FileNotFoundError:
-        head = b""
-    return hashlib.sha256(head).hexdigest()
-
-
-def _grew_from(path: Path, state: _State) -> bool:
-    """Whether what was indexed is still the beginning of the file."""
-    return _size(path) >= state.offset and _head(path, state.offset) == state.head
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+        return digest.hexdigest()
+    with stream:
+        while end > 0 and (block := stream.read(min(end, _BLOCK_BYTES))):
+            digest.update(block)
+            end -= len(block)
+    return digest.hexdigest()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import unicodedata
 from pathlib import Path
@@ -73,7 +74,10 @@ def list_runs(runs_dir: Path) -> list[Path]:
     """The folders of all runs, oldest first as far as their names sort by time."""
     if not runs_dir.is_dir():
         return []
-    return sorted(path.parent for path in runs_dir.glob("*/manifest.json"))
+    # Also where it is a link that leads nowhere: such a run is damaged, and not gone.
+    return sorted(
+        folder for folder in runs_dir.iterdir() if os.path.lexists(folder / "manifest.json")
+    )
 
 
 def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 
 from assay.errors import BadRecord
-from assay.formats.lines import load_record
+from assay.formats.lines import load_record, open_file
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import RunLayout, find_run, safe_name
@@ -234,7 +234,8 @@ class Run:
             return ()
         path = self._layout.steps_of(stored.episode.attempt)
         try:
-            actual = hashlib.sha256(path.read_bytes()).hexdigest()
+            with open_file(path) as stream:
+                actual = hashlib.sha256(stream.read()).hexdigest()
         except FileNotFoundError as error:
             raise BadRecord(f"there is no {str(path)!r}") from error
         if actual != stored.steps.sha256:
@@ -254,7 +255,8 @@ class Run:
 def read_manifest(layout: RunLayout, migrations: Sequence[Migration] = MIGRATIONS) -> RunManifest:
     """The manifest of a run folder, brought to this version of the schema."""
     try:
-        record = load_record(layout.manifest.read_bytes())
+        with open_file(layout.manifest) as stream:
+            record = load_record(stream.read())
         manifest = RunManifest.model_validate(upgrade(record, "manifest", migrations))
         safe_name(manifest.run_id, "run id")
         # Recorded by somebody else, or before secrets were left out.
@@ -263,7 +265,7 @@ def read_manifest(layout: RunLayout, migrations: Sequence[Migration] = MIGRATION
         raise BadRecord(
             f"{str(layout.folder)!r} is not a run: it has no {layout.manifest.name}"
         ) from error
-    except (BadRecord, ValidationError) as error:
+    except (BadRecord, ValidationError, OSError) as error:
         raise BadRecord(f"{str(layout.manifest)!r}: {error!s:.300}") from error
 
 

@@ -12,12 +12,12 @@ import atexit
 import os
 import shutil
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from assay.errors import DeadResource, MissingExtra
 
@@ -37,6 +37,7 @@ FLAGS: Final = (
     "--disable-sync",
     "--disable-extensions",
     "--mute-audio",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 """Nothing that talks to anyone but the pages the agent opens."""
 
@@ -83,6 +84,15 @@ def playwright_error() -> type[Exception]:
     return Error
 
 
+class LocalServer(Protocol):
+    """What the pages of a browser need beside it, on its event loop."""
+
+    port: int
+
+    async def close(self) -> None:
+        """End the server and its connections."""
+
+
 class Browser:
     """A running Chromium, started when first needed, on a thread of its own.
 
@@ -98,6 +108,7 @@ class Browser:
         self._playwright: Playwright | None = None
         self._chromium: Chromium | None = None
         self._ready: dict[str, asyncio.Task[Tab | None]] = {}
+        self._servers: dict[Hashable, LocalServer] = {}
         self._used_at = self._loop.time()
         self._given_up = False
         self._closed = False
@@ -171,6 +182,13 @@ class Browser:
             executable_path=find_chromium(), headless=self._headless, args=flags
         )
 
+    async def port_of(self, key: Hashable, start: Callable[[], Awaitable[LocalServer]]) -> int:
+        """The port of a local server that ends with Chromium, started if need be; for `run`."""
+        async with self._starting:
+            if key not in self._servers:
+                self._servers[key] = await start()
+            return self._servers[key].port
+
     async def new_tab(self, **options: Any) -> Tab:
         """A tab in a fresh context, without cookies or history of any other; for use in `run`.
 
@@ -214,6 +232,9 @@ class Browser:
         self._given_up = True
 
     async def _stop(self) -> None:
+        servers, self._servers = self._servers, {}
+        for server in servers.values():
+            await server.close()
         ready, self._ready = self._ready, {}
         for task in ready.values():
             task.cancel()

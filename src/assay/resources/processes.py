@@ -153,7 +153,13 @@ def kill_at_close(fd: int, owner: int) -> bool:
 def worker_pool(
     workers: int, prepare: Callable[..., None] | None = None, arguments: tuple[Any, ...] = ()
 ) -> ProcessPoolExecutor:
-    """A pool of spawned processes; they end when the parent does, even by SIGKILL."""
+    """A pool of spawned processes; they end when the parent does, even by SIGKILL.
+
+    A worker that is itself starting, and imports the script that starts workers, ends quietly: the
+    pool that it belongs to says why, by `naming_losses`.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)
     return ProcessPoolExecutor(
         max_workers=workers,
         mp_context=multiprocessing.get_context("spawn"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import Future
 from itertools import islice
 from typing import Any
 
 from assay.errors import BadParameter, MissingParameter
+from assay.formats.tables import read_table
 from assay.resources.processes import naming_losses, worker_pool
+from assay.runner.counts import AbstentionLimit, RewardCounts
 from assay.schema.score import Abstained, Json, Score
 from assay.schema.values import describe
 from assay.scoring.scorer import ROW_REASONS, Scorer
@@ -20,25 +22,42 @@ ROWS_PER_TASK = 512
 
 
 def score_batch(
-    reward: str | Callable[..., Any],
-    rows: Iterable[Mapping[str, Any]],
+    reward: str | Callable[..., Any] | Scorer,
+    rows: Any,
     *,
     params: Mapping[str, Json] | None = None,
+    columns: Mapping[str, str] | None = None,
     workers: int = 1,
-) -> Iterator[Score]:
+    max_abstained: float | None = None,
+) -> ScoreStream:
     """The score of every row, in order, as a stream.
 
-    A row that is not a mapping, or lacks a column that the reward needs, abstains (`bad_row`)
-    with its number; it never ends the batch. At most a few thousand rows are held at a time, so
-    `rows` may be endless. More than one worker pays off only when scoring a row costs more than
-    sending it to another process; for files, `assay score` lets workers read for themselves.
+    `rows` is an iterable of mappings, a data frame, a data set or a slice of one, an Arrow table,
+    or a mapping of columns; anything else raises `BadParameter`. `columns` says which column holds
+    a parameter of the reward: `{"answer": "solution"}`.
+
+    A row that is not a mapping, lacks a column or holds what the reward cannot read abstains with
+    its number (`bad_row`, `bad_reference`, `bad_response`); it never ends the batch. A column that
+    the whole table lacks raises `MissingParameter`. More abstentions than `max_abstained`, a number
+    of rows or a share of them, raise `TooManyAbstained`.
+
+    At most a few thousand rows are held at a time, so `rows` may be endless. More than one worker
+    pays off only when scoring a row costs more than sending it to another process; for files,
+    `assay score` lets workers read for themselves.
     """
     if workers < 1:
         raise BadParameter(f"workers={workers!r}; at least one is needed")
-    scorer = Scorer(reward, params)
-    numbered = enumerate(rows, start=1)
+    scorer = _scorer(reward, params, columns)
+    limit = AbstentionLimit.of(max_abstained)
+    table = read_table(rows)
+    if table.columns is not None:
+        check_table(scorer, table.columns)
+    if limit is not None and isinstance(table.rows, Sized):
+        limit = limit.of_rows(len(table.rows))
+    numbered = enumerate(table.rows, start=1)
     if workers == 1:
-        return (score_row(scorer, row, f"row {number}") for number, row in numbered)
+        scores = (score_row(scorer, row, f"row {number}") for number, row in numbered)
+        return ScoreStream(scores, scorer.spec.name, limit)
     try:
         pickle.dumps(scorer)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
@@ -46,7 +65,81 @@ def score_batch(
             f"{scorer.spec.name} cannot be sent to another process ({error}); define it with `def` "
             "in a module, or leave `workers` at 1"
         ) from error
-    return naming_losses(_in_processes(scorer, numbered, workers))
+    return ScoreStream(
+        naming_losses(_in_processes(scorer, numbered, workers)), scorer.spec.name, limit
+    )
+
+
+class ScoreStream(Iterator[Score]):
+    """Scores as they are made, and the counts of those that have been.
+
+    `mean` is over what was scored, and `abstained` counts the rest by reason.
+    """
+
+    def __init__(
+        self, scores: Iterator[Score], reward: str, limit: AbstentionLimit | None = None
+    ) -> None:
+        self._scores = scores
+        self._reward = reward
+        self._limit = limit
+        self.counts = RewardCounts()
+
+    def __next__(self) -> Score:
+        score = next(self._scores, None)
+        if score is not None:
+            self.counts.add(score)
+        if self._limit is not None:
+            self._limit.check({self._reward: self.counts}, at_end=score is None)
+        if score is None:
+            raise StopIteration
+        return score
+
+    @property
+    def mean(self) -> float | None:
+        """Over what was scored so far; `None` when nothing was."""
+        return self.counts.mean
+
+    @property
+    def abstained(self) -> dict[str, int]:
+        """How many abstained so far, by reason."""
+        return self.counts.abstained
+
+    def close(self) -> None:
+        """End the workers; no further score comes."""
+        close = getattr(self._scores, "close", None)
+        if close is not None:
+            close()
+
+
+def mean(scores: Iterable[Score]) -> float | None:
+    """The mean of what was scored; abstentions are left out. `None` when nothing was scored."""
+    counts = RewardCounts()
+    for score in scores:
+        counts.add(score)
+    return counts.mean
+
+
+def _scorer(
+    reward: str | Callable[..., Any] | Scorer,
+    params: Mapping[str, Json] | None,
+    columns: Mapping[str, str] | None,
+) -> Scorer:
+    if not isinstance(reward, Scorer):
+        return Scorer(reward, params, columns=columns)
+    options = {**reward.params, **(params or {})}
+    return Scorer(reward.spec.function, options, columns={**reward.columns, **(columns or {})})
+
+
+def check_table(scorer: Scorer, columns: Sequence[str], where: str = "the table") -> None:
+    """Raise `MissingParameter` if the reward needs a column that no row of a table has."""
+    for parameter in scorer.spec.required:
+        column = scorer.columns.get(parameter, parameter)
+        if column not in columns and column.partition(".")[0] not in columns:
+            raise MissingParameter(
+                f"{scorer.spec.name} needs {parameter!r}, and {where} has no column {column!r}; "
+                f"it has: {', '.join(columns)}; name the one that holds it: "
+                f"columns={{{parameter!r}: …}}, or --column {parameter}=NAME"
+            )
 
 
 def score_row(scorer: Scorer, row: Any, place: str) -> Score:

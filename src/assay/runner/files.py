@@ -11,16 +11,17 @@ import shutil
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.errors import BadRecord
 from assay.formats import parquet
+from assay.runner.batch import check_table
+from assay.runner.counts import RewardCounts
 from assay.runner.engine import Engine, LocalProcesses
 from assay.runner.results import join_shards, write_shard
-from assay.runner.shard_rows import SHARD_BYTES, fingerprint, plan_shards
+from assay.runner.shard_rows import SHARD_BYTES, column_names, fingerprint, plan_shards
 from assay.runner.shard_scoring import (
-    RewardCounts,
     RewardLike,
     RowProgress,
     ShardJob,
@@ -32,6 +33,7 @@ from assay.runner.shard_scoring import (
     read_plan,
     write_plan,
 )
+from assay.scoring.scorer import Scorer
 
 PLAN = "plan.json"
 
@@ -57,6 +59,8 @@ def score_file(
     out: str | Path,
     *,
     keep: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    max_abstained: float | None = None,
     workers: int = 1,
     engine: Engine | None = None,
     resume: bool = False,
@@ -64,15 +68,26 @@ def score_file(
     progress: RowProgress | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> FileReport:
-    """Every row of a JSONL or Parquet file scored into `out`, with the counts of what happened.
+    """Every row of a JSONL, CSV or Parquet file scored into `out`, with the counts.
 
     The bytes of `out` depend on the input, the rewards and their configuration alone: not on the
     number of workers, nor on how often the job was killed and resumed. A `Scorer` among the
     rewards brings its configuration. `engine` does the work instead of `workers` processes.
+
+    `columns` says which column holds a parameter of the rewards: `{"answer": "solution"}`. A row
+    that cannot be read abstains; more of these than `max_abstained`, a number of rows or a share of
+    them, raise `TooManyAbstained`, and the job can be resumed.
     """
-    scoring = make_shard_scoring(rewards, keep)
+    scoring = make_shard_scoring(rewards, keep, columns, max_abstained)
     job = _OneFileJob(Path(source), Path(out), scoring, engine or LocalProcesses(workers))
     return job.run(shard_bytes, resume=resume, overwrite=overwrite, progress=progress)
+
+
+def check_source(source: Path, scorers: Sequence[Scorer]) -> None:
+    """Raise `MissingParameter` if a file with a header lacks a column that a reward needs."""
+    names = column_names(source)
+    for scorer in scorers if names is not None else ():
+        check_table(scorer, names or (), source.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +111,17 @@ class FileJob(ABC):
         if progress is not None:
             progress(done, total)
         remaining = [job for job in jobs if job.number not in finished]
-        for counts in self.engine.map(self.scoring, remaining):
+        limit = self.scoring.limit and self.scoring.limit.of_rows(total)
+        for counts in self.engine.map(replace(self.scoring, limit=limit), remaining):
             finished[counts.number] = counts
             done += counts.rows
+            if limit is not None:
+                limit.check(merge_counts(self.scoring.scorers, finished.values()))
             if progress is not None:
                 progress(done, total)
         merged = merge_counts(self.scoring.scorers, (finished[job.number] for job in jobs))
+        if limit is not None:
+            limit.check(merged, at_end=True)
         self.close(jobs, done, merged)
         return FileReport(done, merged, time.monotonic() - start, resumed, self.out)
 
@@ -126,6 +146,7 @@ class _OneFileJob(FileJob):
             raise BadRecord(f"{str(self.out)!r} exists already; --overwrite replaces it")
         if parquet.is_parquet(self.out):
             parquet.check_installed()
+        check_source(self.source, self.scoring.scorers)
         shards = plan_shards(self.source, shard_bytes)
         plan = {
             "source": fingerprint(self.source),

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -24,12 +24,12 @@ from typing import Any, TypeVar
 
 from assay.errors import BadParameter, BadRecord, ResourceError
 from assay.formats import parquet
+from assay.runner.counts import RewardCounts
 from assay.runner.engine import Engine, LocalProcesses
 from assay.runner.files import FileJob, FileReport
 from assay.runner.shard_rows import SHARD_BYTES, Shard, fingerprint, plan_shards
 from assay.runner.shard_scoring import (
     FILE,
-    RewardCounts,
     RewardLike,
     RowProgress,
     ShardJob,
@@ -40,7 +40,7 @@ from assay.runner.shard_scoring import (
 )
 
 JOB = "_assay"
-LINES = {".jsonl", ".ndjson"}
+LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
 PLANNED_HERE_BYTES = 2 * 2**30
 """Input up to this size is cut into shards in this process, sooner than by starting workers."""
 T = TypeVar("T")
@@ -52,20 +52,23 @@ def score_folder(
     out: str | Path,
     *,
     keep: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    max_abstained: float | None = None,
     engine: Engine | None = None,
     resume: bool = False,
     overwrite: bool = False,
     progress: RowProgress | None = None,
     shard_bytes: int = SHARD_BYTES,
 ) -> FileReport:
-    """Every row of a folder of JSONL and Parquet files (or of one file) scored into `out`.
+    """Every row of a folder of JSONL, CSV and Parquet files (or of one) scored into `out`.
 
     `out` is a folder of Parquet files, one for each shard, whose bytes depend on the input, the
     rewards and their configuration alone. With `resume`, exactly the shards that are missing are
-    scored. Both folders have to be where every worker of the `engine` sees them.
+    scored. Both folders have to be where every worker of the `engine` sees them. `columns` and
+    `max_abstained` are those of `score_file`.
     """
     parquet.check_installed()
-    scoring = make_shard_scoring(rewards, keep)
+    scoring = make_shard_scoring(rewards, keep, columns, max_abstained)
     if FILE in scoring.keep:
         raise BadParameter(f"keep={FILE!r}: the results have a column of that name already")
     job = _FolderJob(Path(source), Path(out), scoring, engine or LocalProcesses())
@@ -170,11 +173,11 @@ class _FolderJob(FileJob):
         for name in names:
             if Path(name).suffix.lower() not in LINES and not parquet.is_parquet(Path(name)):
                 raise BadRecord(
-                    f"{name!r} in {str(self.source)!r} is neither .jsonl nor .parquet; move it "
+                    f"{name!r} in {str(self.source)!r} is no .jsonl, .csv or .parquet; move it "
                     "away, or let its name begin with '_' to have it passed over"
                 )
         if not names:
-            raise BadRecord(f"{str(self.source)!r} holds no .jsonl or .parquet file")
+            raise BadRecord(f"{str(self.source)!r} holds no .jsonl, .csv or .parquet file")
         return names
 
     def _map(self, read: Callable[[str], T], names: Sequence[str]) -> Iterator[T]:

@@ -1,21 +1,22 @@
 """Where the rows of a file are: shards that a worker can read without the others.
 
-A JSONL file is cut at line ends into shards of about the same size; a Parquet file is cut at its
-row groups. Both are read in small amounts, so memory does not grow with the file.
+A JSONL file is cut at line ends into shards of about the same size, a CSV file where a record
+begins; a Parquet file is cut at its row groups. All are read in small amounts, so memory does not
+grow with the file.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-import orjson
-
+from assay.errors import BadRecord
 from assay.formats import parquet
+from assay.formats.csv_rows import is_csv, read_header, read_records
+from assay.formats.exact_json import load_exact
 
 SHARD_BYTES = 4 * 1024 * 1024
 LINE_BYTES = 64 * 1024 * 1024
@@ -36,7 +37,7 @@ class Shard:
 
     index: int
     start: int
-    """First byte of a shard of JSONL; number of the row group of a shard of Parquet."""
+    """First byte of a shard of JSONL or CSV; number of the row group of a shard of Parquet."""
     end: int
     first_row: int
     """Line number of the first row in the whole file, counted from 1."""
@@ -46,7 +47,11 @@ class Shard:
 
 def plan_shards(source: Path, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
     """Every shard of the file; the same file always gives the same ones."""
-    return _plan_groups(source) if parquet.is_parquet(source) else _plan_lines(source, shard_bytes)
+    if parquet.is_parquet(source):
+        return _plan_groups(source)
+    if is_csv(source):
+        return _plan_records(source, shard_bytes)
+    return _plan_lines(source, shard_bytes)
 
 
 def read_rows(source: Path, shard: Shard) -> Iterator[InputRow]:
@@ -55,9 +60,20 @@ def read_rows(source: Path, shard: Shard) -> Iterator[InputRow]:
         values = parquet.read_rows(source, shard.start)
         yield from (InputRow(number, value) for number, value in enumerate(values, shard.first_row))
         return
+    if is_csv(source):
+        for record in read_records(source, shard.start, shard.first_row, shard.end):
+            yield InputRow(record.line, record.value, record.problem)
+        return
     with source.open("rb") as stream:
         stream.seek(shard.start)
         yield from read_stream(stream, shard.first_row, shard.end)
+
+
+def column_names(source: Path) -> list[str] | None:
+    """The columns that the rows of the file have, if it says so before they are read."""
+    if parquet.is_parquet(source):
+        return parquet.column_names(source)
+    return read_header(source) if is_csv(source) else None
 
 
 def fingerprint(source: Path) -> str:
@@ -73,12 +89,9 @@ def fingerprint(source: Path) -> str:
 def parse_line(line: bytes, number: int) -> InputRow:
     """One line as a row. NaN and other things that only Python's own JSON reads are let pass."""
     try:
-        return InputRow(number, orjson.loads(line))
-    except orjson.JSONDecodeError as error:
-        try:
-            return InputRow(number, json.loads(line))
-        except (ValueError, RecursionError):
-            return InputRow(number, None, f"line {number} is not JSON: {error}")
+        return InputRow(number, load_exact(line))
+    except BadRecord as error:
+        return InputRow(number, None, f"line {number} {error}")
 
 
 def read_stream(stream: BinaryIO, number: int = 1, end: int | None = None) -> Iterator[InputRow]:
@@ -110,6 +123,23 @@ def _plan_groups(source: Path) -> list[Shard]:
     for group, rows in enumerate(parquet.count_rows(source)):
         shards.append(Shard(group, group, group + 1, first_row, rows))
         first_row += rows
+    return shards
+
+
+def _plan_records(source: Path, shard_bytes: int) -> list[Shard]:
+    """Shards of whole records, for which all of them are read."""
+    shards: list[Shard] = []
+    start, rows, first_row = 0, 0, 0
+    end = 0
+    for record in read_records(source):
+        first_row = first_row or record.line
+        rows += 1
+        end = record.end
+        if end - start >= shard_bytes:
+            shards.append(Shard(len(shards), start, end, first_row, rows))
+            start, rows, first_row = end, 0, record.next_line
+    if rows:
+        shards.append(Shard(len(shards), start, end, first_row, rows))
     return shards
 
 

@@ -6,9 +6,9 @@ bytes behind, so it does not matter how often, where or by how many workers that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,9 +18,10 @@ from assay.errors import BadParameter, BadRecord, UnknownName
 from assay.registry import find_reward
 from assay.resources.files import atomic_write
 from assay.runner.batch import score_row
+from assay.runner.counts import AbstentionLimit, RewardCounts
 from assay.runner.results import result_of, write_shard
 from assay.runner.shard_rows import InputRow, Shard, read_rows
-from assay.schema.score import Abstained, Score
+from assay.schema.score import Score
 from assay.scoring.scorer import Scorer, without_defaults
 
 FILE = "file"
@@ -47,33 +48,6 @@ class ShardJob:
     """The file's name within its folder, for results that have to tell files apart."""
 
 
-@dataclass(slots=True)
-class RewardCounts:
-    """Running counts for one reward."""
-
-    scored: int = 0
-    total: float = 0.0
-    abstained: dict[str, int] = field(default_factory=dict)
-
-    def add(self, score: Score) -> None:
-        if isinstance(score, Abstained):
-            self.abstained[score.reason] = self.abstained.get(score.reason, 0) + 1
-        else:
-            self.scored += 1
-            self.total += score.value
-
-    def merge(self, other: RewardCounts) -> None:
-        self.scored += other.scored
-        self.total += other.total
-        for reason, count in other.abstained.items():
-            self.abstained[reason] = self.abstained.get(reason, 0) + count
-
-    @property
-    def mean(self) -> float | None:
-        """Over what was scored; abstentions are counted beside it, never in it."""
-        return self.total / self.scored if self.scored else None
-
-
 @dataclass(frozen=True, slots=True)
 class ShardCounts:
     """What was counted in a finished shard."""
@@ -89,6 +63,8 @@ class ShardScoring:
 
     scorers: tuple[Scorer, ...]
     keep: tuple[str, ...]
+    limit: AbstentionLimit | None = None
+    """When the job stops; a shard alone is stopped by it too, before it is finished."""
 
     def __call__(self, job: ShardJob) -> ShardCounts:
         """Write the results of the shard, then its counts, and return the counts."""
@@ -102,6 +78,8 @@ class ShardScoring:
                 for name, score in scores.items():
                     counts[name].add(score)
                 rows += 1
+                if self.limit is not None:
+                    self.limit.check(counts)
                 yield {**result, FILE: job.file} if job.file else result
 
         keep = (FILE, *self.keep) if job.file else self.keep
@@ -117,20 +95,54 @@ class ShardScoring:
 
     def config(self) -> dict[str, Any]:
         """What a resumed job has to have in common with the one that was stopped."""
+        columns = [scorer.columns for scorer in self.scorers]
         return {
             "rewards": [scorer.spec.id for scorer in self.scorers],
             "params": [scorer.params for scorer in self.scorers],
             "keep": list(self.keep),
+            **({"columns": columns} if any(columns) else {}),
         }
 
 
-def make_shard_scoring(rewards: Sequence[RewardLike], keep: Sequence[str]) -> ShardScoring:
+def make_shard_scoring(
+    rewards: Sequence[RewardLike],
+    keep: Sequence[str],
+    columns: Mapping[str, str] | None = None,
+    max_abstained: float | None = None,
+) -> ShardScoring:
     """The rewards, ready to score; raise `BadParameter` for none at all, or one of them twice."""
-    scorers = tuple(reward if isinstance(reward, Scorer) else Scorer(reward) for reward in rewards)
+    scorers = bind_columns(rewards, columns or {})
     names = [scorer.spec.name for scorer in scorers]
     if not names or len(set(names)) != len(names):
         raise BadParameter(f"rewards={names!r}; name at least one, and each only once")
-    return ShardScoring(scorers, tuple(keep))
+    return ShardScoring(scorers, tuple(keep), AbstentionLimit.of(max_abstained))
+
+
+def bind_columns(rewards: Sequence[RewardLike], columns: Mapping[str, str]) -> tuple[Scorer, ...]:
+    """The rewards with those of the columns that they take.
+
+    A `Scorer` that has columns of its own keeps them. Raises `BadParameter` for a parameter that
+    none of the rewards has.
+    """
+    scorers = [reward if isinstance(reward, Scorer) else Scorer(reward) for reward in rewards]
+    for parameter in columns:
+        if not any(takes(scorer, parameter) for scorer in scorers):
+            names = ", ".join(scorer.spec.name for scorer in scorers)
+            raise BadParameter(f"columns: none of {names} has a parameter {parameter!r}")
+    return tuple(_with_columns(scorer, columns) for scorer in scorers)
+
+
+def takes(scorer: Scorer, parameter: str) -> bool:
+    """Whether the reward has a parameter of that name, by name or among any others."""
+    spec = scorer.spec
+    return parameter in (*spec.required, *spec.optional) or spec.takes_any
+
+
+def _with_columns(scorer: Scorer, columns: Mapping[str, str]) -> Scorer:
+    own = {name: column for name, column in columns.items() if takes(scorer, name)}
+    if not own:
+        return scorer
+    return Scorer(scorer.spec.function, scorer.params, columns={**own, **scorer.columns})
 
 
 def score_rows(
@@ -154,7 +166,9 @@ def read_counts(job: ShardJob) -> ShardCounts | None:
         return None
     with suppress(FileNotFoundError, orjson.JSONDecodeError):
         record = orjson.loads(job.tally.read_bytes())
-        rewards = {name: RewardCounts(**counts) for name, counts in record["rewards"].items()}
+        rewards = {
+            name: RewardCounts.from_record(counts) for name, counts in record["rewards"].items()
+        }
         return ShardCounts(record["block"], record["rows"], rewards)
     return None
 

@@ -158,7 +158,8 @@ class Abstained(_FrozenScore):
     def __float__(self) -> float:
         raise NoScore(
             f"{self.scorer or 'the reward'} abstained ({self.reason}: {self.because}); "
-            "an abstention has no number: test `score.abstained` first"
+            "an abstention has no number: test `score.abstained` first, or leave them out of a "
+            "mean with `assay.mean(scores)`"
         )
 
     def __getitem__(self, key: str) -> Any:

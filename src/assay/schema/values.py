@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
@@ -38,10 +39,14 @@ class Unreadable(NamedTuple):
     because: str
 
 
-class LongInteger(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LongInteger:
     """An integer of more digits than Python reads, where it stood in JSON."""
 
     digits: int
+
+    def __repr__(self) -> str:
+        return f"<an integer of {self.digits:,} digits>"
 
 
 def plain(value: Any) -> Any:
@@ -146,7 +151,7 @@ def _is_writable(value: float | Decimal | Fraction) -> bool:
 
 def is_list(value: Any) -> bool:
     """Whether a plain value is several values in a row; a text and bytes are one."""
-    if isinstance(value, (str, bytes, bytearray, memoryview, LongInteger)):
+    if isinstance(value, (str, bytes, bytearray, memoryview)):
         return False
     return isinstance(value, (Sequence, AbstractSet))
 

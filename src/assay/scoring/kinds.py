@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
-from assay.registry.annotations import UNKNOWN, annotations_of
+from assay.registry.annotations import UNKNOWN, admits, annotations_of
 from assay.schema.values import is_list, is_missing, plain
 
 _Test: TypeAlias = Callable[[Any], bool]
@@ -41,6 +42,7 @@ _SIMPLE: Mapping[Any, ColumnKind] = {
     None: _NOTHING,
     types.NoneType: _NOTHING,
 }
+RESPONSE = "final_response"
 _LISTS = (list, tuple, set, frozenset, Sequence, Collection, Iterable)
 
 
@@ -64,6 +66,20 @@ def column_kinds(
         for name in names
     }
     return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+def asks_for_none(function: Callable[..., Any]) -> bool:
+    """Whether the reward wants to be called where there is no response.
+
+    Its annotation admits `None` (`str | None`, `object`), or `None` is the parameter's default. One
+    that names no type and takes the rollout's `context` does too, since it is the environment that
+    it asks; and one that does not read the response.
+    """
+    parameters = inspect.signature(function).parameters
+    if RESPONSE not in parameters or parameters[RESPONSE].default is None:
+        return True
+    annotation = annotations_of(function).get(RESPONSE, UNKNOWN)
+    return "context" in parameters if annotation is UNKNOWN else admits(annotation, None)
 
 
 def _kind(annotation: Any) -> ColumnKind | None:

@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter
 from assay.registry import RewardSpec, bound_options, find_reward
@@ -25,10 +25,9 @@ from assay.schema.score import Abstained, Json, Score, Scored
 from assay.schema.values import describe, is_missing, plain
 from assay.scoring.columns import NoSuchPath, check_columns, look_up
 from assay.scoring.failures import FAILURES, PASSED, message_of, traceback_of
-from assay.scoring.kinds import TEXT, ColumnKind, column_kinds
+from assay.scoring.kinds import RESPONSE, TEXT, ColumnKind, asks_for_none, column_kinds
 from assay.scoring.results import to_score
 
-RESPONSE = "final_response"
 ROW_REASONS = frozenset(
     {"bad_row", "bad_reference", "bad_response", "missing_reference", "unparseable_reference"}
 )
@@ -42,7 +41,16 @@ class Scorer:
     `{"answer": "solution"}`; a dotted path leads into a column.
     """
 
-    __slots__ = ("_has_scored", "_kinds", "_optional", "_required", "columns", "params", "spec")
+    __slots__ = (
+        "_has_scored",
+        "_kinds",
+        "_optional",
+        "_required",
+        "asks_for_none",
+        "columns",
+        "params",
+        "spec",
+    )
 
     def __init__(
         self,
@@ -54,7 +62,7 @@ class Scorer:
         self.spec: RewardSpec = find_reward(reward)
         self._required = self.spec.required
         self._optional = self.spec.optional
-        self._kinds = _kinds_of(self.spec)
+        self._kinds, self.asks_for_none = _signature_of(self.spec)
         options = {**bound_options(reward), **(params or {})}
         _check_params(self.spec, options)
         check_columns(self.spec, columns or {})
@@ -73,7 +81,7 @@ class Scorer:
         configuration (`BadParameter`): that is the caller's to mend, on every row alike.
         """
         arguments = self._arguments(columns)
-        if isinstance(arguments, Abstained):
+        if isinstance(arguments, (Scored, Abstained)):
             return arguments
         if self.spec.is_async:
             return _run_coroutine(self._score_async(arguments), self.spec.name)
@@ -90,7 +98,7 @@ class Scorer:
     async def score_async(self, columns: Mapping[str, Any]) -> Score:
         """As a call, without blocking the event loop: a plain function runs in a thread."""
         arguments = self._arguments(columns)
-        if isinstance(arguments, Abstained):
+        if isinstance(arguments, (Scored, Abstained)):
             return arguments
         return await self._score_async(arguments)
 
@@ -99,6 +107,11 @@ class Scorer:
         return Abstained(
             reason, because, self.spec.parts or (), scorer=self.spec.id, params=self.params
         )
+
+    def score_no_answer(self, because: str) -> Scored:
+        """The score where there is no response, of a reward that does not ask to be called then."""
+        parts = dict.fromkeys(self.spec.parts or ())
+        return Scored(0.0, because, parts).sign(self.spec.id, self.params)
 
     async def _score_async(self, arguments: dict[str, Any]) -> Score:
         if self.spec.is_async:
@@ -134,11 +147,11 @@ class Scorer:
             return self._failed(error)
         return self._sign(result)
 
-    def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any] | Abstained:
-        """What the reward is called with, or why this row cannot be read."""
+    def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any] | Score:
+        """What the reward is called with, or the score of a row that it is not called for."""
         try:
             arguments = self._pick(self._with_columns(columns))
-            return self._unreadable(arguments) or {**self.params, **arguments}
+            return self._refuse(arguments) or {**self.params, **arguments}
         except (MissingParameter, *PASSED):
             raise
         except NoSuchPath as error:
@@ -171,11 +184,14 @@ class Scorer:
                     arguments[name] = value
         return arguments
 
-    def _unreadable(self, arguments: dict[str, Any]) -> Abstained | None:
-        """The abstention, if a column is not of the kind that the reward's annotation declares.
+    def _refuse(self, arguments: dict[str, Any]) -> Score | None:
+        """The score of a row that the reward is not called for; `None` if it is.
 
-        Values of other libraries are replaced by Python's own where the kind is declared.
+        It abstains if a column is not of the kind that the reward's annotation declares. Values of
+        other libraries are replaced by Python's own where the kind is declared.
         """
+        if arguments.get(RESPONSE, "") is None and not self.asks_for_none:
+            return self.score_no_answer("there is no response")
         for name, kind in self._kinds.items():
             if name not in arguments:
                 continue
@@ -259,22 +275,30 @@ def _make_scorer(
     return Scorer(function, params, columns=columns)
 
 
-def _kinds_of(spec: RewardSpec) -> Mapping[str, ColumnKind]:
-    """What the reward's annotations declare; the response is text where they declare nothing."""
+class _Signature(NamedTuple):
+    """What a reward's annotations say."""
+
+    kinds: Mapping[str, ColumnKind]
+    """Of the columns that it takes; the response is text where nothing is declared."""
+    asks_for_none: bool
+
+
+def _signature_of(spec: RewardSpec) -> _Signature:
     try:
-        return _cached_kinds(spec.function, spec.required, spec.optional)
+        return _cached_signature(spec.function, spec.required, spec.optional)
     except TypeError:  # a callable that cannot be hashed
-        return _kinds(spec.function, spec.required, spec.optional)
+        return _signature(spec.function, spec.required, spec.optional)
 
 
-def _kinds(
+def _signature(
     function: Callable[..., Any], required: tuple[str, ...], optional: tuple[str, ...]
-) -> Mapping[str, ColumnKind]:
+) -> _Signature:
     names = [name for name in (*required, *optional) if name not in ("trajectory", "context")]
-    return column_kinds(function, names, default={RESPONSE: TEXT})
+    kinds = column_kinds(function, names, default={RESPONSE: TEXT})
+    return _Signature(kinds, asks_for_none(function))
 
 
-_cached_kinds = lru_cache(maxsize=256)(_kinds)
+_cached_signature = lru_cache(maxsize=256)(_signature)
 
 
 def _check_params(spec: RewardSpec, params: Mapping[str, Any]) -> None:

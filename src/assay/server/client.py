@@ -19,7 +19,6 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -109,13 +108,16 @@ class Client(_Connection[httpx.Client, None]):
     def score_batch(
         self,
         reward: str,
-        rows: Iterable[Mapping[str, Any]],
+        rows: Any,
         *,
         params: Mapping[str, Any] | None = None,
         columns: Mapping[str, str] | None = None,
         batch_rows: int = BATCH_ROWS,
     ) -> Iterator[Score]:
-        """The score of every row, in order, as a stream; `rows` may be endless."""
+        """The score of every row, in order, as a stream; `rows` may be endless.
+
+        `rows` and `columns` are as in `assay.score_batch`. A row that cannot be sent abstains.
+        """
         for batch in protocol.batches(rows, batch_rows):
             yield from self._ask(protocol.score_call(batch, reward, params, columns))
 
@@ -178,7 +180,7 @@ class AsyncClient(_Connection[httpx.AsyncClient, Awaitable[None]]):
     async def score_batch(
         self,
         reward: str,
-        rows: Iterable[Mapping[str, Any]],
+        rows: Any,
         *,
         params: Mapping[str, Any] | None = None,
         columns: Mapping[str, str] | None = None,

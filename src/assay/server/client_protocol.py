@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
 from assay.errors import BadParameter, BadRecord, ServerError
+from assay.formats.tables import read_table
 from assay.schema.episode import Step
-from assay.schema.score import Score, score_from_record
+from assay.schema.score import Abstained, Score, score_from_record
 from assay.schema.step_score import StepScore, step_score_from_record
+from assay.schema.values import describe, plain
 from assay.server.models import Readiness, RewardRecord, RewardsResponse, Status
 from assay.server.strict_json import read_json, write_json
 from assay.web.address import fits_header
@@ -50,28 +52,39 @@ class RowBatch(NamedTuple):
     first: int
     """The number of the first row among all."""
     rows: list[orjson.Fragment]
+    problems: dict[int, str]
+    """Why a row could not be sent, by its place in the batch; null stands in for it."""
 
 
-def batches(rows: Iterable[Mapping[str, Any]], max_rows: int) -> Iterator[RowBatch]:
-    """The rows in order, cut where a request would become too large."""
-    fragments: list[orjson.Fragment] = []
-    first, size = 1, 0
-    for number, row in enumerate(rows, start=1):
-        encoded = _encode(row, number)
-        if fragments and (len(fragments) >= max_rows or size + len(encoded) > BATCH_BYTES):
-            yield RowBatch(first, fragments)
-            fragments, first, size = [], number, 0
-        fragments.append(orjson.Fragment(encoded))
+def batches(rows: Any, max_rows: int) -> Iterator[RowBatch]:
+    """The rows of a table in order, cut where a request would become too large."""
+    batch, size = RowBatch(1, [], {}), 0
+    for number, row in enumerate(read_table(rows).rows, start=1):
+        encoded, problem = _encode(row, number)
+        if batch.rows and (len(batch.rows) >= max_rows or size + len(encoded) > BATCH_BYTES):
+            yield batch
+            batch, size = RowBatch(number, [], {}), 0
+        if problem:
+            batch.problems[len(batch.rows)] = problem
+        batch.rows.append(orjson.Fragment(encoded))
         size += len(encoded)
-    if fragments:
-        yield RowBatch(first, fragments)
+    if batch.rows:
+        yield batch
 
 
-def _encode(row: Mapping[str, Any], number: int) -> bytes:
+def _encode(row: Any, number: int) -> tuple[bytes, str]:
+    """The row as JSON; null, and why, if it cannot be sent."""
     try:
-        return write_json(dict(row), default=None)
-    except (TypeError, ValueError) as error:
-        raise BadRecord(f"row {number} cannot be sent as JSON: {error}") from error
+        return write_json(dict(row), default=_to_json), ""
+    except Exception as error:  # noqa: BLE001 - a row's objects may fail at anything
+        return b"null", f"row {number} cannot be sent as JSON: {error!s:.200}"
+
+
+def _to_json(value: Any) -> Any:
+    converted = plain(value)
+    if converted is value:
+        raise TypeError(f"it holds {describe(value)}")
+    return converted
 
 
 def score_call(
@@ -88,6 +101,10 @@ def score_call(
         scores = [_only_score(result) for result in read_json(answer)["results"]]
         if len(scores) != len(batch.rows):
             raise ServerError(f"the answer has {len(scores)} results for {len(batch.rows)} rows")
+        for place, problem in batch.problems.items():
+            score = scores[place]
+            parts, scorer = tuple(score.parts), score.scorer
+            scores[place] = Abstained("bad_row", problem, parts, {}, scorer, score.params)
         return scores
 
     return ServerCall("POST", "/v1/score", read, body)

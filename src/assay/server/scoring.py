@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from assay.server import jobs
-from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec, Turn
+from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec, Turn, UnreadableRow
 from assay.server.models import Status
 from assay.server.pool import LossCause, WorkerLost, WorkerPool
 from assay.server.settings import ServerSettings
@@ -26,6 +26,7 @@ CHUNKS_PER_WORKER = 2
 PACE_WINDOW_S = 10.0
 MAX_RETRY_AFTER_S = 60
 
+DEEP = "is nested too deeply"
 DIED = ("grader_error", "the worker process died on this row, twice")
 MEMORY = ("grader_error", "the worker process took more memory on this row than it may")
 STUCK = ("deadline", "it did not return, and others were waiting")
@@ -225,6 +226,8 @@ class ScoringService:
             return jobs.join_results([])
         try:
             return await self._pool.run(jobs.score_chunk, chunk, deadline)
+        except RecursionError:
+            return await self._score_apart(chunk, deadline)
         except WorkerLost as error:
             if error.cause == "deadline":
                 return jobs.abstain_all(chunk, *LATE)
@@ -240,6 +243,18 @@ class ScoringService:
             self._score_chunk(after, deadline),
         )
         return jobs.join_results(results)
+
+    async def _score_apart(self, chunk: RowChunk, deadline: float) -> ChunkResult:
+        """The scores of rows one of which is nested too deeply to be sent to a worker."""
+        if len(chunk.items) == 1:
+            ((number, _),) = chunk.items
+            empty = chunk._replace(items=[(number, UnreadableRow(DEEP))])
+            return await self._score_chunk(empty, deadline)
+        halves = (
+            chunk._replace(items=chunk.items[part])
+            for part in (slice(len(chunk.items) // 2), slice(len(chunk.items) // 2, None))
+        )
+        return jobs.join_results([await self._score_chunk(half, deadline) for half in halves])
 
     async def _score_again(self, chunk: RowChunk, cause: LossCause, deadline: float) -> ChunkResult:
         """The scores of a row at which a worker was lost; it may have been by chance."""

@@ -7,10 +7,12 @@ from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
 from assay.envs.browser.actions import parse_action
 from assay.envs.browser.digest import call_signature, info_digest, page_evidence
+from assay.envs.browser.gateway import AddressPolicy, own_places, start_gateway
 from assay.envs.browser.isolated import ActionFailed
 from assay.envs.browser.outcomes import classify_error, detect_block
 from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost, PageOptions
@@ -56,6 +58,9 @@ class BrowserEnvironment:
     Its task says `start_url`, and may say `search_url`, `selectors` (whose counts and texts an
     outcome contract reads) and `approved` (see `Gates`) in its metadata. Scores and gates never
     change what is done: an action without its gate is carried out, and recorded as such.
+
+    It reaches the public internet, and of this machine and private networks only where its start
+    page and its search are, and what `allow` lists (`host`, `host:port`, a network, or `*`).
     """
 
     name = "browser"
@@ -75,6 +80,7 @@ class BrowserEnvironment:
     timezone: str | None = None
     locale: str = "en-US"
     headless: bool = True
+    allow: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         options = get_args(Gates)
@@ -94,6 +100,7 @@ class BrowserEnvironment:
         self._targets: dict[str, ActionTarget] = {}
         self._dead = ""
         self._closed = False
+        self._allowed = AddressPolicy.of(self.allow or ())
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
         """The tasks' addresses are ones that it opens, and Chromium runs.
@@ -132,7 +139,11 @@ class BrowserEnvironment:
 
     async def _begin(self, task: Task, start: str) -> Observation:
         assert self._browser is not None
-        tab = await self._browser.new_tab(**self._context_options)
+        policy = await self._policy(task, start)
+        port = await self._browser.port_of(policy, partial(start_gateway, policy))
+        proxy = {"server": f"http://127.0.0.1:{port}", "bypass": "<-loopback>"}
+        tab = await self._browser.new_tab(**self._context_options, proxy=proxy)
+        self._allowed = policy
         self._context, self._launch = tab.context, self._browser.launches
         self._task, self._steps, self._targets = task, 0, {}
         await self._watch(tab)
@@ -142,11 +153,16 @@ class BrowserEnvironment:
             raise DeadResource(self._dead)
         return observation
 
+    async def _policy(self, task: Task, start: str) -> AddressPolicy:
+        """Which private addresses the episode may reach: its own pages', and those allowed."""
+        search = str(task.metadata.get("search_url", self.search_url))
+        return AddressPolicy.of((*(self.allow or ()), *await own_places((start, search))))
+
     async def _watch(self, tab: Tab, old: BrowserPage | None = None) -> None:
         """Continue the episode in this tab, with the record and the numbers of the `old` one."""
         assert self._task is not None
         search_url = str(self._task.metadata.get("search_url", self.search_url))
-        options = PageOptions(self.timeout_s, search_url, self.noop_s)
+        options = PageOptions(self.timeout_s, search_url, self.noop_s, self._allowed)
         try:
             self._page = await BrowserPage.open(tab, options, old=old)
         except playwright_error() as error:

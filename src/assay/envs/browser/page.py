@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
+from assay.envs.browser.gateway import PORTS, AddressPolicy, AddressRefused
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
@@ -56,6 +57,8 @@ class PageOptions:
     search_url: str = ""
     """The address of a search, with `{query}` for the words."""
     noop_s: float = NOOP_S
+    allowed: AddressPolicy = field(default_factory=AddressPolicy)
+    """Which addresses it reaches."""
 
 
 class BrowserPage:
@@ -208,6 +211,7 @@ class BrowserPage:
     async def _goto(self, url: str) -> None:
         if urlsplit(url).scheme not in ("http", "https") and url != "about:blank":
             raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
+        await self._check_allowed(url)
         try:
             await self.tab.goto(url, wait_until="domcontentloaded", timeout=self._timeout_s * 1000)
         except playwright_error() as error:
@@ -216,6 +220,18 @@ class BrowserPage:
             if "Download is starting" in str(error):
                 raise ActionFailed("Navigation failed: there is a download, not a page") from None
             raise
+
+    async def _check_allowed(self, url: str) -> None:
+        """Raise `ActionFailed` in words if the address is refused; what it leads to is as well."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port or PORTS.get(parts.scheme, 0)
+            if parts.hostname and port:
+                await self._options.allowed.resolve(parts.hostname, port)
+        except AddressRefused as error:
+            raise ActionFailed(f"Navigation failed: {error}") from None
+        except (OSError, ValueError):
+            return  # The browser has its own words for what is no address.
 
     async def _search(self, words: str) -> None:
         if not self._options.search_url:
@@ -283,6 +299,7 @@ class BrowserPage:
         """The first `FETCH_CHARS` characters at an address, read in a tab of its own."""
         if urlsplit(url).scheme not in ("http", "https"):
             raise ActionFailed(f"Cannot navigate to invalid URL: {url[:100]!r} is not http(s)")
+        await self._check_allowed(url)
         tab = await self.tab.context.new_page()
         try:
             answer = await tab.goto(

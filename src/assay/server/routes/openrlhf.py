@@ -33,9 +33,9 @@ class OpenRLHFRequest(BaseModel):
         }
     )
 
-    query: list[str]
-    """Prompt and response together; the response is what follows the prompt."""
-    prompts: list[str]
+    query: list[Any]
+    """Texts of prompt and response together; the response is what follows the prompt."""
+    prompts: list[Any]
     labels: list[Any] | None = None
     """The reward's `answer`."""
 

@@ -69,10 +69,10 @@ class ScoreRequest(StrictBody):
 
     reward: str | Annotated[list[str], Field(max_length=32)] | None = None
     """One name or several, each `name` or `name@version`; the server's default if left out."""
-    row: dict[str, Any] | None = None
+    row: Any = None
     """One row: an object whose members are what the reward asks for."""
-    rows: list[dict[str, Any]] | None = None
-    """Several. Either this or `row`."""
+    rows: list[Any] | None = None
+    """Several. Either this or `row`. One that is no object abstains (`bad_row`)."""
     params: dict[str, Any] = Field(default_factory=dict)
     """The options of the reward; an option goes to each reward that has it."""
     columns: dict[str, str] = Field(default_factory=dict)
@@ -89,7 +89,7 @@ class ScoreRequest(StrictBody):
         return self
 
     @property
-    def all_rows(self) -> list[dict[str, Any]]:
+    def all_rows(self) -> list[Any]:
         return [self.row] if self.row is not None else self.rows or []
 
     @property
@@ -141,9 +141,10 @@ class ScoreResponse(BaseModel):
 async def score(request: Request, query: SharedQuery) -> Response:
     """Each row's score, in order, as `assay score --json` prints it.
 
-    A row that lacks a column abstains (`bad_row`), and so does one that is not finished by the
-    deadline (`deadline`), or whose scoring failed (`grader_error`): the status is 200, `value` is
-    null and `abstained` says why.
+    A row that lacks a column abstains (`bad_row`), and so does one whose reference or response the
+    reward cannot read (`bad_reference`, `bad_response`), that is not finished by the deadline
+    (`deadline`), or whose scoring failed (`grader_error`): the status is 200, `value` is null and
+    `abstained` says why.
 
     With `Content-Type: application/x-ndjson` the body is one row a line, of any number, the reward
     and its options are in the address, and the answer is one result a line, sent as soon as it is

@@ -32,7 +32,7 @@ class SlimeRequest(BaseModel):
     )
 
     prompt: Any = None
-    response: str | None
+    response: Any
     label: Any = None
     metadata: dict[str, Any] | None = None
 

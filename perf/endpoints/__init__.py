@@ -1,0 +1,1 @@
+"""Attempts against an endpoint that fails: the proof, its server, its agent."""

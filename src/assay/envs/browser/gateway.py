@@ -1,0 +1,290 @@
+"""The one way out of an agent's browser: a proxy that reaches only what the benchmark allows.
+
+A browser knows many spellings of an address, follows redirects and opens sockets for scripts; a
+name can resolve to this machine, and to another one a moment later. So whatever the browser wants
+comes here as a host and a port; the host is resolved once, and only an address that was looked at
+is connected to. Addresses of this machine, of private networks and of links are refused, unless the
+benchmark's own pages are there, or it allows them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import socket
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Final, TypeAlias
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
+
+from assay.errors import BadParameter
+
+Address: TypeAlias = IPv4Address | IPv6Address
+
+ANYWHERE: Final = "*"
+"""In a list of allowed addresses: all of them."""
+HEAD_BYTES: Final = 256 * 1024
+PIECE_BYTES: Final = 64 * 1024
+CONNECT_S: Final = 30.0
+PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_NAT64: Final = ip_network("64:ff9b::/96")
+_OWN_HEADERS: Final = (
+    b"proxy-connection:",
+    b"proxy-authorization:",
+    b"connection:",
+    b"keep-alive:",
+)
+
+
+class AddressRefused(Exception):
+    """The address is not one that an agent may reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPolicy:
+    """Which addresses beside those of the public internet may be reached."""
+
+    allowed: frozenset[str] = frozenset()
+    """`host`, `host:port`, an address, a network such as `10.0.0.0/8`, or `*`; in lower case."""
+
+    @classmethod
+    def of(cls, allowed: Iterable[str]) -> AddressPolicy:
+        """The policy; raises `BadParameter` for what is no host, port or network."""
+        entries = frozenset(str(entry).strip().lower() for entry in allowed)
+        for entry in entries:
+            if not entry or "://" in entry or " " in entry:
+                raise BadParameter(
+                    f"allow: {entry!r} is no host, host:port or network; write it as "
+                    "'localhost:3000', '10.0.0.0/8' or 'shop.lab'"
+                )
+        return cls(entries)
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """The addresses of the host that may be connected to; raises `AddressRefused` for none.
+
+        Raises `OSError` if there is no such host.
+        """
+        entries = await asyncio.get_running_loop().getaddrinfo(
+            _known_name(host), port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+        )
+        addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
+        permitted = [text for text in addresses if self._permits(host, port, text)]
+        if not permitted:
+            raise AddressRefused(
+                f"{host}:{port} is in a private network, or on this machine, and the benchmark "
+                "does not allow it"
+            )
+        return permitted
+
+    def _permits(self, host: str, port: int, text: str) -> bool:
+        name = host.lower().rstrip(".").strip("[]")
+        if not self.allowed.isdisjoint({ANYWHERE, name, f"{name}:{port}"}):
+            return True
+        address = unwrapped(ip_address(text.partition("%")[0]))
+        if is_public(address):
+            return True
+        if not self.allowed.isdisjoint({str(address), f"{address}:{port}"}):
+            return True
+        return any(address in network for network in map(_network, self.allowed) if network)
+
+
+def _known_name(host: str) -> str:
+    """The host; a browser takes every name below `localhost` for it, which a resolver may not."""
+    name = host.lower().rstrip(".")
+    return "localhost" if name == "localhost" or name.endswith(".localhost") else host
+
+
+def _network(entry: str) -> list[Address] | None:
+    """The addresses of a network, to be asked with `in`; `None` for an entry that is none."""
+    with suppress(ValueError):
+        if "/" in entry:
+            return ip_network(entry, strict=False)  # type: ignore[return-value]  # asked with `in`
+    return None
+
+
+def unwrapped(address: Address) -> Address:
+    """The IPv4 address that an IPv6 address stands for, if it stands for one."""
+    if isinstance(address, IPv4Address):
+        return address
+    inner = address.ipv4_mapped or address.sixtofour
+    if inner is None and address.teredo is not None:
+        inner = address.teredo[1]
+    if inner is None and (address in _NAT64 or int(address) < 2**32):
+        inner = IPv4Address(int(address) & 0xFFFFFFFF)
+    # `::` and `::1` are themselves.
+    return address if inner is None or int(address) < 2 else inner
+
+
+def is_public(address: Address) -> bool:
+    """Whether the address is one of the public internet."""
+    return address.is_global and not address.is_multicast
+
+
+async def own_places(urls: Iterable[str]) -> frozenset[str]:
+    """`host:port` of those addresses of a benchmark's own that are in a private network."""
+    places = set()
+    for url in urls:
+        with suppress(ValueError, OSError):
+            parts = urlsplit(url)
+            port = parts.port or PORTS.get(parts.scheme, 0)
+            if parts.hostname and port:
+                try:
+                    await AddressPolicy().resolve(parts.hostname, port)
+                except AddressRefused:
+                    places.add(f"{parts.hostname.rstrip('.')}:{port}")
+    return frozenset(places)
+
+
+class Gateway:
+    """A proxy on a free port of this machine; `start_gateway` makes one."""
+
+    def __init__(self, policy: AddressPolicy) -> None:
+        self.port = 0
+        self._policy = policy
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Listen, on the event loop that this is called on."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_BYTES)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        """End the server and its connections."""
+        if self._server is not None:
+            self._server.close()
+        for connection in self._connections:
+            connection.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            # What cannot be reached is a connection without an answer: the browser says so.
+            with suppress(OSError, EOFError, ValueError, AddressRefused, asyncio.LimitOverrunError):
+                await _forward(self._policy, reader, writer)
+        finally:
+            writer.close()
+
+
+async def start_gateway(policy: AddressPolicy) -> Gateway:
+    """A gateway that listens."""
+    gateway = Gateway(policy)
+    await gateway.start()
+    return gateway
+
+
+async def _forward(
+    policy: AddressPolicy, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    head = await reader.readuntil(b"\r\n\r\n")
+    line, _, headers = head.partition(b"\r\n")
+    method, target, version = line.split(b" ")
+    if method == b"CONNECT":
+        parts = urlsplit("//" + target.decode("ascii"))
+        async with _connection(policy, "https", parts) as (upstream, out, proxied):
+            if proxied:
+                out.write(b"CONNECT " + target + b" HTTP/1.1\r\nHost: " + target + b"\r\n")
+                out.write(proxied + b"\r\n")
+                writer.write(await upstream.readuntil(b"\r\n\r\n"))
+            else:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await _relay(reader, writer, upstream, out)
+        return
+    address = target.decode("ascii")
+    parts = urlsplit(address)
+    async with _connection(policy, parts.scheme, parts) as (upstream, out, proxied):
+        path = address if proxied else (parts.path or "/") + (parts.query and f"?{parts.query}")
+        out.write(b" ".join((method, path.encode("ascii"), version)) + b"\r\n" + proxied)
+        out.write(_own(headers))
+        await _relay(reader, writer, upstream, out, answer=True)
+
+
+def _own(headers: bytes) -> bytes:
+    """The headers of one request or answer on a connection that ends with it."""
+    lines = [
+        line
+        for line in headers.split(b"\r\n")
+        if line and not line.lower().startswith(_OWN_HEADERS)
+    ]
+    return b"\r\n".join([*lines, b"Connection: close", b"", b""])
+
+
+@asynccontextmanager
+async def _connection(
+    policy: AddressPolicy, scheme: str, parts: SplitResult
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter, bytes]]:
+    """A connection to where the address is, or to the proxy that leads there and what it asks for.
+
+    The third is empty without a proxy.
+    """
+    host, port = parts.hostname or "", parts.port or PORTS.get(scheme, 80)
+    proxy = getproxies_environment().get(scheme)
+    if proxy and proxy_bypass(host):
+        proxy = None
+    try:
+        permitted = await policy.resolve(host, port)
+    except OSError:
+        # A lab whose machines have no names of the outside: its proxy has.
+        if not proxy:
+            raise
+        permitted = []
+    upstream = urlsplit(proxy if proxy and "://" in proxy else f"http://{proxy or ''}")
+    direct = not proxy or not is_public(unwrapped(ip_address(permitted[0]))) if permitted else False
+    place = (permitted[0], port) if direct else (upstream.hostname or "", upstream.port or 3128)
+    async with asyncio.timeout(CONNECT_S):
+        reader, writer = await asyncio.open_connection(*place, limit=HEAD_BYTES)
+    try:
+        yield reader, writer, b"" if direct else _credentials(upstream)
+    finally:
+        writer.close()
+
+
+def _credentials(proxy: SplitResult) -> bytes:
+    if proxy.username is None:
+        return b"Proxy-Connection: close\r\n"
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return b"Proxy-Authorization: Basic " + base64.b64encode(pair.encode()) + b"\r\n"
+
+
+async def _relay(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    upstream: asyncio.StreamReader,
+    out: asyncio.StreamWriter,
+    *,
+    answer: bool = False,
+) -> None:
+    """Pass on what comes, both ways, until the server has said all; `answer`: it speaks HTTP."""
+    sending = asyncio.create_task(_copy(reader, out))
+    try:
+        if answer:
+            await _copy_heads(upstream, writer)
+        await _copy(upstream, writer)
+    finally:
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+
+
+async def _copy_heads(upstream: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass on the head of an answer, and what was said before it (`100 Continue`)."""
+    while True:
+        line, _, headers = (await upstream.readuntil(b"\r\n\r\n")).partition(b"\r\n")
+        interim = line.split(b" ", 2)[1].startswith(b"1")
+        writer.write(line + b"\r\n" + (headers if interim else _own(headers)))
+        if not interim:
+            return
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError):
+        while piece := await reader.read(PIECE_BYTES):
+            writer.write(piece)
+            await writer.drain()

@@ -1,0 +1,132 @@
+"""Rows of CSV and TSV files: a header, then records whose cells are text.
+
+A record begins at a line and may go over several, in quotes. An empty cell is no value, since such
+a file cannot say that a text was empty.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from assay.errors import BadRecord
+
+CELL_BYTES = 64 * 1024 * 1024
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+BOM = b"\xef\xbb\xbf"
+
+
+class CsvRecord(NamedTuple):
+    """One record, where it stands, and what is wrong with it."""
+
+    line: int
+    """The line at which it begins."""
+    next_line: int
+    end: int
+    """Where the next record begins in the file."""
+    value: dict[str, str | None] | None
+    problem: str = ""
+
+
+def is_csv(path: Path) -> bool:
+    return path.suffix.lower() in _DELIMITERS
+
+
+def read_header(source: Path) -> list[str]:
+    """The names of the columns; raises `BadRecord` for a file without, or with a name twice."""
+    with source.open("rb") as stream:
+        header, _ = _read_header(source, stream)
+    return header
+
+
+def read_records(
+    source: Path, start: int = 0, line: int = 0, end: int | None = None
+) -> Iterator[CsvRecord]:
+    """The records from `start` on, which is at that line; from the first one if it is 0."""
+    with source.open("rb") as stream:
+        header, lines = _read_header(source, stream)
+        if start:
+            stream.seek(start)
+        else:
+            line = lines + 1
+        yield from _records(source, stream, header, line, end)
+
+
+def _read_header(source: Path, stream: BinaryIO) -> tuple[list[str], int]:
+    """The names of the columns, and how many lines they take."""
+    reader = _LineReader(stream, 1)
+    cells: list[str] = next(_reader(source, reader), [])
+    names = [cell.strip() for cell in cells]
+    if not any(names):
+        raise BadRecord(f"{str(source)!r} has no header: its first line names the columns")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BadRecord(f"{str(source)!r} has the column {twice[0]!r} twice")
+    stream.seek(reader.offset)
+    return names, reader.lines
+
+
+class _LineReader:
+    """The lines of a stream as text, counted; not every file is the UTF-8 that it should be."""
+
+    def __init__(self, stream: BinaryIO, line: int) -> None:
+        self._stream = stream
+        self._first = line == 1 and stream.tell() == 0
+        self.offset = stream.tell()
+        self.lines = 0
+        self.problem = ""
+
+    def __iter__(self) -> Iterator[str]:
+        while data := self._stream.readline(CELL_BYTES):
+            self.lines += 1
+            self.offset += len(data)
+            if self._first:
+                data, self._first = data.removeprefix(BOM), False
+            try:
+                yield data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                self.problem = f"is not UTF-8: {error.reason}"
+                yield data.decode("utf-8", "replace")
+
+
+def _reader(source: Path, lines: _LineReader) -> Any:
+    # Answers may be longer than what the module takes by default; the limit is the process's.
+    csv.field_size_limit(max(csv.field_size_limit(), CELL_BYTES))
+    return csv.reader(iter(lines), delimiter=_DELIMITERS[source.suffix.lower()])
+
+
+def _records(
+    source: Path, stream: BinaryIO, header: list[str], line: int, end: int | None
+) -> Iterator[CsvRecord]:
+    lines = _LineReader(stream, line)
+    reader = _reader(source, lines)
+    while end is None or lines.offset < end:
+        first = line + lines.lines
+        lines.problem = ""
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield CsvRecord(
+                first, line + lines.lines, lines.offset, None, f"line {first} is not CSV: {error}"
+            )
+            continue
+        if cells is None:
+            return
+        if not cells:  # a blank line
+            continue
+        value, problem = _value(first, lines.problem, header, cells)
+        yield CsvRecord(first, line + lines.lines, lines.offset, value, problem)
+
+
+def _value(
+    line: int, problem: str, header: list[str], cells: list[str]
+) -> tuple[dict[str, str | None] | None, str]:
+    """The row, or what is wrong with it."""
+    if problem:
+        return None, f"line {line} {problem}"
+    if len(cells) != len(header):
+        return None, f"line {line} has {len(cells)} cells, and the header has {len(header)}"
+    values = (cell or None for cell in cells)
+    return dict(zip(header, values, strict=True)), ""

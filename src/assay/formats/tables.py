@@ -1,0 +1,100 @@
+"""The rows of what people keep them in: lists of dicts, data frames, Arrow tables, columns.
+
+No library is imported to ask: a table is known by what it can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from assay.errors import BadParameter
+from assay.schema.values import describe
+
+BATCH_ROWS = 1_024
+
+
+class RowTable(NamedTuple):
+    """Rows, and the names of their columns where the table has them beforehand."""
+
+    rows: Iterable[Any]
+    columns: tuple[str, ...] | None = None
+
+
+def read_table(table: Any) -> RowTable:
+    """The rows of a table; raises `BadParameter` if it is none.
+
+    Takes an iterable of rows, a data frame of pandas or polars, a table of Arrow, a data set of
+    Hugging Face or a slice of one, and a mapping of columns. A row among others that is no mapping
+    is passed on: it is that row's affair.
+    """
+    if isinstance(table, (str, bytes, PurePath)):
+        raise BadParameter(f"rows is {table!r:.80}; `assay.score_file` scores files")
+    if isinstance(table, Mapping):
+        return _from_mapping(table)
+    if _has(table, "to_pylist", "schema", "slice"):
+        return RowTable(_arrow_rows(table), tuple(map(str, table.schema.names)))
+    if _has(table, "iter_rows", "columns"):
+        return RowTable(table.iter_rows(named=True), tuple(map(str, table.columns)))
+    if _has(table, "itertuples", "columns"):
+        return RowTable(_frame_rows(table), tuple(map(str, table.columns)))
+    if _has(table, "iter", "column_names"):
+        return RowTable(table, tuple(map(str, table.column_names)))
+    if _has(table, "tolist") or not isinstance(table, Iterable):
+        raise BadParameter(
+            f"rows is {describe(table)}; pass an iterable of dicts, a data frame, a data set, an "
+            "Arrow table or a dict of columns"
+        )
+    return RowTable(table)
+
+
+def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
+    """The rows of a mapping of columns, such as a slice of a data set."""
+    if table and all(_has(column, "column_names") for column in table.values()):
+        raise BadParameter(f"rows has the splits {list(table)}; choose one of them")
+    columns = {str(name): _cells(column) for name, column in table.items()}
+    whole = {name: cells for name, cells in columns.items() if cells is not None}
+    lengths = {name: len(cells) for name, cells in whole.items()}
+    if len(whole) < len(columns):
+        odd = next(name for name, cells in columns.items() if cells is None)
+        raise BadParameter(
+            f"rows is a dict whose {odd!r} is {describe(table[odd])}, not a column; of one row, "
+            "pass a list: [row]"
+        )
+    if len(set(lengths.values())) > 1:
+        raise BadParameter(f"rows is a dict of columns of different lengths: {lengths}")
+    return RowTable(_zip_columns(whole), tuple(whole))
+
+
+def _cells(column: Any) -> Sequence[Any] | None:
+    """The cells of a column; `None` if it is none."""
+    if isinstance(column, (str, bytes, Mapping)):
+        return None
+    if isinstance(column, Sequence):
+        return column
+    for name in ("tolist", "to_pylist"):
+        if _has(column, name):
+            cells = getattr(column, name)()
+            return cells if isinstance(cells, list) else None
+    return None
+
+
+def _zip_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    for cells in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, cells, strict=True))
+
+
+def _frame_rows(frame: Any) -> Iterator[dict[str, Any]]:
+    names = [str(name) for name in frame.columns]
+    for cells in frame.itertuples(index=False, name=None):
+        yield dict(zip(names, cells, strict=True))
+
+
+def _arrow_rows(table: Any) -> Iterator[dict[str, Any]]:
+    for start in range(0, table.num_rows, BATCH_ROWS):
+        yield from table.slice(start, BATCH_ROWS).to_pylist()
+
+
+def _has(value: Any, *names: str) -> bool:
+    return all(hasattr(value, name) for name in names)

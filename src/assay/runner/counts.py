@@ -1,0 +1,142 @@
+"""What a job counts: scores, abstentions by reason, an example of each kind; and when it stops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any, Self
+
+from assay.errors import BadParameter, TooManyAbstained
+from assay.schema.score import Abstained, Score
+
+KINDS = 20
+"""Kinds of abstention that are told apart; the rest is counted together."""
+OTHERS = "of other kinds"
+SHARE_ROWS = 1_000
+"""Rows before a share means anything, where it is not known how many there will be."""
+
+_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+_KIND_CHARS = 300
+
+
+@dataclass(slots=True)
+class AbstentionExample:
+    """The first abstention of a kind, and how many there are."""
+
+    because: str
+    count: int = 0
+
+
+@dataclass(slots=True)
+class RewardCounts:
+    """Running counts for one reward."""
+
+    scored: int = 0
+    total: float = 0.0
+    abstained: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, AbstentionExample] = field(default_factory=dict)
+    """By kind: a reason, and what is said of it apart from the values of the row."""
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """The counts that were written; those of earlier versions have no examples."""
+        examples = {
+            kind: AbstentionExample(**example)
+            for kind, example in record.get("examples", {}).items()
+        }
+        return cls(record["scored"], record["total"], dict(record["abstained"]), examples)
+
+    def add(self, score: Score) -> None:
+        if isinstance(score, Abstained):
+            self.abstained[score.reason] = self.abstained.get(score.reason, 0) + 1
+            self._add_example(_kind_of(score), score.because, 1)
+        else:
+            self.scored += 1
+            self.total += score.value
+
+    def merge(self, other: RewardCounts) -> None:
+        self.scored += other.scored
+        self.total += other.total
+        for reason, count in other.abstained.items():
+            self.abstained[reason] = self.abstained.get(reason, 0) + count
+        for kind, example in other.examples.items():
+            self._add_example(kind, example.because, example.count)
+
+    def _add_example(self, kind: str, because: str, count: int) -> None:
+        if kind not in self.examples and len(self.examples) >= KINDS:
+            kind = because = OTHERS
+        example = self.examples.setdefault(kind, AbstentionExample(because[:_KIND_CHARS]))
+        example.count += count
+
+    @property
+    def mean(self) -> float | None:
+        """Over what was scored; abstentions are counted beside it, never in it."""
+        return self.total / self.scored if self.scored else None
+
+    @property
+    def abstentions(self) -> int:
+        return sum(self.abstained.values())
+
+    @property
+    def rows(self) -> int:
+        return self.scored + self.abstentions
+
+
+def _kind_of(score: Abstained) -> str:
+    """What abstentions have in common that differ only in the row's values and number."""
+    return f"{score.reason}: {_VALUES.sub('…', score.because[:_KIND_CHARS])}"
+
+
+@dataclass(frozen=True, slots=True)
+class AbstentionLimit:
+    """How many rows, or which share of them, may abstain before a job is stopped."""
+
+    most: float
+    """A number of rows (an `int`), or a share of them (a `float`)."""
+    total: int | None = None
+    """How many rows there are, of which it is a share."""
+
+    @classmethod
+    def of(cls, most: float | None) -> AbstentionLimit | None:
+        """The limit; raises `BadParameter` for what is neither a count nor a share."""
+        if most is None:
+            return None
+        is_count = isinstance(most, int) and not isinstance(most, bool)
+        if most < 0 or not isfinite(most) or (most > 1 and not is_count):
+            raise BadParameter(
+                f"max_abstained={most!r}; it is a number of rows, or a share of them such as 0.1"
+            )
+        return cls(most)
+
+    def of_rows(self, total: int) -> AbstentionLimit:
+        """The same limit where the number of rows is known, which a share needs."""
+        return replace(self, total=total)
+
+    def check(self, counts: Mapping[str, RewardCounts], *, at_end: bool = False) -> None:
+        """Raise `TooManyAbstained` if one of the rewards has more abstentions than that."""
+        for name, reward in counts.items():
+            if self._is_exceeded(reward, at_end=at_end):
+                worst = max(reward.examples.values(), key=lambda example: example.count)
+                raise TooManyAbstained(
+                    f"{name} abstained from {reward.abstentions:,} of {reward.rows:,} rows, more "
+                    f"than max_abstained={self.most!r} allows; most often: {worst.because}"
+                )
+
+    def _is_exceeded(self, counts: RewardCounts, *, at_end: bool) -> bool:
+        if isinstance(self.most, int):
+            return counts.abstentions > self.most
+        if at_end or self.total is None:
+            enough = at_end or counts.rows >= SHARE_ROWS
+            return enough and counts.abstentions > self.most * counts.rows
+        return counts.abstentions > self.most * self.total
+
+
+def nothing_scored(counts: Mapping[str, RewardCounts]) -> Iterable[str]:
+    """A sentence for each reward that has scored none of its rows, with the reasons."""
+    for name, reward in counts.items():
+        if reward.rows and not reward.scored:
+            examples = sorted(reward.examples.values(), key=lambda example: -example.count)
+            reasons = "; ".join(example.because for example in examples[:3])
+            yield f"{name} scored none of {reward.rows:,} rows: {reasons}"
