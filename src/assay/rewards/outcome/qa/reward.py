@@ -52,6 +52,10 @@ class QaMode:
     read: Callable[[Any], Any]
     reference: Callable[[Any], Any]
     compare: Callable[[Any, Any], Match]
+    count: Callable[[Any], Any] = lambda tokens: tokens
+    """What a read answer becomes for `compare_counted`, once for all references."""
+    compare_counted: Callable[[Any, Any], Match] | None = None
+    """What `compare` gives, in time that does not depend on the answer."""
     drops_blank: bool = False
     """Whether blank references are left out as long as another one remains."""
     takes_spans: bool = False
@@ -69,20 +73,37 @@ class QaMode:
         prepared = [self.reference(reference) for reference in references]
         if self.drops_blank:
             prepared = [one for one in prepared if not one.blank] or prepared
-        matches = [self.compare(tokens, one) for one in prepared]
+        counted, compare = self.count(tokens), self.compare_counted or self.compare
+        matches = [compare(counted, one) for one in prepared]
         f1, _, precision, recall, because = max(matches, key=itemgetter(0))
         return f1, max(em for _, em, *_ in matches), precision, recall, because
 
 
+_COUNTED: dict[str, Any] = {"count": squad.CountedWords, "compare_counted": squad.compare_counted}
+
 MODES: dict[str, QaMode] = {
-    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare),
-    "squad2": QaMode(squad.words, squad.squad2_reference, squad.compare, drops_blank=True),
-    "hotpot": QaMode(squad.words, squad.squad1_reference, squad.compare_closed),
-    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare),
+    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare, **_COUNTED),
+    "squad2": QaMode(
+        squad.words, squad.squad2_reference, squad.compare, **_COUNTED, drops_blank=True
+    ),
+    "hotpot": QaMode(
+        squad.words,
+        squad.squad1_reference,
+        squad.compare_closed,
+        count=squad.CountedWords,
+        compare_counted=squad.compare_counted_closed,
+    ),
+    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare, **_COUNTED),
     "drop": QaMode(
         drop.read_spans, drop.drop_reference, drop.compare_drop, drops_blank=True, takes_spans=True
     ),
-    "inspect": QaMode(drop.inspect_words, drop.inspect_reference, drop.compare_inspect),
+    "inspect": QaMode(
+        drop.inspect_words,
+        drop.inspect_reference,
+        drop.compare_inspect,
+        count=drop.CountedTokens,
+        compare_counted=drop.compare_inspect_counted,
+    ),
 }
 
 
