@@ -16,6 +16,7 @@ import orjson
 
 from assay.errors import BadParameter, ModelError, PromptTooLong
 from assay.resources.backoff import Backoff, retry_after_s
+from assay.resources.loopback import is_loopback
 from assay.schema.secrets import SecretMask, secret_values
 
 T = TypeVar("T")
@@ -173,7 +174,12 @@ class Endpoint:
         if self._client is None:
             # The deadline of `post` covers connecting, sending and reading. Certificates are
             # not loaded where there is nothing to verify: redirects are not followed.
-            self._client = httpx.AsyncClient(timeout=None, verify=self._url.scheme == "https")  # noqa: S113 - see above
+            self._client = httpx.AsyncClient(
+                timeout=None,  # noqa: S113 - see above
+                verify=self._url.scheme == "https",
+                # A proxy of the environment is for other machines, and would read the key.
+                trust_env=not is_loopback(self._url.host),
+            )
         headers = {**self._headers, "content-type": "application/json"}
         try:
             async with self._client.stream(

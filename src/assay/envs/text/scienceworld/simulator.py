@@ -22,6 +22,7 @@ from assay.envs.text.scienceworld.wire import (
     Value,
 )
 from assay.errors import EXTRAS, BadParameter, MissingExtra
+from assay.resources.scratch import scratch_prefix
 
 T = TypeVar("T")
 
@@ -175,7 +176,7 @@ class Simulator:
             if self._killed:
                 raise GatewayError("the simulator was closed before it started")
             # Every load writes object_type_ids.tsv into the working directory.
-            folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
+            folder = tempfile.mkdtemp(prefix=scratch_prefix("scienceworld"))
             self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             for name, content in classes.items():
                 path = Path(folder, "classes", name)
