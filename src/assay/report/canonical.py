@@ -26,17 +26,18 @@ SCALES = {
 QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "“": '"', "”": '"', "«": '"', "»": '"', "\u00a0": " ", "−": "-", "–": "-"}
 )
-_FENCE = re.compile(r"```[\w+-]{0,20}\s*\n?(.*?)```", re.DOTALL)
+_LANGUAGE = re.compile(r"[\w+-]{0,20}\s*")
 _LEAD = re.compile(
     r"^.{0,400}?\b(?:answer|result|total|value)\b[^\n:]{0,40}?(?:\bis\b|\bare\b|:|=)\s*",
     re.IGNORECASE | re.DOTALL,
 )
+# A run of spaces or brackets is tried from its start only: from every place in it is quadratic.
 _SOURCE = re.compile(
-    r"[\s,;(]+(?:according to|based on|as of|as stated|as listed|source|sources|per the|"
-    r"which|because|since|from the)\b.*$",
+    r"(?<![\s,;(])[\s,;(]+(?:according to|based on|as of|as stated|as listed|source|sources|"
+    r"per the|which|because|since|from the)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
-_NOTE = re.compile(r"\s*\([^()]{0,300}\)")
+_NOTE = re.compile(r"(?<!\s)\s*\([^()]{0,300}\)")
 _BOLD = re.compile(r"(?:\*\*|__|`)([^*_`\n]{1,300})(?:\*\*|__|`)")
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:\d{1,3}(?:[,\u00a0 _']\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?"
@@ -44,6 +45,10 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*•+]|\(?\d{1,3}[.)])\s+")
+_COMMA = r"(?:(?<!\s)\s+)?,\s+(?:and\s+)?"
+SEPARATORS = tuple(
+    map(re.compile, (r"\n+", r"(?:(?<!\s)\s+)?;\s*", rf"{_COMMA}|(?<!\s)\s+and\s+", _COMMA))
+)
 _OBJECT = re.compile(r"\{[^{}]{0,4000}\}")
 
 
@@ -74,8 +79,8 @@ def _cores(answer: str) -> Iterator[AnswerForm]:
     """The answer without what stands around it."""
     plain = unicodedata.normalize("NFC", answer).translate(QUOTES).strip()
     yield AnswerForm("plain quotes and Unicode", plain)
-    for block in _FENCE.findall(plain)[:2]:
-        yield AnswerForm("unfenced", block)
+    for block in plain.split("```")[1:-1:2][:2]:
+        yield AnswerForm("unfenced", _LANGUAGE.sub("", block, count=1))
     for text in (_LEAD.sub("", plain, count=1), plain):
         bare = _SOURCE.sub("", text, count=1)
         yield AnswerForm("without explanation", _trim(bare))
@@ -131,8 +136,8 @@ def _lists(text: str) -> Iterator[str]:
     start, end = text.find("["), text.rfind("]")
     if 0 <= start < end and isinstance(inner := read_json(text[start : end + 1]), list):
         yield json.dumps(inner, ensure_ascii=False)
-    for pattern in (r"\n+", r"\s*;\s*", r"\s*,\s+(?:and\s+)?|\s+and\s+", r"\s*,\s+(?:and\s+)?"):
-        items = [_trim(_BULLET.sub("", item)) for item in re.split(pattern, text.strip())]
+    for separator in SEPARATORS:
+        items = [_trim(_BULLET.sub("", item)) for item in separator.split(text.strip())]
         nonempty = [item for item in items if item]
         if 1 < len(nonempty) <= MOST_ITEMS:
             yield json.dumps(nonempty, ensure_ascii=False)

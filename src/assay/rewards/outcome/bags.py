@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from assay.rewards.outcome.assignment import best_assignment
@@ -22,6 +23,8 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _NAMED_NUMBERS = {"nan": "nan", "inf": "inf", "infinity": "inf"}
 _SPECIAL = frozenset({"", "a", "an", "the", *_NAMED_NUMBERS})
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+_FEW_PAIRS = 16
+"""Up to this many pairs of bags are compared set by set."""
 _NUMBER_STARTS = frozenset("0123456789+-.ni")
 
 
@@ -79,15 +82,78 @@ def overlap(predicted: TokenBag, reference: TokenBag) -> tuple[float, float, flo
     All three are 0.0 where the reference has numbers and none of them is predicted. Two empty sets
     are equal, F1 = 1.
     """
-    if reference.tokens.isdisjoint(predicted.tokens):
+    shared = len(reference.tokens & predicted.tokens)
+    shares_number = not reference.numbers.isdisjoint(predicted.tokens)
+    return _overlap(
+        shared, predicted, reference, shares_number=shares_number or not reference.numbers
+    )
+
+
+def _overlap(
+    shared: int, predicted: TokenBag, reference: TokenBag, *, shares_number: bool
+) -> tuple[float, float, float, int]:
+    if not shared:
         equal = 0.0 if reference.tokens or predicted.tokens else 1.0
         return equal, equal, equal, 0
-    shared = len(reference.tokens & predicted.tokens)
-    if reference.numbers and reference.numbers.isdisjoint(predicted.tokens):
+    if not shares_number:
         return 0.0, 0.0, 0.0, shared
     precision = shared / len(predicted.tokens)
     recall = shared / len(reference.tokens)
     return 2 * precision * recall / (precision + recall), precision, recall, shared
+
+
+class BagList(list[TokenBag]):
+    """The bags of one answer, which number their tokens once for many overlaps."""
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Each token's place in the masks."""
+        return {token: place for place, token in enumerate(set().union(*(b.tokens for b in self)))}
+
+    @cached_property
+    def masks(self) -> list[int]:
+        """For each bag, one bit for each token that it has."""
+        return [self.mask(bag.tokens) for bag in self]
+
+    @cached_property
+    def phrases(self) -> frozenset[tuple[str, ...]]:
+        """The distinct bags, with their tokens in order."""
+        return frozenset(tuple(bag.words) for bag in self)
+
+    def mask(self, tokens: Iterable[str]) -> int:
+        """One bit for each of the tokens that any bag has."""
+        digits = bytearray(b"0" * (len(self.places) + 1))
+        for token in tokens:
+            place = self.places.get(token)
+            if place is not None:
+                digits[place] = ord("1")
+        return int(digits, 2)
+
+
+def overlap_table(
+    predicted: BagList, reference: Sequence[TokenBag]
+) -> list[list[tuple[float, float, float, int]]]:
+    """`overlap` of every predicted bag (columns) with every bag of the reference (rows).
+
+    Sets are compared as masks, so a pair costs a few machine words and not a walk over its tokens.
+    """
+    if len(predicted) * len(reference) <= _FEW_PAIRS:
+        return [[overlap(bag, target) for bag in predicted] for target in reference]
+    table = []
+    for target in reference:
+        tokens, numbers = predicted.mask(target.tokens), predicted.mask(target.numbers)
+        table.append(
+            [
+                _overlap(
+                    (mask & tokens).bit_count(),
+                    bag,
+                    target,
+                    shares_number=not target.numbers or bool(mask & numbers),
+                )
+                for bag, mask in zip(predicted, predicted.masks, strict=True)
+            ]
+        )
+    return table
 
 
 def bag_f1(predicted: TokenBag, reference: TokenBag) -> float:
@@ -113,7 +179,8 @@ def align(scores: Sequence[Sequence[float]]) -> list[BagPair]:
 
 def align_bags(predicted: Sequence[TokenBag], reference: Sequence[TokenBag]) -> list[BagPair]:
     """The alignment of two lists of bags with the greatest total F1."""
-    return align([[bag_f1(bag, target) for bag in predicted] for target in reference])
+    table = overlap_table(BagList(predicted), reference)
+    return align([[f1 for f1, *_ in row] for row in table])
 
 
 def mean_score(pairs: Iterable[BagPair], items: int) -> float:

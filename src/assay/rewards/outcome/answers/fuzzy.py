@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
@@ -19,11 +20,7 @@ from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quanti
 from assay.rewards.outcome.answers.reading import (
     MAX_ITEMS,
     AnswerReading,
-    json_items,
-    line_items,
     read,
-    separated_items,
-    without_accents,
     without_lead_in,
 )
 
@@ -80,15 +77,43 @@ class FuzzyMatch(NamedTuple):
     edit_similarity: float | None = None
 
 
-def compare(response: str, reference: str, *, tolerance: float = 0.0) -> FuzzyMatch:
+class FuzzyAnswer:
+    """A response that is compared with any number of references and read once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def limit(self) -> str:
+        """Why the response is too long to be compared, or nothing."""
+        size = len(self.text)
+        if size <= MAX_CHARS and not self.text.isascii():
+            # One character may stand for many: a ligature is eighteen letters.
+            size = len(self.reading.tidy)
+        if size <= MAX_CHARS:
+            return ""
+        return f"limit: the response has {size} characters, over {MAX_CHARS}"
+
+    @cached_property
+    def reading(self) -> AnswerReading:
+        return read(self.text)
+
+    @cached_property
+    def bare(self) -> AnswerReading | None:
+        """The answer after "The answer is", if it begins so."""
+        return without_lead_in(self.reading)
+
+
+def compare(response: str | FuzzyAnswer, reference: str, *, tolerance: float = 0.0) -> FuzzyMatch:
     """How near the response is to one reference."""
-    if response == reference:
+    answer = FuzzyAnswer(response) if isinstance(response, str) else response
+    if answer.text == reference:
         return FuzzyMatch(1.0, "exact", "the same text", 1.0)
-    if len(response) > MAX_CHARS:
-        return _none(f"limit: the response has {len(response)} characters, over {MAX_CHARS}")
-    actual, expected = read(response), read(reference)
-    whole = _compare_readings(actual, expected, tolerance)
-    bare = without_lead_in(actual)
+    if answer.limit:
+        return _none(answer.limit)
+    expected = read(reference)
+    whole = _compare_readings(answer.reading, expected, tolerance)
+    bare = answer.bare
     if bare is None or whole.band == "form":
         return whole
     inner = _compare_readings(bare, expected, tolerance)
@@ -117,11 +142,11 @@ def _compare_readings(
 
 def same_value(response: AnswerReading, reference: AnswerReading) -> Form | None:
     """The only difference between two texts with the same value; `None` for different values."""
-    if response.text.split() == reference.text.split():
+    if response.pieces == reference.pieces:
         return "white space"
     if response.tidy == reference.tidy:
         return "typography"
-    if response.tidy.casefold() == reference.tidy.casefold():
+    if response.folded == reference.folded:
         return "letter case"
     if response.quantity is not None and reference.quantity is not None:
         return _same_quantity(response.quantity, reference.quantity)
@@ -136,10 +161,9 @@ def same_value(response: AnswerReading, reference: AnswerReading) -> Form | None
         return None
     if response.numerals != reference.numerals:
         return None
-    if "".join(response.words) == "".join(reference.words):
+    if response.joined == reference.joined:
         return "punctuation"
-    one, other = without_accents(response.words), without_accents(reference.words)
-    return "accents" if "".join(one) == "".join(other) else None
+    return "accents" if response.joined_unaccented == reference.joined_unaccented else None
 
 
 def _same_quantity(response: AnswerQuantity, reference: AnswerQuantity) -> Form | None:
@@ -187,18 +211,18 @@ def _find_quantity(
 
 def _compare_lists(response: AnswerReading, reference: AnswerReading) -> FuzzyMatch | None:
     """The match of two lists, in any order and notation; `None` when neither is a list."""
-    expected = json_items(reference.text) or line_items(reference.text)
-    json_list = json_items(response.text)
+    expected = reference.json_list or reference.lines
+    json_list = response.json_list
     if len(expected) < 2 and json_list is None:
         return None
-    items = json_list if json_list is not None else line_items(response.text)
+    items = json_list if json_list is not None else response.lines
     if len(items) == 1 < len(expected):
-        items = separated_items(items[0])
+        items = items[0].separated
     if len(items) > MAX_ITEMS or len(expected) > MAX_ITEMS:
         return _none(f"limit: over {MAX_ITEMS} items")
-    remaining = [read(item) for item in items]
+    remaining = list(items)
     forms: list[Form] = []
-    for target in map(read, expected):
+    for target in expected:
         for item in remaining:
             form = same_value(item, target)
             if form is not None:
@@ -217,7 +241,7 @@ def _compare_words(response: AnswerReading, reference: AnswerReading) -> FuzzyMa
         return _none("a number of the reference is missing")
     if _contradicts(response, reference):
         return _none("the response denies something")
-    f1 = _token_f1(response.words, reference.words)
+    f1 = _token_f1(response.unaccented, reference.unaccented)
     edit = _edit_similarity(response, reference)
     strength = max(_above(f1, MIN_F1), _above(edit, MIN_EDIT))
     choices = _alternatives(response, reference)
@@ -231,7 +255,7 @@ def _token_f1(response: Sequence[str], reference: Sequence[str]) -> float:
     """F1 of two bags of words, in which a repeated word counts each time."""
     one, other = (
         [word for word in words if word not in _STOPWORDS] or words
-        for words in (without_accents(response), without_accents(reference))
+        for words in (response, reference)
     )
     shared = (Counter(one) & Counter(other)).total()
     return 2 * shared / (len(one) + len(other)) if shared else 0.0
@@ -241,7 +265,7 @@ def _edit_similarity(response: AnswerReading, reference: AnswerReading) -> float
     """Similarity of the spelling; 0.0 where numerals differ or a single word is another one."""
     if response.numerals != reference.numerals or not response.words or not reference.words:
         return 0.0
-    one, other = without_accents(response.words), without_accents(reference.words)
+    one, other = response.unaccented, reference.unaccented
     if len(one) != len(other):
         return Levenshtein.normalized_similarity(
             "".join(one), "".join(other), score_cutoff=MIN_EDIT
@@ -254,7 +278,7 @@ def _edit_similarity(response: AnswerReading, reference: AnswerReading) -> float
 
 def _contradicts(response: AnswerReading, reference: AnswerReading) -> bool:
     """Whether the response denies what the reference does not, or compares the other way."""
-    words, reference_words = set(response.words), set(reference.words)
+    words, reference_words = response.word_set, reference.word_set
     if (words & _NEGATIONS) - reference_words:
         return True
     return words & _COMPARISONS != reference_words & _COMPARISONS
@@ -265,7 +289,7 @@ def _alternatives(response: AnswerReading, reference: AnswerReading) -> int:
     if _ALTERNATIVE.search(reference.tidy):
         return 0
     marks = len(_ALTERNATIVE.findall(response.tidy))
-    return marks or int(bool((set(response.words) & _HEDGES) - set(reference.words)))
+    return marks or int(bool((response.word_set & _HEDGES) - reference.word_set))
 
 
 def _above(similarity: float, threshold: float) -> float:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from assay.rewards.outcome.answers.dates import CONVENTIONS, CalendarDate, read_date
 from assay.rewards.outcome.answers.quantities import AnswerQuantity, read_quantity
@@ -34,9 +35,9 @@ _BULLET = re.compile(r"^(?:[-*•]|\d{1,2}[.)])\s+")
 _SEPARATOR = re.compile(r" ?[;,] ?(?:and )?| and ")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnswerReading:
-    """One answer, in every form that the comparison looks at."""
+    """One answer, in every form that the comparison looks at, each made once."""
 
     text: str
     """As given."""
@@ -48,9 +49,54 @@ class AnswerReading:
     dates: tuple[CalendarDate | None, ...]
     """The date under each convention."""
 
-    @property
+    @cached_property
     def numerals(self) -> frozenset[str]:
         return frozenset(word for word in self.words if word[-1].isdigit())
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """The text as given, split at white space."""
+        return self.text.split()
+
+    @cached_property
+    def folded(self) -> str:
+        """The tidy text without letter case."""
+        return self.tidy.casefold()
+
+    @cached_property
+    def unaccented(self) -> tuple[str, ...]:
+        """The words without accents."""
+        return without_accents(self.words)
+
+    @cached_property
+    def word_set(self) -> frozenset[str]:
+        return frozenset(self.words)
+
+    @cached_property
+    def joined(self) -> str:
+        """The words without anything between them."""
+        return "".join(self.words)
+
+    @cached_property
+    def joined_unaccented(self) -> str:
+        return "".join(self.unaccented)
+
+    @cached_property
+    def json_list(self) -> list[AnswerReading] | None:
+        """The items of a JSON list, at most one more than are compared; `None` for other texts."""
+        items = json_items(self.text)
+        return None if items is None else [read(item) for item in items[: MAX_ITEMS + 1]]
+
+    @cached_property
+    def lines(self) -> list[AnswerReading]:
+        """The lines that are not blank, at most one more than are compared."""
+        return [read(item) for item in line_items(self.text)[: MAX_ITEMS + 1]]
+
+    @cached_property
+    def separated(self) -> list[AnswerReading]:
+        """The items of a list written in one line, at most one more than are compared."""
+        items = separated_items(self.text)
+        return [read(item) for item in items[: MAX_ITEMS + 1]]
 
 
 def read(text: str) -> AnswerReading:

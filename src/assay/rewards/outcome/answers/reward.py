@@ -25,7 +25,7 @@ from assay.rewards.outcome.answers.assistantbench import (
 )
 from assay.rewards.outcome.answers.decoding import BeyondLimitError
 from assay.rewards.outcome.answers.fuzzy import MAX_CHARS as MAX_FUZZY_CHARS
-from assay.rewards.outcome.answers.fuzzy import FuzzyMatch, compare
+from assay.rewards.outcome.answers.fuzzy import FuzzyAnswer, FuzzyMatch, compare
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.values import Unreadable, describe, is_list, read_references, read_response
 
@@ -95,8 +95,9 @@ def fuzzy_answer_reward(
     if text is None or not text.strip():
         return _to_fuzzy_score(FuzzyMatch(0.0, "none", "no answer"), "", answered=False)
     best, reference = FuzzyMatch(0.0, "none", ""), ""
+    response = FuzzyAnswer(text)
     for candidate in references:
-        match = compare(text, candidate, tolerance=tolerance)
+        match = compare(response, candidate, tolerance=tolerance)
         if match.score > best.score or not reference:
             best, reference = match, candidate
     return _to_fuzzy_score(best, reference, answered=True)

@@ -52,6 +52,10 @@ class QaMode:
     read: Callable[[Any], Any]
     reference: Callable[[Any], Any]
     compare: Callable[[Any, Any], Match]
+    count: Callable[[Any], Any] = lambda tokens: tokens
+    """What a read answer becomes for `compare_counted`, once for all references."""
+    compare_counted: Callable[[Any, Any], Match] | None = None
+    """What `compare` gives, in time that does not depend on the answer."""
     drops_blank: bool = False
     """Whether blank references are left out as long as another one remains."""
     takes_spans: bool = False
@@ -69,20 +73,37 @@ class QaMode:
         prepared = [self.reference(reference) for reference in references]
         if self.drops_blank:
             prepared = [one for one in prepared if not one.blank] or prepared
-        matches = [self.compare(tokens, one) for one in prepared]
+        counted, compare = self.count(tokens), self.compare_counted or self.compare
+        matches = [compare(counted, one) for one in prepared]
         f1, _, precision, recall, because = max(matches, key=itemgetter(0))
         return f1, max(em for _, em, *_ in matches), precision, recall, because
 
 
+_COUNTED: dict[str, Any] = {"count": squad.CountedWords, "compare_counted": squad.compare_counted}
+
 MODES: dict[str, QaMode] = {
-    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare),
-    "squad2": QaMode(squad.words, squad.squad2_reference, squad.compare, drops_blank=True),
-    "hotpot": QaMode(squad.words, squad.squad1_reference, squad.compare_closed),
-    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare),
+    "squad1": QaMode(squad.words, squad.squad1_reference, squad.compare, **_COUNTED),
+    "squad2": QaMode(
+        squad.words, squad.squad2_reference, squad.compare, **_COUNTED, drops_blank=True
+    ),
+    "hotpot": QaMode(
+        squad.words,
+        squad.squad1_reference,
+        squad.compare_closed,
+        count=squad.CountedWords,
+        compare_counted=squad.compare_counted_closed,
+    ),
+    "musique": QaMode(squad.words, squad.squad2_reference, squad.compare, **_COUNTED),
     "drop": QaMode(
         drop.read_spans, drop.drop_reference, drop.compare_drop, drops_blank=True, takes_spans=True
     ),
-    "inspect": QaMode(drop.inspect_words, drop.inspect_reference, drop.compare_inspect),
+    "inspect": QaMode(
+        drop.inspect_words,
+        drop.inspect_reference,
+        drop.compare_inspect,
+        count=drop.CountedTokens,
+        compare_counted=drop.compare_inspect_counted,
+    ),
 }
 
 
@@ -176,7 +197,7 @@ def best_match(
         return Abstained("bad_reference", f"'answer' {references.because}", PARTS)
     if not references:
         return Abstained("missing_reference", "the row has no reference answer", PARTS)
-    if any(isinstance(one, tuple) and len(one) > drop.MAX_SPANS for one in references):
+    if rule.takes_spans and max(map(_count_spans, references)) > drop.MAX_SPANS:
         because = f"a reference has over {drop.MAX_SPANS} spans"
         return Abstained("unparseable_reference", because, PARTS)
     response = _response_text(final_response, rule)
@@ -187,7 +208,13 @@ def best_match(
     return _match_extracted(response, references, rule, extract)
 
 
+def _count_spans(reference: str | Spans) -> int:
+    return 1 if isinstance(reference, str) else len(reference)
+
+
 def _response_text(final_response: object, rule: QaMode) -> str | Spans | Abstained:
+    if type(final_response) is str:
+        return final_response
     value = plain(final_response)
     if rule.takes_spans and is_list(value):
         spans = read_references([value], spans=True) if value else [""]

@@ -141,9 +141,51 @@ def compare(tokens: list[str], reference: SquadReference) -> Match:
     return 2 * precision * recall / (precision + recall), 0.0, precision, recall, because
 
 
+class CountedWords:
+    """An answer's tokens, counted once, for comparison with any number of references."""
+
+    __slots__ = ("counts", "tokens", "without_articles")
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens = tokens
+        self.without_articles = [word for word in tokens if word not in ARTICLES]
+        self.counts = Counter(self.without_articles)
+
+
+def compare_counted(answer: CountedWords, reference: SquadReference) -> Match:
+    """What `compare` gives, in time that depends on the reference alone."""
+    size = len(answer.without_articles)
+    same = shared_count(answer.counts, reference.counts or reference.bag)
+    if answer.tokens == reference.tokens or (
+        same == size == reference.size and answer.without_articles == reference.tokens
+    ):
+        return reference.whole
+    because = f"{same} of {size}{reference.tail}"
+    if not same:
+        return 0.0, 0.0, 0.0, 0.0, because
+    precision = same / size
+    recall = same / reference.size
+    return 2 * precision * recall / (precision + recall), 0.0, precision, recall, because
+
+
+def shared_count(counts: Counter[str], reference: Counter[str] | frozenset[str]) -> int:
+    """How many tokens of a reference an answer has, each as often as both have it."""
+    if isinstance(reference, frozenset):
+        return sum(token in counts for token in reference)
+    return sum(min(count, counts[token]) for token, count in reference.items() if token in counts)
+
+
+def compare_counted_closed(answer: CountedWords, reference: SquadReference) -> Match:
+    """What `compare_closed` gives, in time that depends on the reference alone."""
+    return _pay_closed(compare_counted(answer, reference), answer.without_articles, reference)
+
+
 def compare_closed(tokens: list[str], reference: SquadReference) -> Match:
     """HotpotQA: a closed answer on either side is matched whole or not at all."""
-    match = compare(tokens, reference)
+    return _pay_closed(compare(tokens, reference), tokens, reference)
+
+
+def _pay_closed(match: Match, tokens: list[str], reference: SquadReference) -> Match:
     f1, em, precision, _, _ = match
     if em or not f1:
         return match
