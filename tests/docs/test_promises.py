@@ -82,3 +82,15 @@ def test_an_unknown_command_is_noticed(text: str, problem: str) -> None:
 
 def test_what_is_listed_as_slow_exists(slow_paths: list[Path]) -> None:
     assert [path for path in slow_paths if not path.exists()] == []
+
+
+def test_every_test_that_the_promises_name_is_there() -> None:
+    page = (ROOT / "docs" / "design" / "promises.md").read_text()
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", page)
+    assert len(named) > 50
+    missing = [
+        f"{file}::{name}"
+        for file, name in named
+        if f"def {name}(" not in (ROOT / "tests" / file).read_text()
+    ]
+    assert missing == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -400,3 +401,26 @@ def test_a_secret_that_an_older_run_holds_is_not_shown(tmp_path: Path) -> None:
     fields["config"] = {"agent": {"options": {"api_key": "sk-old"}}}
     path.write_text(json.dumps(fields))
     assert Run(writer.path).manifest.config == {"agent": {"options": {"api_key": "[secret]"}}}
+
+
+def test_the_folders_of_artifacts_are_on_the_disk_before_the_attempt_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    with RunWriter.create(tmp_path, MANIFEST) as writer:
+        monkeypatch.setattr("assay.resources.files.sync", synced.append)
+        sha256 = writer.artifact("a page")
+        writer.append(episode("a"))
+    artifacts = writer.path / "artifacts"
+    assert {artifacts / sha256[:2], artifacts, writer.path} <= set(synced)
+
+
+def test_a_file_system_without_locks_is_an_error_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(ResourceError, match=r"cannot be locked: No locks available; .* local disk"):
+        RunWriter.create(tmp_path, MANIFEST)

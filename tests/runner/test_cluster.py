@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 import assay
-from assay.errors import BadParameter, BadRecord, MissingExtra, ResourceError
+from assay.errors import BadParameter, BadRecord, MissingExtra, ResourceError, RunStopped
 from assay.ledger.run import Run
 from assay.registry import ENVIRONMENTS
 from assay.runner import cluster, retries
@@ -30,6 +30,7 @@ from assay.runner.execute import RunProgress
 from assay.runner.folders import score_folder
 from assay.schema.observation import Observation
 from assay.schema.score import score_to_record
+from tests.agents.faulty_endpoint import free_port
 from tests.runner.corridor import BENCHMARK, Corridor
 from tests.runner.rewards_for_tests import length
 
@@ -294,11 +295,31 @@ def test_an_episode_lost_with_its_actor_is_played_again(
     # One that takes down every worker is the environment's failure: it is no zero of the agent's.
     assert (endings["c"].stop_reason, endings["c"].scores[0]["reward"]) == ("env_error", None)
     assert endings["c"].failure is not None
-    assert "lost, 2 times in a row" in endings["c"].failure.message
+    assert "lost, 2 times in all" in endings["c"].failure.message
     cut_short = done.unfinished()
     assert [attempt[0] for attempt in cut_short] == ["b", "c"]
     # What had not arrived when the worker died is not there.
     assert [step.action for step in done.steps(cut_short[0])] in ([], [""], ["", "north"])
+
+
+def test_a_model_that_cannot_be_asked_ends_the_run_there_too(
+    nodes: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("corridor.toml").write_text(BENCHMARK)
+    url = f"http://127.0.0.1:{free_port()}"
+    settings = {
+        "auto_scrolls": 0,
+        "model_options": {"model": "m", "base_url": url, "timeout_s": 1.0},
+    }
+    with pytest.raises(RunStopped) as stopped:
+        assay.run("corridor.toml", agent="web_research", settings=settings, engine="ray", workers=1)
+    done = Run(stopped.value.path)
+    assert [each.stop_reason for each in done.final()] == ["model_error"] * 3
+    with pytest.raises(RunStopped):
+        assay.run(resume=done.path, retry_errors=True, engine="ray", workers=1)
+    attempts = Run(done.path).attempts()
+    assert (len(attempts.attempts), len(attempts.final)) == (6, 3)
 
 
 def test_a_run_stopped_on_the_cluster_is_finished_here(

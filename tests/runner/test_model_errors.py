@@ -72,7 +72,7 @@ def options(url: str, **model_options: Any) -> dict[str, Any]:
     return {
         "model": "openai",
         "auto_scrolls": 0,
-        "model_options": {"model": "m", "base_url": url, "timeout_s": 0.4, **model_options},
+        "model_options": {"model": "m", "base_url": url, "timeout_s": 1.0, **model_options},
     }
 
 
@@ -162,6 +162,7 @@ def test_every_reader_counts_a_model_error_beside_the_mean(corridor: Path) -> No
     (cause,) = diagnose(done).causes
     assert (cause.cause, cause.attempts, cause.unscored) == ("model_error", 1, 1)
     assert "--retry-errors" in cause.suggestion
+    assert any(note.startswith("1 × model_error: http://") for note in diagnose(done).notes)
 
 
 def test_a_run_that_is_scored_again_keeps_its_model_errors_out(corridor: Path) -> None:
@@ -208,9 +209,9 @@ def test_each_message_is_said_once_with_its_count(
             "--set",
             'tasks.names=["red","blue","gold","grey","pink"]',
         ]
-        assert main([*arguments]) == 0
+        assert main([*arguments]) == 1  # nothing was scored
         shown = capfd.readouterr().out
-        assert main([*arguments, "--json"]) == 0
+        assert main([*arguments, "--json"]) == 1
         record = json.loads(capfd.readouterr().out)
     assert shown.count("The model `m` does not exist") == 1
     assert "5 × model_error: " in shown

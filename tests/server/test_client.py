@@ -253,3 +253,20 @@ def test_the_client_does_without_the_server() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert printed.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_token_and_rows_for_this_machine_do_not_go_through_a_proxy(
+    kind: type[Client] | type[AsyncClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://proxy.test:3128")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for url, trusted in (
+        ("http://127.0.0.1:8700", False),
+        ("http://localhost:8700", False),
+        ("http://[::1]:8700", False),
+        ("http://rewards.lab:8700", True),
+    ):
+        assert kind(url)._http.trust_env is trusted, url

@@ -295,3 +295,10 @@ def test_the_real_run_has_the_same_numbers_in_the_twin_as_in_the_ledger(viewer: 
     record = httpx.get(viewer.at(f"/runs/{viewer.ledger.cut}.json")).json()
     rewards = {item["attempt"]: item["reward"] for item in record["episodes"]}
     assert rewards == {episode.attempt: float(episode.scores[0]) for episode in run.final()}
+
+
+@pytest.mark.parametrize("length", [256, 300, 5_000])
+def test_a_name_that_no_file_can_have_is_not_found(client: httpx.Client, length: int) -> None:
+    name = "x" * length
+    for path in (f"/runs/{name}", f"/runs/{name}/episodes/a", f"/artifacts/{name}/{'0' * 64}"):
+        assert client.get(path).status_code == 404, path

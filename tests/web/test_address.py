@@ -5,7 +5,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from assay.errors import UsageError
-from assay.web.address import ListenAddress, allowed_hosts, check_address, is_loopback, listen
+from assay.resources.loopback import is_loopback
+from assay.web.address import ListenAddress, allowed_hosts, check_address, listen
 
 LONG = "a-token-of-some-length"
 

@@ -302,3 +302,26 @@ def test_the_head_of_a_request_is_bounded_whatever_parser_is_installed(
         serving.serve(echo, listening)
     assert configured[0].http == "h11"
     assert configured[0].h11_max_incomplete_event_size == 64 * 1024
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "target", "status", "why"),
+    [
+        ("same-origin", "cors", "/rewards/x?final_response=1", 200, "a page of ours"),
+        ("none", "navigate", "/runs?page=2", 200, "typed, or from another program"),
+        ("cross-site", "navigate", "/runs", 200, "a link on another site"),
+        ("cross-site", "navigate", "/?token=whatever", 200, "the first visit"),
+        ("cross-site", "navigate", "/rewards/x?final_response=1", 403, "a link that asks for work"),
+        ("cross-site", "no-cors", "/rewards/x", 403, "a picture on another site"),
+        ("same-site", "no-cors", "/runs", 403, "another port of this machine"),
+    ],
+)
+def test_a_page_of_another_site_may_link_here_and_no_more(
+    site: str, mode: str, target: str, status: int, why: str
+) -> None:
+    headers = {
+        "sec-fetch-site": site,
+        "sec-fetch-mode": mode,
+        "sec-fetch-dest": "document" if mode == "navigate" else "image",
+    }
+    assert ask(Guards(OURS), target=target, headers=headers).status == status, why

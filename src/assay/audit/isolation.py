@@ -36,6 +36,7 @@ from assay.errors import BadParameter, UnknownName
 from assay.resources import processes
 from assay.resources.child import ChildProcess
 from assay.resources.frames import BadFrame, PipeClosed
+from assay.resources.scratch import scratch_prefix
 
 Place = Literal["main", "thread", "loop", "spawn", "fork", "crowd"]
 """`crowd` is eight threads at the same time."""
@@ -116,7 +117,7 @@ class IsolatedTarget:
         self.facts: dict[str, Any] = {}
         self._surroundings = surroundings
         self._environment = dict(environment or {})
-        self._folder = Path(tempfile.mkdtemp(prefix="assay-audit-"))
+        self._folder = Path(tempfile.mkdtemp(prefix=scratch_prefix("audit")))
         for name in ("work", "home", "tmp"):
             (self._folder / name).mkdir()
         if surroundings.files_of is not None:

@@ -14,7 +14,7 @@ from assay.cli.engines import engine_options, import_modules, stdout_kept_for_da
 from assay.cli.options import key_text, runs_option
 from assay.cli.summary import print_run
 from assay.cli.terminal import number_text, progress_output
-from assay.errors import BadParameter, RunStopped
+from assay.errors import AssayError, BadParameter, RunStopped
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
@@ -101,7 +101,8 @@ def command(
 
     The run is a folder under --runs. Stop it with Ctrl-C or kill it: every finished episode is
     kept, and --resume goes on. Progress is on stderr, the summary on stdout. An attempt that its
-    model or environment ended is in no mean; a run that can only fail is stopped early (exit 1).
+    model or environment ended is in no mean. A run that can only fail is stopped early, and exits
+    with 1, as one does of which nothing could be scored.
 
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
@@ -138,7 +139,12 @@ def command(
         except RunStopped:
             print_run(Run(started.path), as_json=as_json)
             raise
-    print_run(run, as_json=as_json)
+    counts = print_run(run, as_json=as_json).counts
+    if counts.n and counts.n == counts.model_errors + counts.env_errors:
+        raise AssayError(
+            f"no attempt was scored: the model or the environment ended all {counts.n}. When it is "
+            f"mended: assay run --resume {run.path} --retry-errors"
+        )
 
 
 def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | None) -> Run:

@@ -15,23 +15,23 @@ from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summari
 SHOWN_ERRORS = 10
 
 
-def print_run(run: Run, *, as_json: bool) -> None:
+def print_run(run: Run, *, as_json: bool) -> RunSummary:
     """The run's summary on stdout: its numbers and a table of its tasks, or JSON."""
     summary = summarise(run)
     if as_json:
         where = {"path": str(run.path), "parent": run.manifest.parent}
         print_json(where | summary.to_record())
-        return
+        return summary
     console = output()
     console.print(_tasks(summary))
     console.print(_totals(summary))
     for failure in summary.errors[:SHOWN_ERRORS]:
-        text = f"{failure.count} × {failure.kind}: {plain(failure.message, 500)}"
-        console.print(Text(text, style=BAD), soft_wrap=True)
+        console.print(Text(plain(str(failure), 600), style=BAD), soft_wrap=True)
     more = len(summary.errors) - SHOWN_ERRORS
     if more > 0:
         console.print(f"… and {more} more messages; --json has them all")
     console.print(Text(f"{run.path}", style="bold"), soft_wrap=True)
+    return summary
 
 
 def _tasks(summary: RunSummary) -> Table:

@@ -38,12 +38,14 @@ class Artifacts:
         # A file of another size is what a power cut left of it.
         if path.exists() and path.stat().st_size == len(content):
             return sha256
+        new = [folder for folder in (path.parent, self.folder) if not folder.is_dir()]
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{uuid.uuid4().hex}.draft")
         draft.write_bytes(content)
         draft.replace(path)
         with self._lock:
-            self._unsynced.add(path)
+            # A folder that was made for it too: its own name has to be on the disk as well.
+            self._unsynced.update((path, *new))
         return sha256
 
     def get(self, sha256: str) -> bytes:

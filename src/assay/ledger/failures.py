@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from assay.schema.episode import Episode, FailureKind
 
 COMPARED_CHARS = 300
-_CHANGING = re.compile(r"(?<!\bstatus )[\w-]*\d[\w-]*")
+_CHANGING = re.compile(r"(?<!\bstatus )(?<![\w-])[\w-]*\d[\w-]*")
 """A word with a digit in it, as ids, numbers and dates have; the code of a status is kept."""
 
 
@@ -21,6 +21,9 @@ class DistinctFailure:
     message: str
     """As it came the first time."""
     count: int
+
+    def __str__(self) -> str:
+        return f"{self.count} × {self.kind}: {self.message[:500]}"
 
 
 def message_key(message: str) -> str:

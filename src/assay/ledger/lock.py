@@ -30,6 +30,12 @@ def lock_run(layout: RunLayout) -> int:
         raise ResourceError(
             f"{str(layout.folder)!r} is being written by {holder}; a run has one writer"
         ) from error
+    except OSError as error:
+        os.close(file)
+        raise ResourceError(
+            f"{str(layout.lock)!r} cannot be locked: {error.strerror}; its file system keeps no "
+            "locks, so keep runs on one that does, such as a local disk"
+        ) from error
     os.ftruncate(file, 0)
     os.pwrite(file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
     return file

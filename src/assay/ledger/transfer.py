@@ -14,6 +14,7 @@ from assay.ledger.provenance import installed_versions, new_run_id, task_set_has
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.files import atomic_write, sync
+from assay.resources.scratch import scratch_prefix
 
 
 def import_run(
@@ -49,7 +50,8 @@ def import_run(
     if place.exists():
         raise BadRecord(f"{str(place)!r} exists already; take another id")
     place.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=runs_dir, prefix=".import-") as draft:
+    prefix = scratch_prefix("import", place.parent, hidden=True)
+    with TemporaryDirectory(dir=runs_dir, prefix=prefix) as draft:
         with RunWriter.create(draft, manifest) as writer:
             pending = []
             for episode in foreign.episodes(writer.artifact):

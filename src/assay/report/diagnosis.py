@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError, UnknownName
+from assay.ledger.failures import distinct_failures
 from assay.ledger.run import Run, RunLike, open_run
 from assay.ledger.summary import primary_score, reward_of
 from assay.report.alignment import AlignedItem, align
@@ -114,11 +115,14 @@ def diagnose(
     rewards: list[float] = []
     best: list[float] = []
     findings: list[AttemptDiagnosis] = []
+    broken: list[Episode] = []
     n = 0
     for episode in opened.final():
         if task not in (None, episode.task.id):
             continue
         n += 1
+        if episode.failure is not None:
+            broken.append(episode)
         reward = reward_of(episode)
         if reward is not None:
             rewards.append(reward)
@@ -139,7 +143,7 @@ def diagnose(
         recoverable_mean=mean(best) if best else None,
         causes=_summary(findings, len(rewards)),
         findings=tuple(findings),
-        notes=_notes(opened, n, len(rewards)),
+        notes=(*_notes(opened, n, len(rewards)), *map(str, distinct_failures(broken))),
     )
 
 

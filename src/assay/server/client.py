@@ -29,6 +29,7 @@ import httpx
 
 from assay.errors import ServerError
 from assay.resources.backoff import Backoff, retry_after_s
+from assay.resources.loopback import is_loopback
 from assay.schema.episode import Step
 from assay.schema.score import Score
 from assay.schema.step_score import StepScore
@@ -69,6 +70,8 @@ class _Connection(Generic[H, W]):
             base_url=self.url,
             headers=protocol.auth_headers(token),
             timeout=httpx.Timeout(timeout_s, connect=min(10.0, timeout_s)),
+            # A proxy of the environment is for other machines, and would read token and rows.
+            trust_env=not is_loopback(httpx.URL(self.url).host),
         )
 
     def _wait_s(self, sent: int, outcome: httpx.Response | httpx.TransportError) -> float:

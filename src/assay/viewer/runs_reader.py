@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -91,7 +92,8 @@ class RunsReader:
         layout = RunLayout(self.runs_dir / run_id)
         inside = run_id not in ("", ".", "..") and not {"/", "\0"} & set(run_id)
         named = self._only in (None, run_id)
-        if not inside or not named or not layout.manifest.is_file():
+        # Not `is_file`, which raises for a name that is too long.
+        if not inside or not named or not os.path.lexists(layout.manifest):
             raise UnknownName(f"no run {run_id!r} in {str(self.runs_dir)!r}")
         return layout
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Iterable
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from assay.errors import UsageError
+from assay.resources.loopback import is_loopback
 from assay.web.guards import ANY_HOST
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -30,16 +30,6 @@ class ListenAddress(NamedTuple):
         """What a client on this machine calls."""
         name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
         return f"http://{f'[{name}]' if ':' in name else name}:{self.port}"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it; a name that is not `localhost` might be anyone's."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def fits_header(token: str) -> bool:

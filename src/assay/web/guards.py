@@ -108,7 +108,21 @@ def _wrong_origin(scope: Scope, guards: Guards) -> tuple[int, str, str] | None:
         scheme, _, place = origin.lower().partition(b"://")
         if scheme not in (b"http", b"https") or place != host:
             return 403, "wrong_origin", "pages of other sites may not ask this server"
+    sites = values_of(scope, b"sec-fetch-site")
+    if any(site.lower() not in (b"same-origin", b"none") for site in sites) and not _is_link(scope):
+        return 403, "wrong_origin", "pages of other sites may link to this server, and no more"
     return None
+
+
+def _is_link(scope: Scope) -> bool:
+    """Whether a browser follows a link to a page; one with a query may ask for work to be done."""
+    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    return (
+        scope["method"] in ("GET", "HEAD")
+        and values_of(scope, b"sec-fetch-mode") == [b"navigate"]
+        and values_of(scope, b"sec-fetch-dest") == [b"document"]
+        and all(name == "token" for name, _ in query)
+    )
 
 
 def _name_of(host: bytes) -> str:

@@ -19,6 +19,7 @@ from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import excerpt, token_count
 from assay.agents.models.protocol import Reply
 from assay.errors import BadParameter, ModelError
+from assay.resources.scratch import scratch_prefix
 from assay.schema.secrets import SecretMask, environment_secrets
 from assay.schema.usage import Usage
 
@@ -110,7 +111,7 @@ class CliModel:
         self, prompt: str, command: Sequence[str], timeout_s: float
     ) -> tuple[bytes, bytes, int]:
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="assay-cli-")
+            self._folder = tempfile.TemporaryDirectory(prefix=scratch_prefix("cli"))
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,

@@ -9,13 +9,14 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.errors import BadParameter, ModelError, PromptTooLong
 from assay.resources.backoff import Backoff, retry_after_s
+from assay.resources.loopback import is_loopback
 from assay.schema.secrets import SecretMask, secret_values
 
 T = TypeVar("T")
@@ -51,6 +52,15 @@ class _Response:
     status: int
     headers: httpx.Headers
     content: bytes
+
+
+class _Problem(NamedTuple):
+    """Why a request has no reply, where the next one may have."""
+
+    text: str
+    fatal: bool = True
+    wait_s: float | None = None
+    """How long the server asks to wait."""
 
 
 class Endpoint:
@@ -99,25 +109,24 @@ class Endpoint:
         attempts = retry.backoff.attempts
         deadline = retry.clock() + timeout_s
         content = _encode(body)
+        problem: _Problem | None = None
         for attempt in range(1, attempts + 1):
-            remaining_s = deadline - retry.clock()
             try:
-                async with asyncio.timeout(max(remaining_s, 0.001)):
+                async with asyncio.timeout(max(deadline - retry.clock(), 0.001)):
                     response = await self._send(content)
             except TimeoutError:
-                self.fail(f"no complete reply within {timeout_s:g} s", fatal=False)
+                if problem is None:
+                    self.fail(f"no complete reply within {timeout_s:g} s", fatal=False)
+                # A retry that ran out of time says less than what was wrong before it.
+                self._give_up(problem, attempt)
             if isinstance(response, _Response) and response.status == 200:
                 return self._checked(response)
-            problem, wait = response, None
-            if isinstance(response, _Response):
-                problem = self._temporary_problem(response)
-                wait = retry_after_s(response.headers)
+            problem = self._temporary_problem(response)
+            wait = problem.wait_s
             if wait is None:
                 wait = retry.backoff.wait_s(attempt, retry.rng)
             if attempt == attempts or retry.clock() + wait >= deadline:
-                busy = isinstance(response, _Response) and response.status in (408, 429)
-                # In words that are the same for one request and for six: messages are counted.
-                self.fail(f"{problem} (gave up; requests sent: {attempt})", fatal=not busy)
+                self._give_up(problem, attempt)
             await retry.sleep(wait)
         raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 
@@ -137,15 +146,22 @@ class Endpoint:
             self.fail(f"a web page ({kind}) instead of a reply; is the URL right? {page}")
         return response.content
 
-    def _temporary_problem(self, response: _Response) -> str:
-        """What a response without a reply says; raises where asking again is of no use."""
-        problem = f"status {response.status}: {excerpt(response.content)}"
+    def _give_up(self, problem: _Problem, sent: int) -> NoReturn:
+        # In words that are the same for one request and for six: messages are counted.
+        self.fail(f"{problem.text} (gave up; requests sent: {sent})", fatal=problem.fatal)
+
+    def _temporary_problem(self, response: _Response | str) -> _Problem:
+        """Why there is no reply; raises where asking again is of no use."""
+        if isinstance(response, str):
+            return _Problem(response)
+        text = f"status {response.status}: {excerpt(response.content)}"
         body = response.content[:4096].lower()
         if response.status in (400, 413, 422) and any(mark in body for mark in TOO_LONG):
-            raise PromptTooLong(self._public(problem))
+            raise PromptTooLong(self._public(text))
         if not _is_temporary(response.status) or any(mark in body for mark in NO_QUOTA):
-            self.fail(problem)
-        return problem
+            self.fail(text)
+        is_busy = response.status in (408, 429)
+        return _Problem(text, fatal=not is_busy, wait_s=retry_after_s(response.headers))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -158,7 +174,12 @@ class Endpoint:
         if self._client is None:
             # The deadline of `post` covers connecting, sending and reading. Certificates are
             # not loaded where there is nothing to verify: redirects are not followed.
-            self._client = httpx.AsyncClient(timeout=None, verify=self._url.scheme == "https")  # noqa: S113 - see above
+            self._client = httpx.AsyncClient(
+                timeout=None,  # noqa: S113 - see above
+                verify=self._url.scheme == "https",
+                # A proxy of the environment is for other machines, and would read the key.
+                trust_env=not is_loopback(self._url.host),
+            )
         headers = {**self._headers, "content-type": "application/json"}
         try:
             async with self._client.stream(

@@ -83,12 +83,17 @@ class AddressPolicy:
         name = host.lower().rstrip(".").strip("[]")
         if not self.allowed.isdisjoint({ANYWHERE, name, f"{name}:{port}"}):
             return True
-        address = unwrapped(ip_address(text.partition("%")[0]))
+        address = _address(text)
         if is_public(address):
             return True
         if not self.allowed.isdisjoint({str(address), f"{address}:{port}"}):
             return True
         return any(address in network for network in map(_network, self.allowed) if network)
+
+
+def _address(text: str) -> Address:
+    """The address that a resolver wrote; what follows a `%` is the network card."""
+    return unwrapped(ip_address(text.partition("%")[0]))
 
 
 def _known_name(host: str) -> str:
@@ -124,17 +129,17 @@ def is_public(address: Address) -> bool:
 
 
 async def own_places(urls: Iterable[str]) -> frozenset[str]:
-    """`host:port` of those addresses of a benchmark's own that are in a private network."""
-    places = set()
+    """`address:port` of a benchmark's own pages, of those that are in a private network."""
+    places: set[str] = set()
     for url in urls:
         with suppress(ValueError, OSError):
             parts = urlsplit(url)
             port = parts.port or PORTS.get(parts.scheme, 0)
             if parts.hostname and port:
-                try:
-                    await AddressPolicy().resolve(parts.hostname, port)
-                except AddressRefused:
-                    places.add(f"{parts.hostname.rstrip('.')}:{port}")
+                addresses = await AddressPolicy.of(ANYWHERE).resolve(parts.hostname, port)
+                private = [text for text in addresses if not is_public(_address(text))]
+                # By address: a server may have its pages under several names.
+                places.update(f"{_address(text)}:{port}" for text in private)
     return frozenset(places)
 
 
@@ -237,7 +242,7 @@ async def _connection(
             raise
         permitted = []
     upstream = urlsplit(proxy if proxy and "://" in proxy else f"http://{proxy or ''}")
-    direct = not proxy or not is_public(unwrapped(ip_address(permitted[0]))) if permitted else False
+    direct = not proxy or not is_public(_address(permitted[0])) if permitted else False
     place = (permitted[0], port) if direct else (upstream.hostname or "", upstream.port or 3128)
     async with asyncio.timeout(CONNECT_S):
         reader, writer = await asyncio.open_connection(*place, limit=HEAD_BYTES)

@@ -22,6 +22,7 @@ from assay.envs.text.scienceworld.wire import (
     Value,
 )
 from assay.errors import EXTRAS, BadParameter, MissingExtra
+from assay.resources.scratch import scratch_prefix
 
 T = TypeVar("T")
 
@@ -106,6 +107,10 @@ class Simulator:
         """What a method of the simulator returns, printed."""
         return self._ask(GatewayConnection.text, method, arguments)
 
+    def lines(self, method: str, *arguments: Value) -> list[str]:
+        """The texts of the list that a method of the simulator returns."""
+        return self._ask(GatewayConnection.lines, method, arguments)
+
     def is_running(self) -> bool:
         """Whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None
@@ -171,7 +176,7 @@ class Simulator:
             if self._killed:
                 raise GatewayError("the simulator was closed before it started")
             # Every load writes object_type_ids.tsv into the working directory.
-            folder = tempfile.mkdtemp(prefix="assay-scienceworld-")
+            folder = tempfile.mkdtemp(prefix=scratch_prefix("scienceworld"))
             self._tidy = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             for name, content in classes.items():
                 path = Path(folder, "classes", name)
