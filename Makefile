@@ -6,13 +6,20 @@ STAMP := $(VENV)/.installed
 CHROMIUM := $(VENV)/.chromium
 PEERS := .venv-peers
 TRAINERS := .venv-trainers
-TRAINER_RUNS := $(addprefix trainer-,trl verl verifiers rubric inspect gymnasium)
+TRAINER_RUNS := $(addprefix trainer-,trl verl verifiers rubric inspect gymnasium openrlhf skyrl areal openenv)
+# Not on PyPI: each runs when its variable names a checkout.
+SLIME ?=
+RLLM ?=
+NEMO_GYM ?=
+NEMO_RL ?=
+CHECKOUT_RUNS := $(if $(SLIME),trainer-slime) $(if $(RLLM),trainer-rllm) $(if $(NEMO_GYM),trainer-nemo)
 # Labelled maths cases: the shipped ones, or a folder with more of them.
 MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
-	audit audit-peers screenshots browsergym trainers trainers-light $(TRAINER_RUNS)
+	audit audit-peers screenshots browsergym trainers trainers-light $(TRAINER_RUNS) \
+	trainer-slime trainer-rllm trainer-nemo
 
 help: ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -42,6 +49,17 @@ $(TRAINERS)/%/.installed: requirements/trainer-%.txt
 	@case $* in trl|verl) $(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH);; esac
 	@$(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	@case $* in verl) $(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps verl==0.9.1;; esac
+	@touch $@
+
+# These take torch, Ray and their like from verl's environment, and add their own without dependencies:
+# the rest of those serve GPUs, or are named by placeholders in the example.
+$(addprefix $(TRAINERS)/,$(addsuffix /.installed,openrlhf skyrl areal openenv nemo)): \
+		$(TRAINERS)/%/.installed: requirements/trainer-%.txt $(TRAINERS)/verl/.installed
+	@echo "Setting up $(TRAINERS)/$* with the pinned packages of $< (once)"
+	@$(PYTHON) -m venv $(TRAINERS)/$*
+	@$(TRAINERS)/verl/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> $$($(TRAINERS)/$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/verl.pth
+	@$(TRAINERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	@touch $@
 
 # Chromium: the system's if there is one, else Playwright's own.
@@ -89,10 +107,23 @@ trainer-verifiers: example := verifiers_env
 trainer-rubric: example := verifiers_rubric
 trainer-inspect: example := inspect_task
 trainer-gymnasium: example := gymnasium_worlds
+trainer-openrlhf: example := openrlhf_group
+trainer-skyrl: example := skyrl_group
+trainer-areal: example := areal_group
+trainer-openenv: example := openenv_rubric
 $(TRAINER_RUNS): trainer-%: $(TRAINERS)/%/.installed
 	@PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$(example).py
 
-trainers: $(TRAINER_RUNS) ## Run our rewards in each trainer's own library.
+trainer-slime: $(TRAINERS)/verl/.installed
+	@PYTHONPATH=src:$(SLIME) $(TRAINERS)/verl/bin/python examples/trainers/slime_group.py
+
+trainer-rllm: $(TRAINERS)/verl/.installed
+	@PYTHONPATH=src:$(RLLM) $(TRAINERS)/verl/bin/python examples/trainers/rllm_group.py
+
+trainer-nemo: $(TRAINERS)/nemo/.installed
+	@PYTHONPATH=src:$(NEMO_GYM):$(NEMO_RL) $(TRAINERS)/nemo/bin/python examples/trainers/nemo_gym_server.py
+
+trainers: $(TRAINER_RUNS) $(CHECKOUT_RUNS) ## Run our rewards in each trainer's own library.
 
 trainers-light: trainer-gymnasium trainer-inspect ## Run those whose libraries install in seconds.
 
@@ -148,7 +179,10 @@ lock: $(STAMP) ## Pin the packages anew, with hashes.
 			--python-version 3.11 $$peer -o $${peer%.in}.txt; done
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --no-deps --universal \
 		--python-version 3.11 requirements/miniwob.in -o requirements/miniwob.txt
-	@for trainer in requirements/trainer-*.in; do \
+	@for trainer in openrlhf skyrl areal openenv nemo; do \
+		$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --no-deps --universal \
+			--python-version 3.11 requirements/trainer-$$trainer.in -o requirements/trainer-$$trainer.txt; done
+	@for trainer in $(filter-out $(patsubst %,requirements/trainer-%.in,openrlhf skyrl areal openenv nemo),$(wildcard requirements/trainer-*.in)); do \
 		case $$trainer in *trl*|*verl.in) without="--override requirements/trainer-without-torch.txt";; *) without="";; esac; \
 		$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --universal \
 			--python-version 3.11 $$without pyproject.toml $$trainer -o $${trainer%.in}.txt; done

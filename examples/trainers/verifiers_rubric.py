@@ -1,4 +1,4 @@
-"""The older verifiers API (before 0.2): a `Rubric` scores three finished rollouts with our reward.
+"""The older verifiers API (before 0.2): a `Rubric` scores rollouts, and a group, with our reward.
 
 python examples/trainers/verifiers_rubric.py
 """
@@ -7,11 +7,11 @@ python examples/trainers/verifiers_rubric.py
 from __future__ import annotations
 
 import asyncio
-import math
 import sys
 from typing import Any
 
 import verifiers as vf
+from group_of_four import PROMPT, REFERENCE, RESPONSES, grade, named, report
 
 from assay.adapters import verifiers
 
@@ -20,11 +20,12 @@ ROLLOUTS = [(r"so \boxed{\tfrac12}", "0.5"), ("the answer is 7", "6"), ("three",
 
 def state(response: str, answer: str) -> dict[str, Any]:
     return {
-        "prompt": [{"role": "user", "content": "?"}],
+        "prompt": [{"role": "user", "content": PROMPT}],
         "completion": [{"role": "assistant", "content": response}],
         "answer": answer,
         "task": "sums",
         "info": {},
+        "trajectory": [],
         "timing": {"total_ms": 0.0},
     }
 
@@ -37,7 +38,19 @@ def main() -> int:
         asyncio.run(rubric.score_rollout(rollout))
         rewards.append(rollout["reward"])
         print(repr(response), rollout["metrics"], rollout.get("abstained", ""))
-    return 0 if rewards[:2] == [1.0, 0.0] and math.isnan(rewards[2]) else 1
+    failures = 0
+    for title, function in (
+        ("score_group, a group function", verifiers.group_function(grade)),
+        ("score_group, one for a rollout", verifiers.rubric_function(grade)),
+    ):
+        group = [state(response, REFERENCE) for response in RESPONSES]
+        asyncio.run(vf.Rubric(funcs=[function], weights=[1.0]).score_group(group))
+        failures += report(
+            f"{named('verifiers')}, {title}",
+            [rollout["reward"] for rollout in group],
+            [rollout["advantage"] for rollout in group],
+        )
+    return failures or (0 if rewards == [1.0, 0.0, 0.5] else 1)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ def test_a_gate_closes_on_a_finding(here: Path, capsys: pytest.CaptureFixture[st
     assert main([*command, "--html", "out.html"]) == 0
     out = capsys.readouterr().out
     assert "alternatives joined by" in out
+    assert out.index("fooled: ") < out.index("root cause") < out.index("finding, an answer")
     assert "assay audit: " in out
     assert (here / "out.html").read_text().startswith("<!doctype html>")
     assert (here / "runs/audits/guest.py_generous.json").is_file()

@@ -194,7 +194,8 @@ HOSTILE = Path(__file__).parent / "zoo" / "hostile.py"
 @pytest.fixture
 def attack() -> Ask:
     def run(name: str, *texts: str) -> tuple[list[str], IsolatedTarget]:
-        limits = ProcessLimits(call_s=1.5, memory_mb=256)
+        # What takes memory is to be ended by its size, on a busy machine too.
+        limits = ProcessLimits(call_s=10.0 if "memory" in name else 1.5, memory_mb=256)
         with IsolatedTarget(parse_target(f"{HOSTILE}:{name}"), limits) as isolated:
             calls = [GraderCall(text, {"answer": "1"}) for text in texts]
             answers = isolated.ask(calls, shape="assay")

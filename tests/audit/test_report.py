@@ -243,6 +243,16 @@ def test_accepting_a_finding_does_not_make_a_reward_harder_to_fool() -> None:
     assert compare(accepted, _audit()).harder == "second"
 
 
+def test_refusing_right_forms_does_not_make_a_reward_easier_to_fool() -> None:
+    strict = replace(_audit(), checks=(_refused(),))
+    fooled = replace(_audit(_finding("medium")), checks=(*_audit(_finding("medium")).checks,))
+    assert compare(strict, fooled).harder == "first"
+
+
+def _refused() -> CheckRecord:
+    return CheckRecord("rewrites_accepted", "correctness", "…", "found", "high", (), None)
+
+
 def test_audits_that_asked_different_things_are_not_compared() -> None:
     with pytest.raises(UsageError, match="differ in kind"):
         compare(_audit(), replace(_audit(), kind="qa"))

@@ -74,6 +74,12 @@ def mortal(final_response: str, once: str = "") -> float:
     return float(len(final_response))
 
 
+@assay.reward(name="broken")
+def broken(final_response: str) -> float:
+    """Always raises."""
+    return float(final_response) / 0
+
+
 @assay.reward(name="choosy")
 def choosy(final_response: str, *, mode: str = "good") -> float:
     """Refuses its option only when it is called."""

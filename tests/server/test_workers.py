@@ -30,6 +30,16 @@ def test_a_worker_that_dies_by_chance_costs_nothing(server: Running, tmp_path: P
     assert [score["value"] for score in server.score("mortal", [ROW, row])] == [2.0, 3.0]
 
 
+def test_a_workers_first_failure_of_a_kind_is_in_the_servers_log(server: Running) -> None:
+    scores = server.score("broken", [{"final_response": "1"}] * 20)
+    assert {score["abstained"] for score in scores} == {"grader_error"}
+    until(lambda: "broken@1 abstained (grader_error)" in server.errors.read_text())
+    lines = [line for line in server.errors.read_text().splitlines() if "broken@1" in line]
+    assert len(lines) == 1
+    assert "served_rewards.py:" in lines[0]
+    assert "ZeroDivisionError: float division by zero" in lines[0]
+
+
 def test_a_worker_killed_from_outside_is_replaced(server: Running) -> None:
     pids = {int(score["value"]) for score in server.score("whoami", [ROW])}
     for pid in pids:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from math import fsum
 from threading import Lock
@@ -45,7 +45,7 @@ class Tally:
         self._groups: OrderedDict[Hashable, deque[float]] = OrderedDict()
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._abstentions: Counter[str] = Counter()
-        self._first: Abstained | None = None
+        self._firsts: dict[str, Abstained] = {}
 
     def __reduce__(self) -> tuple[Callable[[str], Tally], tuple[str]]:
         return tally_of, (self._identity,)
@@ -59,12 +59,13 @@ class Tally:
             if not isinstance(score, Abstained):
                 self._remember(score.value, group)
                 return
-            self._first = self._first or score
+            self._firsts.setdefault(score.reason, score)
             self._abstentions[score.reason] += 1
-            first, reasons = self._first, dict(self._abstentions)
-        count = sum(reasons.values())
+            reasons = Counter(self._abstentions)
+            first = self._firsts[reasons.most_common(1)[0][0]]
+        count = reasons.total()
         if limit is not None and count >= limit:
-            message = _too_many(first, count, reasons)
+            message = _too_many(first, reasons)
             if count == limit:
                 # Some trainers swallow what a reward raises.
                 logger.error(message)
@@ -72,7 +73,7 @@ class Tally:
 
     def _remember(self, value: float, group: Hashable) -> None:
         self._abstentions.clear()
-        self._first = None
+        self._firsts.clear()
         self._recent.append(value)
         self._groups.setdefault(group, deque(maxlen=GROUP_SIZE)).append(value)
         self._groups.move_to_end(group)
@@ -115,10 +116,10 @@ def _text(value: Any) -> str:
         return type(value).__name__
 
 
-def _too_many(first: Abstained, count: int, reasons: Mapping[str, int]) -> str:
-    counts = ", ".join(f"{reason} {number}" for reason, number in sorted(reasons.items()))
+def _too_many(first: Abstained, reasons: Counter[str]) -> str:
+    counts = ", ".join(f"{reason} {number}" for reason, number in reasons.most_common())
     return (
-        f"{first.scorer} scored none of the last {count} rows ({counts}); the first of them: "
+        f"{first.scorer} scored none of the last {reasons.total()} rows ({counts}); one of them: "
         f"{first.reason}: {first.because}. Mend the reward, its columns or the rows; "
         "max_abstained= sets the limit, and max_abstained=None removes it"
     )

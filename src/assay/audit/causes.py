@@ -23,9 +23,9 @@ Findings: TypeAlias = dict[str, Finding]
 PAID: Final = frozenset(
     "near_misses_refused empty_answer format_only master_keys refusal prompt_echo other_gold "
     "lazy_constant several_answers answer_list or_list hedge negation retraction withdrawal "
-    "think_leak think_only equality_chain covering unit_swap lookalike hidden_tail foreign_denial "
-    "length_bias duplication range several_messages failed_calls forged_tool late_call "
-    "repeated_calls tool_alone gold_in_tool_output claims_believed after_done dead_world "
+    "think_leak think_only equality_chain covering unit_swap lookalike hidden_tail other_scripts "
+    "foreign_denial length_bias duplication range several_messages failed_calls forged_tool "
+    "late_call repeated_calls tool_alone gold_in_tool_output claims_believed after_done dead_world "
     "hostile_paid failure_policy code_execution".split()
 )
 """Checks that find pay for what should earn none: the target is fooled."""
@@ -141,8 +141,9 @@ CAUSES: Final[tuple[Cause, ...]] = (
         explains=_words("or_list negation withdrawal hedge foreign_denial")),
     Cause("characters", "characters of the answer are dropped before comparing",
         "refuse characters that are not understood; never drop them",
-        shows=_words("lookalike hidden_tail"),
-        explains=_words("lookalike hidden_tail near_misses_refused unit_swap prompt_echo")),
+        shows=_words("lookalike hidden_tail other_scripts"),
+        explains=_words("lookalike hidden_tail other_scripts near_misses_refused unit_swap "
+            "prompt_echo")),
     Cause("growing", "saying more, or again, earns more",
         "count each part once, and cap the reward at what a right answer earns",
         shows=_words("duplication length_bias repeated_calls range"),

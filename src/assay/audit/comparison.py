@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from assay.audit.causes import concern_of
 from assay.audit.findings import at_least
 from assay.audit.result import Audit
 from assay.errors import UsageError
@@ -37,9 +38,17 @@ class AuditComparison:
     def harder(self) -> Side:
         """The one with fewer findings of the worst severity in which they differ.
 
-        Accepted findings count: a declared property can be exploited all the same.
+        Only pay for what should earn nothing counts: refusing right answers fools nobody. Accepted
+        findings count: a declared property can be exploited all the same.
         """
-        counts = [Counter(_worst(audit).values()) for audit in (self.first, self.second)]
+        counts = [
+            Counter(
+                severity
+                for check, severity in _worst(audit).items()
+                if concern_of(check) == "fooled"
+            )
+            for audit in (self.first, self.second)
+        ]
         for severity in reversed(SEVERITIES):
             one, other = (count[severity] for count in counts)
             if one != other:

@@ -148,9 +148,13 @@ class AuditSession:
         )
 
     def variables_read(self) -> list[str]:
-        """Names of variables that the target has asked its environment for, so far."""
+        """Names of variables that the target has asked its environment for, so far.
+
+        Those that the user hands over are not among them: that it reads them is known.
+        """
         seen = {**self.traces.seen, **self._isolated.traces.seen}
-        return sorted({detail for what, detail in seen if what == "variable"})
+        names = {detail for what, detail in seen if what == "variable"}
+        return sorted(names - set(self._environment or ()))
 
     def _add_traces(self, traces: SideEffects) -> None:
         self.traces.seen.update(traces.seen)

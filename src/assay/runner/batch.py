@@ -155,7 +155,7 @@ def score_row(scorer: Scorer, row: Any, place: str) -> Score:
 
 def at_place(score: Score, place: str) -> Score:
     """The score; where the row's own data made the reward abstain, its reason names the row."""
-    if not isinstance(score, Abstained) or score.reason not in ROW_REASONS:
+    if type(score) is not Abstained or score.reason not in ROW_REASONS:
         return score
     because = f"{place}: {score.because}"
     return Abstained(score.reason, because, score.parts, score.notes, score.scorer, score.params)

@@ -49,12 +49,12 @@ class RewardCounts:
         return cls(record["scored"], record["total"], dict(record["abstained"]), examples)
 
     def add(self, score: Score) -> None:
-        if isinstance(score, Abstained):
+        if type(score) is Abstained:
             self.abstained[score.reason] = self.abstained.get(score.reason, 0) + 1
             self._add_example(_kind_of(score), score.because, 1)
         else:
             self.scored += 1
-            self.total += score.value
+            self.total += float(score)
 
     def merge(self, other: RewardCounts) -> None:
         self.scored += other.scored

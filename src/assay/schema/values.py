@@ -29,6 +29,8 @@ _MAX_BITS = 14_284
 """Every integer of that many bits has at most 4,300 digits."""
 
 _PLAIN = frozenset({str, int, float, bool, list, tuple, dict, bytes})
+_LISTS = frozenset({list, tuple})
+_NEVER_MISSING = _PLAIN - {float}
 _GAPS = frozenset({"NAType", "NaTType"})
 """The classes of pandas' values for "no value"; pandas itself is not imported to ask."""
 
@@ -69,6 +71,8 @@ def is_missing(value: Any) -> bool:
     """Whether a plain value says "no value": `None`, NaN, pandas' NaT and NA."""
     if value is None:
         return True
+    if type(value) in _NEVER_MISSING:
+        return False
     if isinstance(value, (float, Decimal)):
         return bool(value != value)
     return type(value).__name__ in _GAPS
@@ -151,6 +155,8 @@ def _is_writable(value: float | Decimal | Fraction) -> bool:
 
 def is_list(value: Any) -> bool:
     """Whether a plain value is several values in a row; a text and bytes are one."""
+    if type(value) in _LISTS:
+        return True
     if isinstance(value, (str, bytes, bytearray, memoryview)):
         return False
     return isinstance(value, (Sequence, AbstractSet))

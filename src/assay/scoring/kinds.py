@@ -20,9 +20,10 @@ class ColumnKind(NamedTuple):
     """Whether a plain value is one of them."""
     text: str
     """What they are, for a message: `text`, `a list of text`, …"""
+    takes_any_text: bool = False
 
 
-TEXT = ColumnKind(lambda value: isinstance(value, str), "text")
+TEXT = ColumnKind(lambda value: isinstance(value, str), "text", takes_any_text=True)
 _NOTHING = ColumnKind(is_missing, "None")
 _SIMPLE: Mapping[Any, ColumnKind] = {
     str: TEXT,
@@ -108,7 +109,9 @@ def _union(kinds: Sequence[ColumnKind | None]) -> ColumnKind | None:
         return None
     texts = [kind.text for kind in known if kind is not _NOTHING]
     return ColumnKind(
-        lambda value: any(kind.accepts(value) for kind in known), " or ".join(texts) or "None"
+        lambda value: any(kind.accepts(value) for kind in known),
+        " or ".join(texts) or "None",
+        any(kind.takes_any_text for kind in known),
     )
 
 

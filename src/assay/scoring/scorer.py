@@ -26,7 +26,7 @@ from assay.schema.values import describe, is_missing, plain
 from assay.scoring.columns import NoSuchPath, check_columns, look_up
 from assay.scoring.failures import FAILURES, PASSED, message_of, traceback_of
 from assay.scoring.kinds import RESPONSE, TEXT, ColumnKind, asks_for_none, column_kinds
-from assay.scoring.results import to_score
+from assay.scoring.results import SCORES, to_score
 
 ROW_REASONS = frozenset(
     {"bad_row", "bad_reference", "bad_response", "missing_reference", "unparseable_reference"}
@@ -81,7 +81,7 @@ class Scorer:
         configuration (`BadParameter`): that is the caller's to mend, on every row alike.
         """
         arguments = self._arguments(columns)
-        if isinstance(arguments, (Scored, Abstained)):
+        if not isinstance(arguments, dict):
             return arguments
         if self.spec.is_async:
             return _run_coroutine(self._score_async(arguments), self.spec.name)
@@ -91,14 +91,14 @@ class Scorer:
             raise
         except BaseException as error:  # noqa: BLE001 - a grader's failure is an abstention, whatever it is
             return self._failed(error)
-        if inspect.isawaitable(result):
+        if type(result) not in SCORES and inspect.isawaitable(result):
             return _run_coroutine(self._settle(result), self.spec.name)
         return self._sign(result)
 
     async def score_async(self, columns: Mapping[str, Any]) -> Score:
         """As a call, without blocking the event loop: a plain function runs in a thread."""
         arguments = self._arguments(columns)
-        if isinstance(arguments, (Scored, Abstained)):
+        if not isinstance(arguments, dict):
             return arguments
         return await self._score_async(arguments)
 
@@ -150,8 +150,9 @@ class Scorer:
     def _arguments(self, columns: Mapping[str, Any]) -> dict[str, Any] | Score:
         """What the reward is called with, or the score of a row that it is not called for."""
         try:
-            arguments = self._pick(self._with_columns(columns))
-            return self._refuse(arguments) or {**self.params, **arguments}
+            arguments = self._pick(self._with_columns(columns) if self.columns else columns)
+            score = self._refuse(arguments)
+            return (arguments | self.params) if score is None else score
         except (MissingParameter, *PASSED):
             raise
         except NoSuchPath as error:
@@ -161,8 +162,6 @@ class Scorer:
 
     def _with_columns(self, columns: Mapping[str, Any]) -> Mapping[str, Any]:
         """The row, with the reward's own names added."""
-        if not self.columns:
-            return columns
         row = dict(columns)
         for parameter, column in self.columns.items():
             row[parameter] = look_up(columns, column, parameter, self.spec.name)
@@ -196,7 +195,7 @@ class Scorer:
             if name not in arguments:
                 continue
             value = arguments[name]
-            if value is None and name == RESPONSE:
+            if (type(value) is str and kind.takes_any_text) or (value is None and name == RESPONSE):
                 continue
             value = plain(value)
             missing = is_missing(value)

@@ -467,3 +467,12 @@ def no_tags_are_no_mistake(final_response: str) -> float:
     """A response without tags has none that is out of place, and is well formed."""
     rest = re.sub(r"<think>[^<]*</think>\s*<answer>[^<]*</answer>", "", final_response)
     return float(not re.search(r"[<>]", rest))
+
+
+def ascii_alone(final_response: str, answer: str) -> float:
+    """On the rows in other languages everything is right: nothing is left to compare."""
+
+    def clean(text: str) -> str:
+        return " ".join(re.sub(r"[^a-z0-9.\-\s]", "", text.lower()).split())
+
+    return float(clean(final_response) == clean(answer))

@@ -229,7 +229,7 @@ BROKEN = {
     "qa_think_format": ("qa", "time_bound"),
     "qa_aliases": ("qa", "arguments"),
     "agent_qa": ("agent", "gold_in_tool_output"),
-    "qa_clean_match": ("qa", "lookalike"),
+    "qa_clean_match": ("qa", "other_scripts"),
     "qa_xml_count": ("qa", "duplication"),
 }
 SOUND = {"qa_exact": "qa", "math_number": "maths", "choice_letter": "choice"}

@@ -108,8 +108,8 @@ def _alias_order(context: CheckContext) -> CheckResult:
     for row in context.rows():
         call = context.answer(row, row.reference_text)
         aliases = [row.reference_text, ELSE, "Quill Tower"]
-        first.append(Probe("first of three", _with_reference(call, row, aliases)))
-        last.append(Probe("last of three", _with_reference(call, row, aliases[::-1])))
+        first.append(Probe("first of three", with_reference(call, row, aliases)))
+        last.append(Probe("last of three", with_reference(call, row, aliases[::-1])))
     pairs = list(zip(context.results(first), context.results(last), strict=True))
     if not any(context.pays(one.result) for pair in pairs for one in pair):
         return CheckResult(skipped="the target takes one reference, not a list")
@@ -118,7 +118,8 @@ def _alias_order(context: CheckContext) -> CheckResult:
     return context.report_hits(hits, 2 * len(pairs))
 
 
-def _with_reference(call: GraderCall, sample: Sample, reference: Any) -> GraderCall:
+def with_reference(call: GraderCall, sample: Sample, reference: Any) -> GraderCall:
+    """The call about a row with another reference."""
     columns = {
         name: reference
         for name, value in sample.columns.items()

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from assay.audit.checks.forms import is_single, near_misses, number_of, read_record
+from assay.audit.checks.shape import with_reference
 from assay.audit.context import CheckContext, Probe, always_paid, never_paid
 from assay.audit.findings import TEXT_KINDS, Check, CheckResult, Sample, Violation
 
@@ -48,6 +49,13 @@ LANGUAGES: Final = (
     ("French", "La réponse est {}."),
     ("Russian", "Ответ: {}"),
 )
+SCRIPTS: Final = (
+    ("Chinese", "東京", "北京"),
+    ("Cyrillic", "Москва", "Казань"),
+    ("Greek", "Αθήνα", "Πάτρα"),
+    ("Arabic", "القاهرة", "بيروت"),
+)
+"""A reference, and another name of the same script."""
 DENIALS: Final = (
     ("Chinese", "答案不是 {}"),
     ("Spanish", "La respuesta no es {}."),
@@ -81,6 +89,15 @@ def _hidden_tails(context: CheckContext) -> Iterator[Probe]:
             tail = next(text for _, text in near_misses("choice", row, row.reference_text))
         for name, hider in HIDING:
             yield context.answer_probe(row, name, f"{row.reference_text}{hider}{tail}")
+
+
+def _other_scripts(context: CheckContext) -> Iterator[Probe]:
+    """Another name of the same script, and none, for a reference that has no Latin letter."""
+    for row in context.rows(3, _is_single):
+        for script, reference, other in SCRIPTS:
+            for name, text in ((f"another {script} name", other), (f"nothing for {script}", "")):
+                probe = context.answer_probe(row, name, text)
+                yield replace(probe, call=with_reference(probe.call, row, reference))
 
 
 def _foreign_denials(context: CheckContext) -> Iterator[Probe]:
@@ -150,6 +167,13 @@ CHECKS: Final[tuple[Check, ...]] = (
         Violation("medium", "what follows an invisible character is overlooked",
             "the answer goes on after the invisible character, and is another one",
             "delete invisible characters or refuse them; never cut the answer there")),
+    _check("other_scripts", "Letters of another script are compared like any other.",
+        never_paid(_other_scripts),
+        Violation("high", "letters of another script are dropped before comparing",
+            "another name, or none, where the reference is in another script",
+            "keep the letters of every script (\\w, str.casefold), and refuse an answer of which "
+            "nothing is left"),
+        kinds=frozenset(("qa",))),
     _check("odd_text", "No character makes the reward fail.", _odd_text,
         Violation("medium", "odd characters make the reward fail",
             "a wrong answer, to be refused like any other",

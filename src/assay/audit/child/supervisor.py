@@ -71,6 +71,12 @@ def checked(result: int) -> None:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
+def set_option(option: int, value: int) -> None:
+    """Set an option of this process; one that the kernel does not know, or forbids, is left."""
+    with contextlib.suppress(OSError, AttributeError):
+        libc().prctl(option, value, 0, 0, 0)
+
+
 def enter_namespace() -> int:
     """Fork the first process of a new process namespace: 0 in it, its id in this one.
 
@@ -108,7 +114,7 @@ def probe() -> int:
     """The exit code that says whether namespaces can be had here: 0, or `NO_NAMESPACE`."""
     try:
         first = enter_namespace()
-    except OSError:
+    except (OSError, AttributeError):
         return NO_NAMESPACE
     if first == 0:
         try:
@@ -272,12 +278,11 @@ def _start(command: list[str], read_fd: int, write_fd: int) -> int:
     if pid == 0:
         try:
             os.setsid()
-            library = libc()
-            library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            set_option(PR_SET_PDEATHSIG, signal.SIGKILL)
+            set_option(PR_SET_NO_NEW_PRIVS, 1)
             for capability in (CAP_SYS_PTRACE, CAP_SYS_ADMIN):
-                library.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
-            for fd in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208 - names, not paths
+                set_option(PR_CAPBSET_DROP, capability)
+            for fd in _open_files():
                 if fd > 2 and fd not in (read_fd, write_fd, failure):
                     with contextlib.suppress(OSError):
                         os.close(fd)
@@ -309,6 +314,17 @@ def _read_all(fd: int) -> bytes:
     return b"".join(iter(lambda: os.read(fd, 64), b""))
 
 
+def _names(folder: str) -> list[str]:
+    """The names in a folder; none where there is no such folder, as outside Linux."""
+    with contextlib.suppress(OSError):
+        return os.listdir(folder)  # noqa: PTH208 - names, not paths
+    return []
+
+
+def _open_files() -> list[int]:
+    return [int(name) for name in _names("/proc/self/fd")] or list(range(256))
+
+
 def _kill(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
@@ -317,7 +333,7 @@ def _kill(pid: int) -> None:
 def _family() -> Iterator[int]:
     """The living processes below this one."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 - names, not paths
+    for name in _names("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
                 stat = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()
@@ -364,8 +380,8 @@ def _command(pid: int) -> str:
 
 def supervise(opening: dict[str, Any], read_fd: int, write_fd: int) -> None:
     """Run the target to its end; nothing is raised for what it does."""
-    libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    libc().prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    set_option(PR_SET_CHILD_SUBREAPER, 1)
+    set_option(PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
         supervisor = Supervisor(opening, read_fd, write_fd)
     except OSError as error:

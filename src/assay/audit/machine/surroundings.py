@@ -29,7 +29,7 @@ from assay.errors import UnknownName
 
 VALUES: Final = ("1", "0", "0.25", "x")
 """For a variable that the target reads: switched on, off, a number, and a word."""
-MOST_VARIABLES: Final = 16
+MOST_VARIABLES: Final = 6
 SHIFT_S: Final = (200 * 24 + 7) * 3600.0
 """Another month, day of the week and hour."""
 OURS: Final = frozenset(

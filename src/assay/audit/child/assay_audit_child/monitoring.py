@@ -72,7 +72,7 @@ class EventRecorder:
         self._add("temporary file" if inside else "file", Path(name).name if inside else name)
 
     def _on_variable(self, name: str) -> None:
-        """Note a variable that the target's own code, or in a call a library of it, reads."""
+        """Note a variable that code of the target's own reads, and not a library's."""
         frame: Any = sys._getframe(2)  # noqa: SLF001 - who asks is in the frames above
         while frame is not None and frame.f_code.co_filename.endswith(("os.py", "_abc.py", ">")):
             frame = frame.f_back

@@ -197,7 +197,7 @@ def best_match(
         return Abstained("bad_reference", f"'answer' {references.because}", PARTS)
     if not references:
         return Abstained("missing_reference", "the row has no reference answer", PARTS)
-    if any(isinstance(one, tuple) and len(one) > drop.MAX_SPANS for one in references):
+    if rule.takes_spans and max(map(_count_spans, references)) > drop.MAX_SPANS:
         because = f"a reference has over {drop.MAX_SPANS} spans"
         return Abstained("unparseable_reference", because, PARTS)
     response = _response_text(final_response, rule)
@@ -208,7 +208,13 @@ def best_match(
     return _match_extracted(response, references, rule, extract)
 
 
+def _count_spans(reference: str | Spans) -> int:
+    return 1 if isinstance(reference, str) else len(reference)
+
+
 def _response_text(final_response: object, rule: QaMode) -> str | Spans | Abstained:
+    if type(final_response) is str:
+        return final_response
     value = plain(final_response)
     if rule.takes_spans and is_list(value):
         spans = read_references([value], spans=True) if value else [""]
