@@ -18,6 +18,7 @@ import resource
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -102,10 +103,14 @@ def list_adopted() -> tuple[RunningProcess, ...]:
     )
 
 
-def reap(pid: int) -> None:
-    """Let the kernel forget a child that has ended, if it is one and has."""
+def reap(pid: int, *, timeout_s: float) -> None:
+    """Let the kernel forget a child that was killed, as soon as it has ended."""
+    deadline = time.monotonic() + timeout_s
     with suppress(ChildProcessError):
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG) is None:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.005)
 
 
 def family_bytes(processes: tuple[RunningProcess, ...], *, above: int) -> int:
