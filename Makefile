@@ -159,6 +159,10 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python -m tools.live
 	$(BIN)/python perf/ledger.py --attempts 20000 --index 100000 --folders 1000
 	$(BIN)/python perf/kills.py --kills 20
+	$(BIN)/python -m perf.endpoints --attempts 10000
+	$(BIN)/python perf/rows.py
+	$(BIN)/python perf/slopes.py
+	$(BIN)/python perf/world_contexts.py
 	$(BIN)/python perf/browser.py --peer-python $(PEERS)/browsergym/bin/python
 	$(BIN)/python perf/miniwob.py
 	$(BIN)/python perf/planted.py build runs/planted --seed 8

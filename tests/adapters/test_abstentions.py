@@ -123,6 +123,21 @@ def through_rubric_group(group: list[str]) -> list[float]:
     return rewards
 
 
+def through_verl_batch(group: list[str]) -> list[float]:
+    results = verl.compute_score_batch(
+        ["any"] * len(group), group, ["4"] * len(group), [{"index": 1}] * len(group), reward=grade
+    )
+    return [result["score"] for result in results]
+
+
+def through_openrlhf_batch(group: list[str]) -> list[float]:
+    queries = [f"ask{text}" for text in group]
+    rewards: list[float] = openrlhf.reward(grade)(
+        queries, ["ask"] * len(group), ["4"] * len(group)
+    )["rewards"]
+    return rewards
+
+
 ONE_BY_ONE = [
     through_verl,
     through_openrlhf,
@@ -134,7 +149,12 @@ ONE_BY_ONE = [
     through_openenv,
     through_rubric,
 ]
-AS_A_GROUP = [through_slime_group, through_rubric_group]
+AS_A_GROUP = [
+    through_slime_group,
+    through_rubric_group,
+    through_verl_batch,
+    through_openrlhf_batch,
+]
 
 
 @pytest.mark.parametrize("through", [*ONE_BY_ONE, *AS_A_GROUP], ids=lambda each: each.__name__)

@@ -369,3 +369,44 @@ def test_a_recorded_env_error_is_a_dead_world_unless_the_episode_was_over() -> N
         Context.recorded(broken).evidence(Counter.name)
     over = episode(seen(1, done=True), stop_reason="env_error", failure=failure)
     assert Context.recorded(over).evidence(Counter.name).score == 1
+
+
+def test_the_observation_of_the_reset_is_kept() -> None:
+    async def main() -> None:
+        async with Context.open(task=TASK) as context:
+            with pytest.raises(NotReset, match="no reset observation"):
+                context.reset_observation(Counter.name)
+            environment = await context.environment(Counter.name)
+            first = context.reset_observation(Counter.name)
+            await environment.step("up")
+            await context.environment(Counter.name)
+            assert context.reset_observation(Counter.name) is first
+            assert first.evidence is not None
+            assert first.text == (await Counter().reset(TASK)).text
+
+    asyncio.run(main())
+
+
+def test_a_rollout_that_resets_by_hand_has_the_observation_itself() -> None:
+    async def main() -> None:
+        async with Context.open(task=TASK) as context:
+            environment = await context.acquire_resource(Counter.name)
+            await environment.reset(TASK)
+            await context.environment(Counter.name)
+            with pytest.raises(NotReset, match="no reset observation"):
+                context.reset_observation(Counter.name)
+
+    asyncio.run(main())
+
+
+def test_a_backend_is_accepted_and_not_read() -> None:
+    async def main() -> None:
+        async with Context.open(task=TASK) as context:
+            live = await context.acquire_resource(
+                spec=Counter.name, scope="global", backend="local"
+            )
+            assert live.name == Counter.name
+        record = Context.recorded(episode(seen(1)))
+        assert (await record.acquire_resource(spec=Counter.name, backend="local")).alive()
+
+    asyncio.run(main())

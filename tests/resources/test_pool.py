@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
@@ -476,3 +477,13 @@ async def test_any_order_of_acquiring_cancelling_and_releasing_keeps_the_books(
 def test_a_pool_for_nothing_is_refused(cap: int) -> None:
     with pytest.raises(BadParameter, match="cap >= 1"):
         PoolLimits(cap=cap)
+
+
+def test_a_pool_holds_one_instance_for_each_core_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert PoolLimits().cap == len(os.sched_getaffinity(0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(7)))
+    assert PoolLimits().cap == 7
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert PoolLimits().cap == (os.cpu_count() or 1)

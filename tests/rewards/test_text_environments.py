@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
+import random
 import re
 from typing import Any
 
@@ -23,6 +25,7 @@ from assay.schema.observation import Observation
 from assay.schema.score import Score
 from assay.schema.task import Task
 from assay.scoring.scorer import score, score_async
+from perf.world_contexts import check
 
 REWARDS = ("webshop_reward", "alfworld_episode_reward", "scienceworld_reward")
 WORLD_OF = dict(zip(REWARDS, ("webshop", "alfworld", "scienceworld"), strict=True))
@@ -279,3 +282,31 @@ def test_whatever_a_recording_holds_the_score_is_in_range_or_abstained(
     evidence = WorldEvidence("scienceworld", "7", final, completed, completed, progress)
     result = score_of("scienceworld_reward", recorded(evidence))
     assert -1.0 <= float(result) <= 1.0
+
+
+def test_under_four_messages_agentfly_says_no_accuracy_either() -> None:
+    won = lab(100, 100, completed=True)
+    for context in (recorded(won, messages=3), recorded(messages=3)):
+        result = score_of("scienceworld_reward", context, agentfly=True)
+        assert (result["reward"], result["acc"]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", REWARDS)
+def test_no_recorded_context_makes_a_reward_raise_or_pay_what_it_cannot(name: str) -> None:
+    tally = check(name, 300, random.Random(name))
+    assert tally.faults == []
+    assert tally.endings["scored"]
+
+
+@pytest.mark.parametrize("value", [20.9, -0.1, "1", math.nan, math.inf, 10**400, True])
+def test_a_score_that_the_environment_never_gives_is_no_score(value: Any) -> None:
+    step = Step.model_construct(
+        index=0, action="go", evidence=WorldEvidence("webshop", "7", value, done=True)
+    )
+    trajectory = Trajectory.model_construct(messages=(), steps=(step,), stop_reason="finished")
+    episode = Episode.model_construct(
+        task=Task(id="7"), trajectory=trajectory, failure=None, metadata={}, attempt=0
+    )
+    result = score_of("webshop_reward", Context.recorded(episode))
+    assert result["abstained"] == "bad_evidence"
+    assert len(result.because) < 300

@@ -10,9 +10,9 @@ from inspect import signature as signature_of
 from math import isfinite
 from typing import Any, Literal, TypeAlias
 
-from assay.adapters.end_tokens import END_TOKENS, strip_end_tokens
 from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, tally_of
 from assay.errors import BadParameter, MissingExtra, NoScore
+from assay.schema.end_tokens import END_TOKENS, strip_end_tokens
 from assay.schema.score import Abstained, Score
 from assay.scoring.columns import look_up
 from assay.scoring.kinds import RESPONSE

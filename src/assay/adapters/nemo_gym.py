@@ -23,8 +23,8 @@ from types import NoneType
 from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, bind, import_library
-from assay.adapters.end_tokens import strip_end_tokens
 from assay.errors import BadRecord
+from assay.schema.end_tokens import strip_end_tokens
 from assay.schema.message import field_of, tool_call
 from assay.schema.score import Abstained, Score
 

@@ -15,8 +15,8 @@ from math import nan
 from typing import Any
 
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, StandIn, bind, fill_parts
-from assay.adapters.end_tokens import END_TOKENS, strip_end_tokens
 from assay.errors import BadRecord
+from assay.schema.end_tokens import END_TOKENS, strip_end_tokens
 from assay.schema.score import Score
 
 

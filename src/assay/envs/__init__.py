@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from assay.envs.text.alfworld.tools import alfworld_objective as alfworld_objective
     from assay.envs.text.alfworld.tools import alfworld_step as alfworld_step
     from assay.envs.text.scienceworld.environment import ScienceWorld as ScienceWorld
+    from assay.envs.text.scienceworld.gold import gold_path as gold_path
+    from assay.envs.text.scienceworld.gold import gold_paths as gold_paths
     from assay.envs.text.scienceworld.tools import scienceworld_step as scienceworld_step
     from assay.envs.text.webshop.environment import WebShop as WebShop
     from assay.envs.text.webshop.tools import webshop_action as webshop_action
@@ -36,6 +38,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.envs.text.alfworld.house": "HouseLayout",
         "assay.envs.text.alfworld.tools": "alfworld_objective alfworld_step",
         "assay.envs.text.scienceworld.environment": "ScienceWorld",
+        "assay.envs.text.scienceworld.gold": "gold_path gold_paths",
         "assay.envs.text.scienceworld.tools": "scienceworld_step",
         "assay.envs.text.webshop.environment": "WebShop",
         "assay.envs.text.webshop.tools": "webshop_action",

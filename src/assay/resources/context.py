@@ -64,6 +64,7 @@ class Context:
         self._holdings: dict[str, _Holding] = {}
         self._failures: dict[str, ResourceError] = {}
         self._flights: dict[str, Future[None]] = {}
+        self._reset_observations: dict[str, Observation] = {}
         self._released = False
 
     @classmethod
@@ -90,12 +91,14 @@ class Context:
         spec: str | ResourceSpec,
         scope: Scope = "rollout",
         timeout_s: float | None = None,
+        backend: str | None = None,  # noqa: ARG002 - an environment here has one way to run
     ) -> Environment:
         """This rollout's own instance of the environment, the same one for tools and rewards.
 
         The same spec gives the same instance, another one another; the scope of the first call
         decides. Scope `rollout` ends the instance with the rollout, `global` gives it back to its
-        pool for the next one. Raises `AcquireTimeout` when none is ready within `timeout_s`.
+        pool for the next one. `backend`, which AgentFly's code names, is accepted and not read.
+        Raises `AcquireTimeout` when none is ready within `timeout_s`.
         """
         _check_scope(scope)
         resolved = self._resolve(spec)
@@ -111,11 +114,30 @@ class Context:
         scope: Scope = "rollout",
         timeout_s: float | None = None,
     ) -> Environment:
-        """As `acquire_resource`, and reset to the rollout's task if this rollout has not yet."""
+        """As `acquire_resource`, and reset to the rollout's task if this rollout has not yet.
+
+        What the reset showed is kept: `reset_observation`.
+        """
+        key = self._resolve(spec).key
         instance = await self.acquire_resource(spec, scope, timeout_s)
         while not _is_reset(instance):
-            await self._once(self._resolve(spec).key, lambda: self._reset(instance))
+            await self._once(key, lambda: self._reset(instance, key))
         return instance
+
+    def reset_observation(self, spec: str | ResourceSpec) -> Observation:
+        """What the agent saw first: the observation of the reset that `environment` made.
+
+        Raises `NotReset` when `environment` made none: this rollout never used it, or reset it
+        itself and was given the observation then.
+        """
+        key = self._resolve(spec).key
+        observation = self._reset_observations.get(key)
+        if observation is None:
+            raise NotReset(
+                f"rollout {self.rollout_id!r} has no reset observation of {key}; "
+                "`await context.environment(…)` resets it and keeps one"
+            )
+        return observation
 
     def evidence(self, spec: str | ResourceSpec) -> WorldEvidence:
         """What the environment records of this rollout's episode; starts and steps nothing.
@@ -185,14 +207,14 @@ class Context:
         if self._released:
             raise ResourceError(f"rollout {self.rollout_id!r} is over; it can acquire nothing more")
 
-    async def _reset(self, instance: Environment) -> None:
+    async def _reset(self, instance: Environment, key: str) -> None:
         if self.task is None:
             raise BadParameter(
                 f"rollout {self.rollout_id!r} has no task to reset {instance.name!r} to; "
                 "pass Context.open(task=…)"
             )
         if not _is_reset(instance):
-            await instance.reset(self.task)
+            self._reset_observations[key] = await instance.reset(self.task)
 
     async def _once(self, key: str, act: Callable[[], Awaitable[None]]) -> None:
         """Do `act`, or wait for the call that does it for this key: parallel tool calls share."""
@@ -229,6 +251,7 @@ class RecordedContext(Context):
         spec: str | ResourceSpec,
         scope: Scope = "rollout",
         timeout_s: float | None = None,  # noqa: ARG002 - a record is there at once
+        backend: str | None = None,  # noqa: ARG002 - nor does it run anywhere
     ) -> Environment:
         _check_scope(scope)
         return self._view(spec)

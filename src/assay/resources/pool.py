@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from assay.errors import AcquireTimeout, BadParameter, MissingExtra, ResourceError
@@ -19,12 +20,19 @@ HOLDERS_SHOWN = 8
 """Holders that an `AcquireTimeout` names; the rest are counted."""
 
 
+def usable_cores() -> int:
+    """The cores that this process may run on; in a container, not those of the machine."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolLimits:
     """How many instances a pool may have, and for how long."""
 
-    cap: int = 8
-    """Instances at one time, those that are starting or closing included."""
+    cap: int = field(default_factory=usable_cores)
+    """Instances at one time, those that are starting or closing included; one for each core."""
     idle_limit_s: float = 300.0
     """An instance that nobody used for so long is closed."""
     acquire_timeout_s: float = 600.0

@@ -9,6 +9,7 @@ import pytest
 
 from assay.envs.text.alfworld.game import AlfWorldGame
 from assay.envs.text.alfworld.house import HouseLayout
+from assay.envs.text.alfworld.index import CACHE_VARIABLE
 from assay.envs.text.alfworld.reader import GameFile, read_problem
 
 DATA = Path(__file__).parents[2] / "data" / "alfworld"
@@ -66,6 +67,12 @@ def official(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tarfile.open(DATA / "official_games.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     return folder / "json_2.1.1"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept between processes is not the user's own."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
 
 
 @pytest.fixture

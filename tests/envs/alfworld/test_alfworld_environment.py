@@ -152,3 +152,41 @@ def test_no_text_of_an_action_hurts(action: str) -> None:
             assert world.admissible_commands() == before
 
     asyncio.run(scenario())
+
+
+def test_a_step_limit_ends_the_episode_without_winning_it() -> None:
+    async def scenario() -> None:
+        world = AlfWorld(step_limit=3)
+        await world.reset(TASK)
+        ends = [(await world.step("look")).done for _ in range(3)]
+        assert ends == [False, False, True]
+        evidence = world.evidence()
+        assert (evidence.done, evidence.won, evidence.score) == (True, False, 0.0)
+        last = await world.step(WALKTHROUGH[0])
+        assert world.evidence().progress["steps"] == 3
+        assert (last.done, last.reward) == (True, 0.0)
+
+    asyncio.run(scenario())
+
+
+def test_a_goal_reached_with_the_last_step_is_won() -> None:
+    world = AlfWorld(step_limit=len(WALKTHROUGH))
+    assert asyncio.run(win(world)).reward == 1.0
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 2.5, "50"])
+def test_a_step_limit_that_is_none_is_refused(limit: object) -> None:
+    with pytest.raises(BadParameter, match="step_limit"):
+        AlfWorld(step_limit=limit)  # type: ignore[arg-type]  # as a TOML file might have it
+
+
+def test_white_space_around_a_command_is_no_part_of_it_as_in_the_reference() -> None:
+    async def scenario() -> None:
+        world = AlfWorld()
+        for action in (" go to desk 1\n", "\tgo to desk 1\r\n"):
+            await world.reset(TASK)
+            assert (await world.step(action)).text != NOTHING_HAPPENS
+        await world.reset(TASK)
+        assert (await world.step("go to  desk 1")).text == NOTHING_HAPPENS
+
+    asyncio.run(scenario())

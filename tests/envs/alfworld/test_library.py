@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from assay.envs import GameLibrary
-from assay.envs.text.alfworld.data import FOLDER_VARIABLE
+from assay.envs.text.alfworld.data import FOLDER_VARIABLE, GAME_FILE
 from assay.errors import BadParameter, BadRecord
 
 AGENTFLY_DEFAULT = "trial_T20190909_013611_626994"
@@ -109,3 +110,38 @@ def test_an_unknown_split_names_those_there_are() -> None:
 def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadParameter, match="does not exist"):
         GameLibrary(tmp_path / "nowhere")
+
+
+def test_a_house_seen_before_is_the_same_object() -> None:
+    task = GameLibrary().tasks("valid_seen")[0]
+    house = GameLibrary().house(task.id)
+    assert GameLibrary().house(task.id) is house
+    assert GameLibrary().house(task.id.partition("/")[2]) is house
+
+
+def test_a_house_of_a_folder_is_kept_until_its_file_changes(official: Path, tmp_path: Path) -> None:
+    data = tmp_path / "json_2.1.1"
+    shutil.copytree(official / "train", data / "train")
+    library = GameLibrary(data)
+    first, second = library.tasks("train")[:2]
+    house = library.house(first.id)
+    assert library.house(first.id) is house
+    files = [data / "train" / task.id / GAME_FILE for task in (first, second)]
+    shutil.copy(files[1], files[0])
+    assert library.house(first.id).task == library.house(second.id).task
+    files[0].unlink()
+    with pytest.raises(BadParameter, match="no ALFWorld game"):
+        library.house(first.id)
+
+
+def test_an_unknown_id_has_no_house(official: Path) -> None:
+    for task_id, _ in UNKNOWN:
+        with pytest.raises(BadParameter, match="no ALFWorld game"):
+            GameLibrary(official).house(task_id)
+
+
+def test_the_walkthrough_of_a_game_is_there_by_its_id() -> None:
+    task = GameLibrary().tasks("valid_seen")[0]
+    assert GameLibrary().walkthrough(task.id) == GameLibrary().load(task.id).walkthrough
+    with pytest.raises(BadParameter, match="no ALFWorld game"):
+        GameLibrary().walkthrough("trial_T1")

@@ -21,8 +21,9 @@ import psutil
 import pytest
 
 from assay.envs.text.scienceworld.catalogue import TOPICS, Split, read_task, tasks
-from assay.envs.text.scienceworld.environment import ScienceWorld
-from assay.envs.text.scienceworld.game import ScienceGame
+from assay.envs.text.scienceworld.environment import ScienceWorld, _warn_of_step_limit
+from assay.envs.text.scienceworld.game import UNKNOWN_ACTION, ScienceGame
+from assay.envs.text.scienceworld.gold import gold_path
 from assay.envs.text.scienceworld.quicker import CHANGES, quicker_classes
 from assay.envs.text.scienceworld.simulator import Simulator, find_java
 from assay.envs.text.scienceworld.tools import scienceworld_step, scienceworld_valid_actions
@@ -37,6 +38,7 @@ from assay.scoring.scorer import score_async
 DATA = Path(__file__).parent.parent.parent / "data" / "scienceworld" / "gold_paths.json.gz"
 GOLD: dict[str, dict[str, Any]] = json.loads(gzip.decompress(DATA.read_bytes()))
 MEMORY_LIMIT_MB = 260
+NO_GOLD_PATH = False
 TEXTS: dict[str, list[str | None]] = json.loads((DATA.parent / "texts.json").read_text("utf-8"))
 """Digests of what the package says as it comes; `None` where it does not repeat itself."""
 GENETICS = ("mendelian-genetics-known-plant", "mendelian-genetics-unknown-plant")
@@ -396,3 +398,110 @@ def test_without_the_extra_it_says_what_to_install(
 
 def test_the_registry_knows_it_by_name() -> None:
     assert ENVIRONMENTS.get("scienceworld") is ScienceWorld
+
+
+def test_white_space_of_a_models_line_is_no_part_of_the_action() -> None:
+    async def main() -> None:
+        world = ScienceWorld()
+        task = Task(id="boil/21")
+        try:
+            await world.reset(task)
+            plain = (await world.step("open door to kitchen")).text
+            assert plain != UNKNOWN_ACTION
+            for action in (
+                "open door to kitchen\n",
+                "\topen door\tto kitchen",
+                "open door to kitchen\r\n",
+                "  open  door to\u00a0kitchen\u2028",
+            ):
+                await world.reset(task)
+                assert (await world.step(action)).text == plain, action
+        finally:
+            await world.close()
+
+    asyncio.run(main())
+
+
+def test_an_action_that_is_too_long_is_told_so_and_costs_nothing() -> None:
+    async def main() -> None:
+        world = ScienceWorld()
+        try:
+            await world.reset(Task(id="boil/21"))
+            before = world.evidence()
+            text = (await world.step("look around " * 100)).text
+            assert "1199 characters" in text
+            assert "at most 1000" in text
+            assert world.evidence() == before
+            assert (await world.step("look around" + " " * 2_000)).text.startswith("This room")
+        finally:
+            await world.close()
+
+    asyncio.run(main())
+
+
+def test_a_task_loaded_again_is_the_task_of_a_fresh_process() -> None:
+    names = [("boil", 3), ("find-plant", 8), ("boil", 4), ("find-animal", 8), ("boil", 3)]
+
+    def load(simulator: Simulator, name: str, variation: int) -> tuple[str, str]:
+        simulator.call("load", name, variation, "", NO_GOLD_PATH)
+        return simulator.text("getObjectTree", ""), str(simulator.call("step", "look around"))
+
+    used = Simulator()
+    used.start()
+    try:
+        loaded = []
+        for name, variation in names:
+            loaded.append(load(used, name, variation))
+            used.call("step", "wait1")
+    finally:
+        used.close()
+    assert loaded[0] == loaded[-1]
+    fresh = Simulator()
+    fresh.start()
+    try:
+        # Numbers of objects, and what random numbers decide, are in the tree.
+        assert load(fresh, *names[2]) == loaded[2]
+    finally:
+        fresh.close()
+
+
+def test_a_gold_path_completes_its_task_and_the_world_never_shows_it() -> None:
+    task = Task(id="lifespan-longest-lived/93")
+    path = gold_path(task)
+
+    async def main() -> None:
+        world = ScienceWorld()
+        try:
+            first = await world.reset(task)
+            assert path[-1] not in first.text
+            for action in path:
+                observation = await world.step(action)
+            assert observation.done
+            assert world.evidence().won
+        finally:
+            await world.close()
+
+    asyncio.run(main())
+
+
+def test_the_gold_path_of_no_task_is_refused_before_java_starts() -> None:
+    with pytest.raises(BadParameter, match="names no ScienceWorld task"):
+        gold_path(Task(id="bake/1"))
+
+
+def test_a_step_limit_below_the_gold_path_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    _warn_of_step_limit.cache_clear()
+
+    async def main() -> None:
+        world = ScienceWorld()
+        try:
+            for task in ("mendelian-genetics-known-plant/1", "boil/1") * 2:
+                await world.reset(Task(id=task))
+        finally:
+            await world.close()
+
+    asyncio.run(main())
+    (message,) = [record.getMessage() for record in caplog.records]
+    assert "mendelian-genetics-known-plant takes 156 moves, and step_limit=100" in message

@@ -194,3 +194,16 @@ def test_a_tool_has_a_schema_with_one_described_argument(tool: Any, argument: st
     assert function["parameters"]["required"] == [argument]
     assert function["parameters"]["properties"][argument]["description"]
     assert function["description"]
+
+
+@pytest.mark.parametrize("kind", ["foo", "", "Human", 7, None])
+def test_goals_that_there_are_not_are_refused_at_once(kind: Any) -> None:
+    with pytest.raises(BadParameter, match=r"one of \('human', 'synthetic'\)"):
+        tasks(kind)
+    if kind is not None:
+        with pytest.raises(BadParameter, match="goals of WebShop"):
+            WebShop().tasks(kind)
+
+
+def test_an_instance_lists_either_kind_of_goals() -> None:
+    assert (len(WebShop().tasks()), len(WebShop().tasks("synthetic"))) == (13, 6910)

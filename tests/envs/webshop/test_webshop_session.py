@@ -286,3 +286,27 @@ def test_a_session_without_a_task_does_nothing() -> None:
     for act in (session.evidence, lambda: session.step("search[x]"), lambda: session.click("x")):
         with pytest.raises(NotReset):
             act()
+
+
+@pytest.mark.parametrize(
+    "action", ["search[red\nshirt]", "search[red\r\nshirt]", "search\n[red shirt]"]
+)
+def test_an_argument_that_goes_on_in_the_next_line_is_no_action_as_in_the_original(
+    action: str,
+) -> None:
+    session = ShopSession(open_shop())
+    before = session.reset(0)
+    observation = session.step(action)
+    assert observation.text.startswith("Nothing happened: ")
+    assert observation.evidence == before.evidence
+
+
+@pytest.mark.parametrize(
+    "action", ["search[red shirt]\n", "\tsearch[red shirt]\r\n", "search[red shirt]\nclick[x]"]
+)
+def test_the_first_line_is_the_action(action: str) -> None:
+    session = ShopSession(open_shop())
+    session.reset(0)
+    expected = session.step("search[red shirt]").text
+    session.reset(0)
+    assert session.step(action).text == expected

@@ -6,10 +6,12 @@ its recorded episode score alike. Where there is no evidence to read, they absta
     not_reset    this rollout never reset the environment, so there is no episode of its own
     env_error    the environment failed or died before the episode was over
     wrong_task   the environment's episode is not the task that is being scored
+    bad_evidence the record has a score that the environment cannot give
 """
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -22,6 +24,8 @@ from assay.schema.score import Abstained, Score, Scored
 
 AGENTFLY_MESSAGES = 4
 """AgentFly pays nothing for a ScienceWorld rollout with fewer messages."""
+ITEM_CHARS = 80
+"""Characters of a product or page that are repeated; a record may hold anything there."""
 AGENTFLY_SUCCESS = 10.0
 """AgentFly pays so much for a completed ScienceWorld task, and nothing for a part of it."""
 
@@ -48,13 +52,15 @@ async def webshop_reward(
         if agentfly and evidence.reason == "not_reset":
             return Scored(0.0, evidence.because, _purchase({}), {"output": ""})
         return evidence
+    if not _is_score(evidence.score, 0, 1):
+        return _bad_evidence("webshop", "score", evidence.score)
     parts = _purchase(evidence.progress if evidence.done else {})
     if not evidence.done or evidence.score is None:
-        page = str(evidence.progress.get("page", "unknown"))
+        page = str(evidence.progress.get("page", "unknown"))[:ITEM_CHARS]
         return Scored(
             0.0, f"nothing was bought; the episode ended on the {page} page", parts, {"output": ""}
         )
-    item = str(evidence.progress.get("asin"))
+    item = str(evidence.progress.get("asin"))[:ITEM_CHARS]
     because = f"bought {item}, which scores {evidence.score:.3g} for this goal"
     return Scored(evidence.score, because, parts, {"output": item})
 
@@ -70,7 +76,7 @@ async def alfworld_episode_reward(context: Context) -> Score:
     return Scored(float(won), because, {"won": float(won), "done": float(evidence.done)})
 
 
-@reward(parts=("score", "max_score", "completed", "acc"))
+@reward(version=2, parts=("score", "max_score", "completed", "acc"))
 async def scienceworld_reward(
     final_response: object,  # noqa: ARG001 - the environment is scored, not the response
     context: Context,
@@ -83,8 +89,8 @@ async def scienceworld_reward(
     is 1.0 when the highest score was full.
 
     `agentfly=True` pays as AgentFly's code does: 10.0 when the highest score was full, else 0.0;
-    0.0 for a trajectory of fewer than four messages; and `score` is the highest score, which a
-    fatal mistake does not lower.
+    0.0, and an `acc` of 0.0, for a trajectory of fewer than four messages; and `score` is the
+    highest score, which a fatal mistake does not lower.
     """
     evidence = await _read_evidence(context, "scienceworld")
     too_short = agentfly and len(context.trajectory) < AGENTFLY_MESSAGES
@@ -92,8 +98,13 @@ async def scienceworld_reward(
         if too_short and evidence.reason == "not_reset":
             return _too_short(dict.fromkeys(("score", "max_score", "completed", "acc")))
         return evidence
+    if not _is_score(evidence.score, -100, 100):
+        return _bad_evidence("scienceworld", "score", evidence.score)
     final = (evidence.score or 0.0) / 100
-    highest = float(evidence.progress.get("max_score", max(0.0, final * 100))) / 100
+    max_score = evidence.progress.get("max_score", max(0.0, final * 100))
+    if max_score is None or not _is_score(max_score, 0, 100):
+        return _bad_evidence("scienceworld", "max_score", max_score)
+    highest = float(max_score) / 100
     completed = evidence.progress.get("completed", evidence.won) is True
     full_score = float(highest >= 1.0)
     parts: dict[str, float | None] = {
@@ -146,7 +157,7 @@ async def _evidence_of(context: _ResourceContext, environment: str) -> WorldEvid
 
 def _too_short(parts: Mapping[str, float | None]) -> Scored:
     because = f"fewer than {AGENTFLY_MESSAGES} messages, for which AgentFly pays nothing"
-    return Scored(0.0, because, parts, {"output": "Not enough steps to get reward"})
+    return Scored(0.0, because, {**parts, "acc": 0.0}, {"output": "Not enough steps to get reward"})
 
 
 def _purchase(progress: Mapping[str, Any]) -> dict[str, float | None]:
@@ -162,12 +173,28 @@ def _purchase(progress: Mapping[str, Any]) -> dict[str, float | None]:
     }
 
 
+def _is_score(value: object, least: int, most: int) -> bool:
+    """Whether it is a score of that scale, or none yet; NaN is in no scale."""
+    if value is None:
+        return True
+    return isinstance(value, (int, float)) and type(value) is not bool and least <= value <= most
+
+
+def _bad_evidence(environment: str, entry: str, value: object) -> Abstained:
+    return Abstained(
+        "bad_evidence",
+        f"the record of {environment} has {reprlib.repr(value)} as its {entry}, which the "
+        "environment never gives; the recording is damaged, or of another environment",
+    )
+
+
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
+    """A share as a number; what is none is left out."""
+    return float(value) if isinstance(value, (int, float)) and 0 <= value <= 1 else None
 
 
 def _share(met: Any, total: Any) -> float | None:
     """The share of the goal's conditions that were met; `None` when the goal has none."""
-    if not isinstance(met, int) or not isinstance(total, int) or total <= 0:
+    if not isinstance(met, int) or not isinstance(total, int) or not 0 <= met <= total > 0:
         return None
     return met / total

@@ -12,10 +12,12 @@ import re
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
+from assay.envs.text.alfworld.house import HouseLayout
+from assay.envs.text.alfworld.index import FileSignature, GoalIndex
 from assay.envs.text.alfworld.reader import (
     MAX_FILE_CHARS,
     GameFile,
@@ -39,6 +41,11 @@ _ID_PART = re.compile(r"\w[\w.-]{0,199}", re.ASCII)
 
 SHORTHAND = (("_bar_", "|"), ("_minus_", "~"), ("_plus_", "+"), ("_dot_", "."))
 """How ids are written in the archive; the signs on the right do not occur in the games."""
+
+HOUSES_KEPT = 512
+"""Houses that a process keeps, of 0.1 MB each: more than the shipped games."""
+
+PATHS_KEPT = 8192
 
 MAX_STREAM_BYTES = 1_000_000
 """The largest official game takes 40 kB."""
@@ -126,7 +133,10 @@ class GameLibrary:
         return tuple(sorted({*shipped().splits, *(path.parts[-4] for path in self._files())}))
 
     def tasks(self, split: str) -> list[Task]:
-        """The tasks of a split, in the order of their ids; every file of a folder is read."""
+        """The tasks of a split, in the order of their ids.
+
+        Every file of a folder is read once; a `GoalIndex` keeps what they say.
+        """
         entries = shipped().splits.get(split)
         if entries is not None:
             return [_task(entry.id, split, entry.goal) for entry in entries]
@@ -134,14 +144,44 @@ class GameLibrary:
         if not paths:
             splits = ", ".join(self.splits())
             raise BadParameter(f"no ALFWorld split {split!r}; there are {splits}; {OTHERS}")
-        return [_task(_id(path), split, _read(path).goal) for path in paths]
+        with GoalIndex(self._root()) as index:
+            return [
+                _task(_id(path), split, index.goal(path, lambda path: _read(path).goal))
+                for path in paths
+            ]
+
+    def house(self, task_id: str) -> HouseLayout:
+        """The house of the game; the same object for one that was asked for before.
+
+        Raises as `load` does. A file that has changed is read again.
+        """
+        ids = self._shipped_ids(task_id)
+        if len(ids) == 1:
+            return _shipped_house(ids[0])
+        if self.folder is not None:
+            try:
+                path = _only_path(self.folder, task_id)
+                return _file_house(path, FileSignature.of(path))
+            except LookupError:
+                pass
+            except OSError:
+                # It was there once: search again.
+                _only_path.cache_clear()
+        return HouseLayout.build(self.load(task_id))
+
+    def walkthrough(self, task_id: str) -> tuple[str, ...]:
+        """Commands that win the game, as its file has them; raises as `load` does.
+
+        For tests, demonstrations and oracles: no observation and no tool shows them to an agent.
+        """
+        return self.load(task_id).walkthrough
 
     def load(self, task_id: str) -> GameFile:
         """The game of that id; an unknown id is a `BadParameter`, a damaged file a `BadRecord`."""
-        ids = [task_id] if task_id in shipped().by_id else shipped().ids.get(task_id, [])
+        ids = self._shipped_ids(task_id)
         if len(ids) == 1:
             return shipped().load(shipped().by_id[ids[0]])
-        paths = self._find(task_id)
+        paths = self.find(task_id)
         if len(paths) == 1:
             return _read(paths[0])
         if paths or ids:
@@ -149,7 +189,10 @@ class GameLibrary:
             raise BadParameter(f"{task_id!r} is ambiguous: {several}")
         raise BadParameter(f"no ALFWorld game {task_id[:200]!r}; {self._advice(task_id[:200])}")
 
-    def _find(self, task_id: str) -> list[Path]:
+    def _shipped_ids(self, task_id: str) -> list[str]:
+        return [task_id] if task_id in shipped().by_id else shipped().ids.get(task_id, [])
+
+    def find(self, task_id: str) -> list[Path]:
         """The files of that id in the folder, looked up without a walk through it."""
         parts = task_id.split("/")
         if len(parts) > 2 or not all(map(_ID_PART.fullmatch, parts)):
@@ -159,15 +202,37 @@ class GameLibrary:
     def _files(self, task: str = "*", trial: str = "*") -> list[Path]:
         if self.folder is None:
             return []
+        return sorted(self._root().glob(f"*/{task}/{trial}/{GAME_FILE}"))
+
+    def _root(self) -> Path:
+        assert self.folder is not None
         # ALFWORLD_DATA names the folder above json_2.1.1; a caller may name either.
         inner = self.folder / "json_2.1.1"
-        root = inner if inner.is_dir() else self.folder
-        return sorted(root.glob(f"*/{task}/{trial}/{GAME_FILE}"))
+        return inner if inner.is_dir() else self.folder
 
     def _advice(self, task_id: str) -> str:
         candidates = [*shipped().by_id, *shipped().ids, *map(_id, self._files())]
         advice = did_you_mean(task_id, candidates)
         return advice or f"splits at hand: {', '.join(self.splits())}; {OTHERS}"
+
+
+@lru_cache(maxsize=HOUSES_KEPT)
+def _shipped_house(task_id: str) -> HouseLayout:
+    return HouseLayout.build(shipped().load(shipped().by_id[task_id]))
+
+
+@lru_cache(maxsize=HOUSES_KEPT)
+def _file_house(path: Path, signature: FileSignature) -> HouseLayout:  # noqa: ARG001 - a key
+    return HouseLayout.build(_read(path))
+
+
+@lru_cache(maxsize=PATHS_KEPT)
+def _only_path(folder: Path, task_id: str) -> Path:
+    """The file of that id; `LookupError`, which is not kept, where there are none or several."""
+    paths = GameLibrary(folder).find(task_id)
+    if len(paths) != 1:
+        raise LookupError(task_id)
+    return paths[0]
 
 
 def _read(path: Path) -> GameFile:

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from assay.envs.text.alfworld.data import GameLibrary
 from assay.envs.text.alfworld.game import AlfWorldGame
-from assay.envs.text.alfworld.house import HouseLayout
-from assay.errors import DeadResource, NotReset
+from assay.errors import BadParameter, DeadResource, NotReset
 from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -20,6 +19,7 @@ from assay.schema.task import Task
 class _Episode:
     task_id: str
     game: AlfWorldGame
+    step_limit: int | None
     last: Observation = field(default_factory=lambda: Observation(""))
     steps: int = 0
 
@@ -28,13 +28,20 @@ class AlfWorld:
     """A household in text: find things, treat them, put them where the goal says.
 
     `folder` is an official data folder for games that are not shipped; without it the environment
-    variable ALFWORLD_DATA names one.
+    variable ALFWORLD_DATA names one. With `step_limit`, the episode is over after so many steps, as
+    it is after 50 where the reference's own training environment is used; without, only when the
+    goal is reached.
     """
 
     name: str = "alfworld"
     limits: ClassVar[PoolLimits] = PoolLimits(cap=1024)
 
-    def __init__(self, folder: str | Path | None = None) -> None:
+    def __init__(self, folder: str | Path | None = None, *, step_limit: int | None = None) -> None:
+        if step_limit is not None and (type(step_limit) is not int or step_limit < 1):
+            raise BadParameter(
+                f"step_limit of ALFWorld is a whole number from 1, or None, not {step_limit!r}"
+            )
+        self._step_limit = step_limit
         self._library = GameLibrary(folder)
         self._episode: _Episode | None = None
         self._closed = False
@@ -48,9 +55,9 @@ class AlfWorld:
         if self._closed:
             raise DeadResource("this ALFWorld was closed; open another")
         self._episode = None
-        game = AlfWorldGame(HouseLayout.build(self._library.load(task.id)))
-        episode = _Episode(task.id, game)
-        episode.last = _observe(episode, game.reset())
+        game = AlfWorldGame(self._library.house(task.id))
+        episode = _Episode(task.id, game, self._step_limit)
+        episode.last = _observe(episode, game.opening)
         self._episode = episode
         return episode.last
 
@@ -99,12 +106,13 @@ class AlfWorld:
 
 def _observe(episode: _Episode, text: str) -> Observation:
     won = episode.game.won
+    done = won or (episode.step_limit is not None and episode.steps >= episode.step_limit)
     met, total = episode.game.goal_conditions()
     evidence = WorldEvidence(
         world=AlfWorld.name,
         task_id=episode.task_id,
         score=float(won),
-        done=won,
+        done=done,
         won=won,
         progress={
             "goal_conditions": met / total if total else float(won),
@@ -113,4 +121,4 @@ def _observe(episode: _Episode, text: str) -> Observation:
             "steps": episode.steps,
         },
     )
-    return Observation(text, evidence=evidence, reward=float(won), raw_reward=float(won), done=won)
+    return Observation(text, evidence=evidence, reward=float(won), raw_reward=float(won), done=done)

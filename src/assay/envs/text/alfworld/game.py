@@ -79,7 +79,8 @@ class AlfWorldGame:
 
     def __init__(self, house: HouseLayout) -> None:
         self.house = house
-        self.reset()
+        self.opening = self.reset()
+        """The text that opens the game."""
 
     def reset(self) -> str:
         """Start over, and return the text that opens the game."""

@@ -1,4 +1,4 @@
-"""Java class files, changed where they stand: a body replaced, a method added, a call redirected.
+"""Java class files, changed where they stand: a body, a call or a `new` replaced, a method added.
 
 Only code without branches can be put in, because code with branches needs a map of its stack for
 the verifier; a call of a method elsewhere is enough.
@@ -15,6 +15,11 @@ ALOAD_0, ALOAD_1, ALOAD_2, ALOAD_3 = b"\x2a", b"\x2b", b"\x2c", b"\x2d"
 LONG_TO_INT: Final = b"\x88"
 RETURN_INT: Final = b"\xac"
 RETURN_OBJECT: Final = b"\xb0"
+RETURN: Final = b"\xb1"
+_NOTHING: Final = b"\x00"
+_NEW: Final = b"\xbb"
+_DUPLICATE: Final = b"\x59"
+_CALL_SPECIAL: Final = b"\xb7"
 _CALL_VIRTUAL: Final = b"\xb6"
 _CALL_STATIC: Final = b"\xb8"
 _PUBLIC: Final = 1
@@ -72,11 +77,14 @@ class ClassFile:
 
         The static one takes the object first.
         """
-        index = self._find(name, signature)
-        before = self.call(*call)
-        if self._methods[index].count(before) != 1:
-            raise BadRecord(f"{name}{signature} does not call {call.name} once")
-        self._methods[index] = self._methods[index].replace(before, self.call_static(*to))
+        self._replace_once(name, signature, self.call(*call), self.call_static(*to))
+
+    def replace_new(self, name: str, signature: str, owner: str, code: bytes) -> None:
+        """The method's one `new owner()` is this code instead, which leaves such an object."""
+        make = _NEW + struct.pack(">H", self._class(owner)) + _DUPLICATE
+        old = make + _CALL_SPECIAL + self._method(owner, "<init>", "()V")
+        # Of the same length, so that every jump of the method still ends where it did.
+        self._replace_once(name, signature, old, code.ljust(len(old), _NOTHING))
 
     def call_static(self, owner: str, name: str, signature: str) -> bytes:
         """The instruction that calls a static method."""
@@ -100,6 +108,12 @@ class ClassFile:
                 content[self._methods_end :],
             )
         )
+
+    def _replace_once(self, name: str, signature: str, old: bytes, new: bytes) -> None:
+        index = self._find(name, signature)
+        if len(new) != len(old) or self._methods[index].count(old) != 1:
+            raise BadRecord(f"{name}{signature} does not have the code {old.hex()} once")
+        self._methods[index] = self._methods[index].replace(old, new)
 
     def _find(self, name: str, signature: str) -> int:
         for index, method in enumerate(self._methods):
@@ -155,8 +169,11 @@ class ClassFile:
         self._texts[number] = text
         return number
 
+    def _class(self, name: str) -> int:
+        return self._constant(_CLASS, struct.pack(">H", self._text(name)))
+
     def _method(self, owner: str, name: str, signature: str) -> bytes:
-        owner_index = self._constant(_CLASS, struct.pack(">H", self._text(owner)))
+        owner_index = self._class(owner)
         words = struct.pack(">HH", self._text(name), self._text(signature))
         type_index = self._constant(_NAME_AND_TYPE, words)
         return struct.pack(

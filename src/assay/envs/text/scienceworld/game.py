@@ -74,10 +74,15 @@ class ScienceGame:
         before = self._progress
         if before.done:
             return ScienceTurn("The episode is over.", before)
-        if len(action) > ACTION_LIMIT or not action.isprintable():
+        # A model's line ends in a newline, and may hold a tab or a second one; the parser, which
+        # reads words, is asked about those.
+        words = " ".join(action.split())
+        if len(words) > ACTION_LIMIT:
+            return ScienceTurn(_too_long(len(words)), before)
+        if not words.isprintable():
             return ScienceTurn(UNKNOWN_ACTION, before)
         call = self._simulator.call
-        text = str(call("step", action))
+        text = str(call("step", words))
         score = round(100 * float(str(call("getScore"))))
         moves = int(str(call("getNumMoves")))
         completed = call("getCompleted") is True
@@ -101,3 +106,10 @@ class ScienceGame:
         text = self._simulator.text("getGoalProgressStr")
         flags = _SUBGOAL.findall(text.partition("Unordered and Optional")[0])
         return replace(progress, subgoals_met=flags.count("true"), subgoals=len(flags))
+
+
+def _too_long(characters: int) -> str:
+    return (
+        f"{UNKNOWN_ACTION} It has {characters} characters, and an action at most {ACTION_LIMIT}; "
+        "give one action, such as 'look around'."
+    )

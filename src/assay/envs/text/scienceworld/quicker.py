@@ -1,9 +1,10 @@
-"""The simulator's classes with four changes that make a step twice as fast, and repeatable.
+"""The simulator's classes with six changes: a step twice as fast and repeatable, a quick load.
 
 Most of a step is the parser, which works out the names of all objects anew for every template that
 it tries; and sets of objects, which compare ids but hash by identity. The names are cached for as
 long as one action is read (`java/assay/Referents.java`), the words of a text for good, names that
-are only printed are not worked out, and an object's hash is its id. What the simulator answers
+are only printed are not worked out, and an object's hash is its id. Most of a load is the list of
+all tasks, which is made once (`java/assay/TaskMakers.java`). What the simulator answers
 stays what it was, but that it answers the same every time: identity hashes are drawn at random, and
 the order of sets with them. Classes other than those of the release that the changes were made for
 are left alone, and such a simulator is as slow as it came.
@@ -24,7 +25,11 @@ from assay.envs.text.scienceworld.bytecode import ClassFile, MethodCall
 OBJECT: Final = "scienceworld/struct/EnvObject"
 PARSER: Final = "scienceworld/input/InputParser"
 INTERFACE: Final = "scienceworld/runtime/pythonapi/PythonInterface"
+TASK_MAKER: Final = "scienceworld/tasks/TaskMaker1"
 REFERENTS: Final = "assay/Referents"
+TASK_MAKERS: Final = "assay/TaskMakers"
+OURS: Final = (REFERENTS, TASK_MAKERS)
+"""Classes that are added."""
 
 
 def _match_once(parser: ClassFile) -> None:
@@ -52,11 +57,34 @@ def _print_less(interface: ClassFile) -> None:
     interface.redirect("step", "(Ljava/lang/String;)Ljava/lang/String;", old_call, new_call)
 
 
+def _list_tasks_once(interface: ClassFile) -> None:
+    make = interface.call_static(TASK_MAKERS, "forTask", f"(Ljava/lang/String;)L{TASK_MAKER};")
+    signature = "(Ljava/lang/String;ILjava/lang/String;)V"
+    interface.replace_new("doLoad", signature, TASK_MAKER, jvm.ALOAD_1 + make)
+
+
+def _register_elsewhere(maker: ClassFile) -> None:
+    call = maker.call_static(TASK_MAKERS, "register", f"(L{TASK_MAKER};)V")
+    maker.replace_body("registerTasks", "()V", jvm.ALOAD_0 + call + jvm.RETURN, size=(1, 1))
+
+
+def _change_interface(interface: ClassFile) -> None:
+    _print_less(interface)
+    _list_tasks_once(interface)
+
+
 CHANGES: Final[dict[str, tuple[Callable[[ClassFile], None], str]]] = {
     OBJECT: (_hash_by_id, "f31d1ab7eed50934bc622bf5287d4a67ae07a27e06a0eefdba9ebf070d59e721"),
     PARSER: (_match_once, "0f4d5a84efa4ee2b7c980b7300b45f9c01c916202dd247a5569879f423b065d3"),
     f"{PARSER}$": (_split_once, "8705dbd8d0f062111f10cbe661b8cf655c38be52d055e6342705a5dbb53e4c1f"),
-    INTERFACE: (_print_less, "94c0439ee13e977dfb3ef1abd1fcfaac65564ff467547a447a1a69bfecd0337f"),
+    INTERFACE: (
+        _change_interface,
+        "94c0439ee13e977dfb3ef1abd1fcfaac65564ff467547a447a1a69bfecd0337f",
+    ),
+    TASK_MAKER: (
+        _register_elsewhere,
+        "9affb585e295a4253ad57b214574008479480c47e983edbe888a5f35b7fe8fd2",
+    ),
 }
 """What is done to a class, and the SHA-256 that it has in scienceworld 1.2.3."""
 
@@ -69,8 +97,8 @@ def quicker_classes(jar: str) -> dict[str, bytes]:
         if not {f"{name}.class" for name in CHANGES} <= names:
             return {}
         originals = {name: archive.read(f"{name}.class") for name in CHANGES}
-    referents = resources.files(__package__).joinpath("java", f"{REFERENTS}.class").read_bytes()
-    classes = {f"{REFERENTS}.class": referents}
+    folder = resources.files(__package__) / "java"
+    classes = {f"{name}.class": folder.joinpath(f"{name}.class").read_bytes() for name in OURS}
     for name, (change, sha256) in CHANGES.items():
         if hashlib.sha256(originals[name]).hexdigest() != sha256:
             return {}

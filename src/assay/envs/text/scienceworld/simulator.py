@@ -107,6 +107,10 @@ class Simulator:
         """What a method of the simulator returns, printed."""
         return self._ask(GatewayConnection.text, method, arguments)
 
+    def lines(self, method: str, *arguments: Value) -> list[str]:
+        """The texts of the list that a method of the simulator returns."""
+        return self._ask(GatewayConnection.lines, method, arguments)
+
     def is_running(self) -> bool:
         """Whether the process was started and has not ended."""
         return self._process is not None and self._process.poll() is None

@@ -75,6 +75,14 @@ class GatewayConnection:
         self._ask(f"m\nd\n{value.id}\ne\n")
         return printed
 
+    def lines(self, target: JavaObject | str, method: str, *arguments: Value) -> list[str]:
+        """The texts of the list that the method returns."""
+        value = self.call(target, method, *arguments)
+        assert isinstance(value, JavaObject)
+        text = str(self.call("java.lang.String", "join", "\n", value))
+        self._ask(f"m\nd\n{value.id}\ne\n")
+        return text.splitlines()
+
     def hang_up(self) -> None:
         """A call that waits for an answer fails now, and so does every later one."""
         with suppress(OSError):

@@ -50,9 +50,10 @@ class WebShop:
         """Read the catalogue; the first instance of a process waits for it, others share it."""
         await self._open(self.seed)
 
-    def tasks(self) -> tuple[Task, ...]:
-        """One task for each goal of the kind that this instance serves."""
-        return tasks(self.goals, folder=self.folder, seed=self.seed, shuffle=self.shuffle)
+    def tasks(self, kind: GoalKind | None = None) -> tuple[Task, ...]:
+        """One task for each goal of that kind, or of the kind that this instance serves."""
+        goals = self.goals if kind is None else kind
+        return tasks(goals, folder=self.folder, seed=self.seed, shuffle=self.shuffle)
 
     async def reset(self, task: Task) -> Observation:
         self.forget()
@@ -114,7 +115,11 @@ def tasks(
     seed: int = DEFAULT_SEED,
     shuffle: bool = False,
 ) -> tuple[Task, ...]:
-    """One task for each goal; its id is the number of the goal."""
+    """One task for each goal; its id is the number of the goal.
+
+    Raises `BadParameter` for a kind of goals that there is not.
+    """
+    _require_choice("goals", kind, get_args(GoalKind))
     goals = open_shop(folder, seed=seed).goals(kind, shuffle=shuffle)
     metadata = {"goals": kind, "seed": seed, "shuffled": shuffle}
     return tuple(

@@ -116,8 +116,8 @@ class ShopSession:
     """A shopper in a shop; cheap to make, for the shop is shared.
 
     An action is `search[keywords]`, which works on every page, or `click[target]`; `choose` means
-    `click`. The argument reaches from the first bracket to the last. What is no action, or no
-    clickable of the page, changes nothing. The first purchase ends the task.
+    `click`. The argument reaches from the first bracket of the first line to its last. What is no
+    action, or no clickable of the page, changes nothing. The first purchase ends the task.
     """
 
     def __init__(self, shop: Shop, *, clickables: bool = True) -> None:
@@ -156,7 +156,10 @@ class ShopSession:
 
     def step(self, action: str) -> Observation:
         """Carry out `search[keywords]` or `click[target]`."""
-        name, _, rest = action.partition("[")
+        # As in the original, whose pattern ends with the line: what stands below is not read, and
+        # an argument that goes on there makes no action.
+        line = action.strip().partition("\n")[0]
+        name, _, rest = line.partition("[")
         argument, _, _ = rest.rpartition("]")
         verb = name.strip().lower()
         if argument and verb == "search":

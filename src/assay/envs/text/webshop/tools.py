@@ -14,7 +14,7 @@ async def webshop_search(
     context: Context, keywords: Annotated[str, "Words to look for, for example: red cotton shirt"]
 ) -> Observation:
     """Search the shop; works on every page and shows the first 10 of at most 50 products."""
-    return await (await context.environment("webshop")).step(f"search[{keywords}]")
+    return await _act(context, "search", keywords)
 
 
 @tool
@@ -23,7 +23,7 @@ async def webshop_click(
     target: Annotated[str, "One of the clickables of the page: a product, an option or a button"],
 ) -> Observation:
     """Open a product, choose an option, turn a page, or buy ("buy now" ends the task)."""
-    return await (await context.environment("webshop")).step(f"click[{target}]")
+    return await _act(context, "click", target)
 
 
 @tool
@@ -32,3 +32,9 @@ async def webshop_action(
 ) -> Observation:
     """Carry out one action in the shop: search[keywords], or click[target] with a clickable."""
     return await (await context.environment("webshop")).step(action)
+
+
+async def _act(context: Context, verb: str, argument: str) -> Observation:
+    # An argument of its own may be written over several lines; an action is one line.
+    line = " ".join(argument.splitlines())
+    return await (await context.environment("webshop")).step(f"{verb}[{line}]")

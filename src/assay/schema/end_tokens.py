@@ -1,4 +1,4 @@
-"""End-of-turn tokens, cut off a decoded response in one place for every trainer."""
+"""End-of-turn tokens of chat templates: one table for trainers and for rewards."""
 
 from __future__ import annotations
 
