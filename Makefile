@@ -169,6 +169,7 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python perf/planted.py check runs/planted
 	$(BIN)/python perf/report.py
 	$(BIN)/python perf/server.py --requests 10000 --examples 50
+	$(BIN)/python perf/attack_server.py
 	$(BIN)/python perf/viewer.py
 	$(BIN)/python perf/scale.py --rows 200000
 	$(BIN)/python perf/audit.py --zoo
