@@ -169,9 +169,11 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python perf/planted.py check runs/planted
 	$(BIN)/python perf/report.py
 	$(BIN)/python perf/server.py --requests 10000 --examples 50
+	$(BIN)/python perf/attack_server.py
 	$(BIN)/python perf/viewer.py
 	$(BIN)/python perf/scale.py --rows 200000
 	$(BIN)/python perf/audit.py --zoo
+	$(BIN)/python perf/audit_isolation.py
 	$(BIN)/python perf/worlds.py
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.
