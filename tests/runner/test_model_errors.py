@@ -136,7 +136,9 @@ def test_a_conversation_that_is_too_long_is_the_agents_own(corridor: Path) -> No
 
 
 def test_one_retry_that_fails_again_ends_no_run_early(corridor: Path) -> None:
-    choose = lambda request: "unauthorized" if "green." in str(request.body) else "ok"  # noqa: E731
+    def choose(request: Request) -> Fault:
+        return "unauthorized" if "Go north, green." in str(request.body) else "ok"
+
     with serving(choose, reply=answer) as endpoint:
         done = run(corridor, endpoint.url)
         again = resume(done.path, retry_errors=True)

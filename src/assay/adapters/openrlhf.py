@@ -86,10 +86,10 @@ def to_rows(
         row: dict[str, Any] = {"query": query, "prompt": prompt, "label": label, "answer": label}
         are_texts = isinstance(query, str) and isinstance(prompt, str)
         start = query.find(prompt) if are_texts else -1
-        if query is not None and not isinstance(query, str):
-            row["final_response"] = query
-        elif start >= 0:
+        if start >= 0:
             row["final_response"] = strip_end_tokens(query[start + len(prompt) :], end_tokens)
+        elif query is not None and not isinstance(query, str):
+            row["final_response"] = query
         rows.append(row)
     return rows
 

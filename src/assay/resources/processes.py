@@ -1,10 +1,10 @@
 """Processes: listing a family, killing it, and having it end with the one that started it.
 
 Two kinds of process are started in Assay, and both use this module. A `ChildProcess`
-(`resources/child.py`) runs code that is not trusted to return and exchanges JSON: sympy, another
-project's gym, a reward under audit or one that is tried in the viewer. A worker of `worker_pool`
-scores rows of a file or of the server by the thousand; it is a `ProcessPoolExecutor`'s, because
-its arguments and results are Python objects whose pickling the standard library does fastest, and
+(`resources/child.py`) runs code that is not trusted to return: sympy, another project's gym, a
+reward under audit or one that is tried in the viewer, the rewards of the server. A worker of
+`worker_pool` scores rows of a file by the thousand; it is a `ProcessPoolExecutor`'s, because its
+arguments and results are Python objects whose pickling the standard library does fastest, and
 because the code on both ends is ours. What both have in common is here: they end with the process
 that started them, by the kernel where it can, and they are killed with all that they started.
 """
@@ -18,6 +18,7 @@ import resource
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -102,10 +103,14 @@ def list_adopted() -> tuple[RunningProcess, ...]:
     )
 
 
-def reap(pid: int) -> None:
-    """Let the kernel forget a child that has ended, if it is one and has."""
+def reap(pid: int, *, timeout_s: float) -> None:
+    """Let the kernel forget a child that was killed, as soon as it has ended."""
+    deadline = time.monotonic() + timeout_s
     with suppress(ChildProcessError):
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG) is None:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.005)
 
 
 def family_bytes(processes: tuple[RunningProcess, ...], *, above: int) -> int:
