@@ -45,7 +45,7 @@ ANY_ADDRESS = "http://127.0.0.1"
 def run(
     benchmark: str | Path | None = None,
     *,
-    agent: str | Callable[..., Agent] | None = None,
+    agent: str | Agent | Callable[..., Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     tasks: str | None = None,
     repeats: int | None = None,
