@@ -28,15 +28,15 @@ def load_address(address: str, what: str) -> Any:
     place, _, name = address.rpartition(":")
     if not place or not all(part.isidentifier() for part in name.split(".")):
         raise UnknownName(f"{what} {address!r} is no address; it is {OWN}")
-    found: Any = load_module(place, f"{what} {address!r}")
+    item: Any = load_module(place, f"{what} {address!r}")
     for part in name.split("."):
         try:
-            found = getattr(found, part)
+            item = getattr(item, part)
         except AttributeError:
-            public = [each for each in vars(found) if not each.startswith("_")]
+            public = [each for each in vars(item) if not each.startswith("_")]
             hint = did_you_mean(part, public) or f"it has: {', '.join(public[:10]) or 'nothing'}"
             raise UnknownName(f"{what} {address!r}: {place} has no {part!r}; {hint}") from None
-    return found
+    return item
 
 
 def load_module(place: str, what: str) -> ModuleType:
