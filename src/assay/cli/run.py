@@ -25,7 +25,11 @@ from assay.runner.run import StartedRun, find_executor, start
 
 @click.command(name="run")
 @click.argument("benchmark", required=False)
-@click.option("--agent", metavar="NAME", help="Who acts; `assay list agents` shows all.")
+@click.option(
+    "--agent",
+    metavar="NAME|FILE.py:NAME",
+    help="Who acts: a name (`assay list agents`), or a class or function of your own.",
+)
 @click.option(
     "--set",
     "settings",
@@ -107,6 +111,7 @@ def command(
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
     assay run townsquare --agent rules --set observation_chars=4000 --set limits.steps=20
+    assay run townsquare --agent my_agent.py:walk
     assay run townsquare --agent rules --engine ray --workers 8 --address auto
     assay run --resume 20260329-122135-d4b692
     assay run --resume 20260329-122135-d4b692 --retry-errors
