@@ -441,10 +441,10 @@ class _LinearParts:
 
 def _parts(node: Expr, names: frozenset[str]) -> _LinearParts | None:
     factors = [_factor(node, name) for name in sorted(names)]
-    found = tuple(factor for factor in factors if factor is not None)
-    if len(found) != len(factors) or any(_names(factor) & names for factor in found):
+    free = tuple(factor for factor in factors if factor is not None)
+    if len(free) != len(factors) or any(_names(factor) & names for factor in free):
         return None
-    return _LinearParts(_with(node, dict.fromkeys(names, Number(0))), found)
+    return _LinearParts(_with(node, dict.fromkeys(names, Number(0))), free)
 
 
 def _factor(node: Expr, name: str) -> Expr | None:
