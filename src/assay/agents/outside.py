@@ -95,7 +95,7 @@ class HttpAgent(_OutsideAgent):
 
     name = "http"
 
-    def __init__(self, *, url: str, token_env: str = "") -> None:
+    def __init__(self, *, url: str = "", token_env: str = "") -> None:
         super().__init__()
         if not url.startswith(("http://", "https://")):
             raise BadParameter(f"url is {url!r}; it begins with http:// or https://")
@@ -134,7 +134,7 @@ class StdioAgent(_OutsideAgent):
     name = "stdio"
 
     def __init__(
-        self, *, command: str | Sequence[str], environment: Mapping[str, str] | None = None
+        self, *, command: str | Sequence[str] = "", environment: Mapping[str, str] | None = None
     ) -> None:
         super().__init__()
         self._command = split_command(command)

@@ -44,8 +44,8 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
     A wrong option is a `BadParameter`.
     """
     if isinstance(agent, str):
-        agent, given = _outside(agent)
-        options = {**given, **options}
+        agent, short = _outside(agent)
+        options = {**short, **options}
     item = AGENTS.get(agent) if isinstance(agent, str) else agent
     name = agent if isinstance(agent, str) else _name_of(agent)
     factory = agent_factory(item, name)
