@@ -169,14 +169,14 @@ def _visible_turn(text: str) -> str:
                 hidden, position = None, match.end()
             continue
         struck = struck or match[0] == "<s>"
+        # The end of `<s>…</s>` is that of text that is struck out.
+        if match[0] in _TURN_ENDS and not (struck and match[0] == "</s>"):
+            pieces.append(text[position : match.start()])
+            return "".join(pieces)
         if row is not None:
             pieces.append(text[position : match.start()])
             position = match.end()
             hidden = _enter(*row, pieces)
-        elif match[0] in _TURN_ENDS and not (struck and match[0] == "</s>"):
-            # The end of `<s>…</s>` is that of text that is struck out.
-            pieces.append(text[position : match.start()])
-            return "".join(pieces)
     if hidden is None:
         pieces.append(text[position:])
     return "".join(pieces)

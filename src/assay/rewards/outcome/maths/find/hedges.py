@@ -49,8 +49,9 @@ _VALUE_AFTER = re.compile(
     r"[\s$(]*(?:([-+−]?\d{1,20})(?!\d|[./]\d|[%\\^])|\(?([A-Ha-h])\)?(?![\w']))"
 )
 _VALUE_BEFORE = re.compile(
-    r"(?:(?<![\d./^\w])([-+−]?\d{1,20})|(?<![\w'])\(?([A-H])\)?)[\s$,)，、،]*\Z"
+    r"(?:(?<![\d./^A-Za-z_])([-+−]?\d{1,20})|(?<![\w'])\(?([A-H])\)?)[\s$,)，、،]*\Z"
 )
+_WORD = re.compile(r"(?<!\\)[^\W\d_]{3,}|\|")
 _SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!]")
 _CODE = re.compile(
     r"\b(?:import \w+|def \w+\(|print\s*\(|sys\.\w+|return \w|console\.log|Traceback|"
@@ -128,7 +129,9 @@ class Candidate:
         """Whether no word, and nothing that says something, stands around the candidate."""
         before = self.text[max(0, self.start - _WINDOW) : self.start]
         after = self.text[self.end : self.end + _WINDOW]
-        return not (self.weak or _SAYS.search(before) or _SAYS.search(after))
+        if self.weak and _WORD.search(self.span):
+            return False
+        return not (_SAYS.search(before) or _SAYS.search(after))
 
     def stands_beside(self, field: str, *, through_commas: bool = False) -> bool:
         """Whether a phrase of a field stands right before the candidate."""
