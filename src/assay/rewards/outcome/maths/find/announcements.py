@@ -126,7 +126,7 @@ def _announcing(book: Phrasebook) -> re.Pattern[str]:
         words = r"(?:\s+\w{1,20}){0,3}?\s+"
         text = rf"(?<!\w)[وفبل]?{nouns}(?:{words}{links}(?!\w)|{mark})"
     else:
-        text = rf"{nouns}[*_]{{0,3}}\s*(?:{links}|[:：=＝])\s*[:：]?"
+        text = rf"{nouns}[*_】]{{0,3}}\s*(?:{links}|[:：=＝]|(?<=】))\s*[:：]?"
     choosing = _any(language.phrases("choosing"))
     if choosing and not language.spaced:
         text = rf"{text}|{choosing}\s*[:：]?(?=[\s(（]*[A-H](?![A-Za-z]))"

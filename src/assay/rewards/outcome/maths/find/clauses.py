@@ -43,6 +43,7 @@ _IS_THE_ANSWER = re.compile(
     r"(?:answer|solution|result|value)s?\W*\Z",
     re.IGNORECASE,
 )
+_RELATIVE = re.compile(r"(?<=[\d$}%)]),\s+which\s[^\d$]{1,200}\Z", re.IGNORECASE)
 _COPULA = re.compile(
     r"(?:\b(?:is|are|was|equals|equal\s+to|be|it's|becomes?|gives|obtain|get)\b"
     r"(?:\s+(?:exactly|equal\s+to|approximately|about|therefore|thus|then|just|simply|only|"
@@ -175,9 +176,10 @@ class AnswerText(NamedTuple):
     source: str
 
 
-def answer_in(clause: str, *, denied: bool = False) -> AnswerText | None:
+def answer_in(
+    clause: str, books: tuple[Phrasebook, ...], *, denied: bool = False
+) -> AnswerText | None:
     """The answer that a clause after "the answer is" gives; None if it only says what it is not."""
-    books = books_for(fold(clause))
     text = _after_contrast(clause, books, denied=denied)
     if text is None:
         return None
@@ -256,7 +258,7 @@ def without_aside(clause: str, books: tuple[Phrasebook, ...]) -> str:
     """ "42, not 43" and "42 because it divides 84" without what follows the answer."""
     for book in books:
         for aside in _raw_pattern(book, "asides").finditer(clause):
-            head = clause[: aside.start()].rstrip(" ,،，、;—–-")
+            head = clause[: aside.start()].rstrip(" ,،，、;—–-(（")
             if _ENDS_IN_VALUE.search(head) and is_bare(head):
                 return head
     return clause
@@ -267,7 +269,7 @@ _ENDS_IN_VALUE = re.compile(r"[\d$)}\]%°!*²³√π]\Z|(?<![^\W\d_])[^\W\d_]\Z|
 
 def statement(clause: str) -> str | None:
     """What the clause says the answer is: after its last "is", or its last formula."""
-    clause = _IS_THE_ANSWER.sub("", clause)
+    clause = _RELATIVE.sub("", _IS_THE_ANSWER.sub("", clause))
     books = books_for(fold(clause))
     links = [match.span() for match in _COPULA.finditer(clause)]
     for start, end in sorted({*links, *link_ends(clause)}, reverse=True):

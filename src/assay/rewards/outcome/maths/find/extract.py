@@ -23,6 +23,7 @@ from assay.rewards.outcome.maths.find.boxes import has_box, last_answer
 from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.maths.find.hedges import Candidate
 from assay.rewards.outcome.maths.find.markup import seen_text
+from assay.rewards.outcome.maths.find.phrasebook import books_for, fold
 
 Rule: TypeAlias = Literal[
     "boxed",
@@ -192,7 +193,8 @@ def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
         return Extraction(None, "phrase", "an answer is announced, but none follows")
     if not announcement.commits:
         return Extraction(None, "phrase", f"{announcement.link.strip()!r} does not commit")
-    answer = clauses.answer_in(clause, denied=announcement.denied)
+    books = books_for(fold(text[announcement.start : announcement.end + 300]))
+    answer = clauses.answer_in(clause, books, denied=announcement.denied)
     if answer is None:
         return Extraction(None, "phrase", "what follows says what the answer is not")
     span = answer.span

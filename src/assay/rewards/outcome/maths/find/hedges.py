@@ -274,10 +274,11 @@ def _has_other_value_beside(candidate: Candidate) -> bool:
     value = _plain_value(candidate.span)
     if value is None:
         return False
+    after = fold(candidate.text[candidate.end : candidate.end + 60]).lstrip(" .…,،，、$*)}\\]—-")
     for book in candidate.books:
-        word = book.pattern("alternatives").match(candidate.after.lstrip(" ,،，、"))
+        word = book.pattern("alternatives").match(after)
         if word is not None:
-            other = _VALUE_AFTER.match(candidate.after.lstrip(" ,،，、"), word.end())
+            other = _VALUE_AFTER.match(after, word.end())
             if other is not None and _plain_value(other[1] or other[2] or "") != value:
                 return True
         head = book.beside(candidate.beside, "alternatives")

@@ -13,16 +13,18 @@ GERMAN = Language(
     "|lautet somit|lautet|lauten|beträgt|wäre|ergibt|wird",
     choosing="richtig ist|es ergibt sich",
     copulas="ist|beträgt",
-    fillers="ist|sei|sind|wäre|die|der|das|den|dem|ein|eine|dass|daß|antwort|lösung|ergebnis"
-    "|wert|zahl|option|richtige|richtig|gleich|es|hier|lautet|beträgt|zu|sein|kann|so|sagen"
-    "|antworten|behaupten|als|etwa|endgültige|gesuchte|wirklich|genau|tatsächlich|einfach",
+    fillers="häufige|häufiger|typische|wurde|war|ist|sei|sind|wäre|die|der|das|den|dem|ein|eine"
+    "|dass|daß|antwort|lösung|ergebnis|wert|zahl|option|richtige|richtig|gleich|es|hier|lautet"
+    "|beträgt|zu|sein|kann|so|sagen|antworten|behaupten|als|etwa|endgültige|gesuchte|wirklich"
+    "|genau|tatsächlich|einfach",
     turning="aber|sondern|jedoch|doch|also|daher|deshalb|somit|folglich|dennoch|trotzdem|denn"
     "|weil|da|allerdings|vielmehr|deswegen|mithin",
     contrasting="sondern",
-    denying="nicht|nie|niemals|keinesfalls|keineswegs|kein|keine|keinen|weder|noch"
-    "|auf keinen fall|unmöglich|falsch|alles andere als|alles außer|anstatt|anstelle von|statt"
-    "|außer|mitnichten|unter keinen umständen|unzutreffend|irrig|ausgeschlossen|fehler"
-    "|falsch wäre es|es wäre falsch|in keinem fall|nimmer|nicht etwa",
+    denying="falsche|falscher|falsches|fehlerhafte|häufiger fehler|typischer fehler|verkehrte"
+    "|irrtümliche|vorherige|frühere|nicht|nie|niemals|keinesfalls|keineswegs|kein|keine|keinen"
+    "|weder|noch|auf keinen fall|unmöglich|falsch|alles andere als|alles außer|anstatt"
+    "|anstelle von|statt|außer|mitnichten|unter keinen umständen|unzutreffend|irrig"
+    "|ausgeschlossen|fehler|falsch wäre es|es wäre falsch|in keinem fall|nimmer|nicht etwa",
     denying_after="ist falsch|ist nicht richtig|ist nicht korrekt|stimmt nicht|ist unmöglich"
     "|ist ausgeschlossen|kann nicht stimmen|kann nicht sein|ist nicht die|scheidet aus"
     "|ist inkorrekt|wäre falsch|trifft nicht zu|ist es nicht|nicht sein kann"
@@ -39,8 +41,9 @@ GERMAN = Language(
     "|kann ich nicht glauben|halte ich nicht für",
     affirming="ohne zweifel|kein zweifel|keinen zweifel|zweifellos|zweifelsohne|nicht nur"
     "|nichts anderes als|außer zweifel|unzweifelhaft|ohne jeden zweifel|nicht schwer",
-    possible="vielleicht|eventuell|möglicherweise|könnte|könnte sein|kann sein|womöglich"
-    "|mag sein|unter umständen|gegebenenfalls",
+    possible="angenommen|nehmen wir an|könnte meinen|könnte denken|könnte glauben"
+    "|gesetzt den fall|vielleicht|eventuell|möglicherweise|könnte|könnte sein|kann sein"
+    "|womöglich|mag sein|unter umständen|gegebenenfalls",
     asking_after="nicht wahr|oder etwa|oder nicht",
     alternatives="oder aber|oder vielleicht|oder auch|oder|beziehungsweise|bzw.|alternativ"
     "|entweder|wahlweise|andernfalls|sonst",
@@ -60,15 +63,15 @@ GERMAN = Language(
     "|in dieser form|in folgender form|bspw.|folgendermaßen",
     examples_after="ist ein beispiel|als beispiel|zum beispiel|ist das format"
     "|ist nur ein beispiel|wäre ein beispiel|geschrieben werden",
-    retracting="das ist falsch|das war falsch|ist leider falsch|das stimmt nicht"
-    "|ich habe mich geirrt|ich habe mich verrechnet|mich verrechnet|mich vertan|mich geirrt"
-    "|ich nehme das zurück|nehme ich zurück|nehme das zurück|ich irre mich|ein fehler"
-    "|mein fehler|korrektur|ich korrigiere|moment, nein|nein, moment|halt, nein|doch nicht"
-    "|vergiss das|vergessen sie das|ignoriere das|ignorieren sie|entschuldigung|ich widerrufe"
-    "|ich ziehe|bei näherem hinsehen|bei genauerem hinsehen|das ist nicht richtig"
-    "|das ist nicht korrekt|er irrt|er irrte|sie irrt|hat sich geirrt|hat sich verrechnet"
-    "|nicht geprüft|nicht überprüft|moment, das|moment mal|warte|falsch gerechnet|ist verkehrt"
-    "|nein, das",
+    retracting="was falsch ist|aber das ist nicht|aber das ist falsch|das ist falsch"
+    "|das war falsch|ist leider falsch|das stimmt nicht|ich habe mich geirrt"
+    "|ich habe mich verrechnet|mich verrechnet|mich vertan|mich geirrt|ich nehme das zurück"
+    "|nehme ich zurück|nehme das zurück|ich irre mich|ein fehler|mein fehler|korrektur"
+    "|ich korrigiere|moment, nein|nein, moment|halt, nein|doch nicht|vergiss das"
+    "|vergessen sie das|ignoriere das|ignorieren sie|entschuldigung|ich widerrufe|ich ziehe"
+    "|bei näherem hinsehen|bei genauerem hinsehen|das ist nicht richtig|das ist nicht korrekt"
+    "|er irrt|er irrte|sie irrt|hat sich geirrt|hat sich verrechnet|nicht geprüft"
+    "|nicht überprüft|moment, das|moment mal|warte|falsch gerechnet|ist verkehrt|nein, das",
     giving_up="ich weiß es nicht|ich weiß nicht|weiß ich nicht|ich gebe auf|keine ahnung"
     "|kann ich nicht|ich kann die|ich kann das|ich kann diese|ich habe keine lösung"
     "|habe keine antwort|keine lösung gefunden|keine antwort gefunden|nicht lösen"

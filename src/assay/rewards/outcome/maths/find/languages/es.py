@@ -5,20 +5,22 @@ from assay.rewards.outcome.maths.find.languages.language import Language
 SPANISH = Language(
     name="Spanish",
     code="es",
-    markers="la|el|es|respuesta|que|los|las|una|por|solución|resultado|pero|página|según|decir",
+    markers="la|el|respuesta|que|los|las|una|por|solución|resultado|pero|página|según|decir",
     nouns="respuesta final|respuesta correcta|respuesta|respuestas|solución final|solución"
     "|resultado final|resultado|opción correcta|alternativa correcta|valor buscado"
     "|valor correcto",
     links="es igual a|es exactamente|es entonces|es la opción|es la alternativa|es la letra"
     "|es la|es el|es|son|vale|equivale a|sería|será|da|queda",
     choosing="por lo tanto, la opción|se elige la opción",
-    fillers="es|sea|ser|son|la|el|las|los|un|una|que|de|respuesta|solución|resultado|valor"
-    "|opción|final|correcta|correcto|igual|a|puede|podría|debe|esta|este|sería|será|número|letra"
-    "|lo|pedido|exactamente|está|estoy|nada|convencido|decir|responder|afirmar|se|trate|vale",
+    fillers="común|frecuente|dar|da|habitual|típico|típica|es|sea|ser|son|la|el|las|los|un|una"
+    "|que|de|respuesta|solución|resultado|valor|opción|final|correcta|correcto|igual|a|puede"
+    "|podría|debe|esta|este|sería|será|número|letra|lo|pedido|exactamente|está|estoy|nada"
+    "|convencido|decir|responder|afirmar|se|trate|vale",
     turning="pero|sino|sin embargo|así que|por tanto|por lo tanto|luego|entonces|aunque"
     "|no obstante|sino que|como|mas|ya que|porque",
     contrasting="sino que es|sino que|sino",
-    denying="no|nunca|jamás|tampoco|ni|en ningún caso|de ningún modo|de ninguna manera"
+    denying="incorrecta|errónea|equivocada|error común|error frecuente|error típico|mala|falsa"
+    "|anterior|no|nunca|jamás|tampoco|ni|en ningún caso|de ningún modo|de ninguna manera"
     "|incorrecto|falso|imposible|no es cierto|erróneo|equivocado|en lugar de|en vez de"
     "|todo menos|excepto|cualquier cosa menos|salvo|error|sería un error|descarto|descartamos"
     "|excluimos|ningún|bajo ningún concepto|en absoluto",
@@ -34,7 +36,8 @@ SPANISH = Language(
     "|no estoy seguro|no estoy segura|no me convence|me parece poco probable|lo veo improbable",
     affirming="sin duda|sin ninguna duda|no cabe duda|no hay duda|indudablemente|no solo|no sólo"
     "|nada más que|no es difícil|sin lugar a dudas|no más que|no otra que|no otro que",
-    possible="quizá|quizás|tal vez|a lo mejor|posiblemente|puede que|podría ser|puede ser|podría"
+    possible="supongamos|supongamos que|supón que|suponga que|podría pensar|pensar|uno pensaría"
+    "|ojalá|quizá|quizás|tal vez|a lo mejor|posiblemente|puede que|podría ser|puede ser|podría"
     "|acaso",
     asking_after="no es así",
     alternatives="o bien|o quizás|o tal vez|o|u|ya sea|sea|alternativamente|o también|si no",
@@ -54,13 +57,14 @@ SPANISH = Language(
     "|en formato|como|ejemplo|tal como|con este formato|formato",
     examples_after="por ejemplo|es un ejemplo|a modo de ejemplo|es el formato|en ese formato"
     "|es solo un ejemplo|como ejemplo",
-    retracting="me equivoqué|me he equivocado|se equivocó|se equivoca|está equivocado|perdón"
-    "|eso está mal|esto está mal|eso es incorrecto|esto es incorrecto|es un error|fue un error"
-    "|cometí un error|he cometido un error|me retracto|retiro lo dicho|olvida eso|olvídalo"
-    "|ignora eso|ignora lo anterior|ignore lo anterior|corrijo|corrección|rectifico"
-    "|en realidad no|no, espera|espera, no|pensándolo bien|no es correcto|no es así|calculé mal"
-    "|sumé mal|me confundí|no vale|lo anterior es falso|eso es falso|mejor dicho"
-    "|no la he comprobado|no lo he comprobado|no está bien|el resultado anterior es",
+    retracting="pero no es|lo cual es falso|lo cual es incorrecto|me equivoqué|me he equivocado"
+    "|se equivocó|se equivoca|está equivocado|perdón|eso está mal|esto está mal"
+    "|eso es incorrecto|esto es incorrecto|es un error|fue un error|cometí un error"
+    "|he cometido un error|me retracto|retiro lo dicho|olvida eso|olvídalo|ignora eso"
+    "|ignora lo anterior|ignore lo anterior|corrijo|corrección|rectifico|en realidad no"
+    "|no, espera|espera, no|pensándolo bien|no es correcto|no es así|calculé mal|sumé mal"
+    "|me confundí|no vale|lo anterior es falso|eso es falso|mejor dicho|no la he comprobado"
+    "|no lo he comprobado|no está bien|el resultado anterior es",
     giving_up="no sé|no lo sé|no puedo resolver|no puedo ayudar|no puedo responder|no puedo dar"
     "|no puedo determinar|no pude|no he podido|no logro|no logré|no encontré|me rindo|ni idea"
     "|no tengo idea|no es posible determinar|no se puede determinar|no conozco la respuesta"

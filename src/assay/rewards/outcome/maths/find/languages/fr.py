@@ -11,15 +11,18 @@ FRENCH = Language(
     links="est égale à|est égal à|est donc|est la lettre|est l'option|est la|est le|est|sont"
     "|vaut|serait|sera|devient|égale",
     choosing="on choisit la réponse|il faut choisir la réponse",
-    fillers="est|soit|être|sont|la|le|les|un|une|que|qu'il|qu'elle|de|réponse|solution|résultat"
-    "|valeur|option|lettre|bonne|finale|correcte|correct|égal|égale|à|peut|ce|cette|s'agisse|il"
-    "|elle|dire|répondre|affirmer|ici|vaut|l'ensemble|exactement|vraiment|ne|n'est|cela|ça",
+    fillers="fréquente|courante|donner|donne|classique|serait|est|soit|être|sont|la|le|les|un"
+    "|une|que|qu'il|qu'elle|de|réponse|solution|résultat|valeur|option|lettre|bonne|finale"
+    "|correcte|correct|égal|égale|à|peut|ce|cette|s'agisse|il|elle|dire|répondre|affirmer|ici"
+    "|vaut|l'ensemble|exactement|vraiment|ne|n'est|cela|ça",
     turning="mais|cependant|toutefois|pourtant|donc|alors|ainsi|or|néanmoins|car|puisque"
     "|en revanche|par conséquent|d'où",
     contrasting="mais plutôt|mais bien|mais",
-    denying="pas|ne|n'est|jamais|aucunement|nullement|ni|en aucun cas|certainement pas|faux"
-    "|incorrect|impossible|inexact|au lieu de|plutôt que|tout sauf|sauf|excepté|erroné|erreur de"
-    "|n'est pas|ne vaut pas|non|en aucune façon|loin d'être|exclure|on exclut|tout autre que",
+    denying="mauvaise|fausse|erreur fréquente|erreur courante|erreur classique|incorrecte"
+    "|erronée|précédente|pas|ne|n'est|jamais|aucunement|nullement|ni|en aucun cas"
+    "|certainement pas|faux|incorrect|impossible|inexact|au lieu de|plutôt que|tout sauf|sauf"
+    "|excepté|erroné|erreur de|n'est pas|ne vaut pas|non|en aucune façon|loin d'être|exclure"
+    "|on exclut|tout autre que",
     denying_after="n'est pas correct|n'est pas correcte|n'est pas la|est faux|est fausse"
     "|est incorrect|est incorrecte|n'est pas juste|est impossible|n'est pas possible|est exclu"
     "|ne convient pas|est erroné|n'est pas bon|n'est pas la bonne|ne peut pas être"
@@ -35,8 +38,9 @@ FRENCH = Language(
     affirming="sans aucun doute|sans doute|sans nul doute|aucun doute|nul doute|pas de doute"
     "|indubitablement|pas seulement|non seulement|hors de doute|ne fait aucun doute"
     "|n'est autre que|ne vaut que",
-    possible="peut-être|peut être|pourrait être|pourrait|possiblement|éventuellement"
-    "|il se peut que|il se pourrait que|pourrait bien être",
+    possible="supposons|supposons que|on pourrait penser|pourrait penser|pourrait croire"
+    "|imaginons|imaginons que|peut-être|peut être|pourrait être|pourrait|possiblement"
+    "|éventuellement|il se peut que|il se pourrait que|pourrait bien être",
     asking_after="n'est-ce pas|non ?",
     alternatives="ou bien|ou alors|ou peut-être|ou encore|ou|soit|sinon|alternativement",
     one_of="l'un des|l'une des|un des|une des|l'un de|l'une de|un parmi|l'un parmi|parmi"
@@ -54,14 +58,14 @@ FRENCH = Language(
     examples="par exemple|p. ex.|p.ex.|ex.|sous la forme|au format|sous forme|comme|exemple"
     "|tel que|comme ceci|de la forme|dans le format",
     examples_after="par exemple|est un exemple|à titre d'exemple|est le format|n'est qu'un exemple",
-    retracting="je me suis trompé|je me suis trompée|je me trompe|s'est trompé|s'est trompée"
-    "|se trompe|pardon|c'est faux|cela est faux|c'est incorrect|cela est incorrect"
-    "|c'est une erreur|j'ai fait une erreur|erreur de ma part|je retire|je reviens sur|oubliez"
-    "|oublie ça|ignorez|ignore ce qui précède|correction|je corrige|rectification|en fait non"
-    "|en fait, non|non, attendez|attendez, non|attends, non|réflexion faite|à la réflexion"
-    "|ce n'est pas ça|ce n'est pas correct|ce n'est pas juste|mal calculé|j'ai mal"
-    "|je me rétracte|c'était faux|finalement non|ce résultat est faux|ce résultat est erroné"
-    "|plutôt",
+    retracting="ce qui est faux|mais ce n'est pas|je me suis trompé|je me suis trompée"
+    "|je me trompe|s'est trompé|s'est trompée|se trompe|pardon|c'est faux|cela est faux"
+    "|c'est incorrect|cela est incorrect|c'est une erreur|j'ai fait une erreur|erreur de ma part"
+    "|je retire|je reviens sur|oubliez|oublie ça|ignorez|ignore ce qui précède|correction"
+    "|je corrige|rectification|en fait non|en fait, non|non, attendez|attendez, non|attends, non"
+    "|réflexion faite|à la réflexion|ce n'est pas ça|ce n'est pas correct|ce n'est pas juste"
+    "|mal calculé|j'ai mal|je me rétracte|c'était faux|finalement non|ce résultat est faux"
+    "|ce résultat est erroné|plutôt",
     giving_up="je ne sais pas|je ne peux pas|je ne parviens pas|je n'arrive pas|j'abandonne"
     "|aucune idée|je n'ai pas pu|je n'ai pas trouvé|je n'ai pas réussi|impossible de déterminer"
     "|je ne connais pas|je suis incapable|désolé|je n'ai pas de réponse|je n'ai pas la réponse"

@@ -13,15 +13,17 @@ PORTUGUESE = Language(
     links="é igual a|é exatamente|é portanto|é então|é a alternativa|é a opção|é a letra|é a|é o"
     "|é|são|vale|equivale a|seria|será|dá|fica",
     choosing="portanto, a alternativa",
-    fillers="é|seja|ser|são|a|o|as|os|um|uma|que|de|do|da|resposta|solução|resultado|valor|opção"
-    "|alternativa|letra|final|correta|correto|certa|igual|pode|poderia|deve|esta|este|seria|será"
-    "|número|conjunto|dizer|responder|afirmar|se|trate|exatamente|realmente|vale|isto|isso",
+    fillers="comum|frequente|dar|dá|é|seja|ser|são|a|o|as|os|um|uma|que|de|do|da|resposta"
+    "|solução|resultado|valor|opção|alternativa|letra|final|correta|correto|certa|igual|pode"
+    "|poderia|deve|esta|este|seria|será|número|conjunto|dizer|responder|afirmar|se|trate"
+    "|exatamente|realmente|vale|isto|isso",
     turning="mas|porém|contudo|no entanto|entretanto|logo|portanto|então|assim|todavia|pois|como"
     "|porque|e sim|por isso",
     contrasting="mas sim|e sim|mas",
-    denying="não|nunca|jamais|nem|tampouco|de modo algum|de jeito nenhum|em hipótese alguma"
-    "|falso|em nenhum caso|incorreto|errado|impossível|ao invés de|em vez de|tudo menos|exceto"
-    "|erro|qualquer coisa menos|salvo|seria errado|descarto|nenhum|de forma alguma",
+    denying="errada|errônea|incorreta|erro comum|erro frequente|falsa|anterior|não|nunca|jamais"
+    "|nem|tampouco|de modo algum|de jeito nenhum|em hipótese alguma|falso|em nenhum caso"
+    "|incorreto|errado|impossível|ao invés de|em vez de|tudo menos|exceto|erro"
+    "|qualquer coisa menos|salvo|seria errado|descarto|nenhum|de forma alguma",
     denying_after="não é correto|não é correta|está errado|está errada|é falso|é falsa"
     "|é incorreto|é incorreta|não é a resposta|é impossível|não pode ser|não é possível"
     "|não serve|está descartado|não está certo|não está certa|não é válido|não confere",
@@ -34,7 +36,8 @@ PORTUGUESE = Language(
     "|eu duvido|duvido disso|não tenho certeza|não estou certo|não me convence|acho improvável",
     affirming="sem dúvida|sem nenhuma dúvida|não há dúvida|indubitavelmente|não só|não apenas"
     "|sem sombra de dúvida|nada mais que|não é difícil|não resta dúvida",
-    possible="talvez|quiçá|possivelmente|pode ser|poderia ser|poderia|pode ser que|porventura",
+    possible="suponha|suponha que|suponhamos|suponhamos que|poderia pensar|imagine|imagine que"
+    "|talvez|quiçá|possivelmente|pode ser|poderia ser|poderia|pode ser que|porventura",
     asking_after="não é mesmo|né",
     alternatives="ou então|ou talvez|ou ainda|ou|ou seja lá|alternativamente|quer|senão",
     one_of="um de|uma de|um dos|uma das|algum dos|alguma das|qualquer um dos|qualquer uma das"
@@ -53,13 +56,14 @@ PORTUGUESE = Language(
     "|da forma|com o formato|desta forma|ex.",
     examples_after="por exemplo|é um exemplo|como exemplo|é o formato|é apenas um exemplo"
     "|nesse formato|é só um exemplo",
-    retracting="me enganei|enganei-me|eu errei|errei|ele errou|ela errou|está errada|está errado"
-    "|isso está errado|isto está errado|na verdade, não|na verdade não|na verdade, isso|desculpe"
-    "|perdão|retiro o que|retiro|retrato-me|me retrato|esqueça|ignore isso|ignore o que|ignore a"
-    "|correção|corrijo|corrigindo|pensando bem|não é isso|não está certo|não está correto"
-    "|cometi um erro|foi um erro|é um erro|somei mal|calculei mal|calculei errado|não, espere"
-    "|espere, não|espera, não|se enganou|enganou-se|me confundi|isso é falso|não confere"
-    "|não verifiquei|aliás, não|melhor dizendo",
+    retracting="o que é falso|o que está errado|mas não é|me enganei|enganei-me|eu errei|errei"
+    "|ele errou|ela errou|está errada|está errado|isso está errado|isto está errado"
+    "|na verdade, não|na verdade não|na verdade, isso|desculpe|perdão|retiro o que|retiro"
+    "|retrato-me|me retrato|esqueça|ignore isso|ignore o que|ignore a|correção|corrijo"
+    "|corrigindo|pensando bem|não é isso|não está certo|não está correto|cometi um erro"
+    "|foi um erro|é um erro|somei mal|calculei mal|calculei errado|não, espere|espere, não"
+    "|espera, não|se enganou|enganou-se|me confundi|isso é falso|não confere|não verifiquei"
+    "|aliás, não|melhor dizendo",
     giving_up="não sei|não consigo|não consegui|não posso|não pude|desisto|não faço ideia"
     "|não tenho ideia|não é possível determinar|não encontrei|não tenho resposta"
     "|não tenho a resposta|sem resposta|sinto muito|não há resposta|não sou capaz"
