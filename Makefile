@@ -173,6 +173,7 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python perf/viewer.py
 	$(BIN)/python perf/scale.py --rows 200000
 	$(BIN)/python perf/audit.py --zoo
+	$(BIN)/python perf/audit_isolation.py
 	$(BIN)/python perf/worlds.py
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.

@@ -241,6 +241,40 @@ def test_a_reward_with_a_typo_stops_the_training_with_the_cause(
     assert "final_respnse" in caplog.text, "a trainer may swallow the exception"
 
 
+def test_a_row_that_lacks_a_column_that_others_have_abstains() -> None:
+    function = verl.reward(grade, answer="gold")
+    assert function("sums", "4", None, {"gold": "4"})["score"] == 1.0
+    odd = function("sums", "4", None, {})
+    assert (odd["score"], odd["abstained"]) == (1.0, 1.0)
+
+
+def test_prompts_that_begin_alike_are_different_groups() -> None:
+    function = areal.reward(grade)
+    prompts = [
+        [{"role": "system", "content": "x" * 5_000}, {"role": "user", "content": question}]
+        for question in ("2 + 2?", "1 + 3?")
+    ]
+    assert [function(prompts[0], text, answer="4") for text in ("4", "4")] == [1.0, 1.0]
+    assert [function(prompts[1], text, answer="4") for text in ("5", "lost")] == [0.0, 0.0]
+
+
+def test_functions_of_one_name_share_no_mean() -> None:
+    def another() -> Callable[..., float]:
+        def grade(final_response: str, answer: str) -> float:
+            return 0.25
+
+        return grade
+
+    assert areal.reward(another())("?", "4", answer="4") == 0.25
+    assert areal.reward(grade)("?", "lost", answer="4") == FIRST
+
+
+def test_no_query_is_no_wrong_answer() -> None:
+    result = openrlhf.reward(grade)(["p4", None], ["p", "p"], ["4", "4"])
+    assert result["extra_logs"]["abstained"] == [0.0, 1.0]
+    assert result["rewards"] == [1.0, 1.0]
+
+
 def test_max_abstained_sets_the_limit_and_a_score_starts_it_anew() -> None:
     function = trl.reward(grade, max_abstained=3)
     batch = ["lost", "lost", "4", "lost", "lost", "5"]

@@ -75,6 +75,7 @@ def test_a_file_goes_into_a_folder_when_the_name_ends_like_one(
 def test_what_makes_no_sense_is_one_sentence(
     capfd: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
+    Path("json.py").write_text("")
     code, out, err = run(capfd, *arguments)
     assert (code, out) == (2, "")
     assert words in err

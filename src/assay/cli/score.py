@@ -17,7 +17,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.engines import engine_options, import_modules, opened_engine
+from assay.cli.engines import (
+    engine_options,
+    import_modules,
+    opened_engine,
+    stdout_kept_for_data,
+)
 from assay.cli.options import column_map, column_option, options_of, runs_option
 from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
 from assay.errors import AssayError, BadParameter, BadRecord, TooManyAbstained, UnknownName
@@ -121,7 +126,7 @@ def command(
         return
     counts: Mapping[str, RewardCounts]
     if out is not None:
-        with opened_engine(engine, address, workers) as opened:
+        with stdout_kept_for_data(), opened_engine(engine, address, workers) as opened:
             report = _score_to_file(
                 source, scorers, out, keep, max_abstained, opened, resume, overwrite
             )
@@ -161,6 +166,8 @@ def _count_or_share(text: str | None) -> float | None:
 
 
 def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
+    if not names:
+        raise BadParameter("--reward names no reward; `assay list rewards` shows all")
     values = options_of(params, "--param")
     specs = [find_reward(name) for name in names]
     options = {option for spec in specs for option in spec.options}
@@ -200,16 +207,16 @@ def _find_run(source: str, runs_dir: Path) -> Run | None:
 
 def _score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
     """Write the child run, and print its summary."""
-    from assay.cli.summary import print_run
+    from assay.cli.summary import fail_unless_scored, print_run
     from assay.runner.rescore import rescore
 
     bar = Progress(
         "{task.description}", BarColumn(), MofNCompleteColumn(), console=progress_output()
     )
-    with bar:
+    with bar, stdout_kept_for_data():
         task = bar.add_task("scoring", total=None)
         child = rescore(run, scorers, on_progress=lambda done: bar.update(task, completed=done))
-    print_run(child, as_json=as_json)
+    fail_unless_scored(child, print_run(child, as_json=as_json).counts, run.path)
 
 
 def _score_to_file(
@@ -268,10 +275,14 @@ def _print_lines(
     source: str, scorers: list[Scorer], keep: Sequence[str], limit: AbstentionLimit | None
 ) -> dict[str, RewardCounts]:
     counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
-    for scores, result in score_rows(scorers, _rows(source, scorers), keep):
-        sys.stdout.buffer.write(encode(result))
-        _count(counts, scores, limit)
-    sys.stdout.buffer.flush()
+    out = sys.stdout.buffer
+    try:
+        with stdout_kept_for_data():
+            for scores, result in score_rows(scorers, _rows(source, scorers), keep):
+                out.write(encode(result))
+                _count(counts, scores, limit)
+    finally:
+        out.flush()
     if limit is not None:
         limit.check(counts, at_end=True)
     _print_counts(progress_output(), counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,13 @@ def count_rows(source: Path) -> list[int]:
 
 
 def column_names(source: Path) -> list[str]:
-    """The names of the columns."""
+    """The names of the columns; raises `BadRecord` if two of them have one name."""
     with _open(source) as file:
-        return list(map(str, file.schema_arrow.names))
+        names = list(map(str, file.schema_arrow.names))
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise BadRecord(f"{str(source)!r} has the column {twice[0]!r} twice")
+    return names
 
 
 def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
