@@ -173,6 +173,7 @@ def _lines_of(pieces: list[bytes], max_bytes: int) -> list[tuple[int, Any]]:
     return asyncio.run(read())
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=6))
 def test_a_stream_has_the_same_lines_in_whatever_pieces_it_comes(
     body: bytes, cuts: list[int]
