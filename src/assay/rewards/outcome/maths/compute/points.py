@@ -22,7 +22,13 @@ from functools import partial
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from assay.rewards.outcome.maths.compute.breaks import Switch, literals_in, positions, switches
+from assay.rewards.outcome.maths.compute.breaks import (
+    Line,
+    Switch,
+    literals_in,
+    positions,
+    switches,
+)
 from assay.rewards.outcome.maths.compute.complexes import Complex, divide, multiply, subtract
 from assay.rewards.outcome.maths.compute.decimals import MAX_PRECISION, NotReal, context
 from assay.rewards.outcome.maths.compute.evaluate import (
@@ -189,7 +195,8 @@ def _telling_points(
     for start in _starts(unknowns, seed, literals):
         for name in lines:
             section = tuple(_run_along(switch, bound, name) for switch in inside)
-            for place in positions(section, name, start, literals, budget):
+            line = Line(name, start, literals, whole=name in unknowns.integers)
+            for place in positions(section, line, budget):
                 for value in _allowed(place, name, unknowns):
                     with localcontext(context(_COARSE)):
                         point = {**start, name: decimal(value)}
@@ -252,7 +259,8 @@ def _count_points(holds: Callable[..., bool], unknowns: Variables, seed: bytes) 
     compared = 0
     for point in _points(unknowns, seed):
         try:
-            if not holds(point=point):
+            # One point sees a term of any size; the others need not look as closely.
+            if not holds(point=point, quick=compared > 0):
                 return None
             compared += 1
         except (NotReal, DecimalException):
