@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.notations import SPELLINGS
 from assay.rewards.outcome.maths.nodes import Node, Text
-from assay.rewards.outcome.maths.read.lexicon import GREEK, TEXT_COMMANDS
+from assay.rewards.outcome.maths.read.lexicon import GREEK, SMALL_NUMBERS, TENS, TEXT_COMMANDS
 
 _TEXT_COMMAND: Final = re.compile(rf"\\(?:{TEXT_COMMANDS})\s*(?=\{{)")
 _LAYOUT: Final = re.compile(r"\\[,;:! ]|\\(?:quad|qquad|left|right)(?![A-Za-z])|[~${}*\"]")
@@ -32,21 +32,6 @@ _SIZES: Final = re.compile(r"\\(?:left|right|displaystyle|limits)(?![A-Za-z])|\\
 _GAP: Final = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _KNOWN: Final = frozenset(name.lower() for name in (*SPELLINGS, *GREEK))
 
-_UNITS: Final = dict(
-    zip(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split(),
-        range(20),
-        strict=True,
-    )
-)
-_TENS: Final = dict(
-    zip(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
-        range(20, 100, 10),
-        strict=True,
-    )
-)
 _SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS: Final = {
     "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4,
@@ -156,10 +141,14 @@ def _whole(words: list[str]) -> int | None:
         return None
     total, current, last = 0, 0, 10**12
     for word in words:
-        if word in _UNITS and current % 10 == 0 and (current % 100 == 0 or _UNITS[word] < 10):
-            current += _UNITS[word]
-        elif word in _TENS and current % 100 == 0:
-            current += _TENS[word]
+        if (
+            word in SMALL_NUMBERS
+            and current % 10 == 0
+            and (current % 100 == 0 or SMALL_NUMBERS[word] < 10)
+        ):
+            current += SMALL_NUMBERS[word]
+        elif word in TENS and current % 100 == 0:
+            current += TENS[word]
         elif word == "hundred" and 0 < current < 10:
             current *= 100
         elif word in _SCALES and current and _SCALES[word] < last:

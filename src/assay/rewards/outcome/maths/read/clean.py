@@ -7,6 +7,7 @@ import unicodedata
 from typing import Final
 
 from assay.rewards.outcome.maths.limits import MAX_CHARS, TooLarge
+from assay.rewards.outcome.maths.read.lexicon import BASES
 
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix")
 _SUBSCRIPTS: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₓ", "0123456789+-=()nx")
@@ -57,6 +58,19 @@ _PERIODS: Final = (1, 3, 2)
 """Lengths of a period after other digits; of those that start at one place the first counts."""
 _ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*)>\s*\Z")
 _PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
+_BASE_WORD: Final = r"\s*\(?([a-z]{2,12}|\d{1,2})\)?\s*"
+_TEXT: Final = r"\\(?:text|mathrm|rm)\s*\{"
+_NUMERAL_BASE: Final = re.compile(
+    r"(\()?(\d[0-9A-F]*|[A-F]{2,}[0-9A-F]*)(\))?(?:"
+    rf"\s*_\s*(?:\{{\s*{_TEXT}{_BASE_WORD}\}}\s*\}}|\{{{_BASE_WORD}\}}|{_TEXT}{_BASE_WORD}\}}|(\d))"
+    rf"|(?:\\[ ,;]|[ ~])*(?:{_TEXT}\s*\(?(?:in\s)?\s*base\s*\}}\s*(\d{{1,2}})|"
+    rf"{_TEXT}\s*\(?(?:in\s)?\s*base[\s-]{_BASE_WORD}\}}"
+    rf"|\(?(?:in\s)?\s*\bbase[\s-]{_BASE_WORD}))"
+)
+"""A numeral in brackets or not, with its base below it or in words after it."""
+_RAISED_ORDINAL: Final = re.compile(
+    r"(?<=\d)\s*\^\s*\{?\s*(?:\\(?:text|mathrm|rm|textrm)\s*\{?)?\s*(st|nd|rd|th)\s*\}{0,2}"
+)
 _WRAPPERS: Final = (
     ("$$", "$$"),
     ("$", "$"),
@@ -92,6 +106,10 @@ def _spell_out(text: str) -> str:
     """Shorthand in its TeX form: `0.33...`, `<1, 2>`, `(mod 7)`, `2 to 3`."""
     if ">" in text:
         text = _ANGLED.sub(_spell_angled, text)
+    if "_" in text or "base" in text:
+        text = _NUMERAL_BASE.sub(_spell_base, text)
+    if "^" in text:
+        text = _RAISED_ORDINAL.sub(r"\\text{\1}", text)
     if "mod" in text:
         text = _MODULUS.sub(r"\\pmod{\1}", text)
     if "." in text:
@@ -101,6 +119,16 @@ def _spell_out(text: str) -> str:
         text = _BRACKETED_PERIOD.sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
     ratio = _PROPORTION.fullmatch(text) if " to " in text else None
     return text if ratio is None else f"{ratio[1]}:{ratio[2]}"
+
+
+def _spell_base(match: re.Match[str]) -> str:
+    """`(1011)_2`, `1011_{\text{two}}` and `1011 base two` as `1011_{2}`."""
+    opening, digits, closing, *words = match.groups()
+    word = next(word for word in words if word)
+    base = int(word) if word.isdigit() else BASES.get(word, 0)
+    if not 2 <= base <= 36 or (opening is None) != (closing is None):
+        return match[0]
+    return f"{digits}_{{{base}}}"
 
 
 def _with_period(digits: str) -> str:

@@ -63,15 +63,6 @@ TEXT_COMMANDS: Final = "|".join(
 
 SEPARATOR_WORDS: Final = frozenset({"and", "or", "&", "as well as", ", and", ", or", "and/or"})
 
-RETRACTIONS: Final = frozenset(
-    "is are not no wrong incorrect false or and but nor maybe perhaps either neither isn't never "
-    "except than to least most about approximately around roughly if when where for then because "
-    "instead actually wait hmm more less over under between was were be been should would could "
-    "might may cannot can't unknown guess answer correct true right plus minus times divided "
-    "equals equal squared cubed negative remainder with without only correctly unless".split()
-)
-"""Words that make a phrase after a number a statement rather than what is counted."""
-
 MULTIPLIERS: Final = {
     "hundred": 10**2,
     "thousand": 10**3,
@@ -80,3 +71,34 @@ MULTIPLIERS: Final = {
     "trillion": 10**12,
     "dozen": 12,
 }
+"""Words after a number that multiply it."""
+
+SMALL_NUMBERS: Final = dict(
+    zip(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen".split(),
+        range(20),
+        strict=True,
+    )
+)
+TENS: Final = dict(
+    zip(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
+        range(20, 100, 10),
+        strict=True,
+    )
+)
+BASES: Final = {
+    **{word: value for word, value in {**SMALL_NUMBERS, **TENS}.items() if 2 <= value <= 20},
+    "binary": 2, "octal": 8, "decimal": 10, "hexadecimal": 16, "hex": 16,
+}  # fmt: skip
+"""Words for the base of a numeral."""
+
+ORDINAL_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th"})
+
+
+def is_ordinal(digits: str, suffix: str) -> bool:
+    """Whether the suffix makes an ordinal of the digits: 1st, 2nd, 3rd, 11th, 22nd."""
+    teens = digits[-2:-1] == "1"
+    fitting = "th" if teens else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1:], "th")
+    return digits.isdigit() and suffix == fitting

@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 from assay.rewards.outcome.maths.compute import notations
 from assay.rewards.outcome.maths.limits import MAX_TOKENS, TooLarge, UnreadableAnswer
-from assay.rewards.outcome.maths.read import lexicon, units
+from assay.rewards.outcome.maths.read import lexicon, nouns, units
 
 Kind = Literal[
     "number", "grouped", "name", "function", "constant", "op", "open", "close", "rel", "sep",
@@ -26,6 +26,7 @@ _SCAN: Final = re.compile(
     r"""
     (?P<space>[\s~]+|\\[,;:!>\ ]|\\(?=\s|$)|\{\}|(?<=[a-z])\{\s\})
   | (?P<grouped>\d{1,3}(?:(?:,|\ ?\{,\ ?\}|,?\\[!,;]\ ?|,\ ?\\!\ ?|\ |~)\d{3})+(?![\d])(?:\.\d+)?)
+  | (?P<numeral>(?:[0-9][0-9A-F]*[A-F][0-9A-F]*|[A-F]{2,}[0-9A-F]*)(?=_\{1[1-6]\}))
   | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9}(?![\w.]))?)
   | (?P<text>\\(?:TEXT)\s*\{(?P<content>[^{}$\\]{0,200}(?:\\[ ,;%$][^{}$\\]{0,40}){0,3})\})
   | (?P<lone>\\[{}|%$&\#_\\]|%)
@@ -118,7 +119,10 @@ def _read_text(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
     content = content.replace("\\%", "%").replace("\\$", "$")
     if content:
         gap = gap or match["content"][:1] in " ~"
-        tokens.extend(classify_phrase(content, gap, counted=_follows_value(tokens)))
+        if _is_ordinal(tokens, content):
+            tokens.append(Token("unit", "ordinal", gap))
+        else:
+            tokens.extend(classify_phrase(content, gap, counted=_follows_value(tokens)))
 
 
 def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
@@ -128,6 +132,10 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
         return [Token("sep", lowered, gap)]
     if counted and content != "e" and units.read_phrase(content) is not None:
         return [Token("unit", content, gap)]
+    first, _, rest = content.partition(" ")
+    if counted and first.lower() in lexicon.MULTIPLIERS:
+        tokens = [Token("unit", first, gap)]
+        return tokens + (classify_phrase(rest, gap=True, counted=True) if rest else [])
     if len(content) == 1 and content.isalpha():
         return [letter_token(content, gap)]
     if content in notations.SPELLINGS:
@@ -146,7 +154,7 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
 
 def _is_noun(phrase: str) -> bool:
     try:
-        return bool(units.counted_noun(phrase))
+        return units.read_phrase(phrase) is not None or bool(nouns.counted_noun(phrase))
     except UnreadableAnswer:
         return False
 
@@ -195,7 +203,9 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         tokens.extend((Token("sep", joined[1]), Token("name", joined[2])))
         return
     lowered = run.lower()
-    if run == "in" and tokens and tokens[-1].kind == "name":
+    if not gap and _is_ordinal(tokens, run):
+        tokens.append(Token("unit", "ordinal", gap))
+    elif run == "in" and tokens and tokens[-1].kind == "name":
         tokens.append(Token("rel", "in", gap))
     elif lowered in lexicon.SEPARATOR_WORDS:
         tokens.append(Token("sep", lowered, gap))
@@ -205,6 +215,13 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         tokens.append(Token("text", run, gap))
     else:
         _split_run(tokens, run, gap)
+
+
+def _is_ordinal(tokens: list[Token], suffix: str) -> bool:
+    """Whether a suffix such as `th` follows the number that it fits."""
+    if suffix not in lexicon.ORDINAL_SUFFIXES or not tokens or tokens[-1].kind != "number":
+        return False
+    return lexicon.is_ordinal(tokens[-1].text, suffix)
 
 
 def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
@@ -273,7 +290,8 @@ def _read_sign(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
 
 
 _PLAIN: Final[dict[str, Kind]] = {
-    "number": "number", "grouped": "grouped", "open": "open", "close": "close", "sep": "sep",
+    "number": "number", "numeral": "number", "grouped": "grouped", "open": "open",
+    "close": "close", "sep": "sep",
 }  # fmt: skip
 """Groups of the scan that are one token as they stand."""
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from assay.rewards.outcome.maths.limits import UnreadableAnswer
-from assay.rewards.outcome.maths.read.lexicon import RETRACTIONS
-
 Unit = tuple[tuple[str, int], ...]
 
 _LENGTH: Final = (("length", 1),)
@@ -86,6 +83,7 @@ _NO_SIZES: Final = {
     "eur": "euro euros EUR",
     "gbp": "GBP",
     "rpm": "rpm",
+    "ordinal": "ordinal",
     "AU": "AU",
     "pc": "parsec parsecs",
 }
@@ -181,16 +179,6 @@ def read_phrase(phrase: str) -> Unit | None:
             unit = multiply(unit, last)
             power = 1
     return unit or None
-
-
-def counted_noun(phrase: str) -> str:
-    """What is counted, in one spelling; a phrase that makes a statement is refused."""
-    words = phrase.lower().strip(" .").split()
-    if len(words) > 6 or any(word.strip(",.()!?") in RETRACTIONS for word in words):
-        raise UnreadableAnswer(f"{phrase!r} after a value")
-    if not all(word.replace("-", "").replace("'", "").strip(".,()").isalpha() for word in words):
-        raise UnreadableAnswer(f"{phrase!r} after a value")
-    return " ".join(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
 
 
 def _small_power(text: str) -> int | None:
