@@ -35,11 +35,13 @@ from assay.rewards.outcome.maths.nodes import (
     Quantity,
     Ratio,
     Relation,
+    Span,
     Text,
     number,
 )
 
 SHAPES: Final[tuple[tuple[type[Node], Decision], ...]] = (
+    (Span, realsets.same_spans),
     (Relation, relations.same_relations),
     (Group, members.same_members),
     (Quantity, quantities.same_quantities),

@@ -15,7 +15,12 @@ from assay.rewards.outcome.maths.read import atoms, functions
 from assay.rewards.outcome.maths.read.clean import clean
 from assay.rewards.outcome.maths.read.commands import read_command
 from assay.rewards.outcome.maths.read.cursor import Cursor, Rule
-from assay.rewards.outcome.maths.read.groups import is_comma_grouped, read_group, separate
+from assay.rewards.outcome.maths.read.groups import (
+    is_comma_grouped,
+    read_group,
+    read_turned,
+    separate,
+)
 from assay.rewards.outcome.maths.read.items import read_list
 from assay.rewards.outcome.maths.read.tokens import Kind, Token, letter_token, scan
 
@@ -28,6 +33,7 @@ ATOMS: Final[dict[Kind, Rule]] = {
     "function": functions.read_function,
     "op": functions.read_bars,
     "open": read_group,
+    "close": read_turned,
     "command": read_command,
 }
 """What may stand where a value is expected, by the kind of its first token."""

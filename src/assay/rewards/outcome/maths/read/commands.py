@@ -8,16 +8,22 @@ from typing import Final, NoReturn, TypeAlias
 from assay.rewards.outcome.maths.compute.notations import BRACED, FUNCTIONS, OPERATORS
 from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
+    INFINITY,
     Big,
     Call,
     Constant,
     Div,
     Expr,
+    Group,
     Node,
+    Number,
     OperatorName,
     Relation,
+    Span,
     Symbol,
+    Without,
     expression,
+    negate,
     with_variable,
 )
 from assay.rewards.outcome.maths.read import lexicon
@@ -87,7 +93,7 @@ def _read_styled(cursor: Cursor, _name: str) -> Node:
     return cursor.read_group() if token.kind == "open" else read_argument(cursor)
 
 
-def _read_decorated(cursor: Cursor, name: str) -> Expr:
+def _read_decorated(cursor: Cursor, name: str) -> Node:
     """A letter under a sign, or of another alphabet: another name."""
     token, after, closing = cursor.token, cursor.peek(1), cursor.peek(2)
     if token.text == "{" and closing.text == "}" and after.kind in ("name", "constant"):
@@ -97,9 +103,31 @@ def _read_decorated(cursor: Cursor, name: str) -> Expr:
         inner = cursor.take().text
     else:
         inner = repr(read_argument(cursor))
+    if f"{name}:{inner}" == "mathbb:R":
+        return _read_part_of_line(cursor) or Symbol("mathbb:R")
     if cursor.token.kind == "op" and cursor.token.text == "_":
         return read_subscript(cursor, f"{name}:{inner}")
     return Symbol(f"{name}:{inner}")
+
+
+def _read_part_of_line(cursor: Cursor) -> Node | None:
+    """The part of the reals that a mark leaves, as in `\\mathbb{R}^+`; None without one."""
+    ahead = "".join(cursor.peek(k).text for k in range(7)) if cursor.token.kind == "op" else ""
+    for mark, part in lexicon.PARTS_OF_LINE.items():
+        for spelling in (f"{mark[0]}{{{mark[1:]}}}", mark):
+            if ahead.startswith(spelling):
+                cursor.at += len(spelling) - spelling.count(">=") - spelling.count("<=")
+                return _PARTS_OF_LINE[part]
+    return None
+
+
+_PARTS_OF_LINE: Final[dict[str, Node]] = {
+    ">0": Span("(", Number(0), INFINITY, ")"),
+    ">=0": Span("[", Number(0), INFINITY, ")"),
+    "<0": Span("(", negate(INFINITY), Number(0), ")"),
+    "<=0": Span("(", negate(INFINITY), Number(0), "]"),
+    "!=0": Without(Symbol("mathbb:R"), Group("{", (Number(0),), "}")),
+}
 
 
 def _read_big(cursor: Cursor, name: str) -> Expr:

@@ -34,6 +34,12 @@ RELATIONS: Final = {
 }
 """Signs and commands to the relation that they write."""
 
+PARTS_OF_LINE: Final = {
+    "^+": ">0", "_>0": ">0", "^*_+": ">0", "_+^*": ">0", "_>=0": ">=0", "^-": "<0",
+    "_-": "<0", "_<0": "<0", "_<=0": "<=0", "^*": "!=0",
+}  # fmt: skip
+"""Marks at the sign of the reals, as the tokens spell them, to the part that they leave."""
+
 SPACES: Final = frozenset(
     "quad qquad displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg "
     "bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle bigm hfill noindent nobreak thinspace "
