@@ -246,7 +246,7 @@ def test_openenv_rubric_keeps_the_score_behind_its_number() -> None:
         action, seen = SimpleNamespace(text="2"), SimpleNamespace(gold=None)
         assert rubric(action, seen) is None
         assert rubric.last_result.reason == "missing_reference"
-        assert rubric.state_dict() == {"scorer": "math_equal_reward@1", "params": {}}
+        assert rubric.state_dict() == {"scorer": "math_equal_reward@2", "params": {}}
 
 
 def test_inspect_scores_carry_value_answer_explanation_and_metadata() -> None:
@@ -254,7 +254,7 @@ def test_inspect_scores_carry_value_answer_explanation_and_metadata() -> None:
         scorer = adapter("inspect_ai").reward("math_equal_reward", params={"extraction": "boxed"})
         name, metrics, arguments = scorer.registered
         assert (name, metrics) == ("math_equal_reward", ["mean", "stderr"])
-        assert arguments["reward"] == "math_equal_reward@1"
+        assert arguments["reward"] == "math_equal_reward@2"
         score = asyncio.run(scorer(inspect_state(r"so \boxed{2}"), ["2"]))
         assert (score.value, score.answer) == (1.0, "2")
         assert score.metadata["parts"] == {"acc": 1.0}

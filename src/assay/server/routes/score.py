@@ -40,7 +40,7 @@ RESULT: JsonValue = {
     "line": 1,
     "scores": {
         "math_equal_reward": {
-            "scorer": "math_equal_reward@1",
+            "scorer": "math_equal_reward@2",
             "value": 1.0,
             "because": "1/2 equals 0.5",
             "parts": {"acc": 1.0},

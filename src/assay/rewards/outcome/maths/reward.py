@@ -48,7 +48,7 @@ TOOL_BUT_WRONG = 0.1
 NOTE_CHARS = 1000
 
 
-@reward(name="math_equal_reward", version=1, parts=PARTS, extras=EXTRAS)
+@reward(name="math_equal_reward", version=2, parts=PARTS, extras=EXTRAS)
 def math_equal_reward(
     final_response: str | None,
     answer: object,
@@ -98,7 +98,7 @@ def math_equal_reward(
     return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
 
 
-@reward(name="math_equal_reward_tool", version=1, parts=PARTS, extras=EXTRAS)
+@reward(name="math_equal_reward_tool", version=2, parts=PARTS, extras=EXTRAS)
 def math_equal_reward_tool(
     final_response: str | None,
     answer: object,

@@ -35,13 +35,11 @@ from assay.rewards.outcome.maths.nodes import (
     Quantity,
     Ratio,
     Relation,
-    Span,
     Text,
     number,
 )
 
 SHAPES: Final[tuple[tuple[type[Node], Decision], ...]] = (
-    (Span, realsets.same_spans),
     (Relation, relations.same_relations),
     (Group, members.same_members),
     (Quantity, quantities.same_quantities),
@@ -65,6 +63,7 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison)
         return "identical"
     if realsets.is_explicit(prediction) or realsets.is_explicit(reference):
         rule = realsets.same_real_sets(prediction, reference, comparison)
+        rule = rule or realsets.same_spans(prediction, reference, comparison)
         if rule is not None:
             return rule
     shapes = type(prediction), type(reference)
