@@ -159,15 +159,21 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python -m tools.live
 	$(BIN)/python perf/ledger.py --attempts 20000 --index 100000 --folders 1000
 	$(BIN)/python perf/kills.py --kills 20
+	$(BIN)/python -m perf.endpoints --attempts 10000
+	$(BIN)/python perf/rows.py
+	$(BIN)/python perf/slopes.py
+	$(BIN)/python perf/world_contexts.py
 	$(BIN)/python perf/browser.py --peer-python $(PEERS)/browsergym/bin/python
 	$(BIN)/python perf/miniwob.py
 	$(BIN)/python perf/planted.py build runs/planted --seed 8
 	$(BIN)/python perf/planted.py check runs/planted
 	$(BIN)/python perf/report.py
 	$(BIN)/python perf/server.py --requests 10000 --examples 50
+	$(BIN)/python perf/attack_server.py
 	$(BIN)/python perf/viewer.py
 	$(BIN)/python perf/scale.py --rows 200000
 	$(BIN)/python perf/audit.py --zoo
+	$(BIN)/python perf/audit_isolation.py
 	$(BIN)/python perf/worlds.py
 
 lock: $(STAMP) ## Pin the packages anew, with hashes.

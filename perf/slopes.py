@@ -4,7 +4,7 @@
 
 For each text reward and each family of hostile text, one response of 1,000 to 256,000 characters is
 scored at a time, against a fixed reference. The slope of time against length, both in logarithms,
-is fitted over the lengths that take at least a millisecond beyond the shortest; 1 is linear, 2
+is fitted over the lengths that take at least ten milliseconds beyond the shortest; 1 is linear, 2
 quadratic. Then the number of references grows instead. Exit code 1 when a slope is above the limit,
 a call takes more than two seconds, or a call raises.
 """
@@ -21,13 +21,13 @@ from functools import partial
 
 import assay
 
-LENGTHS = (1_000, 4_000, 16_000, 64_000, 256_000)
+LENGTHS = (1_000, 4_000, 16_000, 32_000, 64_000, 128_000, 256_000)
 ALIASES = (10, 40, 160, 640)
 SLOPE_LIMIT = 1.2
 CALL_LIMIT_S = 2.0
-MEASURABLE_S = 0.002
-"""Shorter calls are all overhead and noise."""
-RETRIES = 2
+MEASURABLE_S = 0.01
+"""Shorter calls are overhead and noise; a text that stays below it at every length is no attack."""
+RETRIES = 5
 
 PIECES = {
     "open parenthesis": "(", "open brace": "{", "close brace": "}", "open bracket": "[",
@@ -163,14 +163,22 @@ def _cost_of_references(reader: Reader, count: int) -> float:
 
 
 def _fit(family: tuple[Sequence[int], Measured], limit: float) -> tuple[float, float]:
-    """The slope of a family and its longest call; a steep one is measured again."""
+    """The slope of a family and its longest call.
+
+    A steep one is measured again, and on to four times the size: memory caches bend a line for a
+    while. Each size counts with its quickest try, since a neighbour's work is not the text's.
+    """
     sizes, cost = family
-    for _ in range(RETRIES + 1):
-        times = [cost(size) for size in sizes]
-        slope = _slope(sizes, times)
-        if slope <= limit:
+    times = [cost(size) for size in sizes]
+    longest = max(times)
+    for attempt in range(RETRIES):
+        if _slope(sizes, times) <= limit:
             break
-    return slope, max(times)
+        if not attempt:
+            further = (2 * sizes[-1], 4 * sizes[-1])
+            sizes, times = (*sizes, *further), [*times, *map(cost, further)]
+        times = [min(before, cost(size)) for before, size in zip(times, sizes, strict=True)]
+    return _slope(sizes, times), longest
 
 
 def _slope(sizes: Sequence[int], times: Sequence[float]) -> float:

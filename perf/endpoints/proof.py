@@ -57,6 +57,7 @@ class Arm:
     scripts: Mapping[str, Sequence[str]]
     answers: Mapping[str, str]
     repeats: int
+    workers: int = 16
 
     @property
     def planned(self) -> int:
@@ -104,13 +105,12 @@ class Outcome:
 class Runner:
     """Runs of one arm in processes of their own, in a folder of their own."""
 
-    def __init__(self, folder: Path, arm: Arm, workers: int) -> None:
+    def __init__(self, folder: Path, arm: Arm) -> None:
         self.folder = folder
         self.arm = arm
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
         self.sessions: list[int] = []
-        self._workers = workers
         arm.write(folder)
 
     def start(self, url: str, runs: str) -> subprocess.Popen[str]:
@@ -155,7 +155,7 @@ class Runner:
             "--import",
             str(AGENT),
         ]
-        options = ["--workers", str(self._workers), "--stop-after-errors", "0", "--json"]
+        options = ["--workers", str(self.arm.workers), "--stop-after-errors", "0", "--json"]
         process = subprocess.Popen(
             [*command, *options],
             cwd=self.folder,
@@ -170,10 +170,10 @@ class Runner:
 
 
 def prove(
-    folder: Path, arm: Arm, *, share: float, kills: int, workers: int, rng: random.Random
+    folder: Path, arm: Arm, *, share: float, kills: int, rng: random.Random
 ) -> tuple[Outcome, Counter[str]]:
     """The arm undisturbed and disturbed, compared; and how often each fault was planted."""
-    runner = Runner(folder, arm, workers)
+    runner = Runner(folder, arm)
     endpoint = FaultyEndpoint(arm.scripts, share=0, rng=rng)
     outcome = Outcome(arm.name, arm.planned)
     with serving(endpoint):
@@ -299,8 +299,10 @@ def scienceworld(attempts: int) -> Arm:
         f"{name}/{path['var']}": [*path["actions"][:8], 'answer("done")']
         for name, path in list(recorded.items())[:4]
     }
+    repeats = max(1, attempts // len(scripts))
+    # Each episode has a Java of its own.
     return Arm(
-        "scienceworld", "scienceworld", "scienceworld_reward", scripts, {}, max(1, attempts // 4)
+        "scienceworld", "scienceworld", "scienceworld_reward", scripts, {}, repeats, workers=2
     )
 
 
@@ -313,13 +315,15 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=10_000)
     parser.add_argument("--share", type=float, default=0.15, help="of the requests that fail")
     parser.add_argument("--kills", type=int, default=5, help="in each arm")
-    parser.add_argument("--workers", type=int, default=16)
+    parser.add_argument("--only", choices=[make.__name__ for make in SHARES])
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     faults: Counter[str] = Counter()
     outcomes: list[Outcome] = []
     print("arm           planned  attempts  model_error  kills  wrong  lost  twice  left behind")
     for number, (make, share) in enumerate(SHARES.items()):
+        if options.only not in (None, make.__name__):
+            continue
         arm = make(round(options.attempts * share))
         with TemporaryDirectory() as folder:
             outcome, planted = prove(
@@ -327,7 +331,6 @@ def main() -> None:
                 arm,
                 share=options.share,
                 kills=options.kills,
-                workers=options.workers,
                 rng=random.Random(f"{options.seed}/{number}"),
             )
         faults += planted

@@ -61,6 +61,11 @@ def cause_of(error: BaseException) -> str:
     return f"{text} ({frames[-1].filename}, line {frames[-1].lineno})" if frames else text
 
 
+def printable(text: str) -> str:
+    """The text without what drives a terminal: control characters but line breaks are escaped."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
 class AssayError(Exception):
     """Root of the tree; catching it catches everything that Assay raises on purpose."""
 

@@ -123,6 +123,21 @@ def through_rubric_group(group: list[str]) -> list[float]:
     return rewards
 
 
+def through_verl_batch(group: list[str]) -> list[float]:
+    results = verl.compute_score_batch(
+        ["any"] * len(group), group, ["4"] * len(group), [{"index": 1}] * len(group), reward=grade
+    )
+    return [result["score"] for result in results]
+
+
+def through_openrlhf_batch(group: list[str]) -> list[float]:
+    queries = [f"ask{text}" for text in group]
+    rewards: list[float] = openrlhf.reward(grade)(
+        queries, ["ask"] * len(group), ["4"] * len(group)
+    )["rewards"]
+    return rewards
+
+
 ONE_BY_ONE = [
     through_verl,
     through_openrlhf,
@@ -134,7 +149,12 @@ ONE_BY_ONE = [
     through_openenv,
     through_rubric,
 ]
-AS_A_GROUP = [through_slime_group, through_rubric_group]
+AS_A_GROUP = [
+    through_slime_group,
+    through_rubric_group,
+    through_verl_batch,
+    through_openrlhf_batch,
+]
 
 
 @pytest.mark.parametrize("through", [*ONE_BY_ONE, *AS_A_GROUP], ids=lambda each: each.__name__)
@@ -219,6 +239,29 @@ def test_a_reward_with_a_typo_stops_the_training_with_the_cause(
     ):
         train(typo)
     assert "final_respnse" in caplog.text, "a trainer may swallow the exception"
+
+
+def test_a_row_that_lacks_a_column_that_others_have_abstains() -> None:
+    function = verl.reward(grade, answer="gold")
+    assert function("sums", "4", None, {"gold": "4"})["score"] == 1.0
+    odd = function("sums", "4", None, {})
+    assert (odd["score"], odd["abstained"]) == (1.0, 1.0)
+
+
+def test_prompts_that_begin_alike_are_different_groups() -> None:
+    function = areal.reward(grade)
+    prompts = [
+        [{"role": "system", "content": "x" * 5_000}, {"role": "user", "content": question}]
+        for question in ("2 + 2?", "1 + 3?")
+    ]
+    assert [function(prompts[0], text, answer="4") for text in ("4", "4")] == [1.0, 1.0]
+    assert [function(prompts[1], text, answer="4") for text in ("5", "lost")] == [0.0, 0.0]
+
+
+def test_no_query_is_no_wrong_answer() -> None:
+    result = openrlhf.reward(grade)(["p4", None], ["p", "p"], ["4", "4"])
+    assert result["extra_logs"]["abstained"] == [0.0, 1.0]
+    assert result["rewards"] == [1.0, 1.0]
 
 
 def test_max_abstained_sets_the_limit_and_a_score_starts_it_anew() -> None:

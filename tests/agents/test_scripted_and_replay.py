@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assay.agents.protocol import Action, Agent, EpisodeLimits
+from assay.agents.protocol import Action, Agent, EpisodeLimits, as_action
 from assay.agents.replay import ReplayAgent
 from assay.agents.scripted import ScriptedAgent
 from assay.errors import BadParameter, BadRecord
@@ -29,7 +29,7 @@ def play(agent: Agent, *, task: Task = TASK, turns: int = 9) -> list[Action]:
         await agent.start(task, limits=EpisodeLimits())
         actions: list[Action] = []
         for step in range(1, turns + 1):
-            actions.append(await agent.act(SHOWN, step=step))
+            actions.append(as_action(await agent.act(SHOWN, step=step), SHOWN))
             if actions[-1].answer is not None or actions[-1].gave_up:
                 break
         await agent.close()

@@ -26,7 +26,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
     Path("rows").mkdir()
     for name in "ab":
-        Path("rows", f"{name}.jsonl").write_text(json.dumps({"final_response": name * 4}) + "\n")
+        row = {"final_response": name * 4, "answer": name * 4}
+        Path("rows", f"{name}.jsonl").write_text(json.dumps(row) + "\n")
 
 
 def run(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -40,7 +41,8 @@ def test_a_folder_is_scored_with_a_reward_of_a_file(capfd: pytest.CaptureFixture
     given = ["score", "rows", "--reward", "of_a_file", "--out", "out"]
     code, out, _ = run(capfd, *given, "--import", "rewards_of_mine.py", "--workers", "2", "--json")
     assert code == 0
-    assert json.loads(out)["rewards"]["of_a_file"] == {"mean": 2.0, "scored": 2, "abstained": {}}
+    counts = json.loads(out)["rewards"]["of_a_file"]
+    assert counts == {"mean": 2.0, "scored": 2, "abstained": {}, "examples": []}
     assert len(list(Path("out").glob("part-*.parquet"))) == 2
     code, out, _ = run(capfd, *given, "--resume", "--json")
     assert (code, json.loads(out)["resumed_rows"]) == (0, 2)
@@ -73,6 +75,7 @@ def test_a_file_goes_into_a_folder_when_the_name_ends_like_one(
 def test_what_makes_no_sense_is_one_sentence(
     capfd: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
+    Path("json.py").write_text("")
     code, out, err = run(capfd, *arguments)
     assert (code, out) == (2, "")
     assert words in err

@@ -49,14 +49,25 @@ class DataSet:
     def iter(self, batch_size: int) -> None: ...
 
 
+class StreamedDataSet(DataSet):
+    """As a data set that is streamed, which may not know its columns before it has a row."""
+
+    column_names = None  # type: ignore[assignment]
+
+
+class DoubleFrame(Frame):
+    columns = ("a", "a")
+
+
 @pytest.mark.parametrize(
     "table",
     [
         ROWS, tuple(ROWS), iter(ROWS), {"a": [1, 2], "b": ["x", "y"]},
         {"a": np.array([1, 2]), "b": ("x", "y")}, pa.Table.from_pylist(ROWS),
         pa.RecordBatch.from_pylist(ROWS), Frame(), PolarsFrame(), DataSet(),
+        StreamedDataSet(),
     ],
-    ids=range(10),
+    ids=range(11),
 )  # fmt: skip
 def test_every_table_has_its_rows(table: Any) -> None:
     assert list(read_table(table).rows) == ROWS
@@ -75,6 +86,10 @@ def test_a_table_says_beforehand_which_columns_it_has() -> None:
         (Path("rows.jsonl"), "score_file"),
         ({"final_response": "x", "answer": "y"}, r"pass a list: \[row\]"),
         ({"a": [1, 2], "b": ["x"]}, "different lengths"),
+        ({1: 5}, "whose 1 is an int"),
+        ({1: ["x"], "1": ["y"]}, "the column '1' twice"),
+        (DoubleFrame(), "the column 'a' twice"),
+        (pa.table([[1], [2]], names=["a", "a"]), "the column 'a' twice"),
         ({"train": DataSet(), "test": DataSet()}, "splits"),
         (np.array([[1, 2]]), "iterable of dicts"),
         (7, "iterable of dicts"),
@@ -118,9 +133,39 @@ def test_cells_may_be_long_and_tabs_separate(tmp_path: Path) -> None:
     assert record.value == {"a": "x,y", "b": "z" * 300_000}
 
 
-@pytest.mark.parametrize(("text", "why"), [("", "no header"), ("a,b,a\n", "'a' twice")])
+@pytest.mark.parametrize("shard_bytes", [1, 20, 1_000])
+def test_a_quote_out_of_place_is_named_and_never_guessed_at(
+    tmp_path: Path, shard_bytes: int
+) -> None:
+    path = tmp_path / "rows.csv"
+    unclosed = "a quotation mark is opened, and not closed before the end of the file"
+    path.write_text('a,b\n"he said "hi" twice",1\nx,2\ny,"3\nz,4\n')
+    rows = [row for shard in plan_shards(path, shard_bytes) for row in read_rows(path, shard)]
+    assert [(row.number, row.problem) for row in rows if row.problem] == [
+        (2, "line 2 is not CSV: ',' expected after '\"'"),
+        (4, f"line 4 is not CSV: {unclosed}"),
+    ]
+    assert [row.value for row in rows if not row.problem] == [{"a": "x", "b": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no header"),
+        ("a,b,a\n", "'a' twice"),
+        ("a,b\r1,2\r", "carriage return alone"),
+        ('a,"b\n1,2\n', "not closed"),
+    ],
+)
 def test_a_header_that_names_no_columns_is_refused(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "rows.csv"
-    path.write_text(text)
+    path.write_bytes(text.encode())
     with pytest.raises(BadRecord, match=why):
+        read_header(path)
+
+
+def test_a_header_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("a,b\n1,2\n".encode("utf-16"))
+    with pytest.raises(BadRecord, match="not UTF-8"):
         read_header(path)

@@ -179,6 +179,36 @@ def test_a_shard_that_kills_every_worker_is_named_and_the_rest_is_kept(
     assert parts == [f"part-0000{n}.parquet" for n in (0, 1, 2, 4)]
 
 
+def unruly(final_response: str) -> float:
+    """Does what it is told, and never ends the job."""
+    if final_response == "fork":
+        os.fork()
+    if final_response == "orphan" and os.fork() == 0:
+        os.setsid()
+        signal.alarm(30)
+        signal.pause()
+    if final_response == "exit":
+        sys.exit(3)
+    if final_response == "memory":
+        bytearray(2**42)
+    return float(len(final_response))
+
+
+@pytest.mark.parametrize("shard_bytes", [1, SHARD_BYTES])
+def test_a_reward_that_forks_leaves_or_takes_all_memory_does_not_end_the_job(
+    nodes: object, tmp_path: Path, shard_bytes: int
+) -> None:
+    source = tmp_path / "in.jsonl"
+    texts = ["a", "fork", "exit", "memory", "orphan", "bb"]
+    source.write_text("".join(json.dumps({"final_response": text}) + "\n" for text in texts))
+    with cluster.connect() as engine:
+        report = score_folder(
+            source, [unruly], tmp_path / "out", engine=engine, shard_bytes=shard_bytes
+        )
+    counts = report.rewards["unruly"]
+    assert (report.rows, counts.scored, sum(counts.abstained.values())) == (6, 4, 2)
+
+
 def test_a_cluster_that_shrinks_goes_on_with_less(
     nodes: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

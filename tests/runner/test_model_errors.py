@@ -20,6 +20,7 @@ from assay.ledger.index import LedgerIndex
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
+from assay.registry import AGENTS, reward
 from assay.report.comparison import compare
 from assay.report.diagnosis import diagnose
 from assay.report.timeline import history
@@ -29,6 +30,7 @@ from assay.schema.episode import Episode
 from assay.schema.score import Abstained, Scored
 from assay.schema.task import Task
 from assay.scoring.scorer import Scorer
+from tests.adapters.test_abstentions import typo
 from tests.agents.faulty_endpoint import (
     Fault,
     Request,
@@ -131,6 +133,64 @@ def test_a_conversation_that_is_too_long_is_the_agents_own(corridor: Path) -> No
         done = run(corridor, endpoint.url)
     assert endings(done) == ["agent_error"] * 3
     assert summarise(done).counts.mean == 0.0
+
+
+def test_one_retry_that_fails_again_ends_no_run_early(corridor: Path) -> None:
+    def choose(request: Request) -> Fault:
+        return "unauthorized" if "Go north, green." in str(request.body) else "ok"
+
+    with serving(choose, reply=answer) as endpoint:
+        done = run(corridor, endpoint.url)
+        again = resume(done.path, retry_errors=True)
+    assert sorted(endings(again)) == ["answered", "answered", "model_error"]
+    assert summarise(again).attempts == 4
+
+
+class Speaking:
+    """An agent whose model cannot be asked, and says so in colours."""
+
+    name = "speaking"
+
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None: ...
+
+    async def act(self, observation: Any, *, step: int) -> Action:
+        raise ModelError("\x1b[31mno\x07")
+
+    async def close(self) -> None: ...
+
+
+def test_a_message_cannot_drive_the_terminal(
+    corridor: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(AGENTS._objects, "speaking", {1: Speaking})
+    assert main(["run", str(corridor), "--agent", "speaking"]) == 1
+    shown = capfd.readouterr()
+    assert "\\x07" in shown.err
+    assert not {"\x07", "\x1b"} & set(shown.out + shown.err)
+
+
+def test_a_run_from_which_the_reward_abstains_throughout_exits_with_one(
+    corridor: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reward(name="typo", replace=True)(typo)
+    corridor.write_text(corridor.read_text().replace("qa_f1_reward", "typo"))
+    actions = json.dumps(['answer("red")'])
+    arguments = ["run", str(corridor), "--agent", "scripted", "--set", f"actions={actions}"]
+    assert main([*arguments, "--json"]) == 1
+    shown = capfd.readouterr()
+    assert json.loads(shown.out)["counts"]["abstained"] == 3
+    assert "typo@1 abstained from all 3" in shown.err
+    assert "NameError" in shown.err
+    (path,) = list_runs(corridor.parent / "runs")
+    assert main(["score", str(path), "--reward", "typo"]) == 1
+    assert main(["score", str(path), "--reward", "qa_f1_reward"]) == 0
+
+
+def test_retrying_the_errors_of_nobody_is_refused(
+    corridor: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--resume", "latest", "--retry-errors="]) == 2
+    assert "choose from" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

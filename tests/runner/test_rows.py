@@ -147,6 +147,9 @@ def test_the_command_exits_as_documented(tmp_path: Path, capfd: pytest.CaptureFi
         assert "more than max_abstained=" in capfd.readouterr().err
     assert main(["score", half, "--reward", QA, "--max-abstained", "many"]) == 2
     assert main(["score", half, "--reward", QA, "--column", "answer"]) == 2
+    twice = ["--column", "answer=gold", "--column", "answer=answer"]
+    assert main(["score", half, "--reward", QA, *twice]) == 2
+    assert main(["score", half, "--reward", ","]) == 2
     assert main(["score", half, "--reward", QA, "--column", "nothing=gold"]) == 2
 
 

@@ -43,9 +43,9 @@ UNREADABLE_RESPONSES: list[Any] = [
     10**5000, LongInteger(5000), Decimal(1), object(), {1}, range(3), np.datetime64("NaT"),
 ]  # fmt: skip
 UNREADABLE_REFERENCES: list[Any] = [
-    {"answer": "Paris"}, b"Paris", bytearray(b"x"), [["a"], ["b"]], [{"a": 1}], [b"x", "y"],
-    float("inf"), Decimal("-Infinity"), 10**5000, LongInteger(5000), object(), date(2026, 1, 1),
-    np.array([[1, 2], [3, 4]]),
+    {"answer": "Paris"}, b"Paris", bytearray(b"x"), memoryview(b"x"), [["a"], ["b"]], [{"a": 1}],
+    [b"x", "y"], float("inf"), Decimal("-Infinity"), 10**5000, LongInteger(5000), object(),
+    date(2026, 1, 1), np.array([[1, 2], [3, 4]]),
 ]  # fmt: skip
 MISSING_REFERENCES: list[Any] = [
     None, float("nan"), np.float32("nan"), NAT, NA, Decimal("nan"), [], [None], np.array([]),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import assay
@@ -134,6 +135,16 @@ def forking(final_response: str, note: str) -> float:
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
         while True:
             time.sleep(0.005)
+    return float(len(final_response))
+
+
+@assay.reward(name="noisy")
+def noisy(final_response: str) -> float:
+    """For `noise`, writes to every file and pipe that its process has."""
+    if final_response == "noise":
+        for fd in range(3, 20):
+            with suppress(OSError):
+                os.write(fd, b"\xff" * 64)
     return float(len(final_response))
 
 

@@ -122,6 +122,15 @@ def test_a_reward_that_forks_costs_no_worker_and_leaves_no_process(
             assert has_ended(int(file.read_text()))
 
 
+def test_a_reward_that_writes_to_its_workers_pipes_costs_no_other_row_its_score(
+    bounded: Running,
+) -> None:
+    rows = [{"final_response": text} for text in ("a", "noise", "cc")]
+    scores = bounded.score("noisy", rows)
+    assert [score["value"] for score in scores] == [1.0, None, 2.0]
+    assert scores[1]["abstained"] == "grader_error"
+
+
 @pytest.mark.parametrize(
     ("megabytes", "shared", "why"),
     [

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, Literal, TypeAlias
 
 from assay.adapters.tally import GROUP_COLUMNS, Tally, group_of, tally_of
-from assay.errors import BadParameter, MissingExtra, NoScore
+from assay.errors import BadParameter, MissingExtra, MissingParameter, NoScore
 from assay.schema.end_tokens import END_TOKENS, strip_end_tokens
 from assay.schema.score import Abstained, Score
 from assay.scoring.columns import look_up
@@ -64,13 +64,27 @@ class Binding:
     def score(self, sample: Mapping[str, Any]) -> Score:
         """The score of one sample, without the end tokens of its response.
 
-        Raises `MissingParameter` if it lacks a column, and `NoScore` if nothing is scored any more.
+        Raises `MissingParameter` if it lacks a column and none was scored before it, for then all
+        of them will; and `NoScore` if nothing is scored any more.
         """
-        return self.note(self.scorer(self._without_end_tokens(sample)), sample)
+        try:
+            score = self.scorer(self._without_end_tokens(sample))
+        except MissingParameter as error:
+            score = self._abstain_from(error)
+        return self.note(score, sample)
 
     async def score_async(self, sample: Mapping[str, Any]) -> Score:
         """As `score`, without blocking the event loop."""
-        return self.note(await self.scorer.score_async(self._without_end_tokens(sample)), sample)
+        try:
+            score = await self.scorer.score_async(self._without_end_tokens(sample))
+        except MissingParameter as error:
+            score = self._abstain_from(error)
+        return self.note(score, sample)
+
+    def _abstain_from(self, error: MissingParameter) -> Score:
+        if not self.tally.has_scored:
+            raise error
+        return self.scorer.abstain("bad_row", str(error))
 
     def _without_end_tokens(self, sample: Mapping[str, Any]) -> Mapping[str, Any]:
         response = self._cell(sample, RESPONSE)

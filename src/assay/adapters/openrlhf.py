@@ -70,8 +70,9 @@ def to_rows(
 ) -> list[dict[str, Any]]:
     """The rows of a request `{"query": […], "prompts": […], "labels": […]}`.
 
-    `final_response` is missing from a row whose query does not contain its prompt. A query that is
-    not text is passed on as the response, for the scoring boundary to abstain from.
+    `final_response` is missing from a row whose query does not contain its prompt; no query
+    contains none. A query that is not text is passed on as the response, for the scoring boundary
+    to abstain from.
     """
     queries = _list(body, "query")
     prompts = _list(body, "prompts")
@@ -85,10 +86,10 @@ def to_rows(
         row: dict[str, Any] = {"query": query, "prompt": prompt, "label": label, "answer": label}
         are_texts = isinstance(query, str) and isinstance(prompt, str)
         start = query.find(prompt) if are_texts else -1
-        if not isinstance(query, str):
-            row["final_response"] = query
-        elif start >= 0:
+        if start >= 0:
             row["final_response"] = strip_end_tokens(query[start + len(prompt) :], end_tokens)
+        elif query is not None and not isinstance(query, str):
+            row["final_response"] = query
         rows.append(row)
     return rows
 

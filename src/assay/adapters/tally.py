@@ -17,6 +17,7 @@ from typing import Any
 
 from assay.errors import NoScore
 from assay.schema.score import Abstained, Score
+from assay.schema.values import plain
 
 FIRST = 0.5
 """The number of an abstention before anything was scored: the middle of the scale from 0 to 1."""
@@ -80,6 +81,11 @@ class Tally:
         if len(self._groups) > GROUPS:
             self._groups.popitem(last=False)
 
+    @property
+    def has_scored(self) -> bool:
+        """Whether a row was scored in this process."""
+        return bool(self._recent)
+
     def mean(self, group: Hashable) -> float:
         """The mean of the latest rewards of the group; of all, if it has none; else `FIRST`."""
         with self._lock:
@@ -111,7 +117,8 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        return repr(value)[:4096]
+        # The whole of it: prompts of many tasks begin with one long system message.
+        return repr(plain(value))
     except Exception:  # noqa: BLE001 - a row's objects may fail at anything
         return type(value).__name__
 

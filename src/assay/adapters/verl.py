@@ -113,10 +113,15 @@ def compute_score_batch(
     extra_infos: Sequence[Mapping[str, Any] | None] | None = None,
     **configuration: Any,
 ) -> list[dict[str, float]]:
-    """The scores of a batch, in order; `configuration` is that of `compute_score`."""
+    """The scores of a batch, in order; `configuration` is that of `compute_score`.
+
+    An abstention stands for the mean of its whole group here, wherever in the batch it comes.
+    """
     infos = [None] * len(solution_strs) if extra_infos is None else extra_infos
     batch = zip(data_sources, solution_strs, ground_truths, infos, strict=True)
-    return [compute_score(*sample, **configuration) for sample in batch]
+    samples = [_prepare(*sample, **configuration) for sample in batch]
+    scores = [sample.binding.score(sample.row) for sample in samples]
+    return [sample.metrics(score) for sample, score in zip(samples, scores, strict=True)]
 
 
 class _Sample(NamedTuple):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from assay.schema.action import ActionCall, answer_in, tool_call_in
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from assay.schema.usage import Usage
@@ -50,8 +52,64 @@ class Agent(Protocol):
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
         """Forget any earlier episode and get ready for this one."""
 
-    async def act(self, observation: Observation, *, step: int) -> Action:
-        """The next action, given what the environment shows now; steps count from 1."""
+    async def act(self, observation: Observation, *, step: int) -> Action | str | Mapping[str, Any]:
+        """The next action, given what the environment shows now; steps count from 1.
+
+        A text or a mapping is read by `as_action`.
+        """
 
     async def close(self) -> None:
         """Close what must be closed, at any stage; a second call does nothing."""
+
+
+ACTION_FIELDS = ("action", "answer", "gave_up", "think", "messages", "usage")
+"""The keys of an action that is a mapping, as agents of another language write it."""
+
+
+def as_action(result: object, observation: Observation) -> Action:
+    """The action that an agent means by what it returned for the observation.
+
+    A text is an action; in a conversation, where it calls no tool, it is the answer. A number is
+    its text. A mapping has the fields of an action, with `action` for its text. Raises `TypeError`
+    for anything else.
+    """
+    action: object = result
+    if isinstance(result, (str, int, float)) and not isinstance(result, bool):
+        text = str(result)
+        action = Action(text, answer=answer_in(text))
+    elif isinstance(result, Mapping):
+        action = _from_mapping(result)
+    if not isinstance(action, Action) or not isinstance(action.text, str):
+        raise TypeError(
+            f"the agent returned {result!r:.300}; it returns a text, an `Action`, or a mapping "
+            f"with some of {', '.join(ACTION_FIELDS)}"
+        )
+    tools = observation.tools
+    is_settled = action.answer is not None or action.gave_up or tools is None
+    if is_settled or tool_call_in(action.text, tools or ()) is not None:
+        return action
+    return replace(action, text=ActionCall("answer", (action.text,)).text, answer=action.text)
+
+
+def _from_mapping(fields: Mapping[str, Any]) -> Action:
+    unknown = [key for key in fields if key not in ACTION_FIELDS]
+    if unknown or not fields:
+        raise TypeError(
+            f"the agent returned {dict(fields)!r:.300}; an action has one or more of "
+            f"{', '.join(ACTION_FIELDS)}"
+        )
+    answer: Any = fields.get("answer")
+    if isinstance(answer, (int, float)) and not isinstance(answer, bool):
+        answer = str(answer)
+    text = fields.get("action")
+    if text is None:
+        text = ActionCall("answer", (answer,)).text if isinstance(answer, str) else ""
+    usage = fields.get("usage") or {}
+    return Action(
+        text=text,
+        answer=answer,
+        gave_up=bool(fields.get("gave_up", False)),
+        think=fields.get("think") or "",
+        messages=tuple(fields.get("messages") or ()),
+        usage=usage if isinstance(usage, Usage) else Usage(**usage),
+    )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout
-from importlib import import_module
-from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
 
-from assay.errors import AssayError, BadParameter, UsageError, cause_of
+from assay.errors import BadParameter
+from assay.registry.addresses import load_module
 from assay.runner.engine import Engine, EngineName, LocalProcesses
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,24 +47,7 @@ def engine_options(command: F) -> F:
 def import_modules(names: Sequence[str]) -> None:
     """What these modules register is known; this folder, or a file's own, is searched first."""
     for name in names:
-        file = Path(name)
-        is_file = file.suffix == ".py"
-        folder = file.parent if is_file else Path()
-        sys.path.insert(0, str(folder.absolute()))
-        try:
-            module = import_module(file.stem if is_file else name)
-        except ImportError as error:
-            raise UsageError(f"--import {name}: {error}") from error
-        except AssayError:
-            raise
-        except Exception as error:  # the user's module: whatever it raises is theirs to mend
-            raise UsageError(f"--import {name}: {cause_of(error)}") from error
-        origin = Path(str(getattr(module, "__file__", "")))
-        if is_file and origin.resolve() != file.resolve():
-            raise UsageError(
-                f"--import {name}: another module is called {file.stem!r} ({origin}); "
-                "rename the file"
-            )
+        load_module(name, f"--import {name}")
 
 
 @contextmanager

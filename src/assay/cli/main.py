@@ -11,7 +11,7 @@ import click
 
 from assay import __version__
 from assay.cli.groups import NamingGroup
-from assay.errors import AssayError, TooManyAbstained, UsageError
+from assay.errors import AssayError, TooManyAbstained, UsageError, printable
 
 COMMANDS = {
     "run": "Run an agent on a benchmark, and keep every attempt.",
@@ -77,7 +77,8 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo("stopped", err=True)
         return 130
     except AssayError as error:
-        click.echo(f"assay: {error}", err=True)
+        # It may quote a model, a server or a row.
+        click.echo(f"assay: {printable(str(error))}", err=True)
         if isinstance(error, TooManyAbstained):
             return 3
         return 2 if isinstance(error, UsageError) else 1

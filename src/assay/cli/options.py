@@ -53,7 +53,13 @@ def column_map(columns: Sequence[str]) -> dict[str, str]:
                 f"--column {parameter + equals + column!r} is not PARAMETER=COLUMN, such as "
                 "answer=solution"
             )
-    return {parameter: column for parameter, _, column in pairs}
+    columns_of = {parameter: column for parameter, _, column in pairs}
+    for parameter, _, column in pairs:
+        if columns_of[parameter] != column:
+            raise BadParameter(
+                f"--column says twice where {parameter!r} is: {column!r}, {columns_of[parameter]!r}"
+            )
+    return columns_of
 
 
 def key_value(text: str, option: str) -> tuple[str, Any]:

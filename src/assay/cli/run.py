@@ -12,9 +12,9 @@ from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
 from assay.cli.options import key_text, runs_option
-from assay.cli.summary import print_run
+from assay.cli.summary import fail_unless_scored, print_run
 from assay.cli.terminal import number_text, progress_output
-from assay.errors import AssayError, BadParameter, RunStopped
+from assay.errors import BadParameter, RunStopped
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
@@ -25,7 +25,11 @@ from assay.runner.run import StartedRun, find_executor, start
 
 @click.command(name="run")
 @click.argument("benchmark", required=False)
-@click.option("--agent", metavar="NAME", help="Who acts; `assay list agents` shows all.")
+@click.option(
+    "--agent",
+    metavar="NAME|FILE.py:NAME",
+    help="Who acts: a name (`assay list agents`), or a class or function of your own.",
+)
 @click.option(
     "--set",
     "settings",
@@ -107,6 +111,7 @@ def command(
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
     assay run townsquare --agent rules --set observation_chars=4000 --set limits.steps=20
+    assay run townsquare --agent my_agent.py:walk
     assay run townsquare --agent rules --engine ray --workers 8 --address auto
     assay run --resume 20260329-122135-d4b692
     assay run --resume 20260329-122135-d4b692 --retry-errors
@@ -129,7 +134,7 @@ def command(
         request,
         workers=workers,
         resume=resume,
-        retry_errors=retry_errors or False,
+        retry_errors=False if retry_errors is None else retry_errors,
         runs_dir=runs_dir,
         repository=repository,
         elsewhere=engine != "local",
@@ -139,12 +144,7 @@ def command(
         except RunStopped:
             print_run(Run(started.path), as_json=as_json)
             raise
-    counts = print_run(run, as_json=as_json).counts
-    if counts.n and counts.n == counts.model_errors + counts.env_errors:
-        raise AssayError(
-            f"no attempt was scored: the model or the environment ended all {counts.n}. When it is "
-            f"mended: assay run --resume {run.path} --retry-errors"
-        )
+    fail_unless_scored(run, print_run(run, as_json=as_json).counts, run.path)
 
 
 def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | None) -> Run:

@@ -161,6 +161,8 @@ def _count_or_share(text: str | None) -> float | None:
 
 
 def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
+    if not names:
+        raise BadParameter("--reward names no reward; `assay list rewards` shows all")
     values = options_of(params, "--param")
     specs = [find_reward(name) for name in names]
     options = {option for spec in specs for option in spec.options}
@@ -200,7 +202,7 @@ def _find_run(source: str, runs_dir: Path) -> Run | None:
 
 def _score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
     """Write the child run, and print its summary."""
-    from assay.cli.summary import print_run
+    from assay.cli.summary import fail_unless_scored, print_run
     from assay.runner.rescore import rescore
 
     bar = Progress(
@@ -209,7 +211,7 @@ def _score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
     with bar:
         task = bar.add_task("scoring", total=None)
         child = rescore(run, scorers, on_progress=lambda done: bar.update(task, completed=done))
-    print_run(child, as_json=as_json)
+    fail_unless_scored(child, print_run(child, as_json=as_json).counts, run.path)
 
 
 def _score_to_file(

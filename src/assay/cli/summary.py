@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
 from assay.cli.terminal import BAD, number_text, output, plain, print_json, reward_text, table_of
+from assay.errors import AssayError
 from assay.ledger.failures import zeros_replaced
 from assay.ledger.run import Run
 from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
@@ -32,6 +34,24 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
         console.print(f"… and {more} more messages; --json has them all")
     console.print(Text(f"{run.path}", style="bold"), soft_wrap=True)
     return summary
+
+
+def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
+    """Raise `AssayError` for a run of which nothing could be scored; `path` has its attempts."""
+    if not counts.n or counts.scored or counts.unscored:
+        return
+    failed = counts.model_errors + counts.env_errors
+    if failed:
+        raise AssayError(
+            f"no attempt was scored: the model or the environment ended {failed} of {counts.n}. "
+            f"When it is mended: assay run --resume {path} --retry-errors"
+        )
+    first = next(episode.scores[0] for episode in run.final() if episode.scores)
+    raise AssayError(
+        f"no attempt was scored: {first.scorer} abstained from all {counts.n}, the first time "
+        f"since {first.because[:300]}. When it is mended: assay score {path} --reward "
+        f"{first.scorer.partition('@')[0]}"
+    )
 
 
 def _tasks(summary: RunSummary) -> Table:

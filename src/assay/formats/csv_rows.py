@@ -1,7 +1,8 @@
 """Rows of CSV and TSV files: a header, then records whose cells are text.
 
 A record begins at a line and may go over several, in quotes. An empty cell is no value, since such
-a file cannot say that a text was empty.
+a file cannot say that a text was empty. Quotes that are out of place are not guessed at: the text
+that came out might be another one than was meant.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def is_csv(path: Path) -> bool:
 
 
 def read_header(source: Path) -> list[str]:
-    """The names of the columns; raises `BadRecord` for a file without, or with a name twice."""
+    """The names of the columns; raises `BadRecord` for a file whose first line names none."""
     with source.open("rb") as stream:
         header, _ = _read_header(source, stream)
     return header
@@ -57,7 +58,14 @@ def read_records(
 def _read_header(source: Path, stream: BinaryIO) -> tuple[list[str], int]:
     """The names of the columns, and how many lines they take."""
     reader = _LineReader(stream, 1)
-    cells: list[str] = next(_reader(source, reader), [])
+    try:
+        cells: list[str] = next(_reader(source, reader), [])
+    except csv.Error as error:
+        raise BadRecord(
+            f"the header of {str(source)!r} is not CSV: {_problem(error, reader)}"
+        ) from error
+    if reader.problem:
+        raise BadRecord(f"the header of {str(source)!r} {reader.problem}")
     names = [cell.strip() for cell in cells]
     if not any(names):
         raise BadRecord(f"{str(source)!r} has no header: its first line names the columns")
@@ -77,6 +85,7 @@ class _LineReader:
         self.offset = stream.tell()
         self.lines = 0
         self.problem = ""
+        self.at_end = False
 
     def __iter__(self) -> Iterator[str]:
         while data := self._stream.readline(CELL_BYTES):
@@ -89,12 +98,22 @@ class _LineReader:
             except UnicodeDecodeError as error:
                 self.problem = f"is not UTF-8: {error.reason}"
                 yield data.decode("utf-8", "replace")
+        self.at_end = True
 
 
 def _reader(source: Path, lines: _LineReader) -> Any:
     # Answers may be longer than what the module takes by default; the limit is the process's.
     csv.field_size_limit(max(csv.field_size_limit(), CELL_BYTES))
-    return csv.reader(iter(lines), delimiter=_DELIMITERS[source.suffix.lower()])
+    return csv.reader(iter(lines), delimiter=_DELIMITERS[source.suffix.lower()], strict=True)
+
+
+def _problem(error: csv.Error, lines: _LineReader) -> str:
+    """What is wrong with a record, in words that lead to the place."""
+    if lines.at_end:
+        return "a quotation mark is opened, and not closed before the end of the file"
+    if str(error).startswith("new-line character"):
+        return "a line ends with a carriage return alone; lines end with \\n or \\r\\n"
+    return str(error)
 
 
 def _records(
@@ -108,9 +127,8 @@ def _records(
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            yield CsvRecord(
-                first, line + lines.lines, lines.offset, None, f"line {first} is not CSV: {error}"
-            )
+            problem = f"line {first} is not CSV: {_problem(error, lines)}"
+            yield CsvRecord(first, line + lines.lines, lines.offset, None, problem)
             continue
         if cells is None:
             return

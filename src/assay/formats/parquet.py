@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,13 @@ from assay.errors import BadRecord, MissingExtra
 from assay.formats import RunRecords
 from assay.formats.table import ColumnType, columns_of, rows
 
-READ_ROWS = 1_024
+READ_ROWS = 32
+"""Rows unpacked at a time; more are no faster."""
+READ_BYTES = 512 * 2**20
+"""What the rows unpacked at a time may take, if each were as large as its whole column."""
+BOMB_BYTES = 2**30
+BOMB_RATIO = 200
+"""A row group that unpacks to more than that many bytes, and so many times its size, is refused."""
 WRITE_ROWS = 4_096
 WRITE_CHARS = 50_000_000
 
@@ -31,22 +38,38 @@ def write(run: RunRecords, path: Path) -> int:
 
 
 def count_rows(source: Path) -> list[int]:
-    """The number of rows in each row group."""
+    """The number of rows in each row group.
+
+    Raises `BadRecord` for a file that is none, or that unpacks to far more than it is.
+    """
     with _open(source) as file:
         groups = range(file.metadata.num_row_groups)
+        for group in groups:
+            _check_size(source, file.metadata.row_group(group), group)
         return [file.metadata.row_group(group).num_rows for group in groups]
 
 
 def column_names(source: Path) -> list[str]:
-    """The names of the columns."""
+    """The names of the columns; raises `BadRecord` if two of them have one name."""
     with _open(source) as file:
-        return list(map(str, file.schema_arrow.names))
+        names = list(map(str, file.schema_arrow.names))
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise BadRecord(f"{str(source)!r} has the column {twice[0]!r} twice")
+    return names
 
 
 def read_rows(source: Path, group: int) -> Iterator[dict[str, Any]]:
-    """The rows of one row group, a few at a time."""
+    """The rows of one row group, a few at a time.
+
+    A column may hold one long text for many rows. No value is longer than its column, so that
+    bounds how many are unpacked together.
+    """
     with _open(source) as file:
-        for batch in file.iter_batches(batch_size=READ_ROWS, row_groups=[group]):
+        row_group = file.metadata.row_group(group)
+        _check_size(source, row_group, group)
+        rows = max(1, min(READ_ROWS, READ_BYTES // max(1, _unpacked_bytes(row_group))))
+        for batch in file.iter_batches(batch_size=rows, row_groups=[group]):
             yield from batch.to_pylist()
 
 
@@ -88,6 +111,22 @@ def join(parts: Sequence[Path], out: Path) -> None:
             with _open(part) as file:
                 for batch in file.iter_batches():
                     writer.write_batch(batch)
+
+
+def _unpacked_bytes(row_group: Any) -> int:
+    columns = range(row_group.num_columns)
+    return sum(int(row_group.column(column).total_uncompressed_size) for column in columns)
+
+
+def _check_size(source: Path, row_group: Any, group: int) -> None:
+    columns = range(row_group.num_columns)
+    packed = sum(int(row_group.column(column).total_compressed_size) for column in columns)
+    unpacked = _unpacked_bytes(row_group)
+    if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * max(packed, 1):
+        raise BadRecord(
+            f"{source}: row group {group} unpacks from {packed:,} to {unpacked:,} bytes, which no "
+            f"data does; if it is right, write it with smaller row groups (at most {BOMB_BYTES:,})"
+        )
 
 
 # pyarrow ships no complete types; its objects stay inside this module.

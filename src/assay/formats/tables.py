@@ -5,6 +5,7 @@ No library is imported to ask: a table is known by what it can do.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ class RowTable(NamedTuple):
 
 
 def read_table(table: Any) -> RowTable:
-    """The rows of a table; raises `BadParameter` if it is none.
+    """The rows of a table; raises `BadParameter` if it is none, or has two columns of one name.
 
     Takes an iterable of rows, a data frame of pandas or polars, a table of Arrow, a data set of
     Hugging Face or a slice of one, and a mapping of columns. A row among others that is no mapping
@@ -34,13 +35,15 @@ def read_table(table: Any) -> RowTable:
     if isinstance(table, Mapping):
         return _from_mapping(table)
     if _has(table, "to_pylist", "schema", "slice"):
-        return RowTable(_arrow_rows(table), tuple(map(str, table.schema.names)))
+        return RowTable(_arrow_rows(table), _names(table.schema.names))
     if _has(table, "iter_rows", "columns"):
-        return RowTable(table.iter_rows(named=True), tuple(map(str, table.columns)))
+        return RowTable(table.iter_rows(named=True), _names(table.columns))
     if _has(table, "itertuples", "columns"):
-        return RowTable(_frame_rows(table), tuple(map(str, table.columns)))
+        return RowTable(_frame_rows(table), _names(table.columns))
     if _has(table, "iter", "column_names"):
-        return RowTable(table, tuple(map(str, table.column_names)))
+        # A data set that is streamed may not know them before its first row.
+        names = table.column_names
+        return RowTable(table, None if names is None else _names(names))
     if _has(table, "tolist") or not isinstance(table, Iterable):
         raise BadParameter(
             f"rows is {describe(table)}; pass an iterable of dicts, a data frame, a data set, an "
@@ -49,17 +52,27 @@ def read_table(table: Any) -> RowTable:
     return RowTable(table)
 
 
+def _names(columns: Iterable[Any]) -> tuple[str, ...]:
+    names = tuple(map(str, columns))
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise BadParameter(
+            f"rows has the column {twice[0]!r} twice; which of them is meant cannot be told"
+        )
+    return names
+
+
 def _from_mapping(table: Mapping[Any, Any]) -> RowTable:
     """The rows of a mapping of columns, such as a slice of a data set."""
     if table and all(_has(column, "column_names") for column in table.values()):
         raise BadParameter(f"rows has the splits {list(table)}; choose one of them")
-    columns = {str(name): _cells(column) for name, column in table.items()}
+    columns = dict(zip(_names(table), map(_cells, table.values()), strict=True))
     whole = {name: cells for name, cells in columns.items() if cells is not None}
     lengths = {name: len(cells) for name, cells in whole.items()}
     if len(whole) < len(columns):
-        odd = next(name for name, cells in columns.items() if cells is None)
+        name, value = next(item for item in table.items() if columns[str(item[0])] is None)
         raise BadParameter(
-            f"rows is a dict whose {odd!r} is {describe(table[odd])}, not a column; of one row, "
+            f"rows is a dict whose {name!r} is {describe(value)}, not a column; of one row, "
             "pass a list: [row]"
         )
     if len(set(lengths.values())) > 1:

@@ -1,8 +1,9 @@
 """Names for rewards, environments, agents and benchmarks, and the `@reward` decorator.
 
 A name finds an object in this order: registered in this process, built in (a string here, imported
-when first named), or offered by an installed package as an entry point. Two different objects
-under one name and version are an error, never a silent replacement.
+when first named), or offered by an installed package as an entry point. An address, `module:name`
+or `file.py:name`, finds what is registered nowhere. Two different objects under one name and
+version are an error, never a silent replacement.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from importlib.resources.abc import Traversable
 from typing import Any, Generic, TypeVar, cast, overload
 
 from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean
+from assay.registry.addresses import OWN, is_address, load_address
 from assay.registry.code import address_of, code_of
 
 T = TypeVar("T")
@@ -133,7 +135,9 @@ class Registry(Generic[T]):
             )
 
     def get(self, name: str) -> T:
-        """The object called `name` (its newest version) or `name@version`, now or earlier."""
+        """The object called `name` (its newest version) or `name@version`, or at an address."""
+        if is_address(name):
+            return cast(T, load_address(name, self.kind))
         plain, _, number = self.current_name(name).partition("@")
         versions = self._versions(plain)
         if not versions:
@@ -145,6 +149,10 @@ class Registry(Generic[T]):
                 return item
         ids = ", ".join(f"{plain}@{version}" for version in sorted(versions))
         raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {ids}")
+
+    def has(self, name: str) -> bool:
+        """Whether `get` may be asked for it: a name that there is, or an address."""
+        return is_address(name) or name in self.names()
 
     def current_name(self, name: str) -> str:
         """The name, or `name@version`, with an earlier name replaced by the one in use."""
@@ -213,7 +221,8 @@ class Registry(Generic[T]):
 
     def _unknown(self, name: str) -> str:
         command = f"assay list {self.kind.replace(' ', '-')}s"
-        hint = did_you_mean(name, self.names(), f"`{command}` shows all")
+        then = f"`{command}` shows all, and {OWN} is one of your own"
+        hint = did_you_mean(name, self.names(), then)
         return f"no {self.kind} named {name!r}; {hint}"
 
 

@@ -18,6 +18,9 @@ UNKNOWN = inspect.Parameter.empty
 
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The annotation of each parameter, with names in texts looked up where that is possible."""
+    own = getattr(function, "annotations", None)
+    if isinstance(own, dict):
+        return own  # of what stands for another callable, with that one's parameters
     parameters = inspect.signature(function).parameters
     try:
         hints = typing.get_type_hints(_code_of(function))

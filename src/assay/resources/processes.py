@@ -1,10 +1,10 @@
 """Processes: listing a family, killing it, and having it end with the one that started it.
 
 Two kinds of process are started in Assay, and both use this module. A `ChildProcess`
-(`resources/child.py`) runs code that is not trusted to return and exchanges JSON: sympy, another
-project's gym, a reward under audit or one that is tried in the viewer. A worker of `worker_pool`
-scores rows of a file or of the server by the thousand; it is a `ProcessPoolExecutor`'s, because
-its arguments and results are Python objects whose pickling the standard library does fastest, and
+(`resources/child.py`) runs code that is not trusted to return: sympy, another project's gym, a
+reward under audit or one that is tried in the viewer, the rewards of the server. A worker of
+`worker_pool` scores rows of a file by the thousand; it is a `ProcessPoolExecutor`'s, because its
+arguments and results are Python objects whose pickling the standard library does fastest, and
 because the code on both ends is ours. What both have in common is here: they end with the process
 that started them, by the kernel where it can, and they are killed with all that they started.
 """
@@ -14,13 +14,15 @@ from __future__ import annotations
 import fcntl
 import multiprocessing
 import os
+import resource
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -101,10 +103,14 @@ def list_adopted() -> tuple[RunningProcess, ...]:
     )
 
 
-def reap(pid: int) -> None:
-    """Let the kernel forget a child that has ended, if it is one and has."""
+def reap(pid: int, *, timeout_s: float) -> None:
+    """Let the kernel forget a child that was killed, as soon as it has ended."""
+    deadline = time.monotonic() + timeout_s
     with suppress(ChildProcessError):
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
+        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG) is None:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.005)
 
 
 def family_bytes(processes: tuple[RunningProcess, ...], *, above: int) -> int:
@@ -178,6 +184,26 @@ def naming_losses(results: Iterator[T]) -> Iterator[T]:
             'stands under `if __name__ == "__main__":`, because each of them imports the script; '
             "otherwise it was killed, or the machine has too little memory"
         ) from error
+
+
+@contextmanager
+def guarded_work() -> Iterator[None]:
+    """The block, in a worker: it takes at most half of the machine's memory, and ends once.
+
+    Beyond that Python raises `MemoryError`. A process that the block forked, and that would go on
+    with the worker's own work, ends here.
+    """
+    me = os.getpid()
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
+    half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    if limits[0] == resource.RLIM_INFINITY or limits[0] > half:
+        resource.setrlimit(resource.RLIMIT_DATA, (half, limits[1]))
+    try:
+        yield
+    finally:
+        if os.getpid() != me:
+            os._exit(0)
+        resource.setrlimit(resource.RLIMIT_DATA, limits)
 
 
 def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from assay.agents.functions import agent_factory
 from assay.agents.protocol import Agent
 from assay.errors import BadParameter
 from assay.ledger.layout import find_run
@@ -37,13 +38,22 @@ class AgentChoice:
         return {"name": self.name, "options": with_defaults(self.factory, self.options)}
 
 
-def choose_agent(agent: str | Callable[..., Agent], options: Mapping[str, Any]) -> AgentChoice:
-    """The agent of that name, or that a factory makes; a wrong option is a `BadParameter`."""
-    factory = AGENTS.get(agent) if isinstance(agent, str) else agent
-    name = agent if isinstance(agent, str) else str(getattr(agent, "name", agent.__name__))
+def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
+    """The agent of that name or at that address, or that a value is or makes.
+
+    A wrong option is a `BadParameter`.
+    """
+    item = AGENTS.get(agent) if isinstance(agent, str) else agent
+    name = agent if isinstance(agent, str) else _name_of(agent)
+    factory = agent_factory(item, name)
     nested = _nested(_read_options(factory, options))
     check_options(f"agent {name!r}", factory, nested)
     return AgentChoice(name, factory, nested)
+
+
+def _name_of(agent: Any) -> str:
+    name = getattr(agent, "name", None) or getattr(agent, "__name__", type(agent).__name__)
+    return str(name).strip("<>")
 
 
 def _read_options(factory: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -161,7 +161,7 @@ def _annotation(section: str, table: Mapping[str, Any], option: str) -> Any:
     registry, key = REGISTRY_OF.get(section, (None, ""))
     if option == key:
         return str
-    if registry is None or table.get(key) not in registry.names():
+    if registry is None or not registry.has(str(table.get(key))):
         return UNKNOWN
     return annotations_of(registry.get(str(table[key]))).get(option, UNKNOWN)
 

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from assay.errors import AssayError, BadParameter, MissingExtra, ResourceError
 from assay.ledger.provenance import utc_now
 from assay.ledger.writer import RunWriter
+from assay.resources.processes import guarded_work
 from assay.runner.cluster_actor import RolloutActor
 from assay.runner.cluster_payload import pack, unpack
 from assay.runner.execute import Executor, PlayAttempt
@@ -115,7 +116,9 @@ def _wait_for_any(ray: Any, running: list[Any]) -> list[Any]:
 
 
 def _call_payload(payload: bytes, item: Any) -> Any:
-    return unpack(payload)(item)
+    work = unpack(payload)
+    with guarded_work():
+        return work(item)
 
 
 def ray_executor(address: str | None = None) -> Executor:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from assay.errors import BadParameter
-from assay.resources.processes import naming_losses, worker_pool
+from assay.resources.processes import guarded_work, naming_losses, worker_pool
 
 EngineName: TypeAlias = Literal["local", "ray"]
 T = TypeVar("T")
@@ -46,10 +46,16 @@ class LocalProcesses:
         try:
             while True:
                 capacity = 2 * self.workers - len(running)
-                running.update(pool.submit(work, item) for item in islice(remaining, capacity))
+                running.update(pool.submit(_do, work, item) for item in islice(remaining, capacity))
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from naming_losses(future.result() for future in done)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _do(work: Callable[[T], R], item: T) -> R:
+    """What the work returns, in a process of the pool."""
+    with guarded_work():
+        return work(item)

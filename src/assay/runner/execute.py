@@ -132,7 +132,9 @@ async def execute(
     if not queue:
         return
     limit = plan.benchmark.limits.stop_after_errors
-    same = SameFailure(min(limit if stop_after_errors is None else stop_after_errors, len(queue)))
+    limit = limit if stop_after_errors is None else stop_after_errors
+    # A run of fewer tasks than that has failed too when all of them have.
+    same = SameFailure(min(limit, total))
     stopped: list[str] = []
 
     async def work(play_attempt: PlayAttempt) -> None:

@@ -36,7 +36,7 @@ class RunRequest:
     """The arguments of a run; `None` stands for one that was left out."""
 
     benchmark: str | Path | None = None
-    agent: str | Callable[..., Agent] | None = None
+    agent: str | Agent | Callable[..., Any] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Options of the agent; with a section before them (`limits.steps`), of the benchmark."""
     tasks: str | None = None

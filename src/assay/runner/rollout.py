@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
-from assay.agents.protocol import Agent
+from assay.agents.protocol import Agent, as_action
 from assay.errors import MissingExtra, UsageError
 from assay.resources.context import Context
 from assay.resources.protocol import Environment
@@ -77,7 +77,8 @@ async def _run_steps(
     limits = recorder.resources.limits
     for index in range(1, limits.steps + 1):
         async with recorder.turn("agent_error", limits.step_s):
-            action = recorder.record_action(await agent.act(observation, step=index))
+            result = await agent.act(observation, step=index)
+            action = recorder.record_action(as_action(result, observation))
         if action.answer is not None:
             recorder.record_last_action()
             return recorder.end("answered", action.answer)

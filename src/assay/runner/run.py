@@ -33,6 +33,7 @@ from assay.runner.retries import read_retry_errors
 from assay.runner.services import fill_base_url
 from assay.schema.manifest import RunManifest
 from assay.schema.secrets import secret_values
+from assay.schema.task import Task
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
@@ -44,7 +45,7 @@ ANY_ADDRESS = "http://127.0.0.1"
 def run(
     benchmark: str | Path | None = None,
     *,
-    agent: str | Callable[..., Agent] | None = None,
+    agent: str | Agent | Callable[..., Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     tasks: str | None = None,
     repeats: int | None = None,
@@ -184,7 +185,7 @@ def start(
     earlier = None if resume is None else Run(find_run(resume, folder))
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
     # Raises what the agent raises for its options: better now than in every episode.
-    _complete(_check_agent(with_recordings(plan.agent, folder)))
+    _complete(_check_agent(with_recordings(plan.agent, folder), plan.tasks))
     secrets = secret_values(plan.agent.to_record())
     if earlier is None:
         if not elsewhere:
@@ -212,11 +213,15 @@ def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
         raise BadParameter(f"{what} cannot be made with {names}: {cause_of(error)}") from error
 
 
-async def _check_agent(agent: AgentChoice) -> None:
-    """The agent takes its options."""
+async def _check_agent(agent: AgentChoice, tasks: Sequence[Task]) -> None:
+    """The agent takes its options, and the tasks as far as it can say before it starts."""
     with _refusal_of(f"agent {agent.name!r}", agent.options):
         built = agent.build()
-    await built.close()
+    try:
+        if isinstance(built, Checkable):
+            await built.check_run(tasks)
+    finally:
+        await built.close()
 
 
 async def _check_environment(plan: Plan) -> None:

@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _NAME: Final = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]{0,40})\s*+\(")
 _STRING: Final = re.compile(r"""(["'])((?:[^"'\\]++|\\.|(?!\1)["'])*+)\1""", re.DOTALL)
 _QUOTES: Final = re.compile(r'\\.|"', re.DOTALL)
 _SPACE: Final = re.compile(r"\s*")
+_CALL_HEAD: Final = re.compile(r"^[ \t`]*([A-Za-z_]\w{0,60})[ \t]*\(", re.MULTILINE | re.ASCII)
+_KEYWORD: Final = re.compile(r"\s*([A-Za-z_]\w{0,60})\s*=\s*", re.ASCII)
+_COMMA: Final = re.compile(r"\s*,\s*")
+_DECODER: Final = json.JSONDecoder(strict=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,55 @@ def answer_in(text: str) -> str | None:
     if call is None or call.name != "answer" or len(call.arguments) != 1:
         return None
     return call.arguments[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """The call of a tool as a reply writes it: the name, and what stands in the brackets."""
+
+    name: str
+    inner: str
+
+
+def tool_call_in(text: str, tools: Collection[str]) -> ToolRequest | None:
+    """The call of one of the tools that the text ends with, from the beginning of a line.
+
+    Only the end counts: a call that is followed by anything else is talk about it.
+    """
+    body = text.rstrip().rstrip("`").rstrip()
+    if not body.endswith(")"):
+        return None
+    last: re.Match[str] | None = None
+    for head in _CALL_HEAD.finditer(body):
+        if head[1] in tools:
+            last = head
+    return None if last is None else ToolRequest(last[1], body[last.end() : -1].strip())
+
+
+def read_arguments(inner: str) -> tuple[list[Any], dict[str, Any]] | None:
+    """The arguments of a call, by position and by name; `None` where they cannot be read.
+
+    They are one JSON object, JSON values with commas between them, or `name=value` pairs.
+    """
+    at, positional, named = 0, [], {}
+    try:
+        if inner.startswith("{"):
+            value, at = _DECODER.raw_decode(inner)
+            named = value
+        while at < len(inner):
+            name = _KEYWORD.match(inner, at)
+            value, at = _DECODER.raw_decode(inner, name.end() if name else at)
+            if name:
+                named[name[1]] = value
+            else:
+                positional.append(value)
+            comma = _COMMA.match(inner, at)
+            if comma is None and inner[at:].strip():
+                return None
+            at = comma.end() if comma else len(inner)
+    except (ValueError, RecursionError):
+        return None
+    return positional, named
 
 
 def _skip_space(text: str, at: int) -> int:

@@ -26,3 +26,6 @@ class Observation:
     facts: PageFacts | None = None
     """What an outcome contract reads; kept for this step alone."""
     screenshot: bytes | None = None
+    tools: tuple[str, ...] | None = None
+    """In a conversation, the tools that there are: a text that calls none of them is the answer.
+    `None` where the agent's text is an action."""

@@ -28,7 +28,7 @@ MAX_DIGITS = 4_300
 _MAX_BITS = 14_284
 """Every integer of that many bits has at most 4,300 digits."""
 
-_PLAIN = frozenset({str, int, float, bool, list, tuple, dict, bytes})
+_PLAIN = frozenset({str, int, float, bool, list, tuple, dict, bytes, bytearray, memoryview})
 _LISTS = frozenset({list, tuple})
 _NEVER_MISSING = _PLAIN - {float}
 _GAPS = frozenset({"NAType", "NaTType"})

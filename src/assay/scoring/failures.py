@@ -10,7 +10,7 @@ import logging
 import threading
 import traceback
 
-from assay.errors import Interruption
+from assay.errors import Interruption, printable
 
 LOGGER = logging.getLogger("assay")
 TRACEBACK_LIMIT = 4_000
@@ -65,7 +65,7 @@ class FailureLog:
             "%s abstained (grader_error) at %s: %s; further ones of this kind are not logged",
             scorer,
             place,
-            message_of(error),
+            printable(message_of(error)),
         )
 
 

@@ -26,13 +26,17 @@ from assay.server.telemetry import log
 
 T = TypeVar("T")
 
-LossCause: TypeAlias = Literal["deadline", "died", "memory", "stuck"]
+LossCause: TypeAlias = Literal["deadline", "died", "memory", "processes", "stuck"]
 """Why a worker did not return a result; one that is stuck has time left, which others need."""
 
 START_S = 60.0
 """A worker that has not started by then is ended, and another one tried."""
 PAUSE_S = 1.0
 """Between two attempts to start a worker."""
+MOST_PROCESSES = 16
+"""Of one worker with what its rewards started; one with more is replaced after the call."""
+REAP_S = 1.0
+"""For the kernel to end a process that was killed."""
 WATCH_S = 0.25
 """How often a worker that is at work is looked at: its memory, and the row it is at."""
 IDLE_S = 1.0
@@ -148,7 +152,7 @@ class WorkerPool:
                 if pid in self._own_children or any(w.owns(pid) for w in self._workers):
                     continue
                 processes.kill((orphan,))
-                processes.reap(pid)
+                processes.reap(pid, timeout_s=REAP_S)
 
     async def _work(self, worker: _Worker) -> None:
         while True:
@@ -164,6 +168,8 @@ class WorkerPool:
                 if not worker.is_running():
                     self._on_restart("died")
                     await self._end(worker)
+                else:
+                    await self._end_if_crowded(worker)
                 continue
             if job.deadline <= time.monotonic():
                 _settle(job.result, error=WorkerLost("deadline"))
@@ -171,6 +177,7 @@ class WorkerPool:
                 await self._do(worker, job)
 
     async def _do(self, worker: _Worker, job: _Job[Any]) -> None:
+        began = time.monotonic()
         try:
             result = await self._in_thread(worker.do, job.work, job.argument, job.deadline)
         except WorkerLost as error:
@@ -185,6 +192,14 @@ class WorkerPool:
             _settle(job.result, error=error)
         else:
             _settle(job.result, result)
+            if time.monotonic() - began > WATCH_S:
+                await self._end_if_crowded(worker)
+
+    async def _end_if_crowded(self, worker: _Worker) -> None:
+        """End a worker whose rewards left many processes behind; its results are safe."""
+        if await self._in_thread(worker.is_crowded):
+            self._on_restart("processes")
+            await self._end(worker)
 
 
 def _settle(future: asyncio.Future[T], result: Any = None, error: Exception | None = None) -> None:
@@ -264,6 +279,10 @@ class _Worker:
         if not self.is_running():
             raise _NoWorker
         return self._call(work, argument, deadline)
+
+    def is_crowded(self) -> bool:
+        """Whether the process has started more than a reward needs, and left it running."""
+        return self._child is not None and len(self._child.family()) > MOST_PROCESSES
 
     def kill(self) -> None:
         """Kill the process and what it started, so that nobody waits for it."""

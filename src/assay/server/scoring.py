@@ -34,6 +34,7 @@ LATE = ("deadline", "no worker brought it back before the deadline")
 GIVEN_UP: dict[LossCause, tuple[str, str]] = {
     "died": DIED,
     "memory": MEMORY,
+    "processes": DIED,
     "stuck": STUCK,
     "deadline": LATE,
 }
@@ -231,7 +232,8 @@ class ScoringService:
         except WorkerLost as error:
             if error.cause == "deadline":
                 return jobs.abstain_all(chunk, *LATE)
-            row = min(error.row, len(chunk.items) - 1)
+            # A reward can write there whatever it likes.
+            row = max(0, min(error.row, len(chunk.items) - 1))
             cause = error.cause
         before, culprit, after = (
             chunk._replace(items=chunk.items[part])

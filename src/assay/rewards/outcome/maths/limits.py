@@ -40,6 +40,9 @@ MAX_TERMS = 300
 MAX_STEPS = 4_000
 """Most steps of one comparison; a step is a few microseconds of arithmetic."""
 
+MAX_BREAK_STEPS = 5 * MAX_STEPS
+"""Most steps that are spent on the places where two expressions change their formulas."""
+
 MAX_ROW_STEPS = 10 * MAX_STEPS
 """Most steps of all the comparisons of one row, however many references it lists."""
 

@@ -9,7 +9,12 @@ from itertools import pairwise
 from typing import Final
 
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
-from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, Undefined, quotient
+from assay.rewards.outcome.maths.compute.algebra import (
+    PolynomialRing,
+    Quotient,
+    Undefined,
+    quotient,
+)
 from assay.rewards.outcome.maths.compute.notations import FUNCTIONS
 from assay.rewards.outcome.maths.compute.points import proportional, value_of, variables
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -294,20 +299,32 @@ def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
 
 
 def _proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
+    """Whether one is a constant times the other: exactly where that can be decided."""
     ring = PolynomialRing(WorkBudget(budget.remaining // 2))
     try:
         a, b = quotient(left, ring), quotient(right, ring)
-        ratio = ring.proportion(a.top, b.top)
-        if ratio is not None:
-            if not positive:
-                return True
-            if a.bottom == b.bottom:
-                return ratio > 0
         if not a.top or not b.top:
             return False
+        ratio = ring.proportion(a.top, b.top)
+        if ratio is not None and (not positive or a.bottom == b.bottom):
+            return not positive or ratio > 0
+        same = _same_zeros(a, b, ring)
+        if (same and not positive) or (not same and ring.is_certain()):
+            return same
     except (TooLarge, Undefined):
         pass
     return proportional(left, right, budget, positive=positive)
+
+
+def _same_zeros(left: Quotient, right: Quotient, ring: PolynomialRing) -> bool:
+    """Whether the numerators, or the quotients themselves, differ by a constant factor only."""
+    if ring.same_up_to_constant(left.top, right.top):
+        return True
+    if left.bottom == right.bottom:
+        return False
+    return ring.same_up_to_constant(
+        ring.multiply(left.top, right.bottom), ring.multiply(right.top, left.bottom)
+    )
 
 
 def same_chain(left: Relation, right: Relation, same: Same) -> bool:

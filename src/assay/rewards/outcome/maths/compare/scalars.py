@@ -56,7 +56,7 @@ def same_scalar(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudge
     if a is not None and b is not None:
         if a == b:
             return "integer" if isinstance(a, int) else "rational"
-        if tolerance.kind == "digits" and _is_whole(right, b) and abs(a - b) > NOISE:
+        if tolerance.kind == "digits" and _is_whole(right, b) and abs(Fraction(a) - b) > NOISE:
             return None
         return _close(left, right, Fraction(a), Fraction(b), tolerance)
     if decimal_literal(left) is not None and _is_integer(right) and tolerance.kind == "digits":

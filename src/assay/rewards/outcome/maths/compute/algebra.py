@@ -149,7 +149,28 @@ class PolynomialRing:
             ratio = here
         return ratio
 
+    def same_up_to_constant(self, left: Polynomial, right: Polynomial) -> bool:
+        """Whether one is the other times a constant, which may hold radicals, i, pi and e."""
+        if not left or not right:
+            return not left and not right
+        parts, others = self._by_variables(left), self._by_variables(right)
+        if parts.keys() != others.keys():
+            return False
+        leading = next(iter(parts))
+        scaled = self.multiply(left, others[leading]), self.multiply(right, parts[leading])
+        return not self.add(scaled[0], scaled[1], -1)
 
+    def _by_variables(self, polynomial: Polynomial) -> dict[Monomial, Polynomial]:
+        """The constant factors of each product of variables."""
+        result: dict[Monomial, Polynomial] = {}
+        for monomial, coefficient in polynomial.items():
+            constants = tuple(part for part in monomial if self.atoms[part[0]][0] in _CONSTANTS)
+            free = tuple(part for part in monomial if part not in constants)
+            result.setdefault(free, {})[constants] = coefficient
+        return result
+
+
+_CONSTANTS: Final = frozenset({"prime", "i", "pi", "e"})
 _TRIAL_PRIMES: Final = tuple(
     n for n in range(2, 1_000) if all(n % divisor for divisor in range(2, int(n**0.5) + 1))
 )

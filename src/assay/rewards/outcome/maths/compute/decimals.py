@@ -17,14 +17,30 @@ from decimal import (
 )
 from typing import Final
 
-PI: Final = Decimal(
-    "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803"
-    "4825342117067982148086513282306647093844609550582231725359408128481117450284102701938521"
-)
-E: Final = Decimal(
-    "2.71828182845904523536028747135266249775724709369995957496696762772407663035354759457138"
-    "2178525166427427466391932003059921817413596629043572900334295260595630738132328627943490"
-)
+MAX_PRECISION: Final = 1_200
+"""Most digits to which pi and e are known."""
+
+
+def _reciprocal_arctangent(n: int, one: int) -> int:
+    """arctan(1/n) in units of 1/one."""
+    total = term = one // n
+    divisor, sign = 1, 1
+    while term:
+        term //= n * n
+        divisor, sign = divisor + 2, -sign
+        total += sign * (term // divisor)
+    return total
+
+
+def _machin(digits: int) -> Decimal:
+    """Pi, by Machin's formula."""
+    one = 10 ** (digits + 10)
+    scaled = 4 * (4 * _reciprocal_arctangent(5, one) - _reciprocal_arctangent(239, one))
+    return Decimal(scaled).scaleb(-(digits + 10), Context(prec=digits))
+
+
+PI: Final = _machin(MAX_PRECISION)
+E: Final = Decimal(1).exp(Context(prec=MAX_PRECISION))
 ZERO: Final = Decimal(0)
 ONE: Final = Decimal(1)
 HALF: Final = Decimal("0.5")

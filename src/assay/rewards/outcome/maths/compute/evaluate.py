@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal, DecimalException
+from decimal import Decimal, DecimalException, getcontext
 from typing import Any, Final
 from zlib import crc32
 
@@ -53,6 +53,14 @@ class NumericEvaluator:
         self.point = dict(point)
         self.budget = budget
         self.real = real
+        self.smallest = 0
+        """Decimal exponent of the smallest value, not zero, that was met on the way."""
+        self.largest = 0
+        """Decimal exponent of the largest."""
+        digits = getcontext().prec
+        self._weight = 1 + digits // 200
+        # A series has more terms as well as longer ones.
+        self._series_weight = 1 + (digits // 70) ** 2
 
     def value(self, node: Expr) -> Complex:
         """The value; raises NotReal where there is none, TooLarge when the budget is used up."""
@@ -62,14 +70,25 @@ class NumericEvaluator:
             raise NotReal from error
 
     def _at(self, node: Expr) -> Complex:
-        self.budget.spend(2)
+        self.budget.spend(2 * self._weight)
         rule = _RULES.get(type(node))
         if rule is None:
             raise NotReal
         return rule(self, node)
 
+    def _sized(self, value: Complex) -> Complex:
+        """The value, after its size was noted."""
+        for part in value:
+            if part:
+                exponent = part.adjusted()
+                if exponent > self.largest:
+                    self.largest = exponent
+                elif exponent < self.smallest:
+                    self.smallest = exponent
+        return value
+
     def number(self, node: Number) -> Complex:
-        return Complex(decimal(node.value), ZERO)
+        return self._sized(Complex(decimal(node.value), ZERO))
 
     def based(self, node: Based) -> Complex:
         value = rational(node, self.budget)
@@ -78,7 +97,7 @@ class NumericEvaluator:
         return Complex(decimal(value), ZERO)
 
     def symbol(self, node: Symbol) -> Complex:
-        return Complex(self.point[node.name], ZERO)
+        return self._sized(Complex(self.point[node.name], ZERO))
 
     def constant(self, node: Constant) -> Complex:
         value = CONSTANTS[node.name].value
@@ -111,6 +130,9 @@ class NumericEvaluator:
         return complexes.divide(top, bottom)
 
     def power(self, node: Power) -> Complex:
+        return self._sized(self._power(node))
+
+    def _power(self, node: Power) -> Complex:
         if isinstance(node.base, Constant) and node.base.name == "e":
             return self._function("exp", self._at(node.exponent))
         base = self._at(node.base)
@@ -118,9 +140,9 @@ class NumericEvaluator:
         if base.im == 0 and exponent.im == 0:
             if base.re < 0:
                 return self._negative_base(base, exponent, node.exponent)
-            self.budget.spend(4)
+            self.budget.spend(4 * self._series_weight)
             return Complex(power(base.re, exponent.re), ZERO)
-        self.budget.spend(40)
+        self.budget.spend(40 * self._series_weight)
         return complexes.power(base, exponent)
 
     def _negative_base(self, base: Complex, exponent: Complex, node: Expr) -> Complex:
@@ -141,10 +163,10 @@ class NumericEvaluator:
             return self._unknown(node.name, [self._at(a) for a in node.arguments])
         if node.name == "root":
             radicand, index = node.arguments
-            return self._at(Power(radicand, Div(Number(1), index)))
+            return self.power(Power(radicand, Div(Number(1), index)))
         values = [self._at(argument) for argument in node.arguments]
         if len(values) == 1:
-            return self._function(node.name, values[0])
+            return self._sized(self._function(node.name, values[0]))
         if node.name == "log" and len(values) == 2:
             top, base = (self._function("ln", value) for value in values)
             return complexes.divide(top, base)
@@ -163,7 +185,7 @@ class NumericEvaluator:
             return self._function(row.at_reciprocal, inverse)
         if name == "log":
             return complexes.scale(self._function("ln", a), ONE / Decimal(10).ln())
-        self.budget.spend(row.cost)
+        self.budget.spend(row.cost * self._series_weight)
         if a.im == 0 and row.real is not None and row.arity[0] == 1:
             try:
                 return Complex(row.real(a.re), ZERO)

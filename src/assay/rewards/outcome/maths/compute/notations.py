@@ -23,7 +23,8 @@ from assay.rewards.outcome.maths.nodes import ConstantName, OperatorName, Ration
 ExactRule: TypeAlias = Callable[..., Rational | None]
 RealRule: TypeAlias = Callable[..., Decimal]
 ComplexRule: TypeAlias = Callable[[Complex], Complex]
-Domain: TypeAlias = Literal["reals", "angles", "integers", "counters"]
+Domain: TypeAlias = Literal["reals", "angles", "naturals", "integers", "counters"]
+Breaks: TypeAlias = Literal["nowhere", "zeros", "integers", "ratios", "order", "ones", "poles"]
 
 _TWO: Final = (2, 2)
 _SEVERAL: Final = (2, MAX_ITEMS)
@@ -57,7 +58,11 @@ class FunctionRow:
     """Steps of work that one numeric value takes."""
     domain: Domain = "reals"
     """What letters in the arguments stand for: reals; angles, whose function is a number to be
-    found; integers; or reals of which n, m and k are integers."""
+    found; naturals; integers; or reals of which n, m and k are integers."""
+    breaks: Breaks = "nowhere"
+    """Where one formula gives way to another: at zeros of the argument, where it is an integer,
+    where the quotient of the two arguments is, where two arguments are equal, where the argument is
+    1 or -1, or where it has a pole."""
     sympy: str = ""
     """What sympy calls it; without a name, sympy is not asked."""
 
@@ -86,19 +91,21 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
     ),
     "arcsin": FunctionRow(
         written=r"arcsin asin \Arcsin", real=decimals.arcsine, complex=complexes.arcsine,
-        sympy="asin",
+        sympy="asin", breaks="ones",
     ),
     "arccos": FunctionRow(
         written=r"arccos acos \Arccos", real=decimals.arccosine, complex=complexes.arccosine,
-        sympy="acos",
+        sympy="acos", breaks="ones",
     ),
     "arctan": FunctionRow(
         written=r"arctan atan arctg \Arctan", real=decimals.arctangent,
-        complex=complexes.arctangent, sympy="atan",
+        complex=complexes.arctangent, sympy="atan", breaks="poles",
     ),
-    "arccot": FunctionRow(written=r"arccot acot \arcctg", at_reciprocal="arctan", sympy="acot"),
-    "arcsec": FunctionRow(written="arcsec asec", at_reciprocal="arccos"),
-    "arccsc": FunctionRow(written="arccsc acsc", at_reciprocal="arcsin"),
+    "arccot": FunctionRow(
+        written=r"arccot acot \arcctg", at_reciprocal="arctan", sympy="acot", breaks="zeros"
+    ),
+    "arcsec": FunctionRow(written="arcsec asec", at_reciprocal="arccos", breaks="ones"),
+    "arccsc": FunctionRow(written="arccsc acsc", at_reciprocal="arcsin", breaks="ones"),
     "sinh": FunctionRow(
         written=r"sinh \sh", real=decimals.hyperbolic_sine, complex=complexes.hyperbolic_sine,
         inverse="arsinh", sympy="sinh",
@@ -143,37 +150,41 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
     "cbrt": FunctionRow(written="cbrt", real=decimals.cube_root),
     "abs": FunctionRow(
         written="abs |_| ||_||", exact=abs, real=abs, complex=complexes.absolute, cost=0,
-        sympy="Abs",
+        sympy="Abs", breaks="zeros",
     ),
-    "sgn": FunctionRow(written="sgn", real=decimals.sign),
-    "sign": FunctionRow(written="sign", real=decimals.sign),
+    "sgn": FunctionRow(written="sgn", real=decimals.sign, cost=2, breaks="zeros"),
+    "sign": FunctionRow(written="sign", real=decimals.sign, cost=2, breaks="zeros"),
     "floor": FunctionRow(
         written=r"floor \lfloor_\rfloor", exact=math.floor, real=decimals.floor,
-        domain="counters", sympy="floor",
+        domain="counters", cost=2, sympy="floor", breaks="integers",
     ),
     "ceil": FunctionRow(
         written=r"ceil ceiling \lceil_\rceil", exact=math.ceil, real=decimals.ceiling,
-        domain="counters", sympy="ceiling",
+        domain="counters", cost=2, sympy="ceiling", breaks="integers",
     ),
-    "max": FunctionRow(written="max", arity=_SEVERAL, exact=max, real=max, sympy="Max"),
-    "min": FunctionRow(written="min", arity=_SEVERAL, exact=min, real=min, sympy="Min"),
+    "max": FunctionRow(
+        written="max", arity=_SEVERAL, exact=max, real=max, sympy="Max", breaks="order"
+    ),
+    "min": FunctionRow(
+        written="min", arity=_SEVERAL, exact=min, real=min, sympy="Min", breaks="order"
+    ),
     "gcd": FunctionRow(written="gcd", arity=_ANY, exact=rationals.greatest_divisor),
     "lcm": FunctionRow(written="lcm", arity=_ANY, exact=rationals.least_multiple),
     "mod": FunctionRow(
         written=r"_\bmod_ _\mod_", arity=_TWO, exact=rationals.modulo, real=decimals.modulo,
-        domain="integers", sympy="Mod",
+        domain="integers", sympy="Mod", breaks="ratios",
     ),
     "factorial": FunctionRow(
-        written="_!", exact=rationals.factorial, real=decimals.factorial, domain="integers",
+        written="_!", exact=rationals.factorial, real=decimals.factorial, domain="naturals",
         sympy="factorial",
     ),
     "double_factorial": FunctionRow(
         written="_!!", exact=rationals.double_factorial, real=decimals.double_factorial,
-        domain="integers",
+        domain="naturals",
     ),
     "binomial": FunctionRow(
         written=r"\binom{} \dbinom{} \tbinom{} {_\choose_}", arity=_TWO, exact=rationals.binomial,
-        real=decimals.binomial, domain="integers", sympy="binomial",
+        real=decimals.binomial, domain="naturals", sympy="binomial",
     ),
     # Worked out on matrices before anything is computed.
     "det": FunctionRow(written="det"),

@@ -1,33 +1,39 @@
-"""Equality of expressions by their values at fixed points, to high precision.
+"""Equality of expressions by their values at points, to high precision.
 
 Two expressions are equal when they agree wherever both are real, at points of both signs: so
 `sqrt(x^2)` is not `x`, while `2 ln x` is `ln x^2`. Where they are never both real, or one names
-the imaginary unit, principal complex values at the same points are compared. Variables under a
-factorial, in the exponent of a negative base or in the bounds of a sum stand for integers, and so
-do n, m and k where something is rounded.
+the imaginary unit, principal complex values at the same points are compared. Functions that are
+made of pieces are compared on both sides of every place where pieces meet (`breaks`), at the places
+themselves and at several scales. The points come from the two expressions, so that no answer can be
+written to fit them. Variables under a factorial, in the exponent of a negative base or in the
+bounds of a sum stand for integers, and so do n, m and k where something is rounded.
 
-A difference counts as zero if it keeps shrinking with the precision, and as not zero if it
-settles, so neither huge nor tiny values are confused.
+A difference counts as zero if it keeps shrinking with the precision, and as not zero if it settles;
+the precision is that of the smallest and the largest value on the way, so that no term is too small
+to be seen beside another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal, DecimalException, localcontext
+from fractions import Fraction
 from functools import partial
-from typing import Final
-from zlib import crc32
+from hashlib import blake2b
+from typing import Final, NamedTuple
 
-from assay.rewards.outcome.maths.compute.complexes import Complex, divide, modulus, subtract
-from assay.rewards.outcome.maths.compute.decimals import NotReal, context
+from assay.rewards.outcome.maths.compute.breaks import Switch, literals_in, positions, switches
+from assay.rewards.outcome.maths.compute.complexes import Complex, divide, multiply, subtract
+from assay.rewards.outcome.maths.compute.decimals import MAX_PRECISION, NotReal, context
 from assay.rewards.outcome.maths.compute.evaluate import (
     NumericEvaluator,
     Point,
+    decimal,
     rational_or_none,
     running_name,
 )
 from assay.rewards.outcome.maths.compute.notations import FUNCTIONS, OPERATORS
-from assay.rewards.outcome.maths.limits import WorkBudget
+from assay.rewards.outcome.maths.limits import MAX_BREAK_STEPS, TooLarge, WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Big,
     Call,
@@ -37,11 +43,14 @@ from assay.rewards.outcome.maths.nodes import (
     Power,
     Symbol,
     children,
+    expression,
+    rebuild,
     walk,
 )
 
 _COARSE: Final = 40
-_FINE: Final = 90
+_STEP: Final = 50
+"""Digits by which the precision grows when a difference may be noise."""
 _RANGES: Final = (
     ("0.21", "0.93"),
     ("1.13", "2.87"),
@@ -55,52 +64,195 @@ _RANGES: Final = (
 _INTEGERS: Final = (5, 8, 3, 11, 6, 14, 9, 4)
 _POINTS_NEEDED: Final = 4
 _DISTINCT: Final = Decimal("1e-12")
+_STABLE: Final = Decimal("1e-6")
 _NONZERO: Final = Decimal("1e-20")
+_MOST_LINES: Final = 4
+"""Most variables along which places are looked for."""
+_LARGEST_NATURAL: Final = 110
+
+
+class Variables(NamedTuple):
+    """All variable names, those that stand for integers, and those that are never negative."""
+
+    names: frozenset[str]
+    integers: frozenset[str]
+    naturals: frozenset[str]
+
+
+class Gap(NamedTuple):
+    """How far apart two values are, and the decimal exponents between which all values lay."""
+
+    distance: Decimal
+    size: Decimal
+    smallest: int
+    largest: int
 
 
 def agree(left: Expr, right: Expr, budget: WorkBudget) -> bool:
     """Whether the two are equal at the sample points, and at enough of them."""
-    names, integers = variables(left, right)
+    unknowns = variables(left, right)
+    seed = _seed(left, right)
     imaginary = Constant("i") in walk(left, right)
     for real in (False,) if imaginary else (True, False):
-        compared = _count_points(
-            partial(_same, left, right, budget=budget, real=real), names, integers
-        )
+        holds = partial(_same, left, right, budget=budget, real=real)
+        compared = _count_points(holds, unknowns, seed)
         if compared is None:
             return False
-        if compared >= (2 if names else 1):
-            return True
+        if compared >= (2 if unknowns.names else 1):
+            return _beside_breaks(left, right, unknowns, seed, budget, partial(_same, quick=True))
     return False
 
 
 def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool) -> bool:
     """Whether `left` is `right` times one nonzero (or positive) constant at the sample points."""
-    first: list[Complex] = []
-
-    def same_ratio(point: Point) -> bool:
-        a, b = _values(left, right, point, budget, real=True)
-        if modulus(b) < _NONZERO or modulus(a) < _NONZERO:
-            raise NotReal
-        ratio = divide(a, b)
-        if positive and (ratio.re <= 0 or modulus(Complex(ratio.im, ratio.im)) > _DISTINCT):
-            return False
-        if not first:
-            first.append(ratio)
-        return modulus(subtract(ratio, first[0])) <= _DISTINCT * modulus(first[0])
-
-    with localcontext(context(_COARSE)):
-        compared = _count_points(same_ratio, *variables(left, right))
-        return compared is not None and compared >= 2
+    unknowns = variables(left, right)
+    seed = _seed(left, right)
+    real = Constant("i") not in walk(left, right)
+    first = _first_values(left, right, unknowns, seed, budget, real=real, positive=positive)
+    if first is None:
+        return False
+    holds = partial(_same_ratio, left, right, first, budget=budget, real=real, positive=positive)
+    compared = _count_points(holds, unknowns, seed)
+    if compared is None or compared < 2:
+        return False
+    ratio = partial(_same_ratio, first=first, positive=positive, quick=True)
+    return _beside_breaks(left, right, unknowns, seed, budget, ratio)
 
 
-def _count_points(
-    holds: Callable[[Point], bool], names: frozenset[str], integers: frozenset[str]
-) -> int | None:
+def _first_values(
+    left: Expr,
+    right: Expr,
+    unknowns: Variables,
+    seed: bytes,
+    budget: WorkBudget,
+    *,
+    real: bool,
+    positive: bool,
+) -> Point | None:
+    """A point at which both are far from zero, and their ratio is positive if it has to be."""
+    for point in _points(unknowns, seed):
+        with localcontext(context(_COARSE)):
+            try:
+                sides = _pair(left, right, point, budget, real=real)
+                a, b = (evaluator.value(node) for evaluator, node in sides)
+            except (NotReal, DecimalException):
+                continue
+            if min(_size(a), _size(b)) > _NONZERO:
+                return point if not positive or divide(a, b).re > 0 else None
+    return None
+
+
+Test = Callable[..., bool]
+"""Whether two expressions pass at a point: `test(left, right, point=, budget=, real=)`."""
+
+
+def _beside_breaks(
+    left: Expr, right: Expr, unknowns: Variables, seed: bytes, budget: WorkBudget, test: Test
+) -> bool:
+    """Whether the two pass on every piece that they have; raises TooLarge if there are many."""
+    inside = switches(left, right) if unknowns.names else ()
+    if not inside:
+        return True
+    allowance = WorkBudget(MAX_BREAK_STEPS)
+    try:
+        return all(
+            _passes(left, right, point, allowance, test)
+            for point in _telling_points(left, right, inside, unknowns, seed, allowance)
+        )
+    finally:
+        # What is left of the row's work must not be negative only because of this.
+        spent = MAX_BREAK_STEPS - max(0, allowance.remaining)
+        budget.remaining -= min(spent, budget.remaining)
+
+
+def _passes(left: Expr, right: Expr, point: Point, budget: WorkBudget, test: Test) -> bool:
+    try:
+        return test(left, right, point=point, budget=budget, real=True)
+    except (NotReal, DecimalException):
+        return True
+
+
+def _telling_points(
+    left: Expr,
+    right: Expr,
+    inside: tuple[Switch, ...],
+    unknowns: Variables,
+    seed: bytes,
+    budget: WorkBudget,
+) -> Iterator[Point]:
+    """Points beside the places where pieces meet, along one variable after the other."""
+    bound = bound_names(left) | bound_names(right)
+    literals = literals_in(left, right)
+    lines = [name for name in sorted(unknowns.names - bound) if _is_in(name, inside, bound)]
+    if len(lines) > _MOST_LINES:
+        raise TooLarge(f"pieces that depend on more than {_MOST_LINES} variables")
+    for start in _starts(unknowns, seed, literals):
+        for name in lines:
+            section = tuple(_run_along(switch, bound, name) for switch in inside)
+            for place in positions(section, name, start, literals, budget):
+                for value in _allowed(place, name, unknowns):
+                    with localcontext(context(_COARSE)):
+                        point = {**start, name: decimal(value)}
+                    yield point
+
+
+def _starts(unknowns: Variables, seed: bytes, literals: frozenset[float]) -> Iterator[Point]:
+    """Points from which lines are drawn: near zero and, with several variables, far from it.
+
+    A piece may lie where two variables are large together.
+    """
+    start = next(_points(unknowns, seed))
+    yield start
+    if len(unknowns.names) == 1:
+        return
+    reach = Decimal(2 * max(literals, default=0.0) + 11).to_integral_value()
+    for signs in ((1, 1), (-1, -1), (1, -1)):
+        with localcontext(context(_COARSE)):
+            yield {
+                name: value
+                if name in unknowns.naturals
+                else value + (reach + 3 * rank) * signs[rank % 2]
+                for rank, (name, value) in enumerate(start.items())
+            }
+
+
+def _is_in(name: str, inside: tuple[Switch, ...], bound: frozenset[str]) -> bool:
+    names = {
+        part.name for switch in inside for part in walk(switch.inside) if isinstance(part, Symbol)
+    }
+    return name in names or bool(names & bound)
+
+
+def _run_along(switch: Switch, bound: frozenset[str], name: str) -> Switch:
+    """The switch with running variables as the variable: a sum's end passes where they do."""
+    if not bound:
+        return switch
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Symbol):
+            return Symbol(name) if node.name in bound else node
+        return rebuild(node, change)
+
+    return Switch(expression(change(switch.inside)), switch.at_integers)
+
+
+def _allowed(place: Fraction, name: str, unknowns: Variables) -> tuple[Fraction | int, ...]:
+    """The values near a place that the variable may have."""
+    if name not in unknowns.integers:
+        return (place,)
+    below = place.numerator // place.denominator
+    near = (below,) if place.denominator == 1 else (below, below + 1)
+    if name in unknowns.naturals:
+        return tuple(value for value in near if 0 <= value <= _LARGEST_NATURAL)
+    return near
+
+
+def _count_points(holds: Callable[..., bool], unknowns: Variables, seed: bytes) -> int | None:
     """At how many points the two have values and the test holds; None if it fails at one."""
     compared = 0
-    for point in _points(names, integers):
+    for point in _points(unknowns, seed):
         try:
-            if not holds(point):
+            if not holds(point=point):
                 return None
             compared += 1
         except (NotReal, DecimalException):
@@ -112,10 +264,10 @@ def _count_points(
 
 def value_of(node: Expr, budget: WorkBudget, digits: int = _COARSE) -> Complex | None:
     """The value of a closed expression, or None if it has none."""
-    names, integers = variables(node)
-    if names - bound_names(node):
+    unknowns = variables(node)
+    if unknowns.names - bound_names(node):
         return None
-    point = next(_points(names, integers))
+    point = next(_points(unknowns, b""))
     with localcontext(context(digits)):
         try:
             return NumericEvaluator(point, budget, real=False).value(node)
@@ -128,32 +280,34 @@ def bound_names(node: Node) -> frozenset[str]:
     return frozenset(running_name(part) for part in walk(node) if isinstance(part, Big))
 
 
-def variables(*nodes: Node) -> tuple[frozenset[str], frozenset[str]]:
-    """All variable names, and those of them that must stand for integers."""
+def variables(*nodes: Node) -> Variables:
+    """The variables, and which of them must stand for integers."""
     names: set[str] = set()
     integers: set[str] = set()
+    naturals: set[str] = set()
     rounded = False
-    pending: list[tuple[Node, bool]] = [(node, False) for node in nodes]
+    pending: list[tuple[Node, set[str] | None]] = [(node, None) for node in nodes]
     while pending:
-        node, whole = pending.pop()
+        node, kind = pending.pop()
         if isinstance(node, Symbol):
             names.add(node.name)
-            if whole:
-                integers.add(node.name)
+            if kind is not None:
+                kind.add(node.name)
             continue
-        inner = whole
+        inner = kind
         if isinstance(node, Call) and node.name in FUNCTIONS:
             domain = FUNCTIONS[node.name].domain
-            inner = whole or domain == "integers"
+            inner = {"naturals": naturals, "integers": integers}.get(domain, kind)
             rounded = rounded or domain == "counters"
         if isinstance(node, Power) and _is_negative(node.base):
-            pending.append((node.exponent, True))
+            pending.append((node.exponent, integers))
         if isinstance(node, Big) and OPERATORS[node.operator].combine is not None:
-            pending.extend((side, True) for side in (node.lower, node.upper) if side is not None)
+            sides = (side for side in (node.lower, node.upper) if side is not None)
+            pending.extend((side, naturals) for side in sides)
         pending.extend((child, inner) for child in children(node))
     if rounded:
         integers |= names & _COUNTERS
-    return frozenset(names), frozenset(integers)
+    return Variables(frozenset(names), frozenset(integers | naturals), frozenset(naturals))
 
 
 _COUNTERS: Final = frozenset({"n", "m", "k", "N"})
@@ -164,24 +318,90 @@ def _is_negative(base: Expr) -> bool:
     return value is not None and value < 0
 
 
-def _same(left: Expr, right: Expr, point: Point, budget: WorkBudget, *, real: bool) -> bool:
-    with localcontext(context(_COARSE)):
-        a, b = _values(left, right, point, budget, real=real)
-        coarse = _distance(a, b)
-        largest = max(_size(a), _size(b))
-        if coarse > largest * _DISTINCT and largest > _NONZERO:
+def _same(
+    left: Expr, right: Expr, *, point: Point, budget: WorkBudget, real: bool, quick: bool = False
+) -> bool:
+    """Whether the two have the same value at a point; `quick` is enough where a piece is met."""
+
+    def gap() -> Gap:
+        sides = _pair(left, right, point, budget, real=real)
+        a, b = (evaluator.value(node) for evaluator, node in sides)
+        return _gap(a, b, *(evaluator for evaluator, _ in sides))
+
+    return _vanishes(gap, quick=quick)
+
+
+def _same_ratio(
+    left: Expr,
+    right: Expr,
+    first: Point,
+    *,
+    point: Point,
+    budget: WorkBudget,
+    real: bool,
+    positive: bool,
+    quick: bool = False,
+) -> bool:
+    """Whether the two are in the same ratio at both points, and both zero or neither."""
+
+    def gap() -> Gap:
+        sides = _pair(left, right, first, budget, real=real)
+        sides += _pair(left, right, point, budget, real=real)
+        a, b, c, d = (evaluator.value(node) for evaluator, node in sides)
+        if positive and c.re * d.re < 0 and min(_size(c), _size(d)) > _NONZERO:
+            return Gap(Decimal(1), Decimal(1), 0, 0)
+        return _gap(multiply(a, d), multiply(b, c), *(evaluator for evaluator, _ in sides))
+
+    return point == first or _vanishes(gap, quick=quick)
+
+
+def _vanishes(gap: Callable[[], Gap], *, quick: bool) -> bool:
+    """Whether a difference is zero: it shrinks with every digit, and is not hidden by rounding."""
+    digits = _COARSE
+    with localcontext(context(digits)):
+        coarse = gap()
+    if _is_clear(coarse):
+        return False
+    if quick and coarse.distance <= coarse.size * _NONZERO:
+        return True
+    spread = coarse.largest - coarse.smallest
+    if spread > 8:
+        digits += 2 * spread
+        coarse = _at_digits(gap, digits)
+        if _is_clear(coarse):
             return False
-    with localcontext(context(_FINE)):
-        a, b = _values(left, right, point, budget, real=real)
-        fine = _distance(a, b)
-        if fine == 0:
+    for _ in range(2):
+        digits += max(_STEP, digits // 2)
+        fine = _at_digits(gap, digits)
+        if not fine.distance:
             return True
-        is_stable = abs(coarse - fine) <= fine * _DISTINCT.sqrt()
-        return not is_stable and fine <= max(coarse, largest) * Decimal("1e-36")
+        if abs(coarse.distance - fine.distance) <= fine.distance * _STABLE:
+            return False
+        if fine.distance.adjusted() <= max(fine.largest, fine.size.adjusted()) - digits + 25:
+            return True
+        coarse = fine
+    return False
 
 
-def _distance(a: Complex, b: Complex) -> Decimal:
-    return _size(subtract(a, b))
+def _at_digits(gap: Callable[[], Gap], digits: int) -> Gap:
+    """The gap at this precision; a point with values too far apart in size decides nothing."""
+    if digits > MAX_PRECISION - 20:
+        raise NotReal
+    with localcontext(context(digits)):
+        return gap()
+
+
+def _is_clear(gap: Gap) -> bool:
+    return gap.distance > gap.size * _DISTINCT and gap.size > _NONZERO
+
+
+def _gap(a: Complex, b: Complex, *evaluators: NumericEvaluator) -> Gap:
+    return Gap(
+        _size(subtract(a, b)),
+        max(_size(a), _size(b)),
+        min(evaluator.smallest for evaluator in evaluators),
+        max(evaluator.largest for evaluator in evaluators),
+    )
 
 
 def _size(a: Complex) -> Decimal:
@@ -189,21 +409,26 @@ def _size(a: Complex) -> Decimal:
     return max(abs(a.re), abs(a.im))
 
 
-def _values(
-    left: Expr, right: Expr, point: Point, budget: WorkBudget, *, real: bool
-) -> tuple[Complex, Complex]:
-    return (
-        NumericEvaluator(point, budget, real=real).value(left),
-        NumericEvaluator(point, budget, real=real).value(right),
-    )
+Side = tuple[NumericEvaluator, Expr]
 
 
-def _points(names: frozenset[str], integers: frozenset[str]) -> Iterator[Point]:
-    ordered = sorted(names)
+def _pair(left: Expr, right: Expr, point: Point, budget: WorkBudget, *, real: bool) -> list[Side]:
+    return [(NumericEvaluator(point, budget, real=real), node) for node in (left, right)]
+
+
+def _seed(*nodes: Node) -> bytes:
+    """The same for the same expressions, in every process."""
+    return blake2b(repr(nodes).encode(), digest_size=16).digest()
+
+
+def _points(unknowns: Variables, seed: bytes) -> Iterator[Point]:
+    ordered = sorted(unknowns.names)
     for index in range(len(_RANGES) if ordered else 1):
         with localcontext(context(_COARSE)):
             point = {
-                name: _whole(index, rank) if name in integers else _coordinate(name, index)
+                name: _whole(index, rank)
+                if name in unknowns.integers
+                else _coordinate(name, index, seed)
                 for rank, name in enumerate(ordered)
             }
         yield point
@@ -215,7 +440,8 @@ def _whole(index: int, rank: int) -> Decimal:
     return Decimal(_INTEGERS[place] + 12 * (turns - index // len(_INTEGERS)))
 
 
-def _coordinate(name: str, index: int) -> Decimal:
+def _coordinate(name: str, index: int, seed: bytes) -> Decimal:
     low, high = map(Decimal, _RANGES[index])
-    share = Decimal(crc32(f"{name}/{index}".encode()) % 1_000_003) / 1_000_003
+    draw = blake2b(f"{name}/{index}".encode(), digest_size=6, key=seed).digest()
+    share = Decimal(int.from_bytes(draw, "big") % 1_000_003) / 1_000_003
     return (low + (high - low) * share).quantize(Decimal("1e-9"))

@@ -1,0 +1,216 @@
+"""Agents of anyone's making: a plain function, a class with `act` alone, a ready-made object."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assay.agents.protocol import Action, Agent, EpisodeLimits, as_action
+from assay.agents.transcript import Transcript
+from assay.errors import BadParameter, cause_of
+from assay.registry.annotations import annotations_of
+from assay.resources.threads import call
+from assay.schema.observation import Observation
+from assay.schema.task import Task
+
+FILLED = ("observation", "question", "goal", "task_id", "step", "messages")
+"""What a function is given by the name of a parameter, beside the columns of the task."""
+Parameter = inspect.Parameter
+POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def agent_factory(item: Any, name: str) -> Callable[..., Agent]:
+    """What makes an agent for an episode, of whatever was named or passed as one.
+
+    A class is called with the options. A function with a required parameter is the policy itself;
+    one without makes an agent. A ready-made object is copied for each episode. Raises
+    `BadParameter` for anything else.
+    """
+    if isinstance(item, type):
+        return _ClassFactory(item)
+    if not callable(item) and not hasattr(item, "act"):
+        raise BadParameter(
+            f"agent {name!r} is {item!r:.200}; it is a class with `act`, or a function of the "
+            "question or the observation"
+        )
+    if hasattr(item, "act"):
+        return _copies_of(item, name)
+    parameters = inspect.signature(item).parameters.values()
+    if any(each.kind in POSITIONAL and each.default is Parameter.empty for each in parameters):
+        return _FunctionFactory(item, name)
+    return _ClassFactory(item)
+
+
+def _copies_of(item: Any, name: str) -> Callable[..., Agent]:
+    def copied() -> Agent:
+        try:
+            return complete_agent(copy.deepcopy(item))
+        except Exception as error:
+            raise BadParameter(
+                f"agent {name!r} cannot be copied for each episode ({cause_of(error)}); pass its "
+                "class, or a function that makes one"
+            ) from error
+
+    return copied
+
+
+class _ClassFactory:
+    """Calls a class or a function that makes an agent, and completes what it made."""
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self._make = make
+        self.__signature__ = inspect.signature(make)
+        self.annotations = annotations_of(make)
+
+    def __call__(self, **options: Any) -> Agent:
+        return complete_agent(self._make(**options))
+
+
+class _FunctionFactory:
+    """Makes an agent of a function; its keyword-only parameters are the options."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self._function = function
+        self._name = name
+        parameters = inspect.signature(function).parameters.values()
+        self._positional = tuple(each for each in parameters if each.kind in POSITIONAL)
+        if any(each.name == "answer" for each in self._positional):
+            raise BadParameter(
+                f"agent {name!r} asks for 'answer', the reference, which no agent sees"
+            )
+        options = [each for each in parameters if each.kind is Parameter.KEYWORD_ONLY]
+        self.__signature__ = inspect.Signature(options)
+        self.annotations = annotations_of(function)
+
+    def __call__(self, **options: Any) -> Agent:
+        return FunctionAgent(self._function, self._positional, options, self._name)
+
+
+def complete_agent(item: Any) -> Agent:
+    """An agent with `start`, `act` and `close`, whichever of them the item has."""
+    verbs = [getattr(item, verb, None) for verb in ("start", "act", "close")]
+    if all(inspect.iscoroutinefunction(verb) for verb in verbs):
+        agent: Agent = item
+        return agent
+    if verbs[1] is not None:
+        return _ObjectAgent(item)
+    if callable(item):
+        name = type(item).__name__
+        return _FunctionFactory(item, name)()
+    raise BadParameter(
+        f"{item!r:.200} is no agent: it has no `act`; a function that is the agent itself takes "
+        "the question or the observation as its first parameter"
+    )
+
+
+class FunctionAgent:
+    """A function from what is seen to what is done: an action, or in a conversation the answer.
+
+    Its parameters are filled by name: `observation`, `question` (also `goal`), `task_id`, `step`,
+    `messages` (the conversation so far), or a column of the task, never the reference. The first
+    one may have any other name, and gets the observation.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        positional: Sequence[Parameter],
+        options: Mapping[str, Any],
+        name: str,
+    ) -> None:
+        self.name = name
+        self._function = function
+        self._positional = positional
+        self._options = options
+        self._task = Task(id="")
+        self._transcript = Transcript()
+
+    async def check_run(self, tasks: Sequence[Task]) -> None:
+        """Raise `BadParameter` for a parameter that nothing fills in one of the tasks."""
+        for task in tasks:
+            self._task = task
+            self._arguments(Observation(""), step=1)
+
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:  # noqa: ARG002 - the protocol's
+        """Begin a fresh conversation."""
+        self._task = task
+        self._transcript = Transcript()
+
+    async def act(self, observation: Observation, *, step: int) -> Action:
+        """What the function returns, as an action."""
+        self._transcript.add_observation(observation.text)
+        arguments = self._arguments(observation, step)
+        result = await call(self._function, *arguments, **self._options)
+        return recorded(as_action(result, observation), self._transcript)
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+    def _arguments(self, observation: Observation, step: int) -> list[Any]:
+        values = {
+            **self._task.metadata,
+            "observation": observation.text,
+            "question": self._task.goal,
+            "goal": self._task.goal,
+            "task_id": self._task.id,
+            "step": step,
+            "messages": list(self._transcript.messages),
+        }
+        arguments: list[Any] = []
+        for index, parameter in enumerate(self._positional):
+            if parameter.name in values:
+                arguments.append(values[parameter.name])
+            elif parameter.default is not Parameter.empty:
+                arguments.append(parameter.default)
+            elif index == 0:
+                arguments.append(observation.text)
+            else:
+                columns = ", ".join([*FILLED, *self._task.metadata])
+                raise BadParameter(
+                    f"agent {self.name!r} asks for {parameter.name!r}, which task "
+                    f"{self._task.id!r} does not have; there are: {columns}. Keyword-only "
+                    "parameters are options"
+                )
+        return arguments
+
+
+class _ObjectAgent:
+    """An object with `act`, plain or async, and with or without `start` and `close`."""
+
+    def __init__(self, item: Any) -> None:
+        self._item = item
+        self.name = str(getattr(item, "name", type(item).__name__))
+        self._with_step = "step" in inspect.signature(item.act).parameters
+        self._transcript = Transcript()
+
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
+        """Begin a fresh conversation."""
+        self._transcript = Transcript()
+        if hasattr(self._item, "start"):
+            await call(self._item.start, task, limits=limits)
+
+    async def act(self, observation: Observation, *, step: int) -> Action:
+        """What the object returns, as an action."""
+        self._transcript.add_observation(observation.text)
+        options = {"step": step} if self._with_step else {}
+        result = await call(self._item.act, observation, **options)
+        return recorded(as_action(result, observation), self._transcript)
+
+    async def close(self) -> None:
+        """Close what the object has to close."""
+        if hasattr(self._item, "close"):
+            await call(self._item.close)
+
+
+def recorded(action: Action, transcript: Transcript) -> Action:
+    """The action with the messages of its turn, where the agent itself reports none."""
+    if action.messages:
+        return action
+    if action.answer is not None:
+        transcript.add_reply(action.answer)
+    elif not action.gave_up:
+        transcript.add_call(action.text)
+    return replace(action, messages=transcript.take_new())

@@ -1,0 +1,67 @@
+"""Objects by their address: `module:name`, or `file.py:name` for what is installed nowhere."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from assay.errors import AssayError, UnknownName, UsageError, cause_of, did_you_mean
+
+OWN = "FILE.py:NAME or MODULE:NAME"
+"""How something of one's own is named where a registered name could stand."""
+
+
+def is_address(text: str) -> bool:
+    """Whether the text is an address: no registered name has a colon."""
+    return ":" in text
+
+
+def load_address(address: str, what: str) -> Any:
+    """The object at an address; `what` is its kind, for messages.
+
+    Raises `UnknownName` when there is no such file, module or name, and `UsageError` when the
+    module itself raises.
+    """
+    place, _, name = address.rpartition(":")
+    if not place or not all(part.isidentifier() for part in name.split(".")):
+        raise UnknownName(f"{what} {address!r} is no address; it is {OWN}")
+    item: Any = load_module(place, f"{what} {address!r}")
+    for part in name.split("."):
+        try:
+            item = getattr(item, part)
+        except AttributeError:
+            public = [each for each in vars(item) if not each.startswith("_")]
+            hint = did_you_mean(part, public) or f"it has: {', '.join(public[:10]) or 'nothing'}"
+            raise UnknownName(f"{what} {address!r}: {place} has no {part!r}; {hint}") from None
+    return item
+
+
+def load_module(place: str, what: str) -> ModuleType:
+    """The module of that name or file; this folder, or the file's own, is searched first.
+
+    Raises as `load_address` does; `what` begins each message.
+    """
+    file = Path(place)
+    is_file = file.suffix == ".py"
+    if is_file and not file.is_file():
+        raise UnknownName(f"{what}: there is no file {place!r} (looked in {str(Path.cwd())!r})")
+    folder = str((file.parent if is_file else Path()).absolute())
+    if sys.path[:1] != [folder]:
+        sys.path.insert(0, folder)
+    try:
+        module = import_module(file.stem if is_file else place)
+    except ImportError as error:
+        raise UnknownName(f"{what}: {error}") from error
+    except AssayError:
+        raise
+    except Exception as error:  # the user's module: whatever it raises is theirs to mend
+        raise UsageError(f"{what}: {cause_of(error)}") from error
+    origin = Path(str(getattr(module, "__file__", "")))
+    if is_file and origin.resolve() != file.resolve():
+        raise UsageError(
+            f"{what}: another module is called {file.stem!r} ({origin}); rename the file"
+        )
+    return module

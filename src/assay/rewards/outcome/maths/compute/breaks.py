@@ -1,0 +1,389 @@
+"""Where an expression passes from one formula to another, along one of its variables.
+
+Absolute values, maxima, floors, remainders, even roots and inverse functions are made of pieces,
+and two expressions that agree on one piece may differ on the next. The places where pieces meet are
+the roots of what stands inside: they are computed where it is a polynomial, and elsewhere searched
+for at many scales, by changes of sign and by turning points. From them come the values of the
+variable at which two expressions are worth comparing: both sides of every place, the place itself,
+what lies between, and far away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal, DecimalException, localcontext
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from assay.rewards.outcome.maths.compute.algebra import (
+    Polynomial,
+    PolynomialRing,
+    Undefined,
+    quotient,
+)
+from assay.rewards.outcome.maths.compute.decimals import NotReal, context
+from assay.rewards.outcome.maths.compute.evaluate import NumericEvaluator, rational_or_none
+from assay.rewards.outcome.maths.compute.notations import CONSTANTS, FUNCTIONS
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    Add,
+    Call,
+    Div,
+    Expr,
+    Node,
+    Number,
+    Power,
+    Symbol,
+    expression,
+    negate,
+    rebuild,
+    walk,
+)
+
+_SCALES: Final = tuple(
+    sign * digit * 10.0**shift for sign in (-1, 1) for shift in range(-3, 7) for digit in (1, 2, 5)
+)
+_LEVEL_ANCHORS: Final = (0.5, -12.4, 640.7, 41_000.9)
+"""Near these values of the variable, the integers that the inside passes are found."""
+_FAR: Final = (
+    *map(Fraction, (0, 1, 4, -1, 2, 9, 100, -3, 10**3, -(10**3), 10**6, -(10**6))),
+    Fraction(1, 1000),
+    Fraction(-1, 1000),
+)
+_MOST_SWITCHES: Final = 24
+_MOST_PLACES: Final = 24
+_HIGHEST_DEGREE: Final = 12
+_SCAN_DIGITS: Final = 16
+
+
+class Switch(NamedTuple):
+    """An expression at whose zeros, or at whose every integer value, the formula changes."""
+
+    inside: Expr
+    at_integers: bool
+
+
+def switches(*roots: Expr) -> tuple[Switch, ...]:
+    """What makes the expressions pass from piece to piece, without what has no variable."""
+    result: dict[Switch, None] = {}
+    for node in walk(*roots):
+        for switch in _switches_of(node):
+            if any(isinstance(part, Symbol) for part in walk(switch.inside)):
+                result[switch] = None
+    if len(result) > _MOST_SWITCHES:
+        raise TooLarge(f"more than {_MOST_SWITCHES} functions that are made of pieces")
+    return tuple(result)
+
+
+def _switches_of(node: Node) -> Iterator[Switch]:
+    match node:
+        case Power(base, exponent):
+            if _is_fraction(exponent):
+                yield Switch(base, at_integers=False)
+        case Call("root" | "cbrt", (radicand, *_)):
+            yield Switch(radicand, at_integers=False)
+        case Call(name, arguments, False) if name in FUNCTIONS:
+            yield from _switches_of_call(name, arguments)
+
+
+def _is_fraction(exponent: Expr) -> bool:
+    if isinstance(exponent, Number):
+        return isinstance(exponent.value, Fraction)
+    if not isinstance(exponent, (Div, Add)):
+        return False
+    return isinstance(rational_or_none(exponent, WorkBudget()), Fraction)
+
+
+def _switches_of_call(name: str, arguments: Sequence[Expr]) -> Iterator[Switch]:
+    match FUNCTIONS[name].breaks:
+        case "zeros":
+            yield Switch(arguments[0], at_integers=False)
+        case "integers":
+            yield Switch(arguments[0], at_integers=True)
+        case "ratios":
+            yield Switch(Div(arguments[0], arguments[1]), at_integers=True)
+        case "order":
+            for k, first in enumerate(arguments[:5]):
+                for second in arguments[k + 1 : 5]:
+                    yield Switch(_difference(first, second), at_integers=False)
+        case "ones":
+            for end in (1, -1):
+                yield Switch(_difference(arguments[0], Number(end)), at_integers=False)
+        case "poles":
+            yield from _poles(arguments[0])
+        case _:
+            pass
+
+
+def _poles(node: Expr) -> Iterator[Switch]:
+    for part in walk(node):
+        if isinstance(part, Div):
+            yield Switch(part.bottom, at_integers=False)
+        elif isinstance(part, Call) and part.name in ("tan", "sec"):
+            yield Switch(Call("cos", part.arguments), at_integers=False)
+        elif isinstance(part, Call) and part.name in ("cot", "csc"):
+            yield Switch(Call("sin", part.arguments), at_integers=False)
+
+
+def _difference(left: Expr, right: Expr) -> Expr:
+    return Add((left, negate(right)))
+
+
+def positions(
+    inside: Iterable[Switch],
+    name: str,
+    others: Mapping[str, Decimal],
+    literals: Iterable[float],
+    budget: WorkBudget,
+) -> list[Fraction]:
+    """Values of one variable worth comparing at, the others fixed; the most telling ones first."""
+    grid = sorted({0.0, *_SCALES, *literals, *(-value for value in literals)})
+    places: set[Fraction] = set()
+    for switch in inside:
+        section = _Section(switch.inside, name, others, grid, budget)
+        roots = section.places(at_integers=switch.at_integers)
+        places.update(_nice(place) for place in roots if abs(float(place)) < 1e12)
+    ordered = sorted(places)
+    if len(ordered) > _MOST_PLACES:
+        # Those near zero matter most, and a few of the others.
+        near = sorted(ordered, key=abs)
+        ordered = sorted({*near[: _MOST_PLACES - 6], *near[_MOST_PLACES - 6 :: len(near) // 6 + 1]})
+    return _beside(ordered)
+
+
+def _beside(places: Sequence[Fraction]) -> list[Fraction]:
+    """Both sides of each place, what lies between them, the places, and far away."""
+    sides: list[Fraction] = []
+    between: list[Fraction] = []
+    for k, place in enumerate(places):
+        step = max(abs(place), Fraction(1)) / 997
+        before = place - places[k - 1] if k else step * 9
+        after = places[k + 1] - place if k + 1 < len(places) else step * 9
+        sides += [place - min(step, before / 3), place + min(step, after / 3)]
+        if k:
+            between.append((places[k - 1] + place) / 2)
+    if places:
+        reach = max(abs(places[0]), abs(places[-1]), Fraction(1))
+        between += [places[0] - reach * Fraction(11, 7), places[-1] + reach * Fraction(12, 7)]
+    return list(dict.fromkeys([*sides, *between, *places, *_FAR]))
+
+
+def _nice(place: float | Fraction) -> Fraction:
+    """The simple fraction that a computed place is meant to be, if there is one near."""
+    if isinstance(place, Fraction):
+        return place
+    simple = Fraction(place).limit_denominator(1000)
+    return (
+        simple if abs(simple - Fraction(place)) < 1e-9 * max(1.0, abs(place)) else Fraction(place)
+    )
+
+
+class _Section:
+    """An expression along one variable, the others fixed."""
+
+    def __init__(
+        self,
+        inside: Expr,
+        name: str,
+        others: Mapping[str, Decimal],
+        grid: Sequence[float],
+        budget: WorkBudget,
+    ) -> None:
+        self.inside = inside
+        self.name = name
+        self.others = others
+        self.grid = grid
+        self.budget = budget
+
+    def places(self, *, at_integers: bool) -> list[float | Fraction]:
+        if Symbol(self.name) not in walk(self.inside):
+            return []
+        coefficients = self._coefficients()
+        if coefficients is None:
+            return self._searched(at_integers=at_integers)
+        if len(coefficients) < 2:
+            return []
+        if not at_integers:
+            return polynomial_places(coefficients)
+        levels = _levels(lambda x: evaluate_polynomial(coefficients, x))
+        return [
+            place
+            for level in levels
+            for place in polynomial_places([coefficients[0] - level, *coefficients[1:]])
+        ]
+
+    def _coefficients(self) -> list[Fraction] | None:
+        """Those of a polynomial with the same zeros, the constant first; None if it is none."""
+        ring = PolynomialRing(self.budget)
+        try:
+            fixed = _with_values(self.inside, self.name, self.others)
+            parts = quotient(fixed, ring)
+            if parts.bottom.keys() != {()}:
+                return None
+            return self._in_powers(parts.top, Fraction(parts.bottom[()]), ring)
+        except (TooLarge, Undefined, NotReal):
+            return None
+
+    def _in_powers(
+        self, top: Polynomial, bottom: Fraction, ring: PolynomialRing
+    ) -> list[Fraction] | None:
+        powers: dict[int, Fraction] = {0: Fraction(0)}
+        for monomial, coefficient in top.items():
+            degree, value = 0, Fraction(coefficient) / bottom
+            for atom, power in monomial:
+                kind, key = ring.atoms[atom]
+                if kind == "symbol":
+                    if not isinstance(power, int) or not 0 < power <= _HIGHEST_DEGREE:
+                        return None
+                    degree = power
+                elif kind in ("pi", "e"):
+                    constant = CONSTANTS["pi" if kind == "pi" else "e"].value
+                    if constant is None:
+                        return None
+                    value *= Fraction(float(constant.re) ** float(power))
+                elif kind == "prime" and isinstance(key, int):
+                    value *= Fraction(float(key) ** float(power))
+                else:
+                    return None
+            powers[degree] = powers.get(degree, Fraction(0)) + value
+        return [powers.get(degree, Fraction(0)) for degree in range(max(powers) + 1)]
+
+    def _searched(self, *, at_integers: bool) -> list[float | Fraction]:
+        values = [(x, self._value(x)) for x in self.grid]
+        levels: Iterable[int] = (0,)
+        if at_integers:
+            levels = _levels(self._value)
+        return [
+            place
+            for level in levels
+            for place in _turns(self._value, values, level, touching=not at_integers)
+        ]
+
+    def _value(self, x: float) -> float | None:
+        point = {**self.others, self.name: Decimal(x)}
+        with localcontext(context(_SCAN_DIGITS)):
+            try:
+                value = NumericEvaluator(point, self.budget, real=True).value(self.inside)
+                return float(value.re)
+            except (NotReal, DecimalException, OverflowError):
+                return None
+
+
+def _with_values(node: Node, name: str, others: Mapping[str, Decimal]) -> Expr:
+    if isinstance(node, Symbol) and node.name != name:
+        if node.name not in others:
+            raise NotReal
+        return Number(Fraction(others[node.name]))
+    return expression(rebuild(node, lambda child: _with_values(child, name, others)))
+
+
+def _levels(value: Callable[[float], float | None]) -> list[int]:
+    levels: dict[int, None] = {}
+    for anchor in _LEVEL_ANCHORS:
+        here = value(anchor)
+        if here is not None and abs(here) < 1e12:
+            below = math.floor(here)
+            levels.update(dict.fromkeys((below, below + 1)))
+    return list(levels)
+
+
+def _turns(
+    value: Callable[[float], float | None],
+    values: Sequence[tuple[float, float | None]],
+    level: int,
+    *,
+    touching: bool,
+) -> Iterator[float]:
+    """Where a sampled function passes a level, or only comes near and turns."""
+    known = [(x, y - level) for x, y in values if y is not None]
+    for (a, left), (b, right) in pairwise(known):
+        if left == 0:
+            yield a
+        elif left * right < 0:
+            yield _crossing(value, level, a, b, left)
+    for (a, left), (_, middle), (b, right) in zip(known, known[1:], known[2:], strict=False):
+        nearest = abs(middle) < abs(left) and abs(middle) <= abs(right)
+        if nearest and left * middle > 0 and middle * right > 0:
+            turn = _turning_point(value, level, a, b)
+            beyond = value(turn)
+            if beyond is not None and (beyond - level) * left < 0:
+                yield _crossing(value, level, a, turn, left)
+                yield _crossing(value, level, turn, b, beyond - level)
+            elif touching:
+                yield turn
+
+
+def _crossing(
+    value: Callable[[float], float | None], level: int, a: float, b: float, left: float
+) -> float:
+    for _ in range(48):
+        middle = (a + b) / 2
+        here = value(middle)
+        if here is None or here == level or middle in (a, b):
+            return middle
+        if (here - level > 0) == (left > 0):
+            a = middle
+        else:
+            b = middle
+        if abs(b - a) <= 1e-12 * max(1.0, abs(a)):
+            break
+    return (a + b) / 2
+
+
+def _turning_point(value: Callable[[float], float | None], level: int, a: float, b: float) -> float:
+    """Where the function comes nearest to the level between two values of its variable."""
+    share = (math.sqrt(5) - 1) / 2
+    for _ in range(40):
+        first, second = b - share * (b - a), a + share * (b - a)
+        one, other = value(first), value(second)
+        if one is None or other is None:
+            break
+        if abs(one - level) < abs(other - level):
+            b = second
+        else:
+            a = first
+        if abs(b - a) <= 1e-9 * max(1.0, abs(a)):
+            break
+    return (a + b) / 2
+
+
+def evaluate_polynomial(coefficients: Sequence[Fraction], x: float) -> float:
+    total = 0.0
+    for coefficient in reversed(coefficients):
+        total = total * x + float(coefficient)
+    return total
+
+
+def polynomial_places(coefficients: Sequence[Fraction]) -> list[float | Fraction]:
+    """The real roots of a polynomial and, from the second degree on, its turning points."""
+    while len(coefficients) > 1 and coefficients[-1] == 0:
+        coefficients = coefficients[:-1]
+    if len(coefficients) < 2:
+        return []
+    if len(coefficients) == 2:
+        return [-coefficients[0] / coefficients[1]]
+    turning = polynomial_places([k * c for k, c in enumerate(coefficients)][1:])
+    reach = 1 + max(abs(float(c / coefficients[-1])) for c in coefficients[:-1])
+    inner = (float(place) for place in turning)
+    edges = sorted({-reach, reach, *(x for x in inner if abs(x) < reach)})
+    values = [(x, evaluate_polynomial(coefficients, x)) for x in edges]
+    roots = [
+        _crossing(lambda x: evaluate_polynomial(coefficients, x), 0, a, b, left)
+        for (a, left), (b, right) in pairwise(values)
+        if left * right < 0
+    ]
+    return [*roots, *turning]
+
+
+def literals_in(*roots: Node) -> frozenset[float]:
+    """The sizes of the numbers that are written, as candidates for places."""
+    sizes = (
+        abs(float(node.value))
+        for node in walk(*roots)
+        if isinstance(node, Number)
+        and node.value.numerator.bit_length() < 40
+        and node.value.denominator.bit_length() < 40
+    )
+    return frozenset(sorted(sizes)[:12])
