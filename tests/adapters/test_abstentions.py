@@ -258,6 +258,17 @@ def test_prompts_that_begin_alike_are_different_groups() -> None:
     assert [function(prompts[1], text, answer="4") for text in ("5", "lost")] == [0.0, 0.0]
 
 
+def test_functions_of_one_name_share_no_mean() -> None:
+    def another() -> Callable[..., float]:
+        def grade(final_response: str, answer: str) -> float:
+            return 0.25
+
+        return grade
+
+    assert areal.reward(another())("?", "4", answer="4") == 0.25
+    assert areal.reward(grade)("?", "lost", answer="4") == FIRST
+
+
 def test_no_query_is_no_wrong_answer() -> None:
     result = openrlhf.reward(grade)(["p4", None], ["p", "p"], ["4", "4"])
     assert result["extra_logs"]["abstained"] == [0.0, 1.0]

@@ -210,6 +210,12 @@ def test_what_is_no_reply_is_a_model_error(
         ask(make(server, retry=ONCE, **options))
 
 
+def test_a_stream_that_ends_without_a_message_is_a_model_error() -> None:
+    empty = as_events({"choices": [], "usage": {"prompt_tokens": 3}}, "data: [DONE]")
+    with serving(empty) as server, pytest.raises(ModelError, match="holds no message"):
+        ask(openai(server, retry=ONCE, stream=True))
+
+
 def test_a_broken_connection_is_tried_again() -> None:
     time = Time()
     with serving(Prepared(b"{}", breaks_off=True), as_json(OPENAI)) as server:

@@ -506,6 +506,20 @@ def test_a_resumed_run_may_find_its_model_elsewhere_and_wait_longer(corridor: Pa
     assert [each.metadata["resumed_with"] for each in done.final()] == [noted] * 3
 
 
+def test_a_resumed_run_may_wait_longer_also_if_its_model_had_no_options(
+    corridor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(corridor.parent))
+    settings = {"model": "cli", "auto_scrolls": 0}
+    done = run(corridor, "", settings=settings)
+    assert endings(done) == ["model_error"] * 3, "there is no such client here"
+    longer = {"model_options.timeout_s": 9}
+    again = resume(done.path, settings=longer, retry_errors=True, stop_after_errors=0)
+    assert [each.metadata["resumed_with"] for each in again.final()] == [{"timeout_s": 9}] * 3
+    with pytest.raises(BadParameter, match=r"command was None"):
+        resume(done.path, settings=longer | {"model_options.command": "true"})
+
+
 # Chance: whatever happens to a request, the number is right.
 
 

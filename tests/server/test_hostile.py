@@ -3,10 +3,13 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from perf.hostility import ask_by_document, hostile_request, send
 from tests.server.running import Running, until
 
 REQUESTS = 400
+UNCLOSED = ["<answer>" + "\\(" * 32_000, "<answer>" + "}" * 256_000]
 
 
 def test_hostile_requests_are_answered_with_2xx_or_4xx_and_leave_nothing(server: Running) -> None:
@@ -28,3 +31,14 @@ def test_requests_made_from_the_document_never_find_a_fault_of_the_server(server
     statuses = ask_by_document(server.url, examples=6)
     assert len(statuses) > 50
     assert {status // 100 for status in statuses} == {2, 4}
+
+
+@pytest.mark.parametrize("response", UNCLOSED, ids=["formulas", "braces"])
+def test_one_hostile_row_makes_no_other_row_miss_its_deadline(
+    server: Running, response: str
+) -> None:
+    server.wait_for_workers()
+    rows = [{"final_response": rf"\boxed{{{k}}}", "answer": str(k)} for k in range(64)]
+    rows[20]["final_response"] = response
+    scores = server.score("math_equal_reward", rows, deadline_s=6.0)
+    assert [score["value"] for score in scores] == [float(k != 20) for k in range(64)]

@@ -44,7 +44,10 @@ class Binding:
     """What this configuration gave lately, in this process."""
 
     def __post_init__(self) -> None:
-        about = (self.scorer.spec.id, self.scorer.params, self.columns, self.abstained)
+        spec = self.scorer.spec
+        # Functions of several modules may have one name, unless they are registered.
+        place = [getattr(spec.function, name, "") for name in ("__module__", "__qualname__")]
+        about = (spec.id, place, self.scorer.params, self.columns, self.abstained)
         object.__setattr__(self, "tally", tally_of(repr(about)))
 
     @property

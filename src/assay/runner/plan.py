@@ -214,10 +214,10 @@ def _with_model_where_it_is_now(
 ) -> Mapping[str, Any]:
     """The earlier configuration, with what may be otherwise in a resumed run as it is now."""
     before, after = _model_options(then), _model_options(now)
-    if not before or not after:
-        return then
     identity = {key: value for key, value in before.items() if key not in NO_MATTER}
     location = {key: value for key, value in after.items() if key in NO_MATTER}
+    if not after or not (identity or location):
+        return then
     options = {**then["agent"]["options"], "model_options": {**identity, **location}}
     return {**then, "agent": {**then["agent"], "options": options}}
 

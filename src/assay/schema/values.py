@@ -73,7 +73,10 @@ def is_missing(value: Any) -> bool:
         return True
     if type(value) in _NEVER_MISSING:
         return False
-    if isinstance(value, (float, Decimal)):
+    if isinstance(value, Decimal):
+        # A signalling NaN raises when it is compared.
+        return value.is_nan()
+    if isinstance(value, float):
         return bool(value != value)
     return type(value).__name__ in _GAPS
 

@@ -47,7 +47,7 @@ class OpenAIModel(HostedModel):
     def _read_stream(self, content: bytes) -> Reply:
         texts: list[str] = []
         usage: object = None
-        finished = False
+        finished = has_message = False
         for event in server_events(content):
             if event.strip() == "[DONE]":
                 finished = True
@@ -56,10 +56,13 @@ class OpenAIModel(HostedModel):
             usage = body.get("usage") or usage
             choice = _first_choice(body)
             delta = choice.get("delta")
+            has_message = has_message or isinstance(delta, dict)
             texts.append(_text(delta.get("content")) if isinstance(delta, dict) else "")
             finished = finished or bool(choice.get("finish_reason"))
         if not finished:
             raise cut_off(content)
+        if not has_message:
+            raise ModelError(f"the stream holds no message: {excerpt(content)}")
         return self._reply("".join(texts), usage)
 
     def _reply(self, text: str, usage: object) -> Reply:

@@ -11,18 +11,15 @@ it adapts (both Apache-2.0).
 
 from __future__ import annotations
 
-import re
-import string
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from assay.rewards.outcome.assignment import best_assignment
+from assay.rewards.outcome.tokens import to_float, without_articles, without_punctuation
 
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _NAMED_NUMBERS = {"nan": "nan", "inf": "inf", "infinity": "inf"}
 _SPECIAL = frozenset({"", "a", "an", "the", *_NAMED_NUMBERS})
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _FEW_PAIRS = 16
 """Up to this many pairs of bags are compared set by set."""
 _NUMBER_STARTS = frozenset("0123456789+-.ni")
@@ -45,14 +42,14 @@ def bag_of(text: str) -> TokenBag:
         if token and not token.isalpha():
             number = _as_number(token)
             if number is None:
-                token = token.translate(_PUNCTUATION)
+                token = without_punctuation(token)
                 number = None if token.isalpha() else _as_number(token)
             if number is not None:
                 words.append(number)
                 numbers.add(number)
                 continue
             if not token.isalnum():
-                several = _ARTICLE.sub(" ", token).split()
+                several = without_articles(token)
                 words += several
                 numbers.update(filter(_as_number, several))
                 continue
@@ -70,10 +67,8 @@ def _as_number(token: str) -> str | None:
     # Most tokens are words: a failed `float` costs more than looking at the first character.
     if start not in _NUMBER_STARTS and (start.isalpha() or start.isascii()) and start > " ":
         return None
-    try:
-        return str(float(token))
-    except ValueError:
-        return None
+    number = to_float(token)
+    return None if number is None else str(number)
 
 
 def overlap(predicted: TokenBag, reference: TokenBag) -> tuple[float, float, float, int]:

@@ -14,26 +14,22 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from contextlib import suppress
 from math import isfinite
 
 from assay.rewards.outcome.assignment import best_assignment
 from assay.rewards.outcome.bags import BagList, bag_of, overlap_table
-from assay.rewards.outcome.qa.squad import (
+from assay.rewards.outcome.qa.squad import Match, Spans, cached_when_short, label, shared_count
+from assay.rewards.outcome.tokens import (
     ARTICLES,
-    Match,
-    Spans,
-    cached_when_short,
-    label,
-    shared_count,
+    to_float,
+    without_articles,
+    without_punctuation,
 )
 
 MAX_SPANS = 64
 """Spans of one answer or reference; aligning them takes cubic time."""
 
-_DELETE = dict.fromkeys(map(ord, string.punctuation))
 _AROUND = string.whitespace + string.punctuation
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _DIGIT = re.compile(r"\d")
 
 
@@ -43,7 +39,7 @@ def inspect_words(text: str) -> list[str]:
     for piece in filter(None, text.casefold().replace("-", " ").split(" ")):
         word = piece if piece.isalpha() else _inspect_piece(piece)
         if not word.isalpha():
-            tokens += _ARTICLE.sub(" ", word).split()
+            tokens += without_articles(word)
         elif word not in ARTICLES:
             tokens.append(word)
     return tokens
@@ -51,12 +47,11 @@ def inspect_words(text: str) -> list[str]:
 
 def _inspect_piece(piece: str) -> str:
     if _DIGIT.search(piece):
-        for text in (piece, piece.strip(_AROUND), piece.translate(_DELETE)):
-            with suppress(ValueError):
-                number = float(text)
-                if isfinite(number):
-                    return str(number)
-    return piece.translate(_DELETE)
+        for text in (piece, piece.strip(_AROUND), without_punctuation(piece)):
+            number = to_float(text)
+            if number is not None and isfinite(number):
+                return str(number)
+    return without_punctuation(piece)
 
 
 class DropReference:

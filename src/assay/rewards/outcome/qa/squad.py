@@ -11,13 +11,14 @@ as tokens; in other text, the tokens that hold signs take the scripts' regular e
 
 from __future__ import annotations
 
-import re
 import string
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import chain
 from typing import TypeAlias, TypeVar
+
+from assay.rewards.outcome.tokens import ARTICLES, without_articles
 
 Match: TypeAlias = tuple[float, float, float, float, str]
 """How well one answer meets one reference, in every mode: F1, exact match, precision, recall, and
@@ -28,8 +29,6 @@ Spans: TypeAlias = tuple[str, ...]
 
 T = TypeVar("T", str, str | Spans)
 R = TypeVar("R")
-
-ARTICLES = frozenset(("a", "an", "the"))
 
 LABEL_CHARS = 60
 """Characters of a reference that a reason quotes."""
@@ -49,7 +48,6 @@ _FOLD = bytes(
     ord(" ") if code in _SPACES else _ODD[0] if code < 32 or code == 127 else ord(chr(code).lower())
     for code in range(128)
 ) + bytes(range(128, 256))
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 def label(reference: str | Spans) -> str:
@@ -70,7 +68,7 @@ def words(text: str) -> list[str]:
     if "".join(tokens).isalnum():
         return tokens
     # Only a token with a sign inside, such as a curly quote, can hide an article.
-    split = [[token] if token.isalnum() else _ARTICLE.sub(" ", token).split() for token in tokens]
+    split = [[token] if token.isalnum() else without_articles(token) for token in tokens]
     return list(chain.from_iterable(split))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 LONGEST_CLAUSE = 600
@@ -129,8 +130,8 @@ def is_bare(text: str) -> bool:
     """Whether the text is an answer by itself: hardly a word of prose, and no verb."""
     if text.endswith(("?", "？")) or _LABEL.match(text):
         return False
-    words = [word.lower() for word in _WORDS.findall(without_formulas(text))]
-    prose = [word for word in words if word not in _NOT_PROSE]
+    words = (match[0].lower() for match in _WORDS.finditer(without_formulas(text)))
+    prose = list(islice((word for word in words if word not in _NOT_PROSE), 4))
     return len(prose) <= 3 and not _VERBS.intersection(prose)
 
 
