@@ -180,9 +180,9 @@ def without_trailing(phrase: str) -> str:
         if phrase == words and words != "old":
             return ""
         phrase = phrase.removesuffix(f" {words}")
-    for power, said in (("^2", "square"), ("^3", "cubic")):
+    for power, word in (("^2", "square"), ("^3", "cubic")):
         if phrase in (f"units {power}", f"units{power}", f"unit{power}"):
-            return f"{said} units"
+            return f"{word} units"
     return phrase
 
 
