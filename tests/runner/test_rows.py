@@ -131,6 +131,35 @@ def test_the_command_says_which_rows_abstained_and_how_many(
     assert [example["count"] for example in examples] == [3, 1]
 
 
+PRINTING = """
+import assay
+
+print("a module that prints")
+
+
+@assay.reward(name="printing", replace=True)
+def printing(final_response: str, answer: str) -> float:
+    print("a reward that prints")
+    return 1.0
+"""
+
+
+def test_what_a_reward_prints_is_not_among_the_results(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "rewards_that_print.py").write_text(PRINTING)
+    rows = write_rows(tmp_path / "rows.jsonl", [{"final_response": "x", "answer": "x"}] * 3)
+    call = ["score", str(rows), "--reward", "printing", "--json"]
+    call += ["--import", str(tmp_path / "rewards_that_print.py")]
+    assert main(call) == 0
+    shown = capfd.readouterr()
+    assert [json.loads(line)["line"] for line in shown.out.splitlines()] == [1, 2, 3]
+    assert "a reward that prints" in shown.err
+    assert main([*call, "--out", str(tmp_path / "out.jsonl"), "--workers", "2"]) == 0
+    assert json.loads(capfd.readouterr().out)["rows"] == 3
+
+
 def test_the_command_exits_as_documented(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     bad = write_rows(tmp_path / "bad.jsonl", [{"final_response": "x", "gold": "x"}] * 3)
     out = str(tmp_path / "out.jsonl")

@@ -47,7 +47,8 @@ def engine_options(command: F) -> F:
 def import_modules(names: Sequence[str]) -> None:
     """What these modules register is known; this folder, or a file's own, is searched first."""
     for name in names:
-        load_module(name, f"--import {name}")
+        with stdout_kept_for_data():
+            load_module(name, f"--import {name}")
 
 
 @contextmanager
@@ -65,5 +66,5 @@ def opened_engine(name: EngineName, address: str | None, workers: int | None) ->
 
 
 def stdout_kept_for_data() -> AbstractContextManager[object]:
-    """What Ray prints, such as that a worker was lost, goes where progress goes."""
+    """What Ray prints, or code that is not ours, goes where progress goes."""
     return redirect_stdout(sys.stderr)

@@ -17,7 +17,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
-from assay.cli.engines import engine_options, import_modules, opened_engine
+from assay.cli.engines import (
+    engine_options,
+    import_modules,
+    opened_engine,
+    stdout_kept_for_data,
+)
 from assay.cli.options import column_map, column_option, options_of, runs_option
 from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
 from assay.errors import AssayError, BadParameter, BadRecord, TooManyAbstained, UnknownName
@@ -121,7 +126,7 @@ def command(
         return
     counts: Mapping[str, RewardCounts]
     if out is not None:
-        with opened_engine(engine, address, workers) as opened:
+        with stdout_kept_for_data(), opened_engine(engine, address, workers) as opened:
             report = _score_to_file(
                 source, scorers, out, keep, max_abstained, opened, resume, overwrite
             )
@@ -208,7 +213,7 @@ def _score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
     bar = Progress(
         "{task.description}", BarColumn(), MofNCompleteColumn(), console=progress_output()
     )
-    with bar:
+    with bar, stdout_kept_for_data():
         task = bar.add_task("scoring", total=None)
         child = rescore(run, scorers, on_progress=lambda done: bar.update(task, completed=done))
     fail_unless_scored(child, print_run(child, as_json=as_json).counts, run.path)
@@ -270,10 +275,14 @@ def _print_lines(
     source: str, scorers: list[Scorer], keep: Sequence[str], limit: AbstentionLimit | None
 ) -> dict[str, RewardCounts]:
     counts = {scorer.spec.name: RewardCounts() for scorer in scorers}
-    for scores, result in score_rows(scorers, _rows(source, scorers), keep):
-        sys.stdout.buffer.write(encode(result))
-        _count(counts, scores, limit)
-    sys.stdout.buffer.flush()
+    out = sys.stdout.buffer
+    try:
+        with stdout_kept_for_data():
+            for scores, result in score_rows(scorers, _rows(source, scorers), keep):
+                out.write(encode(result))
+                _count(counts, scores, limit)
+    finally:
+        out.flush()
     if limit is not None:
         limit.check(counts, at_end=True)
     _print_counts(progress_output(), counts)

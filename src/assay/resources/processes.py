@@ -209,6 +209,8 @@ def guarded_work() -> Iterator[None]:
 def _start_worker(prepare: Callable[..., None] | None, arguments: tuple[Any, ...]) -> None:
     # Ctrl-C reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What a reward prints must not stand between the results that the parent writes.
+    sys.stdout = sys.stderr
     parent = multiprocessing.parent_process()
     if parent is not None and not kill_at_close(parent.sentinel, os.getpid()):
         threading.Thread(

@@ -27,6 +27,7 @@ from typing import Final, NamedTuple
 from assay.rewards.outcome.maths.compare import words
 from assay.rewards.outcome.maths.compare.comparison import AnswerConventions
 from assay.rewards.outcome.maths.compare.matrices import reconcile_vectors
+from assay.rewards.outcome.maths.compare.parameters import same_with_parameters
 from assay.rewards.outcome.maths.compare.readings import RowReadings, is_number
 from assay.rewards.outcome.maths.compare.relations import statement
 from assay.rewards.outcome.maths.compare.resolve import (
@@ -35,6 +36,7 @@ from assay.rewards.outcome.maths.compare.resolve import (
     kinds_in,
     settle,
     with_bound_names,
+    with_same_names,
 )
 from assay.rewards.outcome.maths.compare.shapes import comparison
 from assay.rewards.outcome.maths.compute.evaluate import is_unevaluated
@@ -82,11 +84,12 @@ class Equality:
     """Stable short code of the rule that decided.
 
     Equal: identical, tokens, layout, choice, text, integer, rational, decimal, infinity,
-    polynomial, points, matrix, tuple, list, set, interval, relation, ratio, time, unit, percent,
-    base. Different: the shape of the reference (integer, decimal, number, matrix, tuple, list,
-    set, interval, relation, ratio, quantity, choice, text; for expressions their outermost node:
-    add, mul, div, power, call, symbol, constant, degree, plusminus, big, based), or why the answer
-    was not read: empty_prediction, unparseable_prediction, limit_prediction.
+    polynomial, points, constants, family, matrix, tuple, list, set, interval, relation, ratio,
+    time, unit, percent, base. Different: the shape of the reference (integer, decimal, number,
+    matrix, tuple, list, set, interval, relation, ratio, quantity, choice, text; for expressions
+    their outermost node: add, mul, div, power, call, symbol, constant, degree, plusminus, big,
+    based), or why the answer was not read: empty_prediction, unparseable_prediction,
+    limit_prediction.
     Unknown: empty_gold, unparseable_gold, limit_gold, unevaluated_gold.
     """
     because: str
@@ -293,14 +296,11 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
     budget = pair.row.budget()
     rule = None
     try:
-        if Apply in kinds:
-            functions = functions_in(left, right)
-            left, right = settle(left, functions), settle(right, functions)
-        if Big in kinds:
-            left, right = with_bound_names(left), with_bound_names(right)
-        if not kinds.isdisjoint((Symbol, Apply)):
-            left, right = reconcile_vectors(left, right)
-        rule = comparison(pair.conventions, budget, kinds).rule(left, right)
+        left, right = _settled(left, right, kinds)
+        comparer = comparison(pair.conventions, budget, kinds)
+        rule = comparer.rule(left, right)
+        if rule is None and Symbol in kinds:
+            rule = same_with_parameters(left, right, comparer)
     except TooLarge as error:
         budget.limit = error
     except UnreadableAnswer:
@@ -317,6 +317,18 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
     if Big in kinds and Big not in kinds_in(left) and is_unevaluated(_stated_value(right)):
         return pair.not_understood("unevaluated_gold", "it has a sum, integral or limit")
     return pair.different(_kind(right))
+
+
+def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Node]:
+    """Both trees after what depends on both: functions or products, vectors, bound names."""
+    if Apply in kinds:
+        functions = functions_in(left, right)
+        left, right = settle(left, functions), settle(right, functions)
+    if Big in kinds:
+        left, right = with_bound_names(left), with_bound_names(right)
+    if not kinds.isdisjoint((Symbol, Apply)):
+        left, right = with_same_names(*reconcile_vectors(left, right))
+    return left, right
 
 
 def _stated_value(node: Node) -> Node:

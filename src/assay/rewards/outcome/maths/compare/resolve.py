@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
 from assay.rewards.outcome.maths.compute.evaluate import running_name
 from assay.rewards.outcome.maths.nodes import (
     Apply,
     Big,
+    Builder,
     Call,
     Constant,
     Mul,
@@ -80,12 +83,57 @@ def with_bound_names(node: Node, level: int = 0) -> Node:
     """The tree with running variables named by their nesting, so that k is as good as n."""
     if not isinstance(node, Big):
         return rebuild(node, lambda child: with_bound_names(child, level))
-    name = running_name(node)
-    if name:
-        lower = None if node.lower is None else _rename(node.lower, name, f"bound:{level}")
-        body = expression(_rename(node.body, name, f"bound:{level}"))
+    for place, name in enumerate(_bound_in(node)):
+        new = f"bound:{level}.{place}"
+        lower = None if node.lower is None else _rename(node.lower, name, new)
+        body = expression(_rename(node.body, name, new))
         node = Big(node.operator, lower, node.upper, body)
     return rebuild(node, lambda child: with_bound_names(child, level + 1))
+
+
+def _bound_in(node: Big) -> list[str]:
+    """The variables that an operator runs over; an integral without ends leaves its own open."""
+    if node.operator != "int":
+        return [running_name(node)] if running_name(node) else []
+    if node.lower is None or node.upper is None:
+        return []
+    return [
+        name.name
+        for part in walk(node.body)
+        if isinstance(part, Mul)
+        for sign, name in pairwise(part.factors)
+        if sign == Symbol("d") and isinstance(name, Symbol)
+    ]
+
+
+def with_same_names(left: Node, right: Node) -> tuple[Node, Node]:
+    """Two sets, or two definitions of one function, with the variables of the second in both.
+
+    The letter of `{x | x > 2}` and of `f(x) = x^2` is bound: another would say the same.
+    """
+    match left, right:
+        case Builder(Symbol(name), _), Builder(Symbol(other), _):
+            return _rename_all(left, {name: other}), right
+        case Relation((Call(name, arguments, True), *_)), Relation(
+            (Call(other_name, others, True), *_)
+        ) if name == other_name and len(arguments) == len(others):
+            names = {
+                a.name: b.name
+                for a, b in zip(arguments, others, strict=True)
+                if isinstance(a, Symbol) and isinstance(b, Symbol)
+            }
+            if len(names) == len(arguments) == len(set(names.values())):
+                return _rename_all(left, names), right
+    return left, right
+
+
+def _rename_all(node: Node, names: Mapping[str, str]) -> Node:
+    """The tree with all these names changed at once; a name that is taken is kept apart."""
+    if isinstance(node, Symbol):
+        if node.name in names:
+            return Symbol(names[node.name])
+        return Symbol(f"free:{node.name}") if node.name in names.values() else node
+    return rebuild(node, lambda child: _rename_all(child, names))
 
 
 def _rename(node: Node, name: str, new: str) -> Node:

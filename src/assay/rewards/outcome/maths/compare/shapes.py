@@ -11,6 +11,7 @@ from typing import Final
 from assay.rewards.outcome.maths.compare import (
     matrices,
     members,
+    parameters,
     quantities,
     realsets,
     relations,
@@ -35,6 +36,7 @@ from assay.rewards.outcome.maths.nodes import (
     Quantity,
     Ratio,
     Relation,
+    Symbol,
     Text,
     number,
 )
@@ -84,7 +86,12 @@ def same_expressions(prediction: Expr, reference: Expr, comparison: AnswerCompar
         matrices.involves_matrix(prediction) or matrices.involves_matrix(reference)
     ):
         return matrices.same_matrix(prediction, reference, comparison)
-    return same_scalar(prediction, reference, comparison.conventions.tolerance, comparison.budget)
+    tolerance = comparison.conventions.tolerance
+    rule = same_scalar(prediction, reference, tolerance, comparison.budget)
+    if rule is None and Symbol in kinds:
+        open_constants = parameters.same_up_to_constants(prediction, reference, comparison)
+        return "constants" if open_constants else None
+    return rule
 
 
 def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparison) -> str | None:

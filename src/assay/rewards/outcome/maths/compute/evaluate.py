@@ -140,7 +140,8 @@ class NumericEvaluator:
         if base.im == 0 and exponent.im == 0:
             if base.re < 0:
                 return self._negative_base(base, exponent, node.exponent)
-            self.budget.spend(4 * self._series_weight)
+            is_whole = exponent.re == exponent.re.to_integral_value()
+            self.budget.spend(4 * (self._weight if is_whole else self._series_weight))
             return Complex(power(base.re, exponent.re), ZERO)
         self.budget.spend(40 * self._series_weight)
         return complexes.power(base, exponent)

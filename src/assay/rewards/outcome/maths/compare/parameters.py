@@ -1,0 +1,501 @@
+"""Answers that leave something open: integers that run, and constants that are arbitrary.
+
+`x = k\\pi, k \\in \\mathbb Z` names every value of a family, and another letter, another start or
+another split of it names the same. A family of values `a + bk` is compared as a set: by its period
+and its values within one. Any other answer with declared parameters is compared after its letters
+have been renamed. In an antiderivative and in the solution of a differential equation, C, K and
+their kin stand for any number, so what counts is what they multiply.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import permutations
+from typing import Final
+
+from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
+from assay.rewards.outcome.maths.compare.relations import NamedValue, same_label, statement
+from assay.rewards.outcome.maths.compare.resolve import variants
+from assay.rewards.outcome.maths.compare.scalars import same_scalar
+from assay.rewards.outcome.maths.compute.decimals import context
+from assay.rewards.outcome.maths.compute.points import agree, proportional, value_of
+from assay.rewards.outcome.maths.limits import WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    Add,
+    Builder,
+    Constant,
+    Degree,
+    Div,
+    Expr,
+    Group,
+    Mul,
+    Node,
+    Number,
+    PlusMinus,
+    Power,
+    Relation,
+    Symbol,
+    expression,
+    negate,
+    product,
+    rebuild,
+    total,
+    walk,
+)
+
+_DOMAINS: Final = {f"{prefix}{name}": name for prefix in ("mathbb:", "") for name in "ZNRQ"}
+_RUNNING: Final = frozenset("kmnlj")
+"""Letters that count the turns of an angle where nobody says so."""
+_ARBITRARY: Final = re.compile(r"[CK]|[CcK]_\{?\d\}?")
+"""Names of constants that can be nothing but arbitrary."""
+_PLAUSIBLE: Final = re.compile(r"[A-Zck]|[A-Za-z]_\{?\d\}?|alpha|beta|lambda|mu")
+"""Names that an arbitrary constant may have if the other answer has one."""
+_MOST_MEMBERS: Final = 12
+_MOST_RESIDUES: Final = 60
+_MOST_CONSTANTS: Final = 3
+_DIGITS: Final = 60
+_NEAR: Final = Decimal("1e-40")
+
+
+def same_with_parameters(
+    prediction: Node, reference: Node, comparison: AnswerComparison
+) -> str | None:
+    """The rule by which two answers with running parameters are the same, or None."""
+    left, right = _declared(prediction), _declared(reference)
+    family, expected = _family(left), _family(right)
+    if family is not None and expected is not None:
+        return "family" if _same_families(family, expected, comparison) else None
+    if not left.domains and not right.domains:
+        return None
+    return _same_renamed(left, right, comparison)
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """An answer without its declarations, and what they say: each parameter with its domain."""
+
+    body: Node
+    domains: Mapping[str, str]
+
+
+def _declared(node: Node) -> _Declared:
+    match node:
+        case Group("" | "(", items):
+            domains, rest = _declarations(items)
+            if not domains or not rest:
+                return _Declared(node, {})
+            body = rest[0] if len(rest) == 1 else Group("", tuple(rest), "", node.alternatives)
+        case Builder(member, conditions):
+            domains, rest = _declarations(conditions)
+            match rest:
+                case [] if domains:
+                    body = member
+                case [Relation((name, _), ("=",)) as equation] if name == member:
+                    body = equation
+                case _:
+                    return _Declared(node, {})
+        case _:
+            return _Declared(node, {})
+    names = _names(body)
+    return _Declared(body, domains) if names >= domains.keys() else _Declared(node, {})
+
+
+def _declarations(items: Iterable[Node]) -> tuple[dict[str, str], list[Node]]:
+    """The domains that `k in Z` and its like declare, and the items that declare nothing."""
+    domains: dict[str, str] = {}
+    rest: list[Node] = []
+    for item in items:
+        match item:
+            case Relation((*names, Symbol(domain)), (*_, "in")) if domain in _DOMAINS and all(
+                isinstance(name, Symbol) for name in names
+            ):
+                domains.update(
+                    (name.name, _DOMAINS[domain]) for name in names if isinstance(name, Symbol)
+                )
+            case _:
+                rest.append(item)
+    return domains, rest
+
+
+def _names(*nodes: Node) -> frozenset[str]:
+    return frozenset(part.name for part in walk(*nodes) if isinstance(part, Symbol))
+
+
+@dataclass(frozen=True, slots=True)
+class _Progression:
+    """The values `start + k * step` for every integer k."""
+
+    start: Expr
+    step: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """What an answer calls its values, and the progressions that they form."""
+
+    label: Node | None
+    members: tuple[_Progression, ...]
+    domain: str
+    """What is declared for the parameter, or nothing."""
+
+
+def _family(answer: _Declared) -> _Family | None:
+    """The answer as a family of values over the integers, or None if it is none."""
+    items = answer.body.items if isinstance(answer.body, Group) else (answer.body,)
+    if isinstance(answer.body, Group) and answer.body.opening not in ("", "{"):
+        return None
+    if len(items) > _MOST_MEMBERS or set(answer.domains.values()) - {"Z"}:
+        return None
+    named = [_named(item) for item in items]
+    labels = list(dict.fromkeys(value.label for value in named if value is not None))
+    if None in named or len(labels) != 1:
+        return None
+    members: list[_Progression] = []
+    for value in named:
+        progressions = None if value is None else _progressions(value.value, answer.domains)
+        if progressions is None:
+            return None
+        members += progressions
+    return _Family(labels[0], tuple(members), "Z" if answer.domains else "")
+
+
+def _named(item: Node) -> NamedValue | None:
+    if isinstance(item, Relation):
+        return statement(item, None) if item.operators == ("=",) else None
+    return NamedValue(None, item) if isinstance(item, Expr) else None
+
+
+def _progressions(value: Node, domains: Mapping[str, str]) -> list[_Progression] | None:
+    """The progressions of one item, one for each sign and each parity that it tells apart."""
+    if not isinstance(value, Expr):
+        return None
+    names = _names(value)
+    parameters = names & domains.keys() if domains else names & _RUNNING
+    if len(parameters) != 1:
+        return None
+    (name,) = parameters
+    if not domains and not any(_turns_round(part) for part in walk(value)):
+        return None
+    result: list[_Progression] = []
+    for variant in variants(value):
+        for piece in _by_parity(expression(variant), name):
+            if _degree(piece, name) != 1:
+                return None
+            start = _with(piece, {name: Number(0)})
+            step = Add((_with(piece, {name: Number(1)}), negate(start)))
+            result.append(_Progression(start, step))
+    return result
+
+
+def _turns_round(node: Node) -> bool:
+    return node == Constant("pi") or isinstance(node, Degree)
+
+
+def _by_parity(node: Expr, name: str) -> list[Expr]:
+    """The expression; or for even and for odd values, if a sign alternates with the parameter."""
+    signs = [
+        part
+        for part in walk(node)
+        if isinstance(part, Power) and part.base == Number(-1) and name in _names(part.exponent)
+    ]
+    if not signs:
+        return [node]
+    pieces: list[Expr] = []
+    for parity in (0, 1):
+        replaced: dict[Node, Expr] = {}
+        for sign in signs:
+            count = _parity(_with(sign.exponent, {name: Number(parity)}))
+            if count is None or _degree(sign.exponent, name) != 1:
+                return [node]
+            replaced[sign] = Number(-1 if count else 1)
+        plain = _replace(node, replaced)
+        doubled = Add((Mul((Number(2), Symbol(name))), Number(parity)))
+        pieces.append(_with(plain, {name: doubled}))
+    return pieces
+
+
+def _parity(node: Expr) -> int | None:
+    """The remainder by two of a closed expression, if it is whole."""
+    value = value_of(node, WorkBudget())
+    if value is None or value.im or value.re != value.re.to_integral_value():
+        return None
+    return int(value.re) % 2
+
+
+def _degree(node: Node, name: str) -> int | None:
+    """The degree of an expression in a name, or None if it is no polynomial in it."""
+    if name not in _names(node):
+        return 0
+    match node:
+        case Symbol():
+            return 1
+        case Add(terms):
+            degrees = [_degree(term, name) for term in terms]
+            return None if None in degrees else max(d for d in degrees if d is not None)
+        case Mul(factors):
+            degrees = [_degree(factor, name) for factor in factors]
+            return None if None in degrees else sum(d for d in degrees if d is not None)
+        case Div(top, bottom):
+            return _degree(top, name) if name not in _names(bottom) else None
+        case Degree(term) | PlusMinus(term):
+            return _degree(term, name)
+        case _:
+            return None
+
+
+def _with(node: Expr, values: Mapping[str, Expr]) -> Expr:
+    """The expression with these names replaced."""
+    return _replace(node, {Symbol(name): value for name, value in values.items()})
+
+
+def _replace(node: Expr, parts: Mapping[Node, Expr]) -> Expr:
+    def change(child: Node) -> Node:
+        return parts[child] if child in parts else rebuild(child, change)
+
+    return expression(change(node))
+
+
+def _same_families(left: _Family, right: _Family, comparison: AnswerComparison) -> bool:
+    # Without a declaration, only a name shows that values are meant and not a formula.
+    if not (left.domain or right.domain or left.label or right.label):
+        return False
+    names = NamedValue(left.label, Number(0)), NamedValue(right.label, Number(0))
+    if not same_label(*names, comparison):
+        return False
+    if len(left.members) == len(right.members) == 1:
+        return _same_progression(left.members[0], right.members[0], comparison)
+    return _covers(left, right, comparison) and _covers(right, left, comparison)
+
+
+def _same_progression(one: _Progression, other: _Progression, comparison: AnswerComparison) -> bool:
+    if not _same_scalar(one.step, other.step, comparison) and not _same_scalar(
+        one.step, negate(other.step), comparison
+    ):
+        return False
+    return _is_in(one.start, other, comparison)
+
+
+def _is_in(value: Expr, progression: _Progression, comparison: AnswerComparison) -> bool:
+    """Whether a value belongs to the progression: exactly, for the only k that it can be."""
+    turns = _turns(value, progression)
+    candidates = (0, 1, -1) if turns is None else (turns,)
+    return any(
+        turn.denominator == 1
+        and _same_scalar(
+            value,
+            Add((progression.start, Mul((Number(turn), progression.step)))),
+            comparison,
+        )
+        for turn in map(Fraction, candidates)
+    )
+
+
+def _turns(value: Expr, progression: _Progression) -> Fraction | None:
+    """How many steps the value is from the start; None if that has no number."""
+    distance = _number(Add((value, negate(progression.start))))
+    step = _number(progression.step)
+    if distance is None or not step:
+        return None
+    with localcontext(context(_DIGITS)):
+        ratio = distance / step
+        near = ratio.to_integral_value()
+        return Fraction(near) if abs(ratio - near) < _NEAR else Fraction(1, 2)
+
+
+def _number(node: Expr) -> Decimal | None:
+    value = value_of(node, WorkBudget(), digits=_DIGITS)
+    return None if value is None or abs(value.im) > _NEAR else value.re
+
+
+def _covers(family: _Family, other: _Family, comparison: AnswerComparison) -> bool:
+    """Whether each value of the other family is in this one; steps must divide a common period."""
+    period = _period([*family.members, *other.members])
+    if period is None:
+        return False
+    for member in other.members:
+        for value in _within(member, period):
+            if not any(_is_in(value, one, comparison) for one in family.members):
+                return False
+    return True
+
+
+def _period(members: Iterable[_Progression]) -> tuple[Expr, Fraction] | None:
+    """The first step, and how many of it are a multiple of every step."""
+    steps = [_number(member.step) for member in members]
+    first = steps[0]
+    if not first:
+        return None
+    multiple = Fraction(1)
+    with localcontext(context(_DIGITS)):
+        for step in steps:
+            ratio = None if step is None else abs(step / first)
+            if not ratio:
+                return None
+            simple = Fraction(ratio).limit_denominator(720)
+            if abs(ratio - Decimal(simple.numerator) / simple.denominator) > _NEAR:
+                return None
+            multiple = _common_multiple(multiple, simple)
+    member = next(iter(members))
+    return member.step, multiple
+
+
+def _common_multiple(a: Fraction, b: Fraction) -> Fraction:
+    bottom = a.denominator * b.denominator
+    top, other = a.numerator * b.denominator, b.numerator * a.denominator
+    return Fraction(abs(top * other) // math.gcd(top, other), bottom)
+
+
+def _within(member: _Progression, period: tuple[Expr, Fraction]) -> Iterator[Expr]:
+    """The values of a progression within one common period."""
+    step, multiple = period
+    length, own = _number(Mul((Number(multiple), step))), _number(member.step)
+    if length is None or not own:
+        return
+    with localcontext(context(_DIGITS)):
+        count = int(abs(length / own).to_integral_value())
+    for turn in range(min(count, _MOST_RESIDUES)):
+        yield Add((member.start, Mul((Number(turn), member.step))))
+
+
+def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerComparison) -> str | None:
+    """The comparison of two answers after the parameters of one were named as those of the other.
+
+    An answer that declares nothing has the letters that the other answer does not have.
+    """
+    if left.domains and right.domains:
+        names, others = list(left.domains), list(right.domains)
+        if sorted(left.domains.values()) != sorted(right.domains.values()):
+            return None
+    else:
+        declared, free = (left, right) if left.domains else (right, left)
+        shared = _names(left.body) & _names(right.body)
+        undeclared = sorted(_names(free.body) - (shared - declared.domains.keys()))
+        names, others = list(declared.domains), undeclared
+        if not left.domains:
+            names, others = others, names
+    if len(names) != len(others) or len(names) > _MOST_CONSTANTS:
+        return None
+    for order in permutations(others):
+        renamed = _renamed(left.body, dict(zip(names, order, strict=True)))
+        rule = comparison.rule(renamed, right.body)
+        if rule is not None:
+            return rule
+    return None
+
+
+def _renamed(node: Node, names: Mapping[str, str]) -> Node:
+    if isinstance(node, Symbol):
+        return Symbol(names.get(node.name, node.name))
+    return rebuild(node, lambda child: _renamed(child, names))
+
+
+def _same_scalar(left: Expr, right: Expr, comparison: AnswerComparison) -> bool:
+    return same_scalar(left, right, comparison.conventions.tolerance, comparison.budget) is not None
+
+
+def same_up_to_constants(left: Expr, right: Expr, comparison: AnswerComparison) -> bool:
+    """Whether two expressions are the same for some choice of their arbitrary constants."""
+    names, others = _names(left), _names(right)
+    constants, other_constants = _constants(names, others), _constants(others, names)
+    if not constants or len(constants) != len(other_constants) or len(constants) > _MOST_CONSTANTS:
+        return False
+    variables = (names - constants) | (others - other_constants)
+    # A capital beside C is one of the letters of a figure or of a formula, and so is C.
+    if not variables or any(len(name) == 1 and name.isupper() for name in variables):
+        return False
+    parts, other_parts = _parts(left, constants), _parts(right, other_constants)
+    if parts is not None and other_parts is not None:
+        return _same_span(parts, other_parts, comparison)
+    return any(
+        _same_scalar(left, expression(_renamed(right, naming)), comparison)
+        for naming in _namings(other_constants, constants)
+    )
+
+
+def _namings(names: frozenset[str], others: frozenset[str]) -> Iterator[dict[str, str]]:
+    for order in permutations(sorted(names)):
+        yield dict(zip(order, sorted(others), strict=True))
+
+
+def _constants(names: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    """The arbitrary constants among the names of one expression, given those of the other."""
+    evident = frozenset(name for name in names if _ARBITRARY.fullmatch(name))
+    if any(_ARBITRARY.fullmatch(name) for name in others):
+        private = names - others
+        return evident | frozenset(name for name in private if _PLAUSIBLE.fullmatch(name))
+    return evident
+
+
+@dataclass(frozen=True, slots=True)
+class _LinearParts:
+    """An expression that is linear in its constants: what they multiply, and what is left."""
+
+    rest: Expr
+    factors: tuple[Expr, ...]
+
+
+def _parts(node: Expr, names: frozenset[str]) -> _LinearParts | None:
+    factors = [_factor(node, name) for name in sorted(names)]
+    free = tuple(factor for factor in factors if factor is not None)
+    if len(free) != len(factors) or any(_names(factor) & names for factor in free):
+        return None
+    return _LinearParts(_with(node, dict.fromkeys(names, Number(0))), free)
+
+
+def _factor(node: Expr, name: str) -> Expr | None:
+    """What a name is multiplied by, if the expression is of the first degree in it."""
+    if _degree(node, name) != 1:
+        return None
+    match node:
+        case Add(terms):
+            terms = tuple(term for term in terms if name in _names(term))
+            factors = [_factor(term, name) for term in terms]
+            return total([factor for factor in factors if factor is not None])
+        case Mul(parts):
+            factors = [_factor(part, name) if name in _names(part) else part for part in parts]
+            return product([factor for factor in factors if factor is not None])
+        case Div(top, bottom):
+            factor = _factor(top, name)
+            return None if factor is None else Div(factor, bottom)
+        case Symbol():
+            return Number(1)
+        case _:
+            return None
+
+
+def _same_span(left: _LinearParts, right: _LinearParts, comparison: AnswerComparison) -> bool:
+    """Whether constants multiply the same functions, and the rest is the same up to a constant.
+
+    `C` may be multiplied by a number and, where it is added, take up a number: `2C + 5` is any
+    number as much as `C` is.
+    """
+    unpaired = list(right.factors)
+    for factor in left.factors:
+        partner = next((o for o in unpaired if _same_direction(factor, o, comparison)), None)
+        if partner is None:
+            return False
+        unpaired.remove(partner)
+    if _same_scalar(left.rest, right.rest, comparison):
+        return True
+    return any(not _names(factor) for factor in left.factors) and _differ_by_number(
+        left.rest, right.rest, comparison.budget
+    )
+
+
+def _same_direction(one: Expr, other: Expr, comparison: AnswerComparison) -> bool:
+    """Whether one is the other times a number that is not zero."""
+    if not _names(one) or not _names(other):
+        return not _names(one, other) and bool(_number(one)) and bool(_number(other))
+    return proportional(one, other, comparison.budget, positive=False)
+
+
+def _differ_by_number(left: Expr, right: Expr, budget: WorkBudget) -> bool:
+    """Whether the difference of two functions is the same at any two points."""
+    elsewhere = {name: f"{name}'" for name in _names(left, right)}
+    moved = expression(_renamed(left, elsewhere)), expression(_renamed(right, elsewhere))
+    return agree(Add((left, moved[1])), Add((right, moved[0])), budget)
