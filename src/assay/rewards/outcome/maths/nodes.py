@@ -15,7 +15,22 @@ from assay.rewards.outcome.maths.limits import (
 )
 
 Rational = int | Fraction
-RelationOp = Literal["=", "!=", "<", "<=", ">", ">=", "~", "in"]
+RelationOp = Literal[
+    "=",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "~",
+    "in",
+    "subset",
+    "superset",
+    "sim",
+    "cong",
+    "parallel",
+    "perp",
+]
 Bracket = Literal["(", "[", "{", ""]
 ConstantName = Literal["pi", "e", "i", "infinity"]
 OperatorName = Literal["sum", "prod", "int", "lim"]
@@ -249,6 +264,11 @@ def expression(node: Node) -> Expr:
     if isinstance(node, Expr):
         return node
     raise UnreadableAnswer(f"{type(node).__name__.lower()} inside arithmetic")
+
+
+def is_label(name: str) -> bool:
+    """Whether a symbol is a run of capitals: a label such as HTT, or points of a figure."""
+    return len(name) > 1 and name.isalpha() and name.isupper()
 
 
 def as_interval(node: Node) -> Node:

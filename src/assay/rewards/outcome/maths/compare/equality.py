@@ -36,6 +36,7 @@ from assay.rewards.outcome.maths.compare.resolve import (
     kinds_in,
     settle,
     with_bound_names,
+    with_products,
     with_same_names,
 )
 from assay.rewards.outcome.maths.compare.shapes import comparison
@@ -247,7 +248,8 @@ def _compare_words(pair: _TextPair) -> Equality | None:
     expected = words.option(reference)
     if expected is not None:
         return _compare_option(pair, expected)
-    letters = words.choices(reference) if "," in reference else None
+    listed = "," in reference or words.is_selection(reference, prediction)
+    letters = words.choices(reference) if listed else None
     if letters is not None and letters == words.choices(prediction):
         return pair.equal("choice")
     phrase = words.plain(reference)
@@ -324,6 +326,8 @@ def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Nod
     if Apply in kinds:
         functions = functions_in(left, right)
         left, right = settle(left, functions), settle(right, functions)
+    if Symbol in kinds:
+        left, right = with_products(left, right)
     if Big in kinds:
         left, right = with_bound_names(left), with_bound_names(right)
     if not kinds.isdisjoint((Symbol, Apply)):

@@ -10,6 +10,7 @@ from typing import Final
 
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compare.relations import MIRRORED_ORDER, is_name
+from assay.rewards.outcome.maths.compare.words import plain
 from assay.rewards.outcome.maths.compute.algebra import ONE, PolynomialRing, Undefined, quotient
 from assay.rewards.outcome.maths.compute.points import value_of, variables
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -37,7 +38,7 @@ from assay.rewards.outcome.maths.nodes import (
 from assay.rewards.outcome.maths.read.nouns import is_unlisted
 
 _ALL: Final = frozenset({"mathbb:R", "R"})
-_ALL_WORDS: Final = frozenset({"all real numbers", "all reals", "real numbers", "any real number"})
+_ALL_WORDS: Final = "all real numbers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def is_explicit(node: Node) -> bool:
         case Symbol(name):
             return name in ("mathbb:R", "emptyset")
         case Text(words):
-            return words.lower() in _ALL_WORDS
+            return plain(words) == _ALL_WORDS
         case Relation(_, operators):
             return operators[-1] == "in" or any(o in MIRRORED_ORDER or o == "!=" for o in operators)
         case Group("", items):
@@ -181,8 +182,9 @@ def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
 
 
 def _from_name(node: Symbol | Text) -> RealSet | None:
-    name = node.name if isinstance(node, Symbol) else node.words.lower()
-    if name in _ALL or name in _ALL_WORDS:
+    if isinstance(node, Text):
+        return [_REAL_LINE] if plain(node.words) == _ALL_WORDS else None
+    if node.name in _ALL:
         return [_REAL_LINE]
     return [] if node == Symbol("emptyset") else None
 

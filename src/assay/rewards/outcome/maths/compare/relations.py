@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeGuard
 
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.algebra import (
@@ -35,13 +35,20 @@ from assay.rewards.outcome.maths.nodes import (
     Symbol,
     Text,
     children,
+    is_label,
     negate,
     walk,
 )
-from assay.rewards.outcome.maths.read.lexicon import GREEK
+from assay.rewards.outcome.maths.read.lexicon import FIGURES, GREEK
 
 MIRRORED_ORDER: Final[dict[RelationOp, RelationOp]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_MIRROR: Final[dict[RelationOp, RelationOp]] = {"=": "=", "!=": "!=", "~": "~", **MIRRORED_ORDER}
+_SYMMETRIC: Final[tuple[RelationOp, ...]] = ("=", "!=", "~", "sim", "cong", "parallel", "perp")
+_MIRROR: Final[dict[RelationOp, RelationOp]] = {
+    **{sign: sign for sign in _SYMMETRIC},
+    **MIRRORED_ORDER,
+    "subset": "superset",
+    "superset": "subset",
+}
 Same = Callable[[Node, Node], bool]
 
 
@@ -130,9 +137,16 @@ def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison)
         free = has_variables(one.value) or has_variables(other.value)
         if not free and left.name == right.name:
             return len(left.arguments) == len(right.arguments)
+    if is_segment(left) and is_segment(right):
+        return left == right or set(left.name) == set(right.name)
     if Symbol("y") in (left, right) and _is_function_value(left, right):
         return True
     return comparison.same(left, right)
+
+
+def is_segment(node: Node) -> TypeGuard[Symbol]:
+    """Whether the node is two capitals: the segment AB is as long as BA."""
+    return isinstance(node, Symbol) and len(node.name) == 2 and is_label(node.name)
 
 
 def _is_function_value(left: Node, right: Node) -> bool:
@@ -267,7 +281,7 @@ def _is_angle(node: Node) -> bool:
 
 def _is_figure_letter(name: str) -> bool:
     """Capitals and signs that name points, segments, angles and figures."""
-    return name[0].isupper() or name in ("angle", "triangle", "measuredangle")
+    return name[0].isupper() or name.partition(" ")[0] in FIGURES.values()
 
 
 def has_variables(node: Node) -> bool:
@@ -293,7 +307,7 @@ def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
         return None
     if operator in (">", ">="):
         left, right, operator = right, left, _MIRROR[operator]
-    if operator == "in":
+    if operator not in ("=", "!=", "<", "<="):
         return None
     return Add((left, negate(right))), operator
 

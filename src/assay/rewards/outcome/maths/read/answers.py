@@ -22,6 +22,7 @@ from assay.rewards.outcome.maths.read.groups import (
     separate,
 )
 from assay.rewards.outcome.maths.read.items import read_list
+from assay.rewards.outcome.maths.read.nouns import is_listed
 from assay.rewards.outcome.maths.read.tokens import Kind, Token, letter_token, scan
 
 ATOMS: Final[dict[Kind, Rule]] = {
@@ -63,7 +64,13 @@ def _with_products(tokens: list[Token]) -> list[Token]:
         [tokens[-1], *tokens[:-1]], tokens, [*tokens[1:], tokens[-1]], strict=True
     ):
         beside = any(t.kind == "op" and t.text in ("+", "-", "*", "^") for t in (before, after))
-        if token.kind == "text" and beside and token.text.isalpha() and len(token.text) < 7:
+        if (
+            token.kind == "text"
+            and beside
+            and not is_listed(token.text)
+            and token.text.isalpha()
+            and len(token.text) < 7
+        ):
             pieces.extend(letter_token(letter, gap=False) for letter in token.text)
         else:
             pieces.append(token)

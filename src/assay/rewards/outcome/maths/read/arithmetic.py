@@ -109,7 +109,9 @@ def read_product(cursor: Cursor) -> Node:
             cursor.take()
             left = product(factors) if factors else expression(first)
             factors = [Call(BETWEEN[token.text], (left, _read_signed_power(cursor)))]
-        elif _starts_factor(cursor, token):
+        elif _starts_factor(cursor, token) and not (
+            isinstance(first, Degree) and at_temperature(cursor)
+        ):
             if not factors:
                 factors.append(expression(first))
             factors = _juxtapose(cursor, factors, token)
@@ -117,6 +119,12 @@ def read_product(cursor: Cursor) -> Node:
             return product(factors) if factors else first
         if len(factors) > MAX_ITEMS:
             raise TooLarge(f"a product of more than {MAX_ITEMS} factors")
+
+
+def at_temperature(cursor: Cursor) -> bool:
+    """Whether the letter of a scale stands here, and nothing after it."""
+    after = cursor.peek().kind
+    return cursor.token.text in ("C", "F") and after in ("end", "sep", "close")
 
 
 def _juxtapose(cursor: Cursor, factors: list[Expr], token: Token) -> list[Expr]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from assay.rewards.outcome.maths.limits import MAX_CHARS, TooLarge
+from assay.rewards.outcome.maths.read.clauses import without_clause
 from assay.rewards.outcome.maths.read.lexicon import BASES
 
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix")
@@ -71,6 +74,10 @@ _NUMERAL_BASE: Final = re.compile(
 _RAISED_ORDINAL: Final = re.compile(
     r"(?<=\d)\s*\^\s*\{?\s*(?:\\(?:text|mathrm|rm|textrm)\s*\{?)?\s*(st|nd|rd|th)\s*\}{0,2}"
 )
+_LABELS: Final = re.compile(r"(?:\\text\s*\{)?\s*((?:\(\d{1,2}\)\s*){2,12})\}?")
+"""Numbers of statements side by side, as in `(1)(3)`: a list, not a product."""
+_PRIMED_LABEL: Final = re.compile(r"(?=[A-Z]*')(?:[A-Z]'{0,3}){2,4}")
+_MEASURE: Final = re.compile(r"(?<![A-Za-z\\])m\s*(?=\\(?:angle|measuredangle))")
 _WRAPPERS: Final = (
     ("$$", "$$"),
     ("$", "$"),
@@ -104,21 +111,26 @@ def clean(text: str) -> str:
 
 def _spell_out(text: str) -> str:
     """Shorthand in its TeX form: `0.33...`, `<1, 2>`, `(mod 7)`, `2 to 3`."""
-    if ">" in text:
-        text = _ANGLED.sub(_spell_angled, text)
-    if "_" in text or "base" in text:
-        text = _NUMERAL_BASE.sub(_spell_base, text)
-    if "^" in text:
-        text = _RAISED_ORDINAL.sub(r"\\text{\1}", text)
-    if "mod" in text:
-        text = _MODULUS.sub(r"\\pmod{\1}", text)
-    if "." in text:
-        unending = _UNENDING.fullmatch(text)
-        if unending is not None:
-            return unending[1] + _with_period(unending[2])
-        text = _BRACKETED_PERIOD.sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
+    for sign, rule in _SHORTHAND:
+        if sign in text:
+            text = rule(text)
+    unending = _UNENDING.fullmatch(text) if "." in text else None
+    if unending is not None:
+        return unending[1] + _with_period(unending[2])
     ratio = _PROPORTION.fullmatch(text) if " to " in text else None
     return text if ratio is None else f"{ratio[1]}:{ratio[2]}"
+
+
+def _spell_labels(text: str) -> str:
+    """`(1)(3)` as a list of statements, and `0.(3)` with its period marked."""
+    labels = _LABELS.fullmatch(text)
+    if labels is not None:
+        return labels[1].replace(")", "),").rstrip(" ,")
+    return _BRACKETED_PERIOD.sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
+
+
+def _spell_primed(text: str) -> str:
+    return f"\\text{{{text}}}" if _PRIMED_LABEL.fullmatch(text) else text
 
 
 def _spell_base(match: re.Match[str]) -> str:
@@ -192,6 +204,8 @@ def _ascii_character(character: str) -> str:
     sign = _SIGNS.get(character)
     if sign is not None:
         return sign
+    if "\u2460" <= character <= "\u2473":
+        return f"({ord(character) - 0x245F})"
     if character in _GREEK:
         return f"\\{_GREEK[character]} "
     if character.isdecimal():
@@ -229,3 +243,20 @@ def _drop_dollars(text: str) -> str:
         if bare[at + 1 : at + 2].isdigit() or bare[at + 1 : at + 2] == ".":
             return re.sub(r"(?<!\\)\$", lambda _: "\\$", text)
     return re.sub(r"(?<!\\)\$", " ", text)
+
+
+_SHORTHAND: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    ("for", without_clause),
+    ("wh", without_clause),
+    ("with", without_clause),
+    ("\\in", without_clause),
+    (">", partial(_ANGLED.sub, _spell_angled)),
+    ("_", partial(_NUMERAL_BASE.sub, _spell_base)),
+    ("base", partial(_NUMERAL_BASE.sub, _spell_base)),
+    ("^", partial(_RAISED_ORDINAL.sub, r"\\text{\1}")),
+    (")", _spell_labels),
+    ("'", _spell_primed),
+    ("angle", partial(_MEASURE.sub, "")),
+    ("mod", partial(_MODULUS.sub, r"\\pmod{\1}")),
+)
+"""A sign that shorthand has, and what rewrites it."""

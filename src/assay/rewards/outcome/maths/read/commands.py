@@ -76,6 +76,35 @@ def _refuse(_cursor: Cursor, name: str) -> NoReturn:
     raise UnreadableAnswer(f"\\{name} where a value was expected")
 
 
+def _read_figure(cursor: Cursor, name: str) -> Expr:
+    """An angle, a triangle or another figure by its points, in their order.
+
+    An angle may be read from either of its sides.
+    """
+    figure = lexicon.FIGURES[name]
+    braced = cursor.token.text == "{"
+    if braced:
+        cursor.take()
+    points: list[str] = []
+    while cursor.token.kind == "name" and (cursor.token.text.isupper() or not points):
+        points.extend(cursor.take().text)
+        points[-1] += read_primes(cursor) + _read_point_index(cursor)
+    if not points and cursor.token.kind == "number":
+        points = [cursor.take().text]
+    if braced:
+        cursor.expect("close", "}")
+    if figure == "angle" and len(points) == 3:
+        points = min(points, points[::-1])
+    return Symbol(" ".join([figure, "".join(points)]) if points else figure)
+
+
+def _read_point_index(cursor: Cursor) -> str:
+    if cursor.token.text != "_" or cursor.peek().kind != "number":
+        return ""
+    cursor.take()
+    return f"_{cursor.take().text}"
+
+
 def _read_symbol(cursor: Cursor, name: str) -> Expr:
     """A letter by its command: Greek, or one that nothing is known of."""
     if cursor.token.kind == "op" and cursor.token.text == "_":
@@ -150,7 +179,8 @@ def _read_big(cursor: Cursor, name: str) -> Expr:
 
 _COMMANDS: Final[dict[str, CommandRule]] = {
     **dict.fromkeys(("emptyset", "varnothing"), _read_empty_set),
-    **dict.fromkeys(STOP_COMMANDS, _refuse),
+    **dict.fromkeys((*STOP_COMMANDS, *lexicon.UNREAD), _refuse),
+    **dict.fromkeys(lexicon.FIGURES, _read_figure),
     **dict.fromkeys(lexicon.FONTS, _read_styled),
     **dict.fromkeys(lexicon.DECORATIONS, _read_decorated),
     **dict.fromkeys(("boxed", "fbox"), _read_box),

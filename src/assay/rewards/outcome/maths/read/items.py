@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge
 from assay.rewards.outcome.maths.nodes import (
@@ -27,9 +27,7 @@ Joint: TypeAlias = Literal["", "and", "or"]
 _OR: Final = frozenset({"or", ", or", "and/or"})
 _AND: Final = frozenset({"and", ", and", "&", "as well as"})
 _ITEM_ENDS: Final = frozenset({"sep", "close", "end"})
-_RELATION_SIGNS: Final[dict[str, RelationOp]] = {
-    sign: sign for sign in ("=", "!=", "<", "<=", ">", ">=", "~", "in")
-}
+_RELATION_SIGNS: Final[dict[str, RelationOp]] = {sign: sign for sign in get_args(RelationOp)}
 
 
 def read_list(cursor: Cursor) -> Node:
@@ -118,6 +116,7 @@ def _read_ratio(cursor: Cursor) -> Node:
 def _looks_like_a_time(tokens: list[Token]) -> bool:
     if len(tokens) not in (3, 5):
         return False
-    return all(t.kind == "number" and len(t.text) == 2 for t in tokens[2::2]) and (
-        tokens[0].kind == "number" and len(tokens[0].text) <= 2
-    )
+    if any(t.kind != "number" or not t.text.isdigit() for t in tokens[::2]):
+        return False
+    hours, *rest = (t.text for t in tokens[::2])
+    return int(hours) <= 24 and all(len(text) == 2 and int(text) < 60 for text in rest)

@@ -103,7 +103,7 @@ _NOUNS: Final = frozenset(
     """.split()
     # Measures that are counted rather than converted.
     + """
-    batch block bunch bushel century coin couple decade dose edition generation heartbeat lap
+    batch beat block bunch bushel century coin couple decade dose edition generation heartbeat lap
     minute night page peso point ruble rupee season second share shift stroke sweep tablespoon
     teaspoon term tick weekday weekend workday yen yuan
     """.split()
@@ -161,6 +161,9 @@ def counted_noun(phrase: str, *, one: bool = False) -> str:
         raise UnreadableAnswer(f"{phrase!r} after a value")
     if words == ["times"]:
         return f"{LISTED}time"
+    counted, _, each = head.partition(" per ")
+    if each and not rest and _is_counted(counted) and _is_counted(each, one=True):
+        return f"{LISTED}{singular(counted)} per {singular(each)}"
     if _is_counted(head, one=one) and (not rest or rest in _SUBSTANCES or _is_counted(rest)):
         return LISTED + " ".join(singular(word) for word in words)
     if rest or not _is_plural(words[-1]) or not all(map(_may_stand_before, words[:-1])):
@@ -197,6 +200,11 @@ def singular(word: str) -> str:
         if word.endswith(ending) and stem in _NOUNS:
             return stem
     return word[:-1]
+
+
+def is_listed(word: str) -> bool:
+    """Whether one word is a noun in the plural that the tables have."""
+    return _is_counted(word.lower()) if word.isalpha() else False
 
 
 def is_unlisted(unit: tuple[tuple[str, int], ...]) -> bool:

@@ -20,6 +20,7 @@ from assay.rewards.outcome.maths.nodes import (
 )
 from assay.rewards.outcome.maths.read import lexicon, nouns, units
 from assay.rewards.outcome.maths.read.arithmetic import (
+    at_temperature,
     is_mixed_number,
     read_argument,
     read_signed_argument,
@@ -152,10 +153,8 @@ def _with_modulus(cursor: Cursor, value: Node) -> Node:
 
 
 def _with_temperature(cursor: Cursor, value: Degree) -> Node:
-    token, after = cursor.token, cursor.peek()
-    if token.kind == "name" and token.text in "CF" and after.kind in ("end", "sep", "close"):
-        cursor.take()
-        return Quantity(value.term, ((f"deg{token.text}", 1),))
+    if at_temperature(cursor):
+        return Quantity(value.term, ((f"deg{cursor.take().text}", 1),))
     return Quantity(value.term, (("deg", 1),))
 
 

@@ -131,12 +131,11 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
     lowered = content.lower().strip(" ,")
     if lowered in lexicon.SEPARATOR_WORDS:
         return [Token("sep", lowered, gap)]
-    if counted and content != "e" and units.read_phrase(content) is not None:
-        return [Token("unit", content, gap)]
-    first, _, rest = content.partition(" ")
-    if counted and first.lower() in lexicon.MULTIPLIERS:
-        tokens = [Token("unit", first, gap)]
-        return tokens + (classify_phrase(rest, gap=True, counted=True) if rest else [])
+    if not counted and _LABEL.fullmatch(content):
+        return [Token("name", content, gap)]
+    measures = _measures(content, gap) if counted else []
+    if measures:
+        return measures
     if len(content) == 1 and content.isalpha():
         return [letter_token(content, gap)]
     if content in notations.SPELLINGS:
@@ -151,6 +150,17 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
     if lowered in ("%", "percent"):
         return [Token("unit", "percent", gap)]
     return [Token("text", content, gap)]
+
+
+def _measures(content: str, gap: bool) -> list[Token]:
+    """The tokens of a unit after a value, and of multipliers before it; none if it is neither."""
+    if content != "e" and units.read_phrase(content) is not None:
+        return [Token("unit", content, gap)]
+    first, _, rest = content.partition(" ")
+    if first.lower() not in lexicon.MULTIPLIERS:
+        return []
+    after = classify_phrase(rest, gap=True, counted=True) if rest else []
+    return [Token("unit", first, gap), *after]
 
 
 def _is_noun(phrase: str) -> bool:
@@ -214,6 +224,8 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         tokens.append(Token("unit", run, gap))
     elif gap and len(run) > 2 and _is_counted_noun(run, tokens):
         tokens.append(Token("text", run, gap))
+    elif _is_label(match, tokens):
+        tokens.append(Token("name", run, gap))
     else:
         _split_run(tokens, run, gap)
 
@@ -237,6 +249,16 @@ def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
     is_unit = run in units.SPELLINGS or run.lower() in units.SPELLINGS
     is_unit = is_unit or run in units.POWER_WORDS or run == "per"
     return is_unit and tokens[-1].kind in _VALUE_ENDS
+
+
+def _is_label(match: re.Match[str], tokens: list[Token]) -> bool:
+    """Two to four capitals that nothing multiplies or raises: a label, not a product."""
+    if _LABEL.match(match.string, match.start()) is None:
+        return False
+    return not tokens or tokens[-1].kind not in _VALUE_ENDS
+
+
+_LABEL: Final = re.compile(r"[A-Z]{2,4}(?![A-Za-z0-9]|\s*[\^_'(!]|\s+(?!and\b|or\b)[A-Za-z0-9])")
 
 
 def _is_counted_noun(run: str, tokens: list[Token]) -> bool:

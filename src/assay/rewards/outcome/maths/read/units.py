@@ -66,7 +66,7 @@ _MEASURES: Final[dict[str, tuple[str, Unit, int | Fraction]]] = {
     "usd": ("dollar dollars USD usd buck bucks", _MONEY, 1),
     "cent": ("cent cents", _MONEY, Fraction(1, 100)),
     "mph": ("mph", _SPEED, _MILE / 3_600),
-    "kph": ("kph kmh", _SPEED, Fraction(1_000, 3_600)),
+    "kph": ("kph kmh kmph", _SPEED, Fraction(1_000, 3_600)),
     "eV": ("eV", (("electronvolts", 1),), 1),
     "erg": ("erg ergs", _ENERGY, Fraction(1, 10_000)),
     "dyne": ("dyne dynes", _FORCE, Fraction(1, 100)),
@@ -159,7 +159,8 @@ def read_phrase(phrase: str) -> Unit | None:
     unit: Unit = ()
     last: Unit = ()
     sign, power = 1, 1
-    for word in phrase.replace("/", " per ").replace("^", " ^").replace("·", " ").split():
+    spelling = phrase.replace("sq.", "sq").replace("cu.", "cu").replace("/", " per ")
+    for word in spelling.replace("^", " ^").replace("·", " ").split():
         if word == "per":
             sign = -1
         elif word in ("square", "sq", "cubic", "cu"):
@@ -172,7 +173,7 @@ def read_phrase(phrase: str) -> Unit | None:
         else:
             name = SPELLINGS.get(word) or CURRENCIES.get(word)
             if name is None and len(word) > 1:
-                name = SPELLINGS.get(word.rstrip(".").lower())
+                name = SPELLINGS.get(word.rstrip(".").lower()) or SPELLINGS.get(word.rstrip("."))
             if name is None:
                 return None
             last = ((name, sign * power),)
