@@ -89,7 +89,7 @@ def _declared(node: Node) -> _Declared:
             domains, rest = _declarations(items)
             if not domains or not rest:
                 return _Declared(node, {})
-            body = rest[0] if len(rest) == 1 else Group("", tuple(rest), "", node.alternatives)
+            body = rest[0] if len(rest) == 1 else Group("", tuple(rest), "", node.joint)
         case Builder(member, conditions):
             domains, rest = _declarations(conditions)
             match rest:
