@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
+from assay.agents.models.connections import shared_connections
 from assay.agents.protocol import Agent
 from assay.errors import AssayError, RunStopped
 from assay.ledger.run import Run
@@ -190,7 +191,7 @@ async def open_run_resources(
         options = fill_base_url(dict(benchmark.environment.options), base_url)
         environment = ResourceSpec(benchmark.environment.name, options)
         try:
-            async with Pools(_limits(environment, workers)) as pools:
+            async with shared_connections(), Pools(_limits(environment, workers)) as pools:
                 yield RunResources(
                     environment=environment,
                     limits=benchmark.limits,

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from assay.agents.protocol import Agent
 from assay.errors import AssayError, BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
-from assay.registry import ENVIRONMENTS, RESERVED, TASKS
+from assay.registry import ENVIRONMENTS, MODELS, RESERVED, TASKS
 from assay.report.comparability import NO_MATTER
 from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
@@ -43,13 +43,40 @@ class RunRequest:
     repeats: int | None = None
     expect: Mapping[str, Sequence[str]] | None = None
     focus: str | None = None
+    model: str | None = None
+    """`openai:NAME`: what the agent asks; without an agent, the agent `chat` does."""
+    rewards: Sequence[str] | None = None
+    """Instead of those of the benchmark."""
+    columns: Mapping[str, str] | None = None
+    """Where a file of questions has the parts of a task under other names."""
 
     def settings_of(self, *, benchmark: bool) -> dict[str, Any]:
-        return {
+        """The settings of the benchmark, or those of the agent, short forms included."""
+        short: dict[str, Any] = {}
+        if benchmark:
+            short |= {f"tasks.columns.{key}": name for key, name in (self.columns or {}).items()}
+            short |= {} if self.rewards is None else {"rewards.names": list(self.rewards)}
+        elif self.model is not None:
+            short |= model_settings(self.model)
+        return short | {
             key: value
             for key, value in self.settings.items()
             if ("." in key and key.partition(".")[0] in SECTIONS) == benchmark
         }
+
+    @property
+    def agent_or_chat(self) -> str | Agent | Callable[..., Any] | None:
+        """The agent; the one that passes questions on where only a model is named."""
+        return "chat" if self.agent is None and self.model is not None else self.agent
+
+
+def model_settings(model: str) -> dict[str, Any]:
+    """The options of an agent that `openai:NAME` stands for; a name alone is the model's kind."""
+    kind, colon, name = model.partition(":")
+    if not kind or (colon and not name):
+        raise BadParameter(f"model {model!r}; write KIND:NAME, such as openai:gpt-5-mini")
+    MODELS.get(kind)
+    return {"model": kind, **({"model_options.model": name} if colon else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +137,15 @@ class Plan:
 
 def plan_new(request: RunRequest) -> Plan:
     """The plan of a new run."""
-    if request.benchmark is None or request.agent is None:
-        raise BadParameter("name a benchmark and an agent, or a run to resume")
+    agent = request.agent_or_chat
+    if request.benchmark is None or agent is None:
+        raise BadParameter(
+            "name a benchmark and an agent, or a run to resume; a benchmark is a name, a TOML file "
+            "or a JSONL file of questions, and instead of an agent a model will do (openai:NAME)"
+        )
     return make_plan(
         find_benchmark(request.benchmark, request.settings_of(benchmark=True)),
-        choose_agent(request.agent, request.settings_of(benchmark=False)),
+        choose_agent(agent, request.settings_of(benchmark=False)),
         selection=request.tasks or "",
         repeats=1 if request.repeats is None else request.repeats,
         expect=request.expect,
@@ -131,13 +162,14 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
         raise BadRecord(
             f"run {manifest.run_id!r} is no run of `assay run`, so nothing of it can be resumed"
         )
-    options = {} if request.agent is not None else config["agent"]["options"]
+    agent = request.agent_or_chat
+    options = {} if agent is not None else config["agent"]["options"]
     settings = {**options, **request.settings_of(benchmark=False)}
     _check_secrets(settings, manifest.run_id)
     plan = make_plan(
         _benchmark(request, manifest),
         choose_agent(
-            config["agent"]["name"] if request.agent is None else request.agent,
+            config["agent"]["name"] if agent is None else agent,
             settings,
         ),
         selection=config["tasks"] if request.tasks is None else request.tasks,

@@ -46,6 +46,9 @@ def run(
     benchmark: str | Path | None = None,
     *,
     agent: str | Agent | Callable[..., Any] | None = None,
+    model: str | None = None,
+    rewards: Sequence[str] | None = None,
+    columns: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
     tasks: str | None = None,
     repeats: int | None = None,
@@ -80,7 +83,18 @@ def run(
     Raises `RunStopped` when the first `stop_after_errors` attempts (3, or what the benchmark's
     limits say; 0 for never) all failed alike, such as with a key that is refused.
     """
-    request = RunRequest(benchmark, agent, settings or {}, tasks, repeats, expect, focus)
+    request = RunRequest(
+        benchmark,
+        agent,
+        settings or {},
+        tasks,
+        repeats,
+        expect,
+        focus,
+        model=model,
+        rewards=rewards,
+        columns=columns,
+    )
     executor = find_executor(engine, address)
     with start(
         request,

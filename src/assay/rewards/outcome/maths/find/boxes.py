@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
+from assay.rewards.outcome.maths.find.phrasebook import BOOKS, fold
+
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _OPEN = re.compile(r"\s*\{")
 _UNBRACED = re.compile(r"[ \t]*([-+−]?(?!\\[bf]?box)(?:\\[a-zA-Z]+|[^\s$\\{}]){1,40})")
@@ -146,13 +148,19 @@ def _closing_brace(text: str, start: int, limit: int) -> int | None:
     return None
 
 
+def _is_or(plain: str) -> bool:
+    """Whether a short text has a word for "or", in any language."""
+    folded = fold(plain)
+    return any(book.pattern("alternatives").search(folded) for book in BOOKS)
+
+
 def _gap(between: str) -> Gap:
     """What kind of text stands between two boxes."""
     if "\n\n" in between.strip("\n $"):
         return "prose"
     plain = _MARKUP.sub(" ", between).strip()
     words = [word.lower() for word in _WORD.findall(plain)]
-    if "or" in words:
+    if "or" in words or _is_or(plain):
         return "or"
     if len(words) > 4 or _CONCLUDES.intersection(words):
         return "prose" if len(words) > 3 else "few_words"

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from assay.rewards.outcome.maths.find.announcements import is_sentence, link_ends, without_copula
+from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, books_for, fold
+
 LONGEST_CLAUSE = 600
 
-_SENTENCE_END = re.compile(r"[.!?](?=[\s\"'*$]|\\\]|\Z)|[。！？]|\n")
+_SENTENCE_END = re.compile(r"[.!?](?=[\s\"'*$]|\\\]|\Z)|[。！？؟]|\n")
 _NUMBER = re.compile(
     r"[-+−]?[$€£]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?"
 )
 _MATH_OPENS = re.compile(r"\$|\\[(\[]")
 _DOLLARS = re.compile(r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$")
 _MATH_CLOSES = {"\\(": "\\)", "\\[": "\\]"}
-_WORDS = re.compile(r"(?<![\\A-Za-z{])[A-Za-z]{2,}(?:'[a-z]+)?")
+_WORDS = re.compile(r"(?<![\\A-Za-z{])[A-Za-zÀ-ÿœŒЀ-ӿ\u0620-\u064a]{2,}(?:['’][a-zà-ÿ]+)?")
 _LABEL = re.compile(r"[A-Za-z][A-Za-z ]{2,40}[:：]\s")
 _NOT_PROSE = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi lim max min "
@@ -39,10 +43,7 @@ _IS_THE_ANSWER = re.compile(
     r"(?:answer|solution|result|value)s?\W*\Z",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(
-    r"(?<=[\w$)}\]%]),?\s+(?:and\s+not|but\s+not|not|rather\s+than|instead\s+of|because|since|but)\b",
-    re.IGNORECASE,
-)
+_RELATIVE = re.compile(r"(?<=[\d$}%)]),\s+which\s[^\d$]{1,200}\Z", re.IGNORECASE)
 _COPULA = re.compile(
     r"(?:\b(?:is|are|was|equals|equal\s+to|be|it's|becomes?|gives|obtain|get)\b"
     r"(?:\s+(?:exactly|equal\s+to|approximately|about|therefore|thus|then|just|simply|only|"
@@ -132,7 +133,7 @@ def is_bare(text: str) -> bool:
         return False
     words = (match[0].lower() for match in _WORDS.finditer(without_formulas(text)))
     prose = list(islice((word for word in words if word not in _NOT_PROSE), 4))
-    return len(prose) <= 3 and not _VERBS.intersection(prose)
+    return len(prose) <= 3 and not _VERBS.intersection(prose) and not is_sentence(text)
 
 
 def first_clause(text: str) -> str:
@@ -168,29 +169,133 @@ def last_clause(text: str) -> str:
     return ""
 
 
-def without_aside(clause: str) -> str:
+class AnswerText(NamedTuple):
+    """An answer as it is read, and the piece of its clause that it was read from."""
+
+    span: str
+    source: str
+
+
+def answer_in(
+    clause: str, books: tuple[Phrasebook, ...], *, denied: bool = False
+) -> AnswerText | None:
+    """The answer that a clause after "the answer is" gives; None if it only says what it is not."""
+    text = _after_contrast(clause, books, denied=denied)
+    if text is None:
+        return None
+    joined = _joined_alternatives(text, books)
+    if joined is not None:
+        return AnswerText(joined, text)
+    source = without_copula(without_aside(text, books)).strip()
+    span = without_wrapping(source)
+    if span and not is_bare(span):
+        stated = statement(text) or _only_number(text, books)
+        if stated is not None:
+            return AnswerText(stated, stated if stated in clause else text)
+    return AnswerText(span, span if span and span in clause else source)
+
+
+def _only_number(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
+    """The number of a clause that has just one, and no word that makes another of it."""
+    numbers = [match[0].strip() for match in _NUMBER.finditer(clause)]
+    if len(numbers) != 1 or any(book.pattern("operations").search(fold(clause)) for book in books):
+        return None
+    number = last_number(clause)
+    return number[0] if number is not None else None
+
+
+_BEFORE_VALUE = re.compile(r"[^\d$\\]{0,60}")
+
+
+def _after_contrast(clause: str, books: tuple[Phrasebook, ...], *, denied: bool) -> str | None:
+    """ "not 41 but 42" without what is denied; None where nothing else is said."""
+    folded = fold(clause)
+    head = _BEFORE_VALUE.match(folded)
+    denied = denied or any(
+        book.pattern("denying").search(head[0] if head is not None else "") for book in books
+    )
+    for book in books:
+        grows = book.language.code in ("ja", "ko")
+        turns = list(_raw_pattern(book, "contrasting").finditer(clause)) if denied or grows else []
+        if turns and clause[turns[-1].end() :].strip():
+            return clause[turns[-1].end() :]
+    return None if denied else clause
+
+
+def _joined_alternatives(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
+    """Values with a word for "or" between them, joined by "or"; None if there are none."""
+    for book in books:
+        words = _raw_pattern(book, "alternatives")
+        pieces = [without_wrapping(without_copula(piece)) for piece in words.split(clause)]
+        values = [value for value in map(_value_at_end, filter(None, pieces)) if value]
+        if len(values) > 1 and len(values) == len([piece for piece in pieces if piece]):
+            return " or ".join(values)
+    return None
+
+
+_PLAIN_VALUE = re.compile(
+    r"(?:\A|(?<=[\s(]))(?:\$[^$]+\$|\\\(.+?\\\)|[-+−]?\d[\d.,/]*(?:\s?%)?|\(?[A-H]\)?|\\[a-z]+\S*)\Z"
+)
+
+
+def _value_at_end(piece: str) -> str | None:
+    """The value that a short piece of text ends with ("la alternativa C"), or None."""
+    piece = piece.strip(" ,،，、")
+    if len(piece) > 80:
+        return None
+    match = _PLAIN_VALUE.search(piece)
+    words = _WORDS.findall(piece[: match.start()]) if match is not None else []
+    return match[0].strip() if match is not None and len(words) <= 3 else None
+
+
+@cache
+def _raw_pattern(book: Phrasebook, field: str) -> re.Pattern[str]:
+    """The pattern of a field for a text as it was written."""
+    return re.compile(book.pattern(field).pattern, re.IGNORECASE)
+
+
+def without_aside(clause: str, books: tuple[Phrasebook, ...]) -> str:
     """ "42, not 43" and "42 because it divides 84" without what follows the answer."""
-    aside = _ASIDE.search(clause)
-    if aside is None or not is_bare(clause[: aside.start()]):
-        return clause
-    return clause[: aside.start()]
+    for book in books:
+        for aside in _raw_pattern(book, "asides").finditer(clause):
+            head = clause[: aside.start()].rstrip(" ,،，、;—–-(（")
+            if _ENDS_IN_VALUE.search(head) and is_bare(head):
+                return head
+    return clause
+
+
+_ENDS_IN_VALUE = re.compile(r"[\d$)}\]%°!*²³√π]\Z|(?<![^\W\d_])[^\W\d_]\Z|\d[\w\s]{0,30}\Z")
 
 
 def statement(clause: str) -> str | None:
     """What the clause says the answer is: after its last "is", or its last formula."""
-    clause = _IS_THE_ANSWER.sub("", clause)
-    links = list(_COPULA.finditer(clause))
-    for match in reversed(links):
-        rest = without_wrapping(without_aside(clause[match.end() :]))
+    clause = _RELATIVE.sub("", _IS_THE_ANSWER.sub("", clause))
+    books = books_for(fold(clause))
+    links = [match.span() for match in _COPULA.finditer(clause)]
+    for start, end in sorted({*links, *link_ends(clause)}, reverse=True):
+        rest = without_wrapping(without_copula(without_aside(clause[end:], books)))
         if (
             rest
             and rest.lower() not in _REMARKS
             and is_bare(rest)
-            and (match[0][0].isalpha() or not _inside_math(clause, match))
+            and (clause[start].isalpha() or not _inside_math(clause, start))
         ):
-            return rest
+            return _joined_alternatives(clause[end:], books) or rest
+    return _last_formula(clause, books)
+
+
+def _last_formula(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
+    """The last formula of a clause, with those that "or" joins to it."""
     spans = list(formulas(clause))
-    return spans[-1].content.strip() if spans else None
+    if not spans:
+        return None
+    contents = [spans[-1].content.strip()]
+    for left, right in zip(spans[-2::-1], spans[:0:-1], strict=True):
+        between = clause[left.end : right.start]
+        if not any(_raw_pattern(book, "alternatives").search(between) for book in books):
+            break
+        contents.append(left.content.strip())
+    return " or ".join(reversed(contents))
 
 
 def last_number(clause: str) -> tuple[str, int] | None:
@@ -208,9 +313,9 @@ def is_plain_number(span: str) -> bool:
     return _NUMBER.fullmatch(span.strip(" $")) is not None
 
 
-def _inside_math(clause: str, link: re.Match[str]) -> bool:
+def _inside_math(clause: str, position: int) -> bool:
     """Whether a ":" or "=" belongs to a formula rather than to the sentence."""
-    return any(formula.start < link.start() < formula.end for formula in formulas(clause))
+    return any(formula.start < position < formula.end for formula in formulas(clause))
 
 
 def _without_stray_brackets(text: str) -> str:

@@ -1,23 +1,29 @@
 """Where the answer is in a response, by an explicit, ordered policy; the rule is recorded.
 
 A policy is a value: the rules in the order in which they are tried, and the limits that they keep.
-The first rule that finds a candidate decides; a candidate that the text negates, retracts or
-hides is refused, and no later rule is tried instead.
+The first rule that finds a candidate decides; a candidate that the text denies, doubts, quotes,
+takes back or hides is refused, and no later rule is tried instead.
 
-The response is model output, so every rule is linear in its length and reads from the end, nothing
-is executed, and an answer that the response itself hides, negates, takes back or sprays is refused.
+The response is model output, so every rule is linear in its length and reads from the end, and
+nothing is executed.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from assay.rewards.outcome.maths.find import clauses, hedges
+from assay.rewards.outcome.maths.find.announcements import last_announcement
 from assay.rewards.outcome.maths.find.boxes import has_box, last_answer
+from assay.rewards.outcome.maths.find.channels import final_text
+from assay.rewards.outcome.maths.find.hedges import Candidate
+from assay.rewards.outcome.maths.find.markup import seen_text
+from assay.rewards.outcome.maths.find.phrasebook import books_for, fold
 
 Rule: TypeAlias = Literal[
     "boxed",
@@ -35,9 +41,6 @@ class ExtractionPolicy:
     """The rules that may find an answer, in order, and their limits."""
 
     rules: tuple[Rule, ...] = get_args(Rule)
-    hidden_tags: tuple[str, ...] = ("think",)
-    """What stands inside tags whose names start like this (`<think>`, `<thinking>`) is not
-    part of the response: an answer that is only there is no answer."""
     max_boxes_in_a_row: int = 3
     """Different boxes with hardly a word between them: up to this many are a self-correction, of
     which the last counts; more are a spray of guesses, and none counts."""
@@ -67,28 +70,16 @@ POLICIES: Mapping[str, ExtractionPolicy] = MappingProxyType(
 """`default` also reads bare answers and the last statement; `anchored` wants the answer marked as
 one; `boxed` wants it in a box."""
 
-_TURN_END = re.compile(
-    r"<\|(?:im_start|im_end|endoftext|eot_id|end|end_of_text|start_header_id)\|>|<｜end▁of▁sentence｜>"
-)
-_ANSWER_LINK = re.compile(
-    r"""(?:s|S)?\b["'”*_]{0,4}\s{0,3}
-        (?:(?:to|of|for)\b[^.\n:=]{0,60}?)?
-        (?P<link>\s{0,3}\b(?:is|are|was|must\ be|should\ be|would\ be|will\ be|equals|becomes
-             |isn't|is\ not|could\ be|might\ be|may\ be|can\ be|can't\ be|cannot\ be)\b
-          | \s{0,3}[:=：])
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_HEADING = re.compile(r"[*_:：]{0,4}\s+(?=[$\\\d(\[{+−-]|\*\*)")
-_FOREIGN = re.compile(
-    r"(?:答案|正确答案)\s*(?:是|为|为：|：|:)|(?:Respuesta|Réponse|Antwort|Ответ|Resposta)\s*[:：]"
-    r"|respuesta(?: final)? es|réponse(?: finale)? est|Antwort(?: ist| lautet)|ответ(?: равен)?:"
-)
-_UNCOMMITTED = re.compile(r"(?:could|might|may|can) be\b|not\b|n't\b|cannot", re.IGNORECASE)
-_NOT_A_NUMBER = re.compile(r"\A(?:\w+\s+){0,2}(?:not|never|n't)\b.*\d", re.IGNORECASE | re.DOTALL)
+_ANSWER_TAG = re.compile(r"<(answer|final_answer|final-answer|ans)>", re.IGNORECASE)
 _HASH_LINE = re.compile(r"####[ \t]*([^\n#]{1,200})")
-_PHRASES_TRIED = 32
 _LONG_REFERENCE = 400
+_LONGEST_JSON = 20_000
+_ANSWER_KEYS = frozenset("answer final_answer finalanswer final result solution value".split())
+_OTHER_KEYS = frozenset(
+    "alternatives alternative candidates candidate options guesses guess others other "
+    "second_answer answer_2 answer2 backup fallback possible_answers".split()
+)
+_FENCED_JSON = re.compile(r"\A```(?:json)?\s*\n(?P<body>[^`]*)```\Z")
 _NO_ANSWER = "the response gives no answer"
 
 
@@ -97,10 +88,11 @@ def extract(response: str, policy: ExtractionPolicy = DEFAULT) -> Extraction:
 
     The first rule of the policy with a candidate decides.
     """
-    text = _visible_text(response, policy)
+    text = seen_text(final_text(response))
     if not text or text.isspace():
         hidden = bool(response) and not response.isspace()
-        return Extraction(None, "none", "everything is inside <think>" if hidden else _NO_ANSWER)
+        because = "everything is thought, or hidden from its reader" if hidden else _NO_ANSWER
+        return Extraction(None, "none", because)
     for rule in policy.rules:
         extraction = _RULES[rule](text, policy)
         if extraction is not None:
@@ -122,29 +114,11 @@ def reference_span(reference: str) -> str:
         if command:
             return rest.strip()
     if len(reference) > _LONG_REFERENCE:
-        place = _last_phrase(reference)
-        if place is not None:
-            clause = clauses.first_clause(reference[place[2] : place[2] + 2000])
+        announcement = last_announcement(reference)
+        if announcement is not None:
+            clause = clauses.first_clause(reference[announcement.end : announcement.end + 2000])
             return clauses.statement(clause) or clauses.without_wrapping(clause)
     return reference.strip()
-
-
-def _visible_text(response: str, policy: ExtractionPolicy) -> str:
-    """The response without what follows its end of turn and without hidden reasoning."""
-    # `rfind` is several times faster than `find` or `in` on long texts without a match.
-    text = response
-    if text.rfind("<|") >= 0 or "<｜" in text:
-        end = _TURN_END.search(text)
-        if end is not None:
-            text = text[: end.start()]
-    for tag in policy.hidden_tags:
-        closed = text.rfind(f"</{tag}")
-        if closed >= 0:
-            shut = text.find(">", closed, closed + len(tag) + 20)
-            text = text[shut + 1 if shut >= 0 else closed + len(tag) + 2 :]
-        if text.rfind(f"<{tag}") >= 0:
-            text = text[: text.find(f"<{tag}")]
-    return text
 
 
 def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
@@ -161,9 +135,7 @@ def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
     later = _phrase(after, policy) if "phrase" in policy.rules and after else None
     if later is not None and _contradicts(later.span, answer.span):
         return later
-    return _accept_or_refuse(
-        "boxed", answer.span, text[max(0, answer.start - 160) : answer.start], after
-    )
+    return _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
 
 
 def _contradicts(later: str | None, boxed: str) -> bool:
@@ -174,22 +146,25 @@ def _contradicts(later: str | None, boxed: str) -> bool:
 
 
 def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
-    start = text.rfind("<answer>")
-    if start < 0:
+    tags = list(_ANSWER_TAG.finditer(text)) if "<" in text else []
+    if not tags:
         return None
-    end = text.find("</answer>", start)
+    tag = tags[-1]
+    start = tag.end()
+    end = text.find(f"</{tag[1]}>", start)
     # A stop string at "</answer>" leaves the tag open.
-    inside = text[start + 8 : end if end >= 0 else len(text)].strip()
-    if not inside:
+    inside = text[start : end if end >= 0 else len(text)]
+    if not inside.strip():
         return Extraction(None, "answer_tag", "the answer tag is empty")
     span = clauses.without_wrapping(inside)
     if not clauses.is_bare(span):
         nested = _phrase(inside, policy)
+        if nested is not None and nested.span is None:
+            return Extraction(None, "answer_tag", nested.because)
         stated = nested.span if nested else clauses.statement(clauses.last_clause(inside))
         span = stated or span
-    return _accept_or_refuse(
-        "answer_tag", span, text[max(0, start - 160) : start], text[end + 9 :] if end >= 0 else ""
-    )
+    close = end + len(tag[1]) + 3 if end >= 0 else len(text)
+    return _accept_or_refuse("answer_tag", Candidate(text, tag.start(), close, span))
 
 
 def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:
@@ -203,52 +178,80 @@ def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     formula = any(char.isdigit() or char in "\\$" for char in span)
     if not span or not clauses.is_bare(span) or not (formula or not after or after.isspace()):
         return None
-    return _accept_or_refuse("hash", span, text[max(0, start - 160) : start], after)
+    return _accept_or_refuse("hash", Candidate(text, start, line.end(), span))
 
 
 def _phrase(text: str, _policy: ExtractionPolicy) -> Extraction | None:
-    place = _last_phrase(text)
-    if place is None:
+    record = _json_record(text)
+    if record is not None:
+        return _json_answer(*record)
+    announcement = last_announcement(text)
+    if announcement is None:
         return None
-    start, link, rest_at = place
-    clause = clauses.first_clause(text[rest_at : rest_at + 2000])
-    span = clauses.without_wrapping(clauses.without_aside(clause))
+    clause = clauses.first_clause(text[announcement.end : announcement.end + 2000])
+    if not clause.strip():
+        return Extraction(None, "phrase", "an answer is announced, but none follows")
+    if not announcement.commits:
+        return Extraction(None, "phrase", f"{announcement.link.strip()!r} does not commit")
+    books = books_for(fold(text[announcement.start : announcement.end + 300]))
+    answer = clauses.answer_in(clause, books, denied=announcement.denied)
+    if answer is None:
+        return Extraction(None, "phrase", "what follows says what the answer is not")
+    span = answer.span
     if not span:
         return Extraction(None, "phrase", "an answer is announced, but none follows")
-    if _UNCOMMITTED.search(link) or _NOT_A_NUMBER.match(clause):
-        return Extraction(None, "phrase", f"{link.strip()!r} does not commit to an answer")
-    if not clauses.is_bare(span):
-        number = clauses.last_number(clause)
-        span = clauses.statement(clause) or (number[0] if number is not None else span)
-    return _accept_or_refuse(
-        "phrase", span, text[max(0, start - 160) : start], text[rest_at + len(clause) :]
-    )
+    base = text.find(clause, announcement.end)
+    start = base + max(0, clause.rfind(answer.source))
+    end = start + len(answer.source)
+    candidate = Candidate(text, start, end, span, announced=announcement.start)
+    return _accept_or_refuse("phrase", candidate)
 
 
-def _last_phrase(text: str) -> tuple[int, str, int] | None:
-    """(start, linking words, end) of the last "answer is", "Answer:" or their like."""
-    end = len(text)
-    for _ in range(_PHRASES_TRIED):
-        at = max(text.rfind("nswer", 0, end), text.rfind("NSWER", 0, end))
-        if at < 0:
-            break
-        match = _ANSWER_LINK.match(text, at + 5)
-        if match is not None:
-            return max(0, at - 1), match["link"], match.end()
-        heading = _HEADING.match(text, at + 5)
-        if heading is not None and _starts_line(text, at):
-            return max(0, at - 1), ":", heading.end()
-        end = at
-    foreign = list(_FOREIGN.finditer(text[-2000:]))
-    if foreign:
-        shift = max(0, len(text) - 2000)
-        return shift + foreign[-1].start(), ":", shift + foreign[-1].end()
+def _json_record(text: str) -> tuple[object, str] | None:
+    """The JSON object that a text is, or ends with, and what stands before it."""
+    body = text.strip()
+    fenced = _FENCED_JSON.match(body) if body.startswith("```") else None
+    body = fenced["body"].strip() if fenced is not None else body
+    if not body.endswith(("}", "]")) or len(body) > _LONGEST_JSON:
+        return None
+    for start in (0, body.rfind("\n{") + 1, body.find('{"')):
+        if start >= 0 and body[start : start + 1] in ("{", "["):
+            try:
+                record = json.loads(body[start:])
+            except (ValueError, RecursionError):
+                continue
+            if _is_record(record):
+                return record, body[:start]
     return None
 
 
-def _starts_line(text: str, at: int) -> bool:
-    line = text[max(text.rfind("\n", 0, at) + 1, at - 40) : at - 1]
-    return line.strip(" *_#").lower() in ("", "final", "the", "the final", "correct")
+def _is_record(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(isinstance(item, dict) for item in value)
+    return isinstance(value, dict) and bool(value)
+
+
+def _json_answer(record: object, before: str) -> Extraction:
+    """The one answer that a JSON object gives."""
+    if isinstance(record, list) and len(record) == 1:
+        record = record[0]
+    if not isinstance(record, dict):
+        return Extraction(None, "phrase", "several JSON objects are no answer")
+    keys = {str(key).lower(): key for key in record}
+    answers = [keys[key] for key in keys if key in _ANSWER_KEYS]
+    if len(answers) > 1:
+        answers = [key for key in answers if "answer" in str(key).lower()]
+    if len(answers) != 1 or not _OTHER_KEYS.isdisjoint(keys):
+        return Extraction(None, "phrase", "the JSON object does not give one answer")
+    value = record[answers[0]]
+    if hedges.gives_up(before):
+        return Extraction(None, "phrase", "the response gives up")
+    if isinstance(value, list) and all(isinstance(item, (str, int, float)) for item in value):
+        value = ", ".join(map(str, value))
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return Extraction(None, "phrase", "the JSON object gives no answer")
+    span = clauses.without_wrapping(str(value))
+    return _accept_or_refuse("phrase", Candidate(span, 0, len(span), span))
 
 
 def _whole_text(text: str, policy: ExtractionPolicy) -> Extraction | None:
@@ -257,25 +260,27 @@ def _whole_text(text: str, policy: ExtractionPolicy) -> Extraction | None:
     span = clauses.without_wrapping(text)
     if not span or not clauses.is_bare(span) or span.count("\n") > 20:
         return None
-    if hedges.gives_up(text):
-        return Extraction(None, "whole_text", "the response gives up")
+    start = text.find(span)
     bare = span.strip("~")
-    return _accept_or_refuse("whole_text", span, *span.split(bare, 1) if bare else ("", ""))
+    if start < 0 or not bare:
+        start, bare = 0, span
+    start += span.find(bare)
+    candidate = Candidate(text, start, start + len(bare), span, weak=True)
+    return _accept_or_refuse("whole_text", candidate)
 
 
 def _last_statement(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     clause = clauses.last_clause(text)
-    if not clause or clause.endswith(("?", "？")):
+    if not clause or clause.endswith(("?", "？", "؟")):
         return None
     span = clauses.statement(clause)
     if not span or not any(char.isalnum() for char in span):
         return None
-    if hedges.gives_up(text):
-        return Extraction(None, "last_statement", "the response gives up")
-    if _NOT_A_NUMBER.match(span):
-        return Extraction(None, "last_statement", "the last statement says what it is not")
+    base = max(0, text.rfind(clause))
     position = clause.rfind(span)
-    return _accept_or_refuse("last_statement", span, clause[: max(0, position)], "")
+    start = base + max(0, position)
+    end = start + len(span) if position >= 0 else base + len(clause)
+    return _accept_or_refuse("last_statement", Candidate(text, start, end, span, weak=True))
 
 
 def _last_number(text: str, _policy: ExtractionPolicy) -> Extraction | None:
@@ -283,24 +288,20 @@ def _last_number(text: str, _policy: ExtractionPolicy) -> Extraction | None:
     number = clauses.last_number(clause) if clause and not clause.endswith(("?", "？")) else None
     if number is None:
         return None
-    if hedges.gives_up(text):
-        return Extraction(None, "last_number", "the response gives up")
     span, position = number
-    return _accept_or_refuse("last_number", span, clause[:position], clause[position + len(span) :])
+    start = max(0, text.rfind(clause)) + position
+    candidate = Candidate(text, start, start + len(span), span.rstrip(","), weak=True, picked=True)
+    return _accept_or_refuse("last_number", candidate)
 
 
-def _accept_or_refuse(rule: Rule, span: str, before: str, after: str) -> Extraction:
+def _accept_or_refuse(rule: Rule, candidate: Candidate) -> Extraction:
     """The candidate, unless the text around it or the candidate itself says that it is none."""
+    span = candidate.span
     if not span or span.isspace():
         return Extraction(None, rule, "the place for the answer is empty")
-    if hedges.is_negated_before(before) or hedges.is_struck_out(before, after):
-        return Extraction(None, rule, f"the text denies {_short(span)}")
-    if hedges.denies_itself(span):
-        return Extraction(None, rule, f"{_short(span)} says of itself that it is wrong")
-    if hedges.has_other_value_beside(span, before, after):
-        return Extraction(None, rule, f"{_short(span)} is one of several values on offer")
-    if hedges.is_retracted_after(after):
-        return Extraction(None, rule, f"{_short(span)} is taken back afterwards")
+    because = hedges.objection(candidate)
+    if because is not None:
+        return Extraction(None, rule, because.format(_short(span)))
     return Extraction(span, rule, f"{_short(span)} by {rule}")
 
 

@@ -1,68 +1,39 @@
-"""What a text says about its own answer: negated, taken back, given up, or one of several.
+"""What a text says about its own answer: denied, doubted, asked, quoted, taken back, or several.
 
-Every test looks at a bounded window beside the candidate, with patterns that cannot backtrack far,
-so the cost does not depend on the length of the response.
+Every rule is a row of `RULES`: a question that is asked of the words around a candidate, with the
+tables of the languages that they are written in. The words are those of bounded windows on both
+sides, so the cost does not depend on the length of the response.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, books_for, fold, without
 
 _WINDOW = 400
+_BESIDE = 160
 
-_NEGATED = re.compile(
-    r"""(?:
-        \b(?:not|never|neither|nor|cannot|can't|n't|isn't|aren't|wasn't|don't|doesn't)
-        (?:\s+(?:be|equal|to|equals|necessarily|simply|exactly|actually|definitely|
-            certainly|really|the|answer|value|an?))*
-      | \b(?:rather\s+than|instead\s+of|as\s+opposed\s+to|other\s+than|except(?:\s+for)?|
-            (?:any|every)thing\s+but|all\s+but)
-      | \brul(?:e|es|ed|ing)\s+out
-      | \bexclud(?:e|es|ed|ing)
-      | \b(?:not\s+(?:the\s+case|true|correct|right)|false|wrong|incorrect|doubt(?:ful)?)
-        \s+that\b[^.]{0,60}
-      | \\neq? | \\not\s*= | ≠ | !=
-    )\s*\Z""",
-    re.VERBOSE | re.IGNORECASE,
+_SENTENCE_START = re.compile(r"(?<!\W\w)(?<!\.\w)[.!?](?=[\s\"'*)»”])|[。！？؟]|\n\s*\n")
+_SENTENCE_END = re.compile(r"(?<!\W\w)[.!?](?=[\s\"'*)$»”」]|\Z)|[。！？؟]|\n")
+_CLOSERS = re.compile(r"(?:[\s$*_}\])\"'`~>”’»」』)]|\\[\])]|\\,)*")
+_FORMULA_LEAD = re.compile(r"(?:\$|\\\(|\\\[)[^$\n=]{0,60}=\s*\Z")
+_NEXT_VALUE = re.compile(r"[\d$\\,，、;；،(（]")
+_QUOTES = {"«": "»", "“": "”", "„": "“”", "「": "」", "『": "』", "‹": "›", "《": "》"}
+_JSON_VALUE = re.compile(r'"\s*:\s*"[^"]*\Z')
+_WHITE = re.compile(
+    r"\\(?:text)?color\s*\{\s*(?:white|transparent)\s*\}\s*\{?[\s$]*(?:\\\w+\{)*\Z|"
+    r"\\(?:cancel|xcancel|bcancel|sout|st)\s*\{[\s$]*\Z",
+    re.IGNORECASE,
 )
-_OPENERS = re.compile(r"(?:[\s$*_\"'“‘(:]|\\[\[(]|\\(?:text|mathrm|mathbf)\s*\{|\\[,;!: ]|\{)+\Z")
-_CLAUSE_BREAK = re.compile(r"[.!?]\s|\n\s*\n|[;:]\s")
-
-_RETRACTED = re.compile(
-    r"""\b(?:
-        (?:wait|hmm|oops|sorry|actually|hold\ on)[,.!\s—-]+(?:actually[,\s]+)?
-            (?:no\b|i\ (?:was|am)\ wrong|scratch|(?:that|it|this)(?:'s|\ is|\ was)
-               \ (?:wrong|incorrect|not\ (?:right|correct|true|it\b|the\ answer|[-+−]?\d)))
-      | scratch\ that | strike\ that
-      | (?:i|let\ me)\ take\ (?:that|it|this)\ back
-      | on\ second\ thoughts?
-      | i\ (?:was|am)\ (?:wrong|mistaken) | my\ mistake
-      | (?:ignore|disregard|forget)\ (?:that|this|it|(?:the|my)\ (?:above|previous|last)|
-            my\ answer)
-      | (?:that|this|it|which|answer)(?:'s|\ is|\ was)\ (?:actually\ |clearly\ )?
-            (?:wrong|incorrect|false|not\ (?:right|correct|true|(?:the|my)\ answer))
-    )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_DENIED_AT_ONCE = re.compile(
-    r"""\A(?:[\s$*_.,}\])"']|\\[\])])*
-        (?:is|was|are|would\ be|seems|looks)(?:\ (?:clearly|definitely|actually|certainly))?
-        \ (?:wrong|incorrect|false|(?:not|n't)\b|impossible)""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_GIVES_UP = re.compile(
-    r"""\b(?:
-        i\ (?:have\ to\ |must\ |will\ )?give\ up
-      | (?:i\ )?(?:do\ not|don't|cannot|can't|could\ not|couldn't)\ (?:really\ )?
-            (?:know|solve|determine|answer|figure|tell|find\ (?:the|an)\ answer)
-      | i\ (?:have\ no|haven't\ any)\ idea | no\ idea
-      | i(?:'m|\ am)\ (?:unable|not\ able)\ to
-    )\b(?!\s+(?:if|whether|how|why|what)\b)""",
-    re.VERBOSE | re.IGNORECASE,
-)
+_NOT_EQUAL = re.compile(r"(?:\\neq?|\\not\s*=|≠|!=)\s*(?:[$({\s]|\\[(\[])*\Z")
 _WRONG_INSIDE = re.compile(
     r"\b(?:is|was|are)?\s*(?:wrong|incorrect|not\s+(?:correct|right|the\s+answer))\b"
-    r"|\A(?:[\s${(]|\\text)*(?:not|never)\b(?:[\s${}(]|\\text|\\[,;: ])*[-+−]?[\d\\]",
+    r"|\A(?:[\s${(]|\\text)*(?:not|never)\b(?:[\s${}(]|\\text|\\[,;: ])*[-+−]?[\d\\]"
+    r"|\\(?:cancel|xcancel|bcancel|sout|st)\s*\{|\\color\s*\{\s*white",
     re.IGNORECASE,
 )
 _ALTERNATIVES = re.compile(
@@ -72,60 +43,357 @@ _SEVERAL = re.compile(
     r"[,;&]|\\(?:pm|mp|cup|lor|vee|\{)|±|∓|(?<![A-Za-z\\])(?:or|and|oder|ou)(?![A-Za-z])",
     re.IGNORECASE,
 )
-
-
-_OR_AFTER = re.compile(
-    r"[\s$)*]*or\s+(?:maybe\s+|perhaps\s+)?\$?([-+]?\d{1,20})(?![\d./%\\^])", re.IGNORECASE
+_ONE_GROUP = re.compile(r"[\s$]*(?:\\left)?[(\[][^()\[\]]*[)\]][\s$.]*\Z")
+"""One interval or one point, whose comma does not part two answers."""
+_VALUE_AFTER = re.compile(
+    r"[\s$(]*(?:([-+−]?\d{1,20})(?!\d|[./]\d|[%\\^])|\(?([A-Ha-h])\)?(?![\w']))"
 )
-_OR_BEFORE = re.compile(
-    r"(?<![\d./^])([-+]?\d{1,20})\$?,?\s+or\s+(?:maybe\s+|perhaps\s+)?[\s$]*\Z", re.IGNORECASE
+_VALUE_BEFORE = re.compile(
+    r"(?:(?<![\d./^A-Za-z_])([-+−]?\d{1,20})|(?<![\w'])\(?([A-H])\)?)[\s$,)，、،]*\Z"
+)
+_WORD = re.compile(r"(?<!\\)[^\W\d_]{3,}|\|")
+_SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!]")
+_CODE = re.compile(
+    r"\b(?:import \w+|def \w+\(|print\s*\(|sys\.\w+|return \w|console\.log|Traceback|"
+    r"(?:Syntax|Type|Value|Name|Runtime|Index|Key|ZeroDivision)Error|assert |File \")"
+    r"|;\s*\w+\.\w+\(",
 )
 
 
-def is_negated_before(before: str) -> bool:
-    """Whether the words just before a candidate deny it (`not \\boxed{42}`)."""
-    window = before[-160:]
-    if not window:
-        return False
-    breaks = [match.end() for match in _CLAUSE_BREAK.finditer(window)]
-    clause = window[breaks[-1] :] if breaks else window
-    trimmed = _OPENERS.sub("", clause)
-    return bool(trimmed) and _NEGATED.search(trimmed.replace("’", "'")) is not None
+@dataclass(frozen=True)
+class Candidate:
+    """A span that may be the answer, and where it stands in the text."""
+
+    text: str
+    start: int
+    end: int
+    span: str
+    announced: int | None = None
+    """Where the words that announce it start, if any do."""
+    weak: bool = False
+    """Whether nothing marks it as an answer."""
+    picked: bool = False
+    """Whether it is a number without the words beside it."""
+
+    @cached_property
+    def beside(self) -> str:
+        """The folded words just before the candidate, without the left side of its equation."""
+        window = self.text[max(0, self.start - _BESIDE) : self.start]
+        return fold(_FORMULA_LEAD.sub("", window))
+
+    @cached_property
+    def before(self) -> str:
+        """The folded beginning of its sentence, as far as no turn of thought ends it."""
+        window = self.text[max(0, self.start - _WINDOW) : self.start]
+        breaks = [match.end() for match in _SENTENCE_START.finditer(window)]
+        return without(fold(window[breaks[-1] :] if breaks else window), self.books, "affirming")
+
+    @cached_property
+    def after(self) -> str:
+        """The folded rest of its sentence, without what closes the candidate itself."""
+        window = self.text[self.end : self.end + _WINDOW]
+        start = _CLOSERS.match(window)
+        head = start.end() if start is not None else 0
+        end = _SENTENCE_END.search(window, head)
+        # A question mark belongs to the sentence that it ends.
+        rest = window[head : end.end() if end is not None else len(window)]
+        return without(fold(rest), self.books, "affirming")
+
+    @cached_property
+    def at_once(self) -> str:
+        """The part of `after` before the next value, comma or turn of thought."""
+        cut = _NEXT_VALUE.search(self.after)
+        head = self.after[: cut.start() if cut is not None else 60]
+        for book in self.books:
+            turn = book.pattern("turning").search(head)
+            head = head[: turn.start()] if turn is not None else head
+        return head
+
+    @cached_property
+    def later(self) -> tuple[str, ...]:
+        """What follows the candidate, folded: the first part of it, and the last."""
+        rest = self.text[self.end : self.end + _WINDOW]
+        if self.end + _WINDOW >= len(self.text):
+            return (without(fold(rest), self.books, "affirming"),)
+        last = self.text[max(self.end, len(self.text) - _WINDOW) :]
+        return tuple(without(fold(part), self.books, "affirming") for part in (rest, last))
+
+    @cached_property
+    def books(self) -> tuple[Phrasebook, ...]:
+        """The tables of the languages around the candidate."""
+        window = self.text[max(0, self.start - _WINDOW) : self.start]
+        return books_for(fold(f"{window} {self.text[self.end : self.end + _WINDOW]}"))
+
+    @cached_property
+    def stands_alone(self) -> bool:
+        """Whether no word, and nothing that says something, stands around the candidate."""
+        before = self.text[max(0, self.start - _WINDOW) : self.start]
+        after = self.text[self.end : self.end + _WINDOW]
+        if self.weak and _WORD.search(self.span):
+            return False
+        return not (_SAYS.search(before) or _SAYS.search(after))
+
+    def stands_beside(self, field: str, *, through_commas: bool = False) -> bool:
+        """Whether a phrase of a field stands right before the candidate."""
+        return any(
+            book.beside(self.beside, field, through_commas=through_commas) is not None
+            for book in self.books
+        )
+
+    def occurs(self, field: str, text: str) -> bool:
+        """Whether a phrase of a field occurs in a folded text."""
+        return any(book.pattern(field).search(text) is not None for book in self.books)
 
 
-def is_retracted_after(after: str) -> bool:
-    """Whether the text after a candidate takes it back or gives up."""
-    if not after or after.isspace():
-        return False
-    head = after[:_WINDOW].replace("’", "'")
-    if _DENIED_AT_ONCE.match(head):
+def is_struck_out(candidate: Candidate) -> bool:
+    """Whether the candidate is struck through, or has the colour of the page."""
+    before = candidate.text[max(0, candidate.start - 80) : candidate.start]
+    if _WHITE.search(before):
         return True
-    windows = [head] if len(after) <= _WINDOW else [head, after[-_WINDOW:].replace("’", "'")]
-    return any(_RETRACTED.search(text) or _GIVES_UP.search(text) for text in windows)
+    after = candidate.text[candidate.end : candidate.end + 20].lstrip("$ ")
+    return after.startswith("~~") and before.rstrip("$ ").endswith("~~")
 
 
-def has_other_value_beside(span: str, before: str, after: str) -> bool:
-    """Whether "or" and a different whole number stand right beside a whole number.
+def is_denied(candidate: Candidate) -> bool:
+    """Whether the words beside the candidate say that it is not the answer."""
+    if _NOT_EQUAL.search(candidate.text[max(0, candidate.start - 40) : candidate.start]):
+        return True
+    if candidate.stands_beside("denying"):
+        return True
+    for book in candidate.books:
+        pattern = book.pattern("denying_after")
+        grows = book.language.suffixed or not book.language.spaced
+        head = candidate.at_once[:30]
+        if (pattern.search(head) if grows else pattern.match(candidate.after)) is not None:
+            return True
+    return False
+
+
+def is_doubted(candidate: Candidate) -> bool:
+    """Whether its sentence doubts the candidate."""
+    for book in candidate.books:
+        doubts = [match.end() for match in book.pattern("doubting").finditer(candidate.before)]
+        if not doubts:
+            continue
+        if not any(
+            other.pattern("turning").search(candidate.before, doubts[-1])
+            for other in candidate.books
+        ):
+            return True
+    return candidate.occurs("doubting_after", candidate.after)
+
+
+def is_only_possible(candidate: Candidate) -> bool:
+    """Whether the words beside the candidate say no more than that it may be so."""
+    return candidate.stands_beside("possible", through_commas=True)
+
+
+def is_asked(candidate: Candidate) -> bool:
+    """Whether the sentence of the candidate is a question."""
+    after = candidate.after
+    if after.endswith(("?", "？", "؟")) and len(after) <= 60:
+        tail = candidate.text[candidate.end : candidate.end + 80]
+        starts = _CLOSERS.sub("", tail, count=1)[:1]
+        return "\n" not in tail[: tail.find(after[-1]) + 1] and not starts.isupper()
+    return candidate.occurs("asking_after", after[:60])
+
+
+def is_conditional(candidate: Candidate) -> bool:
+    """Whether the candidate is the answer under a condition that is not so."""
+    for book in candidate.books:
+        supposed = book.pattern("supposing").search(candidate.before)
+        if supposed is None:
+            continue
+        # Where verbs show no mood, a box commits to what it holds.
+        moods = book.language.code not in ("zh", "ja", "ko")
+        if not moods and candidate.announced is None and not candidate.weak:
+            continue
+        sentence = f"{candidate.before} {candidate.at_once}"
+        if book.pattern("unreal").search(sentence):
+            turn = book.pattern("turning").search(candidate.before, supposed.end())
+            if turn is None or not moods:
+                return True
+    return False
+
+
+def is_quoted(candidate: Candidate) -> bool:
+    """Whether the candidate stands in a quotation, or is reported as somebody else's."""
+    for book in candidate.books:
+        subject = book.beside(candidate.beside, "reporting", through_commas=True)
+        if subject is not None and book.at_end(subject.rstrip(" ,"), "own_voice") is None:
+            return True
+    place = candidate.start if candidate.announced is None else candidate.announced
+    line = max(candidate.text.rfind("\n", 0, place) + 1, place - _WINDOW)
+    before = candidate.text[line:place]
+    words = before.strip(" *_$([")
+    if not words:
+        return False
+    for opening, closings in _QUOTES.items():
+        at = before.rfind(opening)
+        if at >= 0 and not any(before.find(closing, at + 1) >= 0 for closing in closings):
+            return _is_more_than_the_span(candidate, before, at, closings)
+    if before.count('"') % 2 and not _JSON_VALUE.search(before):
+        return _is_more_than_the_span(candidate, before, before.rfind('"'), '"')
+    return False
+
+
+def _is_more_than_the_span(candidate: Candidate, before: str, at: int, closings: str) -> bool:
+    """Whether a quotation holds words beside the candidate, and is not all that the text says."""
+    after = candidate.text[candidate.end : candidate.end + _WINDOW]
+    ends = [place for place in map(after.find, closings) if place >= 0]
+    if not ends:
+        return False
+    around = before[:at].strip() or after[min(ends) + 1 :].strip(" .\n*_")
+    return bool(around) and (candidate.announced is not None or bool(before[at + 1 :].strip(" $*")))
+
+
+def is_example(candidate: Candidate) -> bool:
+    """Whether the candidate shows the form of an answer rather than an answer."""
+    if candidate.stands_beside("examples", through_commas=True):
+        return True
+    return candidate.occurs("examples_after", candidate.after[:60])
+
+
+def is_one_of_several(candidate: Candidate) -> bool:
+    """Whether the candidate is offered beside another value."""
+    if candidate.stands_beside("one_of", through_commas=True):
+        return True
+    if candidate.occurs("one_of_after", candidate.after[:60]):
+        return True
+    inside = fold(candidate.span[:80]).replace("\\text", "").strip(" {($")
+    if any(book.pattern("one_of").match(inside) for book in candidate.books):
+        return True
+    return _has_other_value_beside(candidate)
+
+
+def _has_other_value_beside(candidate: Candidate) -> bool:
+    """Whether "or" and another whole number or letter stand right beside such a candidate.
 
     Other forms are left alone: `\\boxed{\\frac12}` "or 0.5" says one thing twice.
     """
-    digits = span.lstrip("-+")
-    if not digits.isdecimal():
+    value = _plain_value(candidate.span)
+    if value is None:
         return False
-    signs = span[: len(span) - len(digits)]
-    value = int(digits[:40]) * (-1) ** signs.count("-")
-    beside = (_OR_BEFORE.search(before[-40:]), _OR_AFTER.match(after[:40]))
-    return any(match is not None and int(match[1]) != value for match in beside)
+    after = fold(candidate.text[candidate.end : candidate.end + 60]).lstrip(" .…,،，、$*)}\\]—-")
+    for book in candidate.books:
+        word = book.pattern("alternatives").match(after)
+        if word is not None:
+            other = _VALUE_AFTER.match(after, word.end())
+            if other is not None and _plain_value(other[1] or other[2] or "") != value:
+                return True
+        head = book.beside(candidate.beside, "alternatives")
+        if head is not None:
+            other = _VALUE_BEFORE.search(head.upper())
+            if other is not None and _plain_value(other[1] or other[2] or "") != value:
+                return True
+    return False
 
 
-def is_struck_out(before: str, after: str) -> bool:
-    """Whether Markdown strikes the candidate through."""
-    return after.lstrip("$ ").startswith("~~") and before.rstrip("$ ").endswith("~~")
+def _plain_value(span: str) -> int | str | None:
+    """The whole number or the letter that a span is, or None."""
+    text = span.strip(" ()")
+    if len(text) == 1 and text.isalpha():
+        return text.upper()
+    text = text.replace("−", "-")
+    digits = text.lstrip("-+")
+    if not digits.isdecimal():
+        return None
+    minus = text[: len(text) - len(digits)].count("-") % 2
+    return -int(digits[:40]) if minus else int(digits[:40])
+
+
+def is_retracted(candidate: Candidate) -> bool:
+    """Whether the text after the candidate takes it back or gives up."""
+    return any(
+        candidate.occurs(field, part)
+        for part in candidate.later
+        if part and not part.isspace()
+        for field in ("retracting", "giving_up")
+    )
+
+
+def is_given_up(candidate: Candidate) -> bool:
+    """Whether the text around an unmarked candidate says that its author has no answer."""
+    return candidate.weak and gives_up(candidate.text)
+
+
+def is_no_value(candidate: Candidate) -> bool:
+    """Whether an unmarked candidate is the name of a page, words to a grader, code or a cell."""
+    if not candidate.weak:
+        return False
+    line = candidate.text[candidate.text.rfind("\n", 0, candidate.start) + 1 :][:_WINDOW]
+    if (
+        line.lstrip().startswith("|")
+        or _CODE.search(line)
+        or _CODE.search(candidate.text[:_WINDOW])
+    ):
+        return True
+    for book in candidate.books:
+        if book.at_end(candidate.beside.rstrip(" $*_#"), "labels") is not None:
+            return True
+        if book.pattern("labels_after").match(candidate.after):
+            return True
+    around = fold(candidate.text[max(0, candidate.start - _WINDOW) : candidate.end + _WINDOW])
+    return candidate.occurs("grading", around)
+
+
+def is_another_value(candidate: Candidate) -> bool:
+    """Whether words beside a number that was picked from its sentence make another value of it."""
+    if not candidate.picked:
+        return False
+    return candidate.occurs("operations", candidate.beside[-40:]) or candidate.occurs(
+        "operations", candidate.after[:25]
+    )
+
+
+def is_unfinished(candidate: Candidate) -> bool:
+    """Whether the text stops before the sentence of the candidate ends."""
+    tail = candidate.text[candidate.end : candidate.end + _WINDOW].rstrip()
+    rest = _CLOSERS.sub("", tail, count=1)
+    last_words = fold(f"{candidate.span[-60:]} {rest}").rstrip(" $*_")
+    if candidate.end + _WINDOW < len(candidate.text) or "\n" in rest:
+        return False
+    if candidate.announced is None and not candidate.weak:
+        return False
+    if not rest or candidate.announced is not None:
+        return any(book.at_end(last_words, "trailing") is not None for book in candidate.books)
+    return not rest.endswith((".", "!", "。", "！", ")", '"', "”", "»", "*", "]", ":", "）"))
+
+
+RULES: tuple[tuple[Callable[[Candidate], bool], str], ...] = (
+    (is_struck_out, "the text strikes {} out"),
+    (is_denied, "the text denies {}"),
+    (is_doubted, "the text doubts {}"),
+    (is_only_possible, "the text does not commit to {}"),
+    (is_asked, "{} is part of a question"),
+    (is_conditional, "{} is the answer only under a condition"),
+    (is_quoted, "{} is quoted, not said"),
+    (is_example, "{} is an example of the form"),
+    (is_one_of_several, "{} is one of several values on offer"),
+    (is_retracted, "{} is taken back afterwards"),
+    (is_given_up, "the response gives up"),
+    (is_no_value, "{} is no value"),
+    (is_another_value, "words beside {} make another value of it"),
+    (is_unfinished, "the sentence of {} is unfinished"),
+)
+"""Every reason to refuse a candidate: the question, and what is said if it is so."""
+
+
+def objection(candidate: Candidate) -> str | None:
+    """Why the text does not offer the candidate as its answer; None if it does."""
+    if denies_itself(candidate.span):
+        return "{} says of itself that it is wrong"
+    if candidate.stands_alone:
+        return None
+    return next((because for asks, because in RULES if asks(candidate)), None)
 
 
 def gives_up(text: str) -> bool:
     """Whether the end of the text says that its author has no answer."""
-    return _GIVES_UP.search(text[-_WINDOW:].replace("’", "'")) is not None
+    tail = fold(text[-_WINDOW:])
+    books = books_for(tail)
+    tail = without(tail, books, "affirming")
+    return any(book.pattern("giving_up").search(tail) is not None for book in books)
 
 
 def denies_itself(span: str) -> bool:
@@ -140,4 +408,4 @@ def offers_alternatives(span: str) -> bool:
 
 def names_several(reference: str) -> bool:
     """Whether a reference itself may have several values, so that "or" in an answer is no hedge."""
-    return _SEVERAL.search(reference) is not None
+    return _SEVERAL.search(reference) is not None and _ONE_GROUP.match(reference) is None

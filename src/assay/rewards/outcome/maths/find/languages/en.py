@@ -1,0 +1,141 @@
+"""English."""
+
+from assay.rewards.outcome.maths.find.languages.language import Language
+
+ENGLISH = Language(
+    name="English",
+    code="en",
+    markers="the|is|answer|we|i|a|to|of|and",
+    nouns="answer|answers",
+    links="is equal to|is exactly|is therefore|is thus|is just|is simply|is|are|was|equals"
+    "|equal to|becomes|must be|should be|would be|will be",
+    fillers="would|were|gives|give|yields|solution|approach|method|attempt|leads|argument|here"
+    "|guess|is|are|be|being|was|equal|equals|to|the|a|an|that|it|this|answer|answers|value"
+    "|result|sum|number|option|choice|final|correct|right|my|our|your|simply|exactly|actually"
+    "|definitely|certainly|really|necessarily|just|as|say|says|conclude|claim|report|box|write"
+    "|put|get|of|for|in fact|been|have|always|ever|itself",
+    turning="but|however|yet|so|thus|hence|therefore|nevertheless|nonetheless|instead|then|still"
+    "|because|since|which gives|we get|we obtain|we find|confirms|shows that|rather",
+    contrasting="but rather|but",
+    denying="naive|erroneous|mistaken|flawed|bogus|previous|earlier|common mistake|common error"
+    "|common wrong|typical mistake|trap|not|never|neither|nor|cannot|can't|n't|isn't|aren't"
+    "|wasn't|don't|doesn't|won't|didn't|hasn't|haven't|weren't|hadn't|mustn't|needn't|wouldn't"
+    "|couldn't|shouldn't|can not|rather than|instead of|as opposed to|other than|except"
+    "|except for|anything but|everything but|all but|rule out|rules out|ruled out|ruling out"
+    "|exclude|excludes|excluded|excluding|not the case|not true|not correct|false|wrong"
+    "|incorrect|wrong to answer|wrong to|incorrect to|mistake to|mistaken to|error to|untrue"
+    "|far from|by no means|in no way|anything other than|hardly|it is false|avoid|reject|rejects"
+    "|rejected|discard|no way|nowhere near|under no circumstances|unable|impossible"
+    "|impossible for|not the case that|it cannot be|fails to|failed to|refuse to|tempted to"
+    "|tempting to",
+    denying_after="is wrong|is incorrect|is false|is not right|is not the answer|is impossible"
+    "|isn't right|isn't correct|isn't the answer|isn't it|is not it|is not the case|was wrong"
+    "|is out of the question|can be ruled out|is ruled out|cannot be right|cannot be correct"
+    "|can't be right|can't be correct|does not work|doesn't work|is a mistake|would be wrong"
+    "|would be incorrect|is not what|is definitely not|is certainly not|is clearly wrong"
+    "|is clearly not|is not possible|must be wrong|is definitely wrong|is invalid",
+    doubting="if only|hardly believe|hardly think|scarcely|can hardly|barely believe|doubt"
+    "|doubtful|unlikely|far from convinced|not convinced|not sure|unsure|not certain|uncertain"
+    "|sceptical|skeptical|hard to believe|cannot believe|can't believe|don't think|do not think"
+    "|don't believe|do not believe|wonder if|wonder whether|wondering|question whether"
+    "|questionable|it is false that|no proof that|no evidence that|no reason to believe"
+    "|improbable|implausible|not clear that|not clear whether|not true that|not the case that"
+    "|not obvious that|not proven that|i disagree|disagree that|whatever the answer may be",
+    doubting_after="is doubtful|is unlikely|seems unlikely|seems wrong|seems doubtful"
+    "|is questionable|looks wrong|i doubt it|i doubt that|but i doubt|i am not sure|i'm not sure"
+    "|but i'm unsure|not convinced|is what i doubt|i highly doubt|seems improbable|seems off"
+    "|is improbable|not at all certain|not certain|i am unsure|could not verify"
+    "|have not verified",
+    affirming="no doubt|without doubt|without a doubt|without any doubt|beyond doubt|not doubt"
+    "|beyond any doubt|undoubtedly|not only|no question|not hard to|not difficult to"
+    "|whether or not|not surprising|nothing but|none other than|no other than|do not doubt"
+    "|not unlikely|check whether|verify whether|determine whether|doubtless|not wrong"
+    "|not surprisingly|no less than|no more than|no fewer than|i don't know if you"
+    "|i do not know if you|don't know how|don't know why|decide whether|see whether|not just",
+    possible="suppose|assume|let us suppose|let us assume|if only|imagine|pretend|might think"
+    "|may think|could think|one might think|would think|some think|might say|might guess"
+    "|might answer|might expect|might conclude|say for instance|could be|might be|may be|can be"
+    "|maybe|perhaps|possibly|could|might|could also be|might also be|potentially|conceivably"
+    "|if i had to guess|wild guess|a guess would be|random guess|just guessing|guessing",
+    alternatives="or else|or maybe|or perhaps|or possibly|or alternatively|or|alternatively"
+    "|and maybe|maybe also|otherwise|and/or|if not|unless it is|else",
+    one_of="one of|any of|either of|some of|any one of|one among|among|somewhere in"
+    "|somewhere between|anywhere between|something like|a number like|at least one of"
+    "|one or more of",
+    one_of_after="one of these|one of them|one of those|take your pick|pick one|whichever"
+    "|choose one|either one|is acceptable|are acceptable|any of these|any of them|all possible"
+    "|are all possible|or something like|or something close|or so|give or take|more or less",
+    supposing="if|had|were|suppose|supposing|unless|assuming|provided|should",
+    unreal="would|would've|would have|wouldn't|could have|might have|had it been|were to",
+    reporting="said|says|say|claims|claimed|claim|wrote|writes|answered|replied|guessed|guesses"
+    "|thinks|thought|believes|believed|suggests|suggested|suggest|insists|insisted|argues|argued"
+    "|told me|tells me|asserts|asserted|proposes|proposed|according to|submitted|picked|chose"
+    "|marked|posted|announced",
+    own_voice="i|we|it|this|that|which|problem|equation|formula|theorem|one|question|x|you|so"
+    "|then|result|calculation|therefore|sum|function|statement|condition",
+    examples="e.g.|e. g.|eg|for example|for instance|such as|like|in the form|in the format"
+    "|of the form|in this form|in this format|in the style|formatted as|example|as in|template"
+    "|placeholder|sample|your answer as|your answer in|your final answer as|your final answer in"
+    "|write your answer|put your answer|like this|like so|something like",
+    examples_after="is an example|as an example|is the format|is the required format|for example"
+    "|for instance|is a placeholder|is just an example|is the expected format|in that format"
+    "|as the format|is how the answer should|is how you should|is only an example|once i have"
+    "|is a sample|when i have found|when i find|is a template|or whatever|replacing"
+    "|with the actual|where 42 is replaced|is merely an example",
+    retracting="overcounts|undercounts|double counts|double-counts|but this is wrong"
+    "|which is wrong|which is incorrect|but that is not|but it is not|but this is not|no, sorry"
+    "|sorry, it|sorry, i|no, it|scratch that|strike that|i take that back|i take it back"
+    "|take this back|take that back|let me take that back|on second thought|on second thoughts"
+    "|i was wrong|i am wrong|i'm wrong|i was mistaken|i am mistaken|i'm mistaken|my mistake"
+    "|my bad|ignore that|ignore this|ignore it|ignore the above|ignore my|disregard that"
+    "|disregard this|disregard the above|disregard my|disregard it|forget that|forget it"
+    "|forget this|forget my answer|that is wrong|that's wrong|this is wrong|it is wrong"
+    "|it's wrong|answer is wrong|this was wrong|it was wrong|answer was wrong|is not correct"
+    "|isn't correct|is not right|isn't right|is not true|is not the answer|not my answer"
+    "|i made a mistake|i made an error|made a mistake|made an error|i misread|i miscalculated"
+    "|i retract|i withdraw|wait, no|no, wait|oops|actually, no|actually no|correction:"
+    "|that can't be right|this can't be right|that cannot be right|this cannot be right"
+    "|hold on, no|sorry, that|i misspoke|that is false|this is false|that is not correct"
+    "|this is not correct|that is not right|this is not right|that is incorrect"
+    "|this is incorrect|proof is flawed|argument is flawed|solution is flawed"
+    "|reasoning is flawed|proof is wrong|answer is incorrect|i stand corrected|scrap that"
+    "|not so fast|he is wrong|she is wrong|they are wrong|he was wrong|she was wrong"
+    "|they were wrong|is mistaken|was mistaken|is not what i get|wait, that is|wait, that's"
+    "|wait, it|wait, i|i change my|changed my mind|on reflection|upon reflection|no, that's"
+    "|no, it is|no, it's",
+    giving_up="i give up|i have to give up|i must give up|i do not know|i don't know"
+    "|i cannot solve|i can't solve|i could not solve|i couldn't solve|cannot determine"
+    "|can't determine|could not determine|couldn't determine|i cannot answer|i can't answer"
+    "|cannot tell|can't tell|i could not decide|i cannot decide|can't decide|i cannot find"
+    "|could not find|couldn't find the answer|have no idea|no idea|i am unable|i'm unable"
+    "|unable to|i am not able|i'm not able|ran out of time|have no answer|no answer was found"
+    "|no answer can be|no final answer|no solution was found|have not found it|haven't found it"
+    "|i have no solution|cannot give a|can't give a|i cannot confirm|can't confirm|cannot verify"
+    "|can't verify|have not checked|haven't checked|not been able to|i can't help|i cannot help"
+    "|i cannot provide|i can't provide|cannot be determined|i could not finish|couldn't finish"
+    "|i must abstain|i abstain|i decline|i won't answer|i will not answer|i refuse|i was unable"
+    "|remains unsolved|i'm stuck|i am stuck|not solve this|not able to solve|cannot complete"
+    "|can't complete|not verified it|do not know the answer|don't know the answer"
+    "|i have no answer|could not verify|couldn't verify|no definite",
+    asides="though|although|even though|and not|but not|not|rather than|instead of|because|since"
+    "|but|which|whereas|despite|even if|contrary to|unlike|i hope|let me know|hope this",
+    labels="page|pages|p.|pp.|theorem|lemma|corollary|proposition|problem|problems|exercise"
+    "|question|line|chapter|section|figure|table|step|equation|eq.|part|item|no.|number #|#"
+    "|example|case|version|room|paragraph|footnote|appendix|slide|volume|lecture|task|puzzle"
+    "|case #|reference|definition|remark|note|unit|lesson|test|attempt|rule|axiom|§|code|error"
+    "|port|level|grade",
+    labels_after="given conditions|conditions|steps|pages|lines|attempts|minutes ago|characters"
+    "|points for|test cases|tests",
+    grading="grader|evaluator|full marks|full credit|award|mark this|mark it|score of|as correct"
+    "|count as|counts as|treat|treated as|equal to the reference|ground truth|tests passed"
+    "|expected answer|reference answer|rubric|reward|reviewer|checker|verifier|accept any",
+    operations="square|squared|root|cube|cubed|factorial|half|halves|twice|double|triple"
+    "|more than|less than|fewer than|greater than|times|plus|minus|hundredths|tenths|thousandths"
+    "|hundred|thousand|million|billion|trillion|dozen|base|power|percent of|at least|at most"
+    "|about|approximately|around|roughly|over|under|nearly|almost|above|below|reciprocal|inverse"
+    "|negative|opposite|multiple of|divisor of|modulo|quarter|third of|fraction|digits|exceeds"
+    "|instead of|other than|not|up to|between|log|sine|cosine|plus one|score|gross|hex|binary"
+    "|octal",
+    trailing="plus|minus|times|by|of|the|an|and|or|to|where|that|with|if|is|are|divided"
+    "|multiplied|over|from|than|when|because|which|for|as|we|then|so|equals|raised|modulo|mod",
+)
