@@ -14,7 +14,7 @@ from assay.cli.engines import engine_options, import_modules, stdout_kept_for_da
 from assay.cli.options import column_map, key_text, runs_option
 from assay.cli.summary import fail_unless_scored, print_run
 from assay.cli.terminal import number_text, progress_output
-from assay.errors import BadParameter, RunStopped
+from assay.errors import BadParameter, RunStopped, UsageError
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
@@ -146,6 +146,8 @@ def command(
     """
     import_modules(imports)
     executor = find_executor(engine, address)
+    if call_timeout is not None and any(text.startswith("model_timeout_s=") for text in settings):
+        raise UsageError("--call-timeout and --set model_timeout_s say the same; give one of them")
     request = RunRequest(
         benchmark=benchmark,
         agent=agent,
