@@ -1,7 +1,7 @@
 """Processes: listing a family, killing it, and having it end with the one that started it.
 
 Two kinds of process are started in Assay, and both use this module. A `ChildProcess`
-(`resources/child.py`) runs code that is not trusted to return: sympy, another project's gym, a
+(`resources/child.py`) runs code that is not trusted to return: another project's gym, a
 reward under audit or one that is tried in the viewer, the rewards of the server. A worker of
 `worker_pool` scores rows of a file by the thousand; it is a `ProcessPoolExecutor`'s, because its
 arguments and results are Python objects whose pickling the standard library does fastest, and
