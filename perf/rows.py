@@ -18,8 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -337,19 +339,32 @@ def through_server(rows: int, workers: int, folder: Path) -> DoorReport:
 
 
 def through_stream(rows: int, workers: int, folder: Path) -> DoorReport:
-    """One stream of lines."""
+    """One stream of lines, whose results are read while it is sent."""
     report = JsonReport("NDJSON")
     with served(workers, folder) as http:
-        lines = (json_line(number) + b"\n" for number in range(rows))
-        path = f"/v1/score?reward={REWARD}"
-        with http.stream("POST", path, content=lines, headers=NDJSON) as answer:
-            for number, line in enumerate(answer.iter_lines()):
+        connection = HTTPConnection(http.base_url.host, http.base_url.port, timeout=300)
+        connection.putrequest("POST", f"/v1/score?reward={REWARD}")
+        for name, value in (*NDJSON.items(), ("transfer-encoding", "chunked")):
+            connection.putheader(name, value)
+        connection.endheaders()
+        with ThreadPoolExecutor(1) as sender, closing(connection):
+            sending = sender.submit(_send_lines, connection, rows)
+            for number, line in enumerate(connection.getresponse()):
                 record = json.loads(line)
                 if "scores" not in record:
-                    report.missed.append(f"the stream ended: {line:.200}")
+                    report.missed.append(f"the stream ended: {line!r:.200}")
                     break
                 _check_score(report, number, score_from_record(record["scores"][REWARD]))
+            sending.result()
     return report
+
+
+def _send_lines(connection: HTTPConnection, rows: int) -> None:
+    for first in range(0, rows, REQUEST_ROWS):
+        numbers = range(first, min(rows, first + REQUEST_ROWS))
+        chunk = b"".join(json_line(number) + b"\n" for number in numbers)
+        connection.send(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+    connection.send(b"0\r\n\r\n")
 
 
 def through_trl(rows: int, workers: int, folder: Path) -> DoorReport:  # noqa: ARG001 - as every door

@@ -13,7 +13,7 @@ from assay.registry import reward
 from assay.runner.rescore import rescore
 from assay.schema.episode import StopReason
 from assay.schema.score import Abstained, Score, Scored
-from assay.scoring.missing_answer import score_missing_answer
+from assay.scoring.missing_answer import score_missing_answer, without_pay_for_a_crash
 from assay.scoring.scorer import Scorer
 from tests.runner.test_rollout import Doing, explode, play
 
@@ -104,6 +104,19 @@ PREDEFINED = (
 @pytest.mark.parametrize("name", PREDEFINED)
 def test_predefined_rewards_say_themselves_what_no_answer_is_worth(name: str) -> None:
     assert score_of(name, "step_limit") is None
+
+
+def test_a_crash_is_not_paid_as_the_answer_that_there_is_none() -> None:
+    scorer = Scorer("qa_f1_reward")
+    silence = scorer({"final_response": None, "answer": ""})
+    assert float(silence) == 1.0
+    score = without_pay_for_a_crash(scorer, silence, failure="ValueError: kaboom")
+    assert isinstance(score, Scored)
+    assert score.value == 0.0
+    assert score.because == "the agent gave no answer: agent_error: ValueError: kaboom"
+    asked = Scorer(asking)
+    paid = asked({"final_response": None})
+    assert without_pay_for_a_crash(asked, paid, failure=None) is paid
 
 
 def test_an_answer_that_is_not_in_the_record_is_no_zero() -> None:

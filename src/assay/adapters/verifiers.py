@@ -22,7 +22,7 @@ from typing import Any
 from assay.adapters.binding import MAX_ABSTAINED, Binding, Reward, StandIn, bind
 from assay.adapters.messages import read_completion
 from assay.adapters.tally import mean_of
-from assay.errors import NoScore, UsageError
+from assay.errors import BadParameter, NoScore, UsageError
 from assay.schema.message import field_of, text_of, tool_call
 from assay.schema.score import Abstained, Score
 
@@ -87,6 +87,11 @@ def group_function(
 def _rubric_binding(
     which: Reward, params: Mapping[str, Any] | None, columns: Mapping[str, str], abstained: StandIn
 ) -> Binding:
+    if abstained is None:
+        raise BadParameter(
+            "abstained=None raises, and the older rubric pays 0.0 for what raises; "
+            'take a number, or "mean"'
+        )
     return bind(
         which, params=params, columns=columns, abstained=abstained, max_abstained=MAX_ABSTAINED
     )

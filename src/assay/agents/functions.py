@@ -13,6 +13,7 @@ from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, cause_of
 from assay.registry.annotations import annotations_of
 from assay.resources.threads import call
+from assay.schema.action import arguments_json, tool_call_in
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
@@ -144,7 +145,7 @@ class FunctionAgent:
         self._transcript.add_observation(observation.text)
         arguments = self._arguments(observation, step)
         result = await call(self._function, *arguments, **self._options)
-        return recorded(as_action(result, observation), self._transcript)
+        return recorded(as_action(result, observation), observation, self._transcript)
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""
@@ -197,7 +198,7 @@ class _ObjectAgent:
         self._transcript.add_observation(observation.text)
         options = {"step": step} if self._with_step else {}
         result = await call(self._item.act, observation, **options)
-        return recorded(as_action(result, observation), self._transcript)
+        return recorded(as_action(result, observation), observation, self._transcript)
 
     async def close(self) -> None:
         """Close what the object has to close."""
@@ -205,12 +206,15 @@ class _ObjectAgent:
             await call(self._item.close)
 
 
-def recorded(action: Action, transcript: Transcript) -> Action:
+def recorded(action: Action, observation: Observation, transcript: Transcript) -> Action:
     """The action with the messages of its turn, where the agent itself reports none."""
     if action.messages:
         return action
+    request = tool_call_in(action.text, observation.tools or ())
     if action.answer is not None:
         transcript.add_reply(action.answer)
+    elif request is not None:
+        transcript.add_tool_call(request.name, arguments_json(request.inner), reply=action.text)
     elif not action.gave_up:
         transcript.add_call(action.text)
     return replace(action, messages=transcript.take_new())

@@ -47,13 +47,16 @@ class Transcript:
 
     def add_call(self, action: str, *, parameters: tuple[str, ...] = (), reply: str = "") -> None:
         """Add an action of the assistant; the next observation is its result."""
-        self._calls += 1
         call = parse_call(action)
-        function = (
-            {"name": "act", "arguments": f'{{"action": {quote(action)}}}'}
-            if call is None
-            else {"name": call.name, "arguments": _arguments(call, parameters)}
-        )
+        if call is None:
+            self.add_tool_call("act", f'{{"action": {quote(action)}}}', reply=reply)
+        else:
+            self.add_tool_call(call.name, _arguments(call, parameters), reply=reply)
+
+    def add_tool_call(self, name: str, arguments: str, *, reply: str) -> None:
+        """Add the call of a tool, its arguments as JSON; the next observation is its result."""
+        self._calls += 1
+        function = {"name": name, "arguments": arguments}
         self._pending = {"id": f"call_{self._calls}", "type": "function", "function": function}
         self.messages.append({"role": "assistant", "content": reply, "tool_calls": [self._pending]})
 

@@ -11,10 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
-from assay.cli.options import key_text, runs_option
+from assay.cli.options import column_map, key_text, runs_option
 from assay.cli.summary import fail_unless_scored, print_run
 from assay.cli.terminal import number_text, progress_output
-from assay.errors import BadParameter, RunStopped
+from assay.errors import BadParameter, RunStopped, UsageError
 from assay.ledger.run import Run
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress
@@ -29,6 +29,26 @@ from assay.runner.run import StartedRun, find_executor, start
     "--agent",
     metavar="NAME|FILE.py:NAME",
     help="Who acts: a name (`assay list agents`), or a class or function of your own.",
+)
+@click.option(
+    "--model",
+    metavar="KIND:NAME",
+    help="What the agent asks, such as openai:NAME; without --agent, questions go to it as they "
+    "are. Short for --set model=KIND --set model_options.model=NAME.",
+)
+@click.option(
+    "--reward",
+    "rewards",
+    metavar="NAME[,NAME]",
+    help="What scores, instead of the benchmark's own: a name, or FILE.py:NAME. The first is "
+    "primary.",
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="PART=COLUMN",
+    help="Where a file of questions has id, question, answer, or what a reward asks for.",
 )
 @click.option(
     "--set",
@@ -84,6 +104,9 @@ from assay.runner.run import StartedRun, find_executor, start
 def command(
     benchmark: str | None,
     agent: str | None,
+    model: str | None,
+    rewards: str | None,
+    columns: Sequence[str],
     settings: Sequence[str],
     tasks: str | None,
     repeats: int | None,
@@ -101,7 +124,10 @@ def command(
     repository: Path,
     as_json: bool,
 ) -> None:
-    """Run an agent on BENCHMARK: a name (`assay list benchmarks`) or a TOML file.
+    """Run an agent on BENCHMARK: a name (`assay list benchmarks`), a TOML file, or questions.
+
+    A JSONL file of questions needs no more: `question` (or prompt, problem, task) and `answer` (or
+    solution) in each line, with --reward for what scores the answers.
 
     The run is a folder under --runs. Stop it with Ctrl-C or kill it: every finished episode is
     kept, and --resume goes on. Progress is on stderr, the summary on stdout. An attempt that its
@@ -111,6 +137,8 @@ def command(
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
     assay run townsquare --agent rules --set observation_chars=4000 --set limits.steps=20
+    assay run questions.jsonl --model openai:NAME --reward math_equal_reward --workers 64
+    assay run questions.jsonl --agent mine.py:answer --reward qa_f1_reward
     assay run townsquare --agent my_agent.py:walk
     assay run townsquare --agent rules --engine ray --workers 8 --address auto
     assay run --resume 20260329-122135-d4b692
@@ -118,6 +146,8 @@ def command(
     """
     import_modules(imports)
     executor = find_executor(engine, address)
+    if call_timeout is not None and any(text.startswith("model_timeout_s=") for text in settings):
+        raise UsageError("--call-timeout and --set model_timeout_s say the same; give one of them")
     request = RunRequest(
         benchmark=benchmark,
         agent=agent,
@@ -129,6 +159,9 @@ def command(
         repeats=repeats,
         expect=_expectations(expect) if expect else None,
         focus=focus,
+        model=model,
+        rewards=None if rewards is None else [name.strip() for name in rewards.split(",")],
+        columns=column_map(columns),
     )
     with start(
         request,

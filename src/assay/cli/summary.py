@@ -15,6 +15,7 @@ from assay.ledger.run import Run
 from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
 
 SHOWN_ERRORS = 10
+SHOWN_TASKS = 200
 
 
 def print_run(run: Run, *, as_json: bool) -> RunSummary:
@@ -26,6 +27,8 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
         return summary
     console = output()
     console.print(_tasks(summary))
+    if len(summary.tasks) > SHOWN_TASKS:
+        console.print(f"… and {len(summary.tasks) - SHOWN_TASKS:,} more tasks; --json has all")
     console.print(_totals(summary))
     for failure in summary.errors[:SHOWN_ERRORS]:
         console.print(Text(plain(str(failure), 600), style=BAD), soft_wrap=True)
@@ -56,7 +59,7 @@ def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
 
 def _tasks(summary: RunSummary) -> Table:
     table = table_of("task", "domain", "n", ">mean", ">steps", "endings")
-    for row in sorted(summary.tasks, key=_place):
+    for row in sorted(summary.tasks, key=_place)[:SHOWN_TASKS]:
         endings = ", ".join(
             name if count == 1 and row.counts.n == 1 else f"{count} {name}"
             for name, count in row.endings.items()

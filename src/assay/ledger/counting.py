@@ -54,12 +54,12 @@ class AttemptSelection(Generic[A]):
 
     @property
     def replaced_zeros(self) -> int:
-        """Tasks and repeats whose `agent_error` was followed by an attempt that counts instead."""
+        """Tasks and repeats with an `agent_error` in the place of which another ending counts."""
         broken = {
             (attempt.task_id, attempt.repeat)
             for attempt in self.attempts.values()
             if attempt.stop_reason == "agent_error"
-            and self.final[attempt.task_id, attempt.repeat] is not attempt
+            and self.final[attempt.task_id, attempt.repeat].stop_reason != "agent_error"
         }
         return len(broken)
 

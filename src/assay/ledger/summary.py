@@ -89,7 +89,7 @@ class RunSummary:
 
     def to_record(self) -> dict[str, Any]:
         """The summary as plain JSON values."""
-        record = asdict(self)
+        record = {"mean": self.counts.mean, **asdict(self)}
         record["counts"]["error_rate"] = self.counts.error_rate
         for task, row in zip(record["tasks"], self.tasks, strict=True):
             task["counts"]["error_rate"] = row.counts.error_rate

@@ -256,6 +256,7 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
 ENVIRONMENTS: Registry[Callable[..., Any]] = Registry(
     "environment",
     {
+        "chat": "assay.envs.chat:Chat",
         "scienceworld": "assay.envs.text.scienceworld.environment:ScienceWorld",
         "alfworld": "assay.envs.text.alfworld.environment:AlfWorld",
         "webshop": "assay.envs.text.webshop.environment:WebShop",
@@ -271,6 +272,9 @@ AGENTS: Registry[Callable[..., Any]] = Registry(
         "scripted": "assay.agents.scripted:ScriptedAgent",
         "replay": "assay.agents.replay:ReplayAgent",
         "web_research": "assay.agents.research.agent:WebResearchAgent",
+        "chat": "assay.agents.chat:ChatAgent",
+        "http": "assay.agents.outside:HttpAgent",
+        "stdio": "assay.agents.outside:StdioAgent",
     },
 )
 

@@ -94,6 +94,11 @@ def admits(annotation: Any, value: Any) -> bool:
     return any(_admits_one(member, value) for member in _members(annotation))
 
 
+def names_none(annotation: Any) -> bool:
+    """Whether `None` stands in the annotation itself, as in `str | None`."""
+    return any(member is None or member is type(None) for member in _members(annotation))
+
+
 def _members(annotation: Any) -> Iterator[Any]:
     """The types of a union, each for itself; of `Annotated`, what is annotated."""
     origin = get_origin(annotation)

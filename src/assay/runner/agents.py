@@ -43,12 +43,23 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
 
     A wrong option is a `BadParameter`.
     """
+    if isinstance(agent, str):
+        agent, short = _outside(agent)
+        options = {**short, **options}
     item = AGENTS.get(agent) if isinstance(agent, str) else agent
     name = agent if isinstance(agent, str) else _name_of(agent)
     factory = agent_factory(item, name)
     nested = _nested(_read_options(factory, options))
     check_options(f"agent {name!r}", factory, nested)
     return AgentChoice(name, factory, nested)
+
+
+def _outside(agent: str) -> tuple[str, dict[str, Any]]:
+    """The agent's name, and the options that its short form stands for: a URL, `stdio:COMMAND`."""
+    if agent.startswith(("http://", "https://")):
+        return "http", {"url": agent}
+    scheme, colon, command = agent.partition(":")
+    return ("stdio", {"command": command}) if colon and scheme == "stdio" else (agent, {})
 
 
 def _name_of(agent: Any) -> str:

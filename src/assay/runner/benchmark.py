@@ -12,8 +12,13 @@ from typing import Any
 from assay.agents.protocol import EpisodeLimits
 from assay.errors import BadParameter, UnknownName, did_you_mean
 from assay.registry import BENCHMARKS, ENVIRONMENTS, REWARDS, SERVICES, TASKS, Registry
+from assay.registry.addresses import OWN
 from assay.registry.annotations import UNKNOWN, annotations_of, read_option
 
+QUESTIONS = (".jsonl", ".ndjson")
+"""Ends of the names of files that are a benchmark by their questions alone."""
+QUESTION_LIMITS: Mapping[str, float] = {"steps": 10, "step_s": 300.0, "episode_s": 600.0}
+"""An answer may take long, and with tools it may take several turns."""
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
 
@@ -24,6 +29,13 @@ class ComponentSpec:
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    value: Any = field(default=None, compare=False, repr=False)
+    """The object itself, where it was passed instead of named."""
+
+    def find(self, registry: Registry[Callable[..., Any]]) -> Callable[..., Any]:
+        """The object: the one that was passed, or the registered one."""
+        item: Callable[..., Any] = registry.get(self.name) if self.value is None else self.value
+        return item
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +107,14 @@ def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) 
     path = Path(name)
     if path.suffix == ".toml":
         return read_benchmark(_read_file(path), where=str(path), settings=settings)
+    if path.suffix in QUESTIONS:
+        return _question_file(path, settings or {})
     names = BENCHMARKS.names()
     if str(name) not in names:
         hint = did_you_mean(str(name), names, "`assay list benchmarks` shows all")
         raise UnknownName(
             f"no benchmark named {str(name)!r}; {hint}, "
-            "and a path that ends in .toml names a file of your own"
+            "and a path that ends in .toml or .jsonl names a file of your own"
         )
     file: object = BENCHMARKS.get(str(name))
     if not isinstance(file, Traversable):
@@ -108,6 +122,25 @@ def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) 
             f"benchmark {str(name)!r} is {file!r:.200}; a package offers the path of its TOML file"
         )
     return read_benchmark(_read_file(file), where=f"{name}.toml", settings=settings)
+
+
+def _question_file(path: Path, settings: Mapping[str, Any]) -> Benchmark:
+    """The benchmark that a file of questions is: they are asked in a conversation."""
+    if not settings.get("rewards.names"):
+        raise BadParameter(
+            f"{path} is a file of questions; say what scores the answers, such as --reward "
+            "math_equal_reward or qa_f1_reward (`assay list rewards`), or a function of your own "
+            f"({OWN})"
+        )
+    document = {
+        "name": path.stem,
+        "summary": f"the questions of {path.name}",
+        "tasks": {"source": "jsonl", "path": str(path.resolve())},
+        "environment": {"name": "chat"},
+        "rewards": {},
+        "limits": dict(QUESTION_LIMITS),
+    }
+    return read_benchmark(document, where=str(path), settings=settings)
 
 
 def read_benchmark(
@@ -287,4 +320,4 @@ def _service(table: _Table | None) -> Service | None:
     if table is None:
         return None
     name, shares = table.text("name"), table.texts("shares", [])
-    return Service(name, table.rest(), shares)
+    return Service(name, table.rest(), shares=shares)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
+from assay.agents.models.connections import shared_connections
 from assay.agents.protocol import Agent
 from assay.errors import AssayError, RunStopped
 from assay.ledger.run import Run
@@ -188,9 +189,9 @@ async def open_run_resources(
     benchmark = plan.benchmark
     async with running_service(benchmark) as base_url:
         options = fill_base_url(dict(benchmark.environment.options), base_url)
-        environment = ResourceSpec(benchmark.environment.name, options)
+        environment = ResourceSpec(benchmark.environment.name, options, benchmark.environment.value)
         try:
-            async with Pools(_limits(environment, workers)) as pools:
+            async with shared_connections(), Pools(_limits(environment, workers)) as pools:
                 yield RunResources(
                     environment=environment,
                     limits=benchmark.limits,

@@ -22,7 +22,7 @@ from assay.runner.recorder import EpisodeRecorder, RunResources
 from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode
 from assay.schema.observation import Observation
 from assay.schema.score import Score
-from assay.scoring.missing_answer import score_missing_answer
+from assay.scoring.missing_answer import score_missing_answer, without_pay_for_a_crash
 from assay.scoring.scorer import Scorer
 
 
@@ -140,15 +140,23 @@ async def score_episode(
     scores: list[Score] = []
     for scorer in scorers:
         score = _score_without_answer(scorer, episode)
-        scores.append(await _score_within(limit_s, scorer, columns) if score is None else score)
+        if score is None:
+            score = await _score_within(limit_s, scorer, columns)
+            if episode.stop_reason == "agent_error" and episode.final_response is None:
+                score = without_pay_for_a_crash(scorer, score, failure=_message_of(episode))
+        scores.append(score)
     return tuple(scores)
+
+
+def _message_of(episode: Episode) -> str | None:
+    return episode.failure.message if episode.failure else None
 
 
 def _score_without_answer(scorer: Scorer, episode: Episode) -> Score | None:
     """The score of an episode without an answer; `None` where the reward has to be called."""
     if episode.final_response is not None:
         return None
-    failure = episode.failure.message if episode.failure else None
+    failure = _message_of(episode)
     return score_missing_answer(scorer, stop_reason=episode.stop_reason, failure=failure)
 
 

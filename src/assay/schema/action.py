@@ -152,6 +152,16 @@ def read_arguments(inner: str) -> tuple[list[Any], dict[str, Any]] | None:
     return positional, named
 
 
+def arguments_json(inner: str) -> str:
+    """The arguments of a tool's call as chat APIs write them; verbatim if they cannot be read."""
+    arguments = read_arguments(inner)
+    if arguments is None:
+        return inner
+    positional, named = arguments
+    numbered = {f"argument_{index}": value for index, value in enumerate(positional)}
+    return json.dumps({**numbered, **named}, ensure_ascii=False)
+
+
 def _skip_space(text: str, at: int) -> int:
     space = _SPACE.match(text, at)
     return space.end() if space else at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,34 @@ from assay.schema.task import Task
 
 MAX_LINE_BYTES = 10_000_000
 IDS = ("id", "task_id")
-GOALS = ("goal", "task", "question", "prompt")
-ANSWERS = ("answer", "gold", "golden_answers")
+GOALS = ("goal", "task", "question", "prompt", "problem")
+ANSWERS = ("answer", "gold", "golden_answers", "solution")
 """Names under which files keep the parts of a task; the first that is there counts."""
+PARTS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(IDS, IDS),
+    **dict.fromkeys(GOALS, GOALS),
+    **dict.fromkeys(ANSWERS, ANSWERS),
+}
+"""By each of those names, the part that it is a name of."""
 
 
-def tasks(path: str | Path, *, limit: int | None = None) -> list[Task]:
+def tasks(
+    path: str | Path, *, limit: int | None = None, columns: Mapping[str, str] | None = None
+) -> list[Task]:
     """The tasks of the file, in its order; `limit` keeps the first so many.
 
-    A line needs an `id` and a `goal` (or another of the usual names); `answer` is the reference,
-    every other column becomes metadata, and a `metadata` object is merged into it.
+    A line needs a `goal` (or another of the usual names); `answer` is the reference, every other
+    column becomes metadata, and a `metadata` object is merged into it. A line without an `id` is
+    called by its number, `line.3`. `columns` says where else something is: `{"answer": "gold_2"}`.
     """
+    columns = dict(columns or {})
     if limit is not None and limit < 1:
         raise BadParameter(f"limit is a number of tasks from 1 up, not {limit!r}")
     tasks: list[Task] = []
     lines: dict[str, int] = {}
     for number, row in read_rows(Path(path)):
-        task = _task(row, f"{path}, line {number}")
+        where = f"{path}, line {number}"
+        task = task_of(rename_columns(row, columns, where), where, f"line.{number}")
         if task.id in lines:
             raise BadRecord(
                 f"{path}, line {number}: the id {task.id!r} is that of line {lines[task.id]} too; "
@@ -67,12 +78,32 @@ def _read_row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-def _task(row: dict[str, Any], where: str) -> Task:
+def rename_columns(
+    row: Mapping[str, Any], columns: Mapping[str, str], where: str
+) -> dict[str, Any]:
+    """The row with what `columns` names under the name that a task has for it."""
+    absent = [(name, column) for name, column in columns.items() if column not in row]
+    for name, column in absent:
+        raise BadRecord(
+            f"{where}: no column {column!r} for {name!r}; the columns there are: "
+            f"{', '.join(sorted(row)) or 'none'}"
+        )
+    parts = {name: PARTS.get(name, (name,)) for name in columns}
+    used = {*columns.values(), *(other for names in parts.values() for other in names)}
+    rest = {key: value for key, value in row.items() if key not in used}
+    return {**{parts[name][0]: row[column] for name, column in columns.items()}, **rest}
+
+
+def task_of(row: dict[str, Any], where: str, default_id: str) -> Task:
+    """The task of a row; `default_id` is for one that has none."""
     id_, goal, answer = (_first(row, names) for names in (IDS, GOALS, ANSWERS))
-    missing = [names[0] for names, value in ((IDS, id_), (GOALS, goal)) if value is None]
-    if missing:
+    id_ = default_id if id_ is None else id_
+    if goal is None:
         columns = ", ".join(sorted(row)) or "none"
-        raise BadRecord(f"{where}: no {missing[0]!r}; the columns there are: {columns}")
+        raise BadRecord(
+            f"{where}: no {GOALS[0]!r}, {', '.join(map(repr, GOALS[1:-1]))} or {GOALS[-1]!r}; the "
+            f"columns there are: {columns}"
+        )
     if isinstance(id_, bool) or not isinstance(id_, (str, int)) or str(id_) == "":
         raise BadRecord(f"{where}: an id is a text or a whole number, not {id_!r}")
     if not isinstance(goal, str):

@@ -61,8 +61,8 @@ class CliModel:
         timeout_s: float = CALL_S,
     ) -> None:
         self.timeout_s = check_timeout(timeout_s)
-        self._command = _words(command)
-        self._resume = _words(resume)
+        self._command = split_command(command)
+        self._resume = split_command(resume)
         if not self._command:
             raise BadParameter("the cli model needs a `command`")
         self._stale = tuple(stale)
@@ -139,14 +139,14 @@ class CliModel:
                 f"{command[0]} did not reply within {timeout_s:g} s", fatal=False
             ) from None
         finally:
-            await _kill_group(process)
+            await kill_group(process)
 
     def _clean(self, output: bytes) -> bytes:
         """The client's output without the value of any variable that is named like a secret."""
         return SecretMask(environment_secrets(self._environment)).bytes(output)
 
 
-def _words(command: str | Sequence[str]) -> list[str]:
+def split_command(command: str | Sequence[str]) -> list[str]:
     return shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
 
 
@@ -196,7 +196,7 @@ def _signal_group(process: Process) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-async def _kill_group(process: Process) -> None:
+async def kill_group(process: Process) -> None:
     """Kill the process group, and wait for its leader; what is left in its pipes is thrown away."""
     _signal_group(process)
     with suppress(TimeoutError):

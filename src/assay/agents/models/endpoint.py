@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import httpx
 import orjson
 
+from assay.agents.models.connections import Connections, connections_of_the_run
 from assay.errors import BadParameter, ModelError, PromptTooLong
 from assay.resources.backoff import Backoff, retry_after_s
-from assay.resources.loopback import is_loopback
 from assay.schema.secrets import SecretMask, secret_values
 
 T = TypeVar("T")
@@ -24,6 +24,8 @@ T = TypeVar("T")
 MAX_BYTES = 16_000_000
 """A longer response is not a reply; it is refused before it fills the memory."""
 EXCERPT_CHARS = 300
+POLITE_S = 0.5
+"""A server that asks to wait for at least so long is asked as often as the call's time allows."""
 NO_QUOTA = (
     b"insufficient_quota", b"quota_exceeded", b"exceeded your current quota",
     b"billing_hard_limit_reached", b"billing_not_active", b"credit balance is too low",
@@ -48,7 +50,9 @@ class RetryPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Response:
+class Response:
+    """What a server answered, without the key."""
+
     status: int
     headers: httpx.Headers
     content: bytes
@@ -82,7 +86,7 @@ class Endpoint:
         self.mask = SecretMask([secret, *secret_values(url)])
         """Takes the key out of whatever the server sends, and out of every message."""
         self._retry = retry or RetryPolicy()
-        self._client: httpx.AsyncClient | None = None
+        self._own = Connections()
 
     @property
     def public_url(self) -> str:
@@ -102,32 +106,43 @@ class Endpoint:
     async def post(self, body: Mapping[str, Any], *, timeout_s: float) -> bytes:
         """The content of the response with status 200, within `timeout_s` seconds in all.
 
-        429, 408, 5xx and failed connections are tried again while attempts and time last. A server
-        that is busy or slow then may not be so later; every other failure is fatal.
+        429, 408, 5xx and failed connections are tried again while attempts and time last; where
+        429 says when to come again, time alone decides, and every caller of the URL waits. A
+        server that is busy or slow then may not be so later; every other failure is fatal.
         """
         retry = self._retry
         attempts = retry.backoff.attempts
         deadline = retry.clock() + timeout_s
-        content = _encode(body)
+        content = encode(body)
         problem: _Problem | None = None
-        for attempt in range(1, attempts + 1):
+        gate = self._connections.gate(self._url)
+        attempt = 0
+        while attempt < attempts:
+            attempt += 1
             try:
                 async with asyncio.timeout(max(deadline - retry.clock(), 0.001)):
-                    response = await self._send(content)
+                    async with gate.request(retry.clock, retry.sleep) as turn:
+                        response = await self.send(content)
             except TimeoutError:
                 if problem is None:
                     self.fail(f"no complete reply within {timeout_s:g} s", fatal=False)
                 # A retry that ran out of time says less than what was wrong before it.
                 self._give_up(problem, attempt)
-            if isinstance(response, _Response) and response.status == 200:
+            if isinstance(response, Response) and response.status == 200:
                 return self._checked(response)
             problem = self._temporary_problem(response)
+            is_busy = isinstance(response, Response) and response.status == 429
+            if is_busy and (problem.wait_s or 0.0) >= POLITE_S:
+                attempts += 1
             wait = problem.wait_s
             if wait is None:
                 wait = retry.backoff.wait_s(attempt, retry.rng)
             if attempt == attempts or retry.clock() + wait >= deadline:
                 self._give_up(problem, attempt)
-            await retry.sleep(wait)
+            if is_busy:
+                gate.slow_down(turn, retry.clock() + wait)
+            else:
+                await retry.sleep(wait)
         raise BadParameter(f"a retry policy with attempts={attempts!r} sends nothing")
 
     def fail(self, problem: str, *, fatal: bool = True) -> NoReturn:
@@ -138,7 +153,7 @@ class Endpoint:
         text = f"{self.public_url}: {problem}"
         return self.mask.text(text)
 
-    def _checked(self, response: _Response) -> bytes:
+    def _checked(self, response: Response) -> bytes:
         """The content of a response that may be a reply; a web page is none."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind in ("text/html", "application/xhtml+xml"):
@@ -150,7 +165,7 @@ class Endpoint:
         # In words that are the same for one request and for six: messages are counted.
         self.fail(f"{problem.text} (gave up; requests sent: {sent})", fatal=problem.fatal)
 
-    def _temporary_problem(self, response: _Response | str) -> _Problem:
+    def _temporary_problem(self, response: Response | str) -> _Problem:
         """Why there is no reply; raises where asking again is of no use."""
         if isinstance(response, str):
             return _Problem(response)
@@ -163,28 +178,20 @@ class Endpoint:
         is_busy = response.status in (408, 429)
         return _Problem(text, fatal=not is_busy, wait_s=retry_after_s(response.headers))
 
-    async def close(self) -> None:
-        """Close the connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+    @property
+    def _connections(self) -> Connections:
+        return connections_of_the_run() or self._own
 
-    async def _send(self, body: bytes) -> _Response | str:
+    async def close(self) -> None:
+        """Close the connections that are not the run's."""
+        await self._own.close()
+
+    async def send(self, body: bytes) -> Response | str:
         """The response to one request, or as text why there is none."""
-        if self._client is None:
-            # The deadline of `post` covers connecting, sending and reading. Certificates are
-            # not loaded where there is nothing to verify: redirects are not followed.
-            self._client = httpx.AsyncClient(
-                timeout=None,  # noqa: S113 - see above
-                verify=self._url.scheme == "https",
-                # A proxy of the environment is for other machines, and would read the key.
-                trust_env=not is_loopback(self._url.host),
-            )
+        client = self._connections.client(self._url)
         headers = {**self._headers, "content-type": "application/json"}
         try:
-            async with self._client.stream(
-                "POST", self._url, content=body, headers=headers
-            ) as response:
+            async with client.stream("POST", self._url, content=body, headers=headers) as response:
                 received = bytearray()
                 async for chunk in response.aiter_bytes():
                     received += chunk
@@ -193,12 +200,12 @@ class Endpoint:
                 content = bytes(received)
                 # Before anything is cut or quoted: half a key would not be recognised.
                 content = self.mask.bytes(content)
-                return _Response(response.status_code, response.headers, content)
+                return Response(response.status_code, response.headers, content)
         except (httpx.TransportError, httpx.DecodingError) as error:
             return f"{type(error).__name__}: {error}"
 
 
-def _encode(body: Mapping[str, Any]) -> bytes:
+def encode(body: Mapping[str, Any]) -> bytes:
     """The body as JSON. What the fast encoder refuses (lone surrogates of a page) is escaped."""
     try:
         return orjson.dumps(body)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urljoin
 
 from assay.agents.models.calls import call_timeout_s, model_call
-from assay.agents.models.protocol import Model, Reply
+from assay.agents.models.make import make_model
+from assay.agents.models.protocol import Reply
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.research import page as pages
 from assay.agents.research.actions import ACTIONS, Decision, read_reply
 from assay.agents.research.options import ResearchOptions
 from assay.agents.research.prompt import messages_for_model, system_prompt, turn_prompt
 from assay.agents.transcript import Transcript
-from assay.errors import BadParameter
-from assay.registry import MODELS
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.task import Task
@@ -172,24 +168,6 @@ class WebResearchAgent(ResearchOptions):
             messages=self._transcript.take_new(),
             usage=reply.usage,
         )
-
-
-def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
-    """The model of that name with these options, or the model itself."""
-    if not isinstance(model, str):
-        if options:
-            raise BadParameter("`model_options` go with the name of a model, not with a model")
-        return model
-    factory = MODELS.get(model)
-    try:
-        inspect.signature(factory).bind(**options)
-    except TypeError as error:
-        names = ", ".join(inspect.signature(factory).parameters)
-        raise BadParameter(
-            f"model_options of model {model!r}: {error}; its options are: {names or 'none'}"
-        ) from error
-    instance: Model = factory(**options)
-    return instance
 
 
 def _with_absolute_url(call: ActionCall, base: str) -> ActionCall:

@@ -2,7 +2,7 @@
 
 A row says how a function is written, how many arguments it takes, its rule over the rationals,
 its rules over the real and the complex numbers, and what its arguments stand for. The reader, the
-arithmetic, the sample points and the second opinion all look here; a name that is in no row is an
+arithmetic and the sample points all look here; a name that is in no row is an
 unknown function.
 """
 
@@ -38,7 +38,8 @@ class FunctionRow:
     written: str
     """The ways to write it. `sin` is a word or a command; `\\tg` is a command only; `\\binom{}` is
     a command with as many braced arguments as the function takes; `sqrt[]` may have an index in
-    brackets; `_!` follows its argument, `_\\bmod_` stands between two, and `|_|` around one."""
+    brackets; `_!` follows its argument, `_\\bmod_` stands between two factors, `{_\\choose_}`
+    between the halves of a group, and `|_|` around one."""
     arity: tuple[int, int] = (1, 1)
     """The fewest and the most arguments."""
     exact: ExactRule | None = None
@@ -62,128 +63,125 @@ class FunctionRow:
     """Where one formula gives way to another: at zeros of the argument, where it is an integer,
     where the quotient of the two arguments is, where two arguments are equal, where the argument is
     1 or -1, or where it has a pole."""
-    sympy: str = ""
-    """What sympy calls it; without a name, sympy is not asked."""
 
 
 FUNCTIONS: Final[dict[str, FunctionRow]] = {
     "sin": FunctionRow(
         written="sin", real=decimals.sine, complex=complexes.sine,
-        inverse="arcsin", domain="angles", sympy="sin",
+        inverse="arcsin", domain="angles",
     ),
     "cos": FunctionRow(
         written="cos", real=decimals.cosine, complex=complexes.cosine,
-        inverse="arccos", domain="angles", sympy="cos",
+        inverse="arccos", domain="angles",
     ),
     "tan": FunctionRow(
         written=r"tan \tg", real=decimals.tangent, complex=complexes.tangent,
-        inverse="arctan", domain="angles", sympy="tan",
+        inverse="arctan", domain="angles",
     ),
     "cot": FunctionRow(
-        written=r"cot \ctg", reciprocal="tan", inverse="arccot", domain="angles", sympy="cot"
+        written=r"cot \ctg \cotg", reciprocal="tan", inverse="arccot", domain="angles"
     ),
     "sec": FunctionRow(
-        written="sec", reciprocal="cos", inverse="arcsec", domain="angles", sympy="sec"
+        written="sec", reciprocal="cos", inverse="arcsec", domain="angles"
     ),
     "csc": FunctionRow(
-        written="csc cosec", reciprocal="sin", inverse="arccsc", domain="angles", sympy="csc"
+        written="csc cosec", reciprocal="sin", inverse="arccsc", domain="angles"
     ),
     "arcsin": FunctionRow(
-        written="arcsin asin", real=decimals.arcsine, complex=complexes.arcsine, sympy="asin",
+        written=r"arcsin asin \Arcsin", real=decimals.arcsine, complex=complexes.arcsine,
         breaks="ones",
     ),
     "arccos": FunctionRow(
-        written="arccos acos", real=decimals.arccosine, complex=complexes.arccosine,
-        sympy="acos", breaks="ones",
+        written=r"arccos acos \Arccos", real=decimals.arccosine, complex=complexes.arccosine,
+        breaks="ones",
     ),
     "arctan": FunctionRow(
-        written="arctan atan arctg", real=decimals.arctangent, complex=complexes.arctangent,
-        sympy="atan", breaks="poles",
+        written=r"arctan atan arctg \Arctan", real=decimals.arctangent,
+        complex=complexes.arctangent, breaks="poles",
     ),
     "arccot": FunctionRow(
-        written="arccot acot", at_reciprocal="arctan", sympy="acot", breaks="zeros"
+        written=r"arccot acot \arcctg", at_reciprocal="arctan", breaks="zeros"
     ),
     "arcsec": FunctionRow(written="arcsec asec", at_reciprocal="arccos", breaks="ones"),
     "arccsc": FunctionRow(written="arccsc acsc", at_reciprocal="arcsin", breaks="ones"),
     "sinh": FunctionRow(
         written=r"sinh \sh", real=decimals.hyperbolic_sine, complex=complexes.hyperbolic_sine,
-        inverse="arsinh", sympy="sinh",
+        inverse="arsinh",
     ),
     "cosh": FunctionRow(
         written=r"cosh \ch", real=decimals.hyperbolic_cosine,
-        complex=complexes.hyperbolic_cosine, inverse="arcosh", sympy="cosh",
+        complex=complexes.hyperbolic_cosine, inverse="arcosh",
     ),
     "tanh": FunctionRow(
         written=r"tanh \th", real=decimals.hyperbolic_tangent,
-        complex=complexes.hyperbolic_tangent, inverse="artanh", sympy="tanh",
+        complex=complexes.hyperbolic_tangent, inverse="artanh",
     ),
-    "coth": FunctionRow(written="coth", reciprocal="tanh"),
-    "sech": FunctionRow(written="sech", reciprocal="cosh"),
-    "csch": FunctionRow(written="csch", reciprocal="sinh"),
+    "coth": FunctionRow(written=r"coth \cth", reciprocal="tanh", inverse="arcoth"),
+    "sech": FunctionRow(written="sech", reciprocal="cosh", inverse="arsech"),
+    "csch": FunctionRow(written="csch cosech", reciprocal="sinh", inverse="arcsch"),
     "arsinh": FunctionRow(
-        written="arcsinh arsinh asinh", real=decimals.inverse_sinh,
+        written=r"arcsinh arsinh asinh \arsh \Arsh", real=decimals.inverse_sinh,
         complex=complexes.inverse_sinh,
     ),
     "arcosh": FunctionRow(
-        written="arccosh arcosh acosh", real=decimals.inverse_cosh,
+        written=r"arccosh arcosh acosh \arch \Arch", real=decimals.inverse_cosh,
         complex=complexes.inverse_cosh,
     ),
     "artanh": FunctionRow(
-        written="arctanh artanh atanh", real=decimals.inverse_tanh,
+        written=r"arctanh artanh atanh \arth \Arth", real=decimals.inverse_tanh,
         complex=complexes.inverse_tanh,
     ),
     "arcoth": FunctionRow(written="arccoth arcoth acoth", at_reciprocal="artanh"),
     "arsech": FunctionRow(written="arcsech arsech asech", at_reciprocal="arcosh"),
     "arcsch": FunctionRow(written="arccsch arcsch acsch", at_reciprocal="arsinh"),
     "exp": FunctionRow(
-        written="exp", real=decimals.exponential, complex=complexes.exp, sympy="exp"
+        written="exp", real=decimals.exponential, complex=complexes.exp
     ),
     "ln": FunctionRow(
-        written="ln Ln", real=decimals.logarithm, complex=complexes.log, sympy="log"
+        written="ln Ln", real=decimals.logarithm, complex=complexes.log
     ),
     # Without a base it is decimal; the arithmetic makes both forms from ln.
-    "log": FunctionRow(written="log lg Log", arity=(1, 2), sympy="log"),
+    "log": FunctionRow(written="log lg Log", arity=(1, 2)),
     "lb": FunctionRow(written=r"\lb", real=decimals.binary_logarithm),
     # The arithmetic and the algebra read roots as powers.
-    "root": FunctionRow(written="sqrt[]", arity=_TWO, exact=rationals.root, sympy="root"),
+    "root": FunctionRow(written="sqrt[]", arity=_TWO, exact=rationals.root),
     "cbrt": FunctionRow(written="cbrt", real=decimals.cube_root),
     "abs": FunctionRow(
         written="abs |_| ||_||", exact=abs, real=abs, complex=complexes.absolute, cost=0,
-        sympy="Abs", breaks="zeros",
+        breaks="zeros",
     ),
     "sgn": FunctionRow(written="sgn", real=decimals.sign, cost=2, breaks="zeros"),
     "sign": FunctionRow(written="sign", real=decimals.sign, cost=2, breaks="zeros"),
     "floor": FunctionRow(
         written=r"floor \lfloor_\rfloor", exact=math.floor, real=decimals.floor,
-        domain="counters", cost=2, sympy="floor", breaks="integers",
+        domain="counters", cost=2, breaks="integers",
     ),
     "ceil": FunctionRow(
         written=r"ceil ceiling \lceil_\rceil", exact=math.ceil, real=decimals.ceiling,
-        domain="counters", cost=2, sympy="ceiling", breaks="integers",
+        domain="counters", cost=2, breaks="integers",
     ),
     "max": FunctionRow(
-        written="max", arity=_SEVERAL, exact=max, real=max, sympy="Max", breaks="order"
+        written="max", arity=_SEVERAL, exact=max, real=max, breaks="order"
     ),
     "min": FunctionRow(
-        written="min", arity=_SEVERAL, exact=min, real=min, sympy="Min", breaks="order"
+        written="min", arity=_SEVERAL, exact=min, real=min, breaks="order"
     ),
     "gcd": FunctionRow(written="gcd", arity=_ANY, exact=rationals.greatest_divisor),
     "lcm": FunctionRow(written="lcm", arity=_ANY, exact=rationals.least_multiple),
     "mod": FunctionRow(
         written=r"_\bmod_ _\mod_", arity=_TWO, exact=rationals.modulo, real=decimals.modulo,
-        domain="integers", sympy="Mod", breaks="ratios",
+        domain="integers", breaks="ratios",
     ),
     "factorial": FunctionRow(
         written="_!", exact=rationals.factorial, real=decimals.factorial, domain="naturals",
-        sympy="factorial",
     ),
     "double_factorial": FunctionRow(
         written="_!!", exact=rationals.double_factorial, real=decimals.double_factorial,
         domain="naturals",
     ),
     "binomial": FunctionRow(
-        written=r"\binom{} \dbinom{} \tbinom{}", arity=_TWO, exact=rationals.binomial,
-        real=decimals.binomial, domain="naturals", sympy="binomial",
+        written=r"\binom{} \dbinom{} \tbinom{} {_\choose_}", arity=_TWO, exact=rationals.binomial,
+        real=decimals.binomial, domain="naturals",
     ),
     # Worked out on matrices before anything is computed.
     "det": FunctionRow(written="det"),
@@ -195,20 +193,19 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantRow:
-    """One constant: the words and commands for it, its value, and what sympy calls it."""
+    """One constant: the words and commands for it, and its value."""
 
     written: str
     value: Complex | None
-    sympy: str
 
 
 CONSTANTS: Final[dict[ConstantName, ConstantRow]] = {
-    "pi": ConstantRow(written="pi", value=Complex(PI, ZERO), sympy="pi"),
+    "pi": ConstantRow(written="pi", value=Complex(PI, ZERO)),
     # The letters e and i are read as names first: they may be variables.
-    "e": ConstantRow(written="", value=Complex(E, ZERO), sympy="E"),
-    "i": ConstantRow(written="imath", value=complexes.IMAGINARY, sympy="I"),
+    "e": ConstantRow(written="", value=Complex(E, ZERO)),
+    "i": ConstantRow(written="imath", value=complexes.IMAGINARY),
     "infinity": ConstantRow(
-        written="infty infin infinity inf oo", value=None, sympy="oo"
+        written="infty infin infinity inf oo", value=None
     ),
 }  # fmt: skip
 
@@ -219,22 +216,25 @@ class OperatorRow:
 
     start: Decimal = ZERO
     combine: Callable[[Complex, Complex], Complex] | None = None
-    sympy: str = ""
 
 
 OPERATORS: Final[dict[OperatorName, OperatorRow]] = {
-    "sum": OperatorRow(start=ZERO, combine=complexes.add, sympy="Sum"),
-    "prod": OperatorRow(start=ONE, combine=complexes.multiply, sympy="Product"),
-    "int": OperatorRow(sympy="Integral"),
+    "sum": OperatorRow(start=ZERO, combine=complexes.add),
+    "prod": OperatorRow(start=ONE, combine=complexes.multiply),
+    "int": OperatorRow(),
     "lim": OperatorRow(),
 }
 
-_Form: TypeAlias = Literal["word", "command", "index", "braced", "after", "between", "around"]
+_Form: TypeAlias = Literal[
+    "word", "command", "index", "braced", "after", "between", "halves", "around"
+]
 
 
 def _form(spelling: str) -> _Form:
     if spelling.endswith("{}"):
         return "braced"
+    if spelling[0] == "{":
+        return "halves"
     if spelling.endswith("[]"):
         return "index"
     if spelling[0] == "_":
@@ -247,7 +247,7 @@ def _form(spelling: str) -> _Form:
 def _written(*forms: _Form) -> dict[str, str]:
     """The spellings of these forms, without their marks, to the functions that they write."""
     return {
-        spelling.strip("_[]{}").removeprefix("\\"): name
+        spelling.strip("[]{}").strip("_").removeprefix("\\"): name
         for name, row in FUNCTIONS.items()
         for spelling in row.written.split()
         if _form(spelling) in forms
@@ -263,6 +263,8 @@ SPELLINGS: Final = {**WORDS, **_written("command")}
 BRACED: Final = _written("braced")
 AFTER: Final = _written("after")
 BETWEEN: Final = _written("between")
+HALVES: Final = _written("halves")
+"""Commands between the halves of a group, to the functions that they write."""
 AROUND: Final = {
     opening.partition("_")[0].removeprefix("l"): name
     for opening, name in _written("around").items()

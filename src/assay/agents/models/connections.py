@@ -1,0 +1,115 @@
+"""What the endpoints of one run share: open connections, and how fast a server may be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+
+import httpx
+
+from assay.resources.loopback import is_loopback
+
+
+class RateGate:
+    """When a request may be sent to one URL; a refusal for too many slows all callers down.
+
+    After one nobody sends before the time that the server named, and then half as many requests
+    are under way at once; each round of replies allows one more.
+    """
+
+    def __init__(self) -> None:
+        self._resume_at = -math.inf
+        self._limit = math.inf
+        self._refusals = 0
+        self._under_way = 0
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @asynccontextmanager
+    async def request(
+        self, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
+    ) -> AsyncIterator[int]:
+        """One request is under way while the block lasts; the number is for `slow_down`."""
+        if (pause_s := self._resume_at - clock()) > 0:
+            await sleep(pause_s)
+        while self._under_way >= self._limit:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
+        self._under_way += 1
+        refusals = self._refusals
+        try:
+            yield refusals
+        finally:
+            self._under_way -= 1
+            if refusals == self._refusals:
+                self._limit += 1 / self._limit
+            self._wake()
+
+    def slow_down(self, sent_after: int, resume_at: float) -> None:
+        """A request was refused; those that were sent together with it count once."""
+        self._resume_at = max(self._resume_at, resume_at)
+        if sent_after == self._refusals:
+            self._refusals += 1
+            self._limit = max(1.0, (self._under_way + 1) // 2)
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+class Connections:
+    """HTTP clients by server, and gates by URL."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str, httpx.AsyncClient] = {}
+        self._gates: dict[str, RateGate] = {}
+
+    def client(self, url: httpx.URL) -> httpx.AsyncClient:
+        """The client for that server; deadlines are the caller's."""
+        key = f"{url.scheme}://{url.netloc.decode('ascii')}"
+        if key not in self._clients:
+            # Certificates are not loaded where there is nothing to verify: redirects are not
+            # followed. How many requests are under way at a time is for the caller to say.
+            self._clients[key] = httpx.AsyncClient(
+                timeout=None,  # noqa: S113 - see above
+                verify=url.scheme == "https",
+                # A proxy of the environment is for other machines, and would read the key.
+                trust_env=not is_loopback(url.host),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+            )
+        return self._clients[key]
+
+    def gate(self, url: httpx.URL) -> RateGate:
+        """The gate of that URL."""
+        return self._gates.setdefault(str(url), RateGate())
+
+    async def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
+            await client.aclose()
+
+
+_SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", default=None)
+
+
+@asynccontextmanager
+async def shared_connections() -> AsyncIterator[None]:
+    """Whatever is asked while the block lasts, by this task and those it starts, shares."""
+    connections = Connections()
+    token = _SHARED.set(connections)
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+        await connections.close()
+
+
+def connections_of_the_run() -> Connections | None:
+    """What this task shares with others; `None` outside of a run."""
+    return _SHARED.get()

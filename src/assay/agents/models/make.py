@@ -1,0 +1,29 @@
+"""A model by its name, with its options checked."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from assay.agents.models.protocol import Model
+from assay.errors import BadParameter
+from assay.registry import MODELS
+
+
+def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
+    """The model of that name with these options, or the model itself."""
+    if not isinstance(model, str):
+        if options:
+            raise BadParameter("`model_options` go with the name of a model, not with a model")
+        return model
+    factory = MODELS.get(model)
+    try:
+        inspect.signature(factory).bind(**options)
+    except TypeError as error:
+        names = ", ".join(inspect.signature(factory).parameters)
+        raise BadParameter(
+            f"model_options of model {model!r}: {error}; its options are: {names or 'none'}"
+        ) from error
+    instance: Model = factory(**options)
+    return instance

@@ -1,0 +1,204 @@
+"""Agents outside of this process, in any language: behind HTTP, or a program with JSON lines.
+
+Each turn sends one JSON object with `episode`, `step`, `task_id`, `question`, `observation` and
+`tools`, and takes one JSON value: a text, or an object with some of `action`, `answer`, `gave_up`,
+`think`, `messages`, `usage`; or `{"error": …}` for a failure of the agent, and
+`{"model_error": …}` for one of its model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import uuid
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import orjson
+
+from assay.agents.functions import recorded
+from assay.agents.models.cli import kill_group, split_command
+from assay.agents.models.endpoint import Endpoint, Response, encode, excerpt, read_key
+from assay.agents.protocol import Action, EpisodeLimits, as_action
+from assay.agents.transcript import Transcript
+from assay.errors import BadParameter, ModelError
+from assay.resources.backoff import retry_after_s
+from assay.schema.observation import Observation
+from assay.schema.task import Task
+
+LINE_BYTES = 10_000_000
+STDERR_CHARS = 2_000
+"""Kept of what a program writes to standard error, for the message when it fails."""
+
+
+class AgentFailed(Exception):
+    """The agent outside says that it failed, or shows it."""
+
+
+class _OutsideAgent:
+    """The turns of an episode as JSON objects; `_ask` sends one and returns the reply's bytes."""
+
+    name: str
+
+    def __init__(self) -> None:
+        self._task = Task(id="")
+        self._episode = ""
+        self._transcript = Transcript()
+
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:  # noqa: ARG002 - the protocol's
+        """Begin a fresh conversation, with an id of its own."""
+        self._task = task
+        self._episode = uuid.uuid4().hex
+        self._transcript = Transcript()
+
+    async def act(self, observation: Observation, *, step: int) -> Action:
+        """What the agent outside replies, as an action."""
+        self._transcript.add_observation(observation.text)
+        request = {
+            "episode": self._episode,
+            "step": step,
+            "task_id": self._task.id,
+            "question": self._task.goal,
+            "observation": observation.text,
+            "tools": None if observation.tools is None else list(observation.tools),
+        }
+        reply = _read_reply(await self._ask(encode(request)))
+        return recorded(as_action(reply, observation), observation, self._transcript)
+
+    async def _ask(self, request: bytes) -> bytes:
+        raise NotImplementedError
+
+
+def _read_reply(content: bytes) -> Any:
+    """The reply; raises `ModelError` or `AgentFailed` where it reports a failure or is none."""
+    try:
+        reply = orjson.loads(content)
+    except ValueError:
+        raise AgentFailed(f"the agent's reply is no JSON: {excerpt(content)}") from None
+    if isinstance(reply, dict) and reply.get("model_error"):
+        raise ModelError(excerpt(str(reply["model_error"])), fatal=bool(reply.get("fatal", True)))
+    if isinstance(reply, dict) and reply.get("error"):
+        raise AgentFailed(excerpt(str(reply["error"])))
+    return reply
+
+
+class HttpAgent(_OutsideAgent):
+    """An agent behind a URL: each turn is one POST.
+
+    With `token_env`, the value of that environment variable is sent as a bearer token. A server
+    that cannot be reached or refuses (4xx) is no zero of the agent's: the episode ends as
+    `model_error`. 5xx is the agent's own failure.
+    """
+
+    name = "http"
+
+    def __init__(self, *, url: str = "", token_env: str = "") -> None:
+        super().__init__()
+        if not url.startswith(("http://", "https://")):
+            raise BadParameter(f"url is {url!r}; it begins with http:// or https://")
+        token = read_key(token_env) if token_env else ""
+        if token_env and not token:
+            raise BadParameter(f"the environment variable {token_env!r} is not set")
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        self._endpoint = Endpoint(url, headers=headers, secret=token)
+
+    async def _ask(self, request: bytes) -> bytes:
+        response = await self._endpoint.send(request)
+        if not isinstance(response, Response):
+            self._endpoint.fail(f"the agent cannot be asked: {response}")
+        if response.status != 200:
+            self._refuse(response)
+        return response.content
+
+    def _refuse(self, response: Response) -> NoReturn:
+        text = f"status {response.status}: {excerpt(response.content)}"
+        if response.status >= 500 and retry_after_s(response.headers) is None:
+            raise AgentFailed(f"{self._endpoint.public_url}: {text}")
+        self._endpoint.fail(text, fatal=response.status not in (408, 429, 503))
+
+    async def close(self) -> None:
+        """Close the connections that are not the run's."""
+        await self._endpoint.close()
+
+
+class StdioAgent(_OutsideAgent):
+    """A program of any language: each turn is a line of JSON on its input and one on its output.
+
+    Each episode has a process of its own, started in the current folder with the first turn, and
+    killed with all that it started at the end. Standard error is for its own messages.
+    """
+
+    name = "stdio"
+
+    def __init__(
+        self, *, command: str | Sequence[str] = "", environment: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__()
+        self._command = split_command(command)
+        if not self._command or shutil.which(self._command[0]) is None:
+            program = self._command[0] if self._command else ""
+            raise BadParameter(
+                f"there is no program {program!r}; `command` is a program and its arguments, such "
+                "as 'node agent.js'"
+            )
+        self._environment = {**os.environ, **(environment or {})}
+        self._process: Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._errors = ""
+
+    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
+        """End the program of an earlier episode, and start one for this."""
+        await self.close()
+        await super().start(task, limits=limits)
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            limit=LINE_BYTES,
+            env=self._environment,
+            start_new_session=True,
+        )
+        self._reading = asyncio.create_task(self._keep_errors(self._process))
+
+    async def _keep_errors(self, process: Process) -> None:
+        while process.stderr is not None and (chunk := await process.stderr.read(65_536)):
+            self._errors = (self._errors + chunk.decode("utf-8", "replace"))[-STDERR_CHARS:]
+
+    async def _ask(self, request: bytes) -> bytes:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise AgentFailed("the program was not started")
+        with suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(request + b"\n")
+            await process.stdin.drain()
+        try:
+            line = await process.stdout.readline()
+        except ValueError:
+            problem = f"wrote a line of more than {LINE_BYTES:,} bytes"
+            raise AgentFailed(f"{self._command[0]} {problem}") from None
+        if not line.endswith(b"\n"):
+            await self._read_to_the_end()
+            words = excerpt(self._errors[-300:]) or "it wrote nothing to standard error"
+            status = process.returncode
+            raise AgentFailed(f"{self._command[0]} ended with status {status}: {words}")
+        return line
+
+    async def _read_to_the_end(self) -> None:
+        """Wait a moment for the status and the last words of a program that has ended."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                if self._process is not None and self._reading is not None:
+                    await asyncio.gather(self._process.wait(), asyncio.shield(self._reading))
+
+    async def close(self) -> None:
+        """Kill the program, and whatever it started."""
+        process, self._process = self._process, None
+        reading, self._reading = self._reading, None
+        if reading is not None:
+            reading.cancel()
+        if process is not None:
+            await kill_group(process)
