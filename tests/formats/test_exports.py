@@ -33,7 +33,7 @@ EPISODE = Episode(
     final_response="Paris",
     scores=(
         Scored(1.0, "the same", {"f1": 1.0, "em": None}, scorer="qa_f1_reward@1"),
-        Abstained("missing_reference", "none", ("acc",), scorer="math_equal_reward@1"),
+        Abstained("missing_reference", "none", ("acc",), scorer="math_equal_reward@2"),
     ),
     started_at="2026-01-01T00:00:00Z",
 )

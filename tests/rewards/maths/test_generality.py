@@ -82,6 +82,7 @@ MISSES = {
     ("x^2-5x+6>0", "x<2 or x>3"): "the same",
     ("|x-2|<=5", "[-3,7]"): "bars around more than a name are not solved",
     ("0,5", "1/2"): "may be a list of two",
+    ("3,14", "3.14"): "the reference may be a list of two",
     (r"\frac13(1,2,2)", r"\left(\frac13,\frac23,\frac23\right)"): "no factor before a tuple",
     (r"1.6 \times 10^{-19} \text{ C}", "1.6e-19"): "a single capital after a number is a name",
     ("12", "12 m^2"): "letters in plain text are units only beside a reference with a unit",

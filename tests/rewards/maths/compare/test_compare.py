@@ -13,7 +13,7 @@ EQUAL = [
     ("1{,}234", "1234", "TeX spelling of a thousands separator"),
     ("1000", "1 000", "a space may group digits by three"),
     ("1000.99", "1000,99", "a comma that cannot group is a decimal comma"),
-    ("0,111", "0.111", "nothing is grouped after a leading zero"),
+    ("0.111", "0,111", "nothing is grouped after a leading zero"),
     (r"3\frac{1}{2}", "3.5", "a mixed number"),
     ("3/2", "1 1/2", "a mixed number in plain text"),
     (r"\frac12", "1/2", "TeX takes single digits as arguments"),

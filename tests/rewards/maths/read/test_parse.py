@@ -47,7 +47,7 @@ X = Symbol("x")
         ("3:4", Ratio((Number(3), Number(4)), clock=False)),
         ("12:05", Ratio((Number(12), Number(5)), clock=True)),
         ("1, 2", Group("", (Number(1), Number(2)), "")),
-        ("1 or 2", Group("", (Number(1), Number(2)), "", alternatives=True)),
+        ("1 or 2", Group("", (Number(1), Number(2)), "", joint="or")),
         (r"\text{blue}", Text("blue")),
         (r"\text{4}", Number(4)),
         ("x_{12}", Symbol("x_12")),

@@ -15,7 +15,22 @@ from assay.rewards.outcome.maths.limits import (
 )
 
 Rational = int | Fraction
-RelationOp = Literal["=", "!=", "<", "<=", ">", ">=", "~", "in"]
+RelationOp = Literal[
+    "=",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "~",
+    "in",
+    "subset",
+    "superset",
+    "sim",
+    "cong",
+    "parallel",
+    "perp",
+]
 Bracket = Literal["(", "[", "{", ""]
 ConstantName = Literal["pi", "e", "i", "infinity"]
 OperatorName = Literal["sum", "prod", "int", "lim"]
@@ -149,8 +164,18 @@ class Group(Node):
     opening: Bracket
     items: tuple[Node, ...]
     closing: Literal[")", "]", "}", ""]
-    alternatives: bool = False
-    """The members are joined by `or`."""
+    joint: Literal["", "and", "or"] = ""
+    """The word that joins the members of a bare list, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Node):
+    """An interval that cannot be a pair: by its brackets, its ends, or where it stands."""
+
+    opening: Literal["(", "["]
+    low: Node
+    high: Node
+    closing: Literal[")", "]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +215,7 @@ def children(node: Node) -> tuple[Node, ...]:
     match node:
         case Add(parts) | Mul(parts) | Call(_, parts) | Apply(_, parts) | Ratio(parts):
             return parts
-        case Div(a, b) | Power(a, b) | Without(a, b):
+        case Div(a, b) | Power(a, b) | Without(a, b) | Span(_, a, b):
             return (a, b)
         case PlusMinus(term) | Degree(term) | Quantity(term):
             return (term,)
@@ -239,6 +264,31 @@ def expression(node: Node) -> Expr:
     if isinstance(node, Expr):
         return node
     raise UnreadableAnswer(f"{type(node).__name__.lower()} inside arithmetic")
+
+
+def is_label(name: str) -> bool:
+    """Whether a symbol is a run of capitals: a label such as HTT, or points of a figure."""
+    return len(name) > 1 and name.isalpha() and name.isupper()
+
+
+def as_interval(node: Node) -> Node:
+    """Two members in brackets as an interval, where they cannot be a pair; other nodes as is."""
+    match node:
+        case Group("(" | "[" as opening, (low, high), ")" | "]" as closing):
+            return Span(opening, low, high, closing)
+        case _:
+            return node
+
+
+def infinite_sign(node: Node) -> int:
+    """1 or -1 for either infinity, else 0."""
+    match node:
+        case Constant("infinity"):
+            return 1
+        case Mul((Number(value), Constant("infinity"))):
+            return 1 if value > 0 else -1
+        case _:
+            return 0
 
 
 def number(text: str) -> Number:

@@ -41,6 +41,7 @@ ToleranceKind: TypeAlias = Literal["digits", "exact", "relative"]
 PercentConvention: TypeAlias = Literal["either", "sign", "value", "strict"]
 UnitsConvention: TypeAlias = Literal["optional", "required"]
 OrderConvention: TypeAlias = Literal["free", "kept"]
+CommaConvention: TypeAlias = Literal["answer", "either", "never"]
 
 PARTS = ("acc",)
 EXTRAS = {"second_opinion": "sympy"}
@@ -58,6 +59,7 @@ def math_equal_reward(
     percent: PercentConvention = "either",
     units: UnitsConvention = "optional",
     list_order: OrderConvention = "free",
+    decimal_comma: CommaConvention = "answer",
     second_opinion: bool = False,
     **kwargs: Any,  # noqa: ARG001 - rows carry columns of other rewards
 ) -> Score:
@@ -68,7 +70,7 @@ def math_equal_reward(
     the comparator could not settle it. Further columns of the row are accepted and not looked at.
     """
     policy = _extraction_policy(extraction)
-    conventions = _conventions(tolerance, percent, units, list_order)
+    conventions = _conventions(tolerance, percent, units, list_order, decimal_comma)
     if second_opinion:
         # Imported only here: processes and event loops cost more than all the rest.
         from assay.rewards.outcome.maths.compare.second_opinion import require_sympy
@@ -109,6 +111,7 @@ def math_equal_reward_tool(
     percent: PercentConvention = "either",
     units: UnitsConvention = "optional",
     list_order: OrderConvention = "free",
+    decimal_comma: CommaConvention = "answer",
     second_opinion: bool = False,
 ) -> Score:
     """0.0 without a tool call, 0.1 with one and a wrong answer, 1.0 with one and the right answer.
@@ -124,6 +127,7 @@ def math_equal_reward_tool(
         percent=percent,
         units=units,
         list_order=list_order,
+        decimal_comma=decimal_comma,
         second_opinion=second_opinion,
     )
     if isinstance(score, Abstained):
@@ -221,17 +225,19 @@ def _conventions(
     percent: PercentConvention,
     units: UnitsConvention,
     list_order: OrderConvention,
+    decimal_comma: CommaConvention,
 ) -> AnswerConventions:
     for name, value, kind in (
         ("tolerance", tolerance, ToleranceKind),
         ("percent", percent, PercentConvention),
         ("units", units, UnitsConvention),
         ("list_order", list_order, OrderConvention),
+        ("decimal_comma", decimal_comma, CommaConvention),
     ):
         if value not in get_args(kind):
             choices = ", ".join(map(repr, get_args(kind)))
             raise BadParameter(f"{name} is {value!r}; choose one of {choices}")
-    return AnswerConventions(Tolerance(tolerance), percent, units, list_order)
+    return AnswerConventions(Tolerance(tolerance), percent, units, list_order, decimal_comma)
 
 
 def _extraction_policy(extraction: str | Sequence[str]) -> ExtractionPolicy:

@@ -24,6 +24,9 @@ class AnswerConventions:
     """`optional`: a unit on one side only is not compared; two units must agree, or convert."""
     list_order: Literal["free", "kept"] = "free"
     """Whether a list without brackets is a collection or a sequence."""
+    decimal_comma: Literal["answer", "either", "never"] = "answer"
+    """`answer`: `3,5` answers a reference `3.5`, while a reference `3,5` is a list; `1.234,56` is
+    none. `either`: also in a reference. `never`: a comma separates, or groups digits by three."""
 
 
 class AnswerComparison:

@@ -36,6 +36,7 @@ from assay.rewards.outcome.maths.compare.resolve import (
     kinds_in,
     settle,
     with_bound_names,
+    with_products,
     with_same_names,
 )
 from assay.rewards.outcome.maths.compare.shapes import comparison
@@ -53,15 +54,19 @@ from assay.rewards.outcome.maths.nodes import (
     Apply,
     Big,
     Builder,
+    Call,
     Expr,
     Group,
     Node,
     Number,
+    Power,
     Relation,
+    Span,
     Symbol,
     Union,
     Without,
     number,
+    walk,
 )
 from assay.rewards.outcome.maths.read.answers import read
 from assay.rewards.outcome.maths.read.clean import clean
@@ -69,6 +74,8 @@ from assay.rewards.outcome.maths.read.tokens import Token, scan
 
 DEFAULT: Final = AnswerConventions()
 _COMMA_DECIMAL: Final = re.compile(r"(-?)(\d{1,40}|\d{1,3}(?:\.\d{3}){1,10}),(\d{1,40})")
+_POINTS_GROUP: Final = re.compile(r"-?\d{1,3}(?:\.\d{3}){1,10},\d{1,40}")
+"""A comma after points that group digits, as in `1.234,56`, cannot separate members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +251,8 @@ def _compare_words(pair: _TextPair) -> Equality | None:
     expected = words.option(reference)
     if expected is not None:
         return _compare_option(pair, expected)
-    letters = words.choices(reference) if "," in reference else None
+    listed = "," in reference or words.is_selection(reference, prediction)
+    letters = words.choices(reference) if listed else None
     if letters is not None and letters == words.choices(prediction):
         return pair.equal("choice")
     phrase = words.plain(reference)
@@ -308,7 +316,7 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
         return pair.equal(rule)
     if budget.limit is not None:
         # Once other references have taken the row's steps, only a large answer is at fault.
-        if not _is_manageable(left) if starved else _is_manageable(right):
+        if not _is_manageable(left) if starved else _is_manageable(right) or _is_too_large(left):
             return pair.wrong("limit_prediction", budget.limit)
         return pair.not_understood("limit_gold", budget.limit)
     if Big in kinds and Big not in kinds_in(left) and is_unevaluated(_stated_value(right)):
@@ -321,6 +329,8 @@ def _settled(left: Node, right: Node, kinds: frozenset[type]) -> tuple[Node, Nod
     if Apply in kinds:
         functions = functions_in(left, right)
         left, right = settle(left, functions), settle(right, functions)
+    if Symbol in kinds:
+        left, right = with_products(left, right)
     if Big in kinds:
         left, right = with_bound_names(left), with_bound_names(right)
     if not kinds.isdisjoint((Symbol, Apply)):
@@ -346,21 +356,29 @@ def _is_manageable(node: Node) -> bool:
     return True
 
 
+def _is_too_large(node: Node) -> bool:
+    """Whether the answer meets a limit by itself, whatever it is compared with."""
+    budget = WorkBudget()
+    try:
+        for part in walk(node):
+            if isinstance(part, (Power, Call, Big)):
+                rational(part, budget)
+    except TooLarge:
+        return True
+    return False
+
+
 def _reread(pair: _TextPair, tokens: list[Token], reference_tokens: list[Token]) -> Equality | None:
     """The comparison under the other reading of a comma: a separator, or a decimal point."""
-    for text, others, swapped in (
-        (pair.prediction, reference_tokens, False),
-        (pair.reference, tokens, True),
-    ):
-        match = _COMMA_DECIMAL.fullmatch(clean(text))
-        pointed = len(others) < 4 and any("." in token.text for token in others)
-        if match is None or not pointed:
-            continue
-        grouped = len(match[3]) == 3 and len(match[2]) <= 3 and match[2] != "0"
-        if not grouped:
-            decimal = scan(f"{match[1]}{match[2].replace('.', '')}.{match[3]}")
-            left, right = (others, decimal) if swapped else (decimal, others)
-            return _compare_nodes(pair, read(left), read(right))
+    convention = pair.conventions.decimal_comma
+    if convention != "never":
+        decimal = _with_point(pair.prediction, reference_tokens)
+        if decimal is not None:
+            return _compare_nodes(pair, read(decimal), read(reference_tokens))
+        if convention == "either" or _POINTS_GROUP.fullmatch(pair.reference):
+            decimal = _with_point(pair.reference, tokens)
+            if decimal is not None:
+                return _compare_nodes(pair, read(tokens), read(decimal))
     if not any(token.kind == "grouped" for token in (*tokens, *reference_tokens)):
         return None
     try:
@@ -370,12 +388,22 @@ def _reread(pair: _TextPair, tokens: list[Token], reference_tokens: list[Token])
     return _compare_nodes(pair, nodes[0], nodes[1])
 
 
+def _with_point(text: str, others: list[Token]) -> list[Token] | None:
+    """The tokens of `3,5` as 3.5, where the other side is one number with a decimal point."""
+    match = _COMMA_DECIMAL.fullmatch(clean(text))
+    pointed = len(others) < 4 and any("." in token.text for token in others)
+    if match is None or not pointed:
+        return None
+    grouped = len(match[3]) == 3 and len(match[2]) <= 3 and match[2] != "0"
+    return None if grouped else scan(f"{match[1]}{match[2].replace('.', '')}.{match[3]}")
+
+
 def _kind(node: Node) -> str:
     """The code of the comparison that failed, by the shape of the reference."""
     match node:
         case Group(opening):
             return {"": "list", "{": "set"}.get(opening, "tuple")
-        case Union() | Without() | Builder():
+        case Span() | Union() | Without() | Builder():
             return "interval"
         case _:
             return type(node).__name__.lower()

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
-from assay.rewards.outcome.maths.compare.relations import NamedValue, same_label, statement
+from assay.rewards.outcome.maths.compare.relations import (
+    NamedValue,
+    order_of_names,
+    same_label,
+    statement,
+)
 from assay.rewards.outcome.maths.compare.resolve import has_signs, variants
 from assay.rewards.outcome.maths.compute.points import value_of
 from assay.rewards.outcome.maths.limits import TooLarge
@@ -23,11 +28,13 @@ def same_members(prediction: Node, reference: Node, comparison: AnswerComparison
     """
     shape, reference_shape = _shape(prediction), _shape(reference)
     shapes = {shape, reference_shape}
+    if _are_numbered(prediction, reference) or _are_numbered(reference, prediction):
+        return _same_numbered(prediction, reference, comparison)
+    if not _same_names(prediction, reference, comparison):
+        return None
     left, right = _without_labels(
         _items(prediction, shape), _items(reference, reference_shape), comparison
     )
-    if not _same_names(prediction, reference, comparison):
-        return None
     if "one" in shapes:
         if len(left) == len(right) == 1 and "tuple" not in shapes:
             nested = "set" in shapes and _is_set(left[0] if shape == "set" else right[0])
@@ -35,12 +42,9 @@ def same_members(prediction: Node, reference: Node, comparison: AnswerComparison
         if Matrix not in (type(prediction), type(reference)):
             return None
         return _same_vector(prediction, reference, comparison)
-    if shapes == {"tuple", "set"}:
-        return None
-    if shapes == {"tuple"} and not _same_brackets(prediction, reference, comparison):
-        return None
     if "tuple" in shapes:
-        return "tuple" if same_in_order(left, right, comparison) else None
+        same = _may_be_tuples(prediction, reference, comparison)
+        return "tuple" if same and same_in_order(left, right, comparison) else None
     ordered = comparison.conventions.list_order == "kept" and shapes == {"list"}
     if ordered or _in_step(prediction, reference):
         return "list" if same_in_order(left, right, comparison) else None
@@ -141,6 +145,9 @@ def _values(items: list[Node], comparison: AnswerComparison | None) -> list[Node
             named = statement(item, None if comparison is None else comparison.same)
         values.append(item if named is None else named.value)
         labels.append(None if named is None else named.label)
+    order = order_of_names(labels)
+    if order is not None:
+        return [values[k] for k in order]
     return _in_periods(values, labels)
 
 
@@ -155,6 +162,53 @@ def _in_periods(values: list[Node], labels: list[Node | None]) -> list[Node]:
         return values
     starts = range(0, len(values), period)
     return [Group("(", tuple(values[k : k + period]), ")") for k in starts]
+
+
+def _may_be_tuples(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+    """Whether two collections, one of them in brackets, may be one tuple; a set is none."""
+    shapes = {_shape(prediction), _shape(reference)}
+    if shapes == {"tuple"}:
+        return _same_brackets(prediction, reference, comparison)
+    return "set" not in shapes and _is_tuple(prediction, reference, comparison)
+
+
+def _is_tuple(prediction: Node, reference: Node, comparison: AnswerComparison) -> bool:
+    """Whether a bare list and a bracketed one may be the same: no interval, and no solutions.
+
+    Values that `or` or `and` joins, or that share one name, are several answers and no pair. A
+    rising pair in square brackets is an interval.
+    """
+    bare, bracketed = (
+        (reference, prediction) if _shape(reference) == "list" else (prediction, reference)
+    )
+    if not isinstance(bare, Group) or not isinstance(bracketed, Group):
+        return True
+    labels = _labels(bare)
+    distinct = len(set(labels)) == len(labels)
+    if not distinct or (bare.joint and not labels):
+        return False
+    square = bracketed.opening == "[" and len(bracketed.items) == 2
+    return not square or not _rises(bracketed, comparison)
+
+
+def _are_numbered(one: Node, other: Node) -> bool:
+    """Whether `x_1 = 1, x_2 = 2` stands beside `x = 1, x = 2`."""
+    labels, names = _labels(one), set(_labels(other))
+    if len(names) != 1 or len(labels) < 2 or len(set(labels)) != len(labels):
+        return False
+    (name,) = names
+    return isinstance(name, Symbol) and all(
+        isinstance(label, Symbol) and label.name.rpartition("_")[0] == name.name for label in labels
+    )
+
+
+def _same_numbered(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    left, right = (_stated_values(node) for node in (prediction, reference))
+    return "list" if same_in_any_order(left, right, comparison, repeats=False) else None
+
+
+def _stated_values(node: Node) -> list[Node]:
+    return [named.value for named in _named_members(node)]
 
 
 def _in_step(prediction: Node, reference: Node) -> bool:

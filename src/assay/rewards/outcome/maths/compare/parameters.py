@@ -89,7 +89,7 @@ def _declared(node: Node) -> _Declared:
             domains, rest = _declarations(items)
             if not domains or not rest:
                 return _Declared(node, {})
-            body = rest[0] if len(rest) == 1 else Group("", tuple(rest), "", node.alternatives)
+            body = rest[0] if len(rest) == 1 else Group("", tuple(rest), "", node.joint)
         case Builder(member, conditions):
             domains, rest = _declarations(conditions)
             match rest:
@@ -375,6 +375,9 @@ def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerCompariso
         declared, free = (left, right) if left.domains else (right, left)
         shared = _names(left.body) & _names(right.body)
         undeclared = sorted(_names(free.body) - (shared - declared.domains.keys()))
+        # What an answer adds to a reference that is silent must be what silence means.
+        if not right.domains and not set(left.domains.values()) <= {"Z", "R"}:
+            return None
         names, others = list(declared.domains), undeclared
         if not left.domains:
             names, others = others, names

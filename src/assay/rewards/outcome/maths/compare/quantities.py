@@ -21,27 +21,24 @@ from assay.rewards.outcome.maths.nodes import (
     Symbol,
     hundredth,
 )
+from assay.rewards.outcome.maths.read.nouns import is_unlisted, same_noun
 from assay.rewards.outcome.maths.read.units import SPELLINGS, Unit, factor_between, multiply
 
 _PERCENT: Final[Unit] = (("percent", 1),)
 _DEGREE: Final[Unit] = (("deg", 1),)
+_RADIAN: Final[Unit] = (("rad", 1),)
 
 
 def same_quantities(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
     """The rule by which two values agree with what they are counted in, or None."""
-    value, unit = _parts(prediction)
-    target, target_unit = _parts(reference)
-    if not unit:
-        value, unit = _letter_unit(value)
-    if not target_unit:
-        target, target_unit = _letter_unit(target)
+    value, unit = _letter_unit(prediction)
+    target, target_unit = _letter_unit(reference)
     if unit == target_unit:
         return comparison.rule(value, target)
+    if is_unlisted(unit):
+        return None
     if unit and target_unit:
-        factor = factor_between(unit, target_unit)
-        if factor is None or not isinstance(value, Expr):
-            return None
-        return comparison.rule(Mul((Number(factor), value)), target) and "unit"
+        return _same_in_two_units(prediction, reference, comparison)
     if _PERCENT in (unit, target_unit):
         return _same_percent(
             value, target, comparison, percent_in_reference=target_unit == _PERCENT
@@ -52,6 +49,22 @@ def same_quantities(prediction: Node, reference: Node, comparison: AnswerCompari
     if rule is None and _DEGREE in (unit, target_unit):
         return _same_angle(prediction, reference, comparison)
     return rule
+
+
+def _same_in_two_units(
+    prediction: Node, reference: Node, comparison: AnswerComparison
+) -> str | None:
+    """The rule by which values in different units agree: nouns, angles, or a conversion."""
+    value, unit = _letter_unit(prediction)
+    target, target_unit = _letter_unit(reference)
+    if {unit, target_unit} == {_DEGREE, _RADIAN}:
+        return _same_angle(prediction, reference, comparison)
+    if same_noun(unit, target_unit):
+        return comparison.rule(value, target)
+    factor = factor_between(unit, target_unit)
+    if factor is None or not isinstance(value, Expr):
+        return None
+    return comparison.rule(Mul((Number(factor), value)), target) and "unit"
 
 
 def _same_percent(
@@ -81,7 +94,7 @@ def _same_angle(prediction: Node, reference: Node, comparison: AnswerComparison)
         value, unit = _parts(node)
         if not isinstance(value, Expr):
             return None
-        sides.append(Degree(value) if unit else value)
+        sides.append(Degree(value) if unit == _DEGREE else value)
     return "unit" if comparison.same(sides[0], sides[1]) else None
 
 
@@ -113,9 +126,9 @@ def _parts(node: Node) -> tuple[Node, Unit]:
 
 
 def _letter_unit(node: Node) -> tuple[Node, Unit]:
-    """`5 m/s^2` with its unit: letters are units only where the other side has one."""
+    """A value and its unit; `5 m/s^2` has letters for it, where the other side has a unit."""
     if not isinstance(node, (Mul, Div)):
-        return node, ()
+        return _parts(node)
     value, unit = _split_unit(node)
     return (node, ()) if relations.has_variables(value) else (value, unit)
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compare.relations import MIRRORED_ORDER, is_name
+from assay.rewards.outcome.maths.compare.words import plain
 from assay.rewards.outcome.maths.compute.algebra import ONE, PolynomialRing, Undefined, quotient
 from assay.rewards.outcome.maths.compute.points import value_of, variables
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -18,24 +19,26 @@ from assay.rewards.outcome.maths.nodes import (
     Add,
     Builder,
     Call,
-    Constant,
     Expr,
     Group,
-    Mul,
     Node,
     Number,
     Quantity,
     Relation,
     RelationOp,
+    Span,
     Symbol,
     Text,
     Union,
     Without,
+    as_interval,
+    infinite_sign,
     negate,
 )
+from assay.rewards.outcome.maths.read.nouns import is_unlisted
 
 _ALL: Final = frozenset({"mathbb:R", "R"})
-_ALL_WORDS: Final = frozenset({"all real numbers", "all reals", "real numbers", "any real number"})
+_ALL_WORDS: Final = "all real numbers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +67,16 @@ SameEnd = Callable[[Expr, Expr], bool]
 def is_explicit(node: Node) -> bool:
     """Whether the node can only be meant as a set of reals, not as a pair of numbers."""
     match node:
-        case Union() | Without() | Builder():
+        case Union() | Without() | Builder() | Span():
             return True
         case Symbol(name):
             return name in ("mathbb:R", "emptyset")
         case Text(words):
-            return words.lower() in _ALL_WORDS
+            return plain(words) == _ALL_WORDS
         case Relation(_, operators):
             return operators[-1] == "in" or any(o in MIRRORED_ORDER or o == "!=" for o in operators)
-        case Group(opening, items, closing):
-            if not opening and items:
-                return all(isinstance(item, Relation) and is_explicit(item) for item in items)
-            mixed = opening + closing in ("(]", "[)")
-            pair = len(items) == 2 and opening in ("(", "[")
-            return mixed or (pair and any(map(_infinite_sign, items)))
+        case Group("", items):
+            return all(isinstance(item, (Relation, Span)) and is_explicit(item) for item in items)
         case _:
             return False
 
@@ -92,6 +91,35 @@ def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparis
     if left is None or right is None:
         return None
     return "interval" if same_set(left, right, comparison.same) else None
+
+
+def same_spans(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
+    """The rule by which two intervals with letters in their ends are equal, or None."""
+    if isinstance(prediction, Relation) and isinstance(reference, Relation):
+        return None
+    left, right = _span(prediction), _span(reference)
+    if not isinstance(left, Span) or not isinstance(right, Span):
+        return None
+    same = (left.opening, left.closing) == (right.opening, right.closing)
+    same = same and comparison.same(left.low, right.low) and comparison.same(left.high, right.high)
+    return "interval" if same else None
+
+
+def _span(node: Node) -> Node:
+    """An inequality between a name and two ends, or one, as the interval; other nodes as is."""
+    match node:
+        case Relation((_, interval), ("in",)):
+            return as_interval(interval)
+        case Relation((low, name, high), ("<" | "<=" as first, "<" | "<=" as last)) if is_name(
+            name
+        ):
+            return Span("[" if first == "<=" else "(", low, high, "]" if last == "<=" else ")")
+        case Relation((name, end), (">" | ">=" as sign,)) if is_name(name):
+            return Span("[" if sign == ">=" else "(", end, INFINITY, ")")
+        case Relation((name, end), ("<" | "<=" as sign,)) if is_name(name):
+            return Span("(", negate(INFINITY), end, "]" if sign == "<=" else ")")
+        case _:
+            return as_interval(node)
 
 
 def subjects(node: Node) -> frozenset[Node]:
@@ -131,12 +159,8 @@ def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
 
 def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
     match node:
-        case Symbol(name) if name in _ALL:
-            return [_REAL_LINE]
-        case Symbol("emptyset"):
-            return []
-        case Text(words) if words.lower() in _ALL_WORDS:
-            return [_REAL_LINE]
+        case Symbol() | Text():
+            return _from_name(node)
         case Union(parts):
             return _union([_convert(part, budget) for part in parts])
         case Without(whole, removed):
@@ -145,25 +169,38 @@ def _convert(node: Node, budget: WorkBudget) -> RealSet | None:
             return _from_relation(node, budget)
         case Builder(member, conditions):
             return _from_builder(member, conditions, budget)
+        case Span(opening, low, high, closing):
+            left = _end(low, budget, closed=opening == "[")
+            right = _end(high, budget, closed=closing == "]")
+            return None if left is None or right is None else _interval(left, right)
         case Group():
             return _from_group(node, budget)
-        case Quantity(value, _):
+        case Quantity(value, unit) if not is_unlisted(unit):
             return _convert(value, budget)
         case _:
             return None
 
 
+def _from_name(node: Symbol | Text) -> RealSet | None:
+    if isinstance(node, Text):
+        return [_REAL_LINE] if plain(node.words) == _ALL_WORDS else None
+    if node.name in _ALL:
+        return [_REAL_LINE]
+    return [] if node == Symbol("emptyset") else None
+
+
 def _from_group(node: Group, budget: WorkBudget) -> RealSet | None:
     if node.opening == "{":
         return _single_points(node.items, budget, closed=True)
-    if node.opening and len(node.items) == 2:
-        low = _end(node.items[0], budget, closed=node.opening == "[")
-        high = _end(node.items[1], budget, closed=node.closing == "]")
-        return None if low is None or high is None else _interval(low, high)
-    if not node.opening and all(isinstance(item, (Relation, Group)) for item in node.items):
-        if node.alternatives:
+    if node.opening:
+        interval = as_interval(node)
+        return _convert(interval, budget) if isinstance(interval, Span) else None
+    if len(subjects(node)) > 1:
+        return None
+    if all(isinstance(item, (Relation, Group, Span)) for item in node.items):
+        if node.joint == "or":
             return _union([_convert(item, budget) for item in node.items])
-        return _from_conditions(node.items, budget)
+        return _from_conditions(node.items, budget, all_hold=_joins_conditions(node))
     return None
 
 
@@ -174,11 +211,20 @@ def _from_builder(member: Node, conditions: tuple[Node, ...], budget: WorkBudget
         conditions = (member, *conditions)
     if not restricted <= (subjects(member) or frozenset({member})):
         return None
-    return _from_conditions(conditions, budget)
+    return _from_conditions(conditions, budget, all_hold=False)
 
 
-def _from_conditions(conditions: tuple[Node, ...], budget: WorkBudget) -> RealSet | None:
-    """What all conditions leave; conditions that exclude each other are alternatives."""
+def _joins_conditions(node: Group) -> bool:
+    """Whether `and` stands between inequalities; between intervals it adds one to the other."""
+    return node.joint == "and" and any(
+        isinstance(item, Relation) and "in" not in item.operators for item in node.items
+    )
+
+
+def _from_conditions(
+    conditions: tuple[Node, ...], budget: WorkBudget, *, all_hold: bool
+) -> RealSet | None:
+    """What all conditions leave; with commas, those that exclude each other are alternatives."""
     maybe_sets = [_convert(condition, budget) for condition in conditions]
     sets = [intervals for intervals in maybe_sets if intervals is not None]
     if not sets or len(sets) != len(maybe_sets):
@@ -186,7 +232,9 @@ def _from_conditions(conditions: tuple[Node, ...], budget: WorkBudget) -> RealSe
     result = sets[0]
     for other in sets[1:]:
         result = _intersection(result, other)
-    return result or [interval for intervals in sets for interval in intervals]
+    if result or all_hold:
+        return result
+    return [interval for intervals in sets for interval in intervals]
 
 
 def _from_relation(relation: Relation, budget: WorkBudget) -> RealSet | None:
@@ -269,27 +317,17 @@ def _single_points(nodes: tuple[Node, ...], budget: WorkBudget, *, closed: bool)
 
 
 def _end(node: Node, budget: WorkBudget, *, closed: bool) -> IntervalEnd | None:
-    if isinstance(node, Quantity):
+    if isinstance(node, Quantity) and not is_unlisted(node.unit):
         node = node.value
     if not isinstance(node, Expr):
         return None
-    sign = _infinite_sign(node)
+    sign = infinite_sign(node)
     if sign:
         return _REAL_LINE.high if sign > 0 else _REAL_LINE.low
     value = value_of(node, budget)
     if value is None or abs(value.im) > Decimal("1e-30"):
         return None
     return IntervalEnd(node, value.re, closed)
-
-
-def _infinite_sign(node: Node) -> int:
-    match node:
-        case Constant("infinity"):
-            return 1
-        case Mul((Number(value), Constant("infinity"))):
-            return 1 if value > 0 else -1
-        case _:
-            return 0
 
 
 def _interval(low: IntervalEnd, high: IntervalEnd) -> RealSet | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from itertools import pairwise
+from typing import Final, TypeGuard
 
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.algebra import (
@@ -24,6 +25,7 @@ from assay.rewards.outcome.maths.nodes import (
     Div,
     Expr,
     Group,
+    Matrix,
     Mul,
     Node,
     Quantity,
@@ -32,12 +34,21 @@ from assay.rewards.outcome.maths.nodes import (
     RelationOp,
     Symbol,
     Text,
+    children,
+    is_label,
     negate,
+    walk,
 )
-from assay.rewards.outcome.maths.read.lexicon import GREEK
+from assay.rewards.outcome.maths.read.lexicon import FIGURES, GREEK
 
 MIRRORED_ORDER: Final[dict[RelationOp, RelationOp]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_MIRROR: Final[dict[RelationOp, RelationOp]] = {"=": "=", "!=": "!=", "~": "~", **MIRRORED_ORDER}
+_SYMMETRIC: Final[tuple[RelationOp, ...]] = ("=", "!=", "~", "sim", "cong", "parallel", "perp")
+_MIRROR: Final[dict[RelationOp, RelationOp]] = {
+    **{sign: sign for sign in _SYMMETRIC},
+    **MIRRORED_ORDER,
+    "subset": "superset",
+    "superset": "subset",
+}
 Same = Callable[[Node, Node], bool]
 
 
@@ -61,6 +72,8 @@ def same_relations(prediction: Node, reference: Node, comparison: AnswerComparis
     expected = statement(reference, None)
     if expected is None:
         return None
+    if isinstance(expected.label, Group) and not isinstance(prediction, (Group, Matrix, Expr)):
+        return None
     equations = _spread(expected)
     if equations is not None and isinstance(prediction, Group):
         return comparison.rule(prediction, equations)
@@ -70,6 +83,9 @@ def same_relations(prediction: Node, reference: Node, comparison: AnswerComparis
 def _same_two_relations(
     prediction: Relation, reference: Relation, comparison: AnswerComparison
 ) -> str | None:
+    if _is_closed(prediction) and _is_closed(reference):
+        same = _canonical(prediction) == _canonical(reference)
+        return "relation" if same and _holds(prediction, comparison) else None
     left = statement(prediction, comparison.same)
     right = statement(reference, None)
     if left is not None and right is not None:
@@ -85,6 +101,33 @@ def _same_two_relations(
     return "relation" if same_chain(prediction, reference, comparison.same) else None
 
 
+def _holds(relation: Relation, comparison: AnswerComparison) -> bool:
+    """Whether equal sides are equal; other signs between numbers are taken as they stand."""
+    pairs = zip(relation.operators, relation.sides, relation.sides[1:], strict=False)
+    return all(sign != "=" or comparison.same(a, b) for sign, a, b in pairs)
+
+
+def _is_closed(relation: Relation) -> bool:
+    """Whether the relation is between numbers alone, so that it is true or false."""
+    names = (Symbol, Text, Big)
+    return not any(
+        isinstance(part, names) or (isinstance(part, Call) and part.opaque)
+        for part in walk(relation)
+    )
+
+
+def _canonical(node: Node) -> object:
+    """The node as nested tuples, in which terms, factors and the sides of `=` have no order."""
+    parts = [_canonical(child) for child in children(node)]
+    if isinstance(node, (Add, Mul)) or (
+        isinstance(node, Relation) and set(node.operators) == {"="}
+    ):
+        return type(node).__name__, tuple(sorted(parts, key=repr))
+    if isinstance(node, Relation):
+        return node.operators, tuple(parts)
+    return (type(node).__name__, tuple(parts)) if parts else repr(node)
+
+
 def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison) -> bool:
     """Names agree; of a function with a constant value only the function's name matters."""
     left, right = one.label, other.label
@@ -94,9 +137,16 @@ def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison)
         free = has_variables(one.value) or has_variables(other.value)
         if not free and left.name == right.name:
             return len(left.arguments) == len(right.arguments)
+    if is_segment(left) and is_segment(right):
+        return left == right or set(left.name) == set(right.name)
     if Symbol("y") in (left, right) and _is_function_value(left, right):
         return True
     return comparison.same(left, right)
+
+
+def is_segment(node: Node) -> TypeGuard[Symbol]:
+    """Whether the node is two capitals: the segment AB is as long as BA."""
+    return isinstance(node, Symbol) and len(node.name) == 2 and is_label(node.name)
 
 
 def _is_function_value(left: Node, right: Node) -> bool:
@@ -119,22 +169,62 @@ def statement(relation: Relation, same: Same | None) -> NamedValue | None:
     if len(sides) == 2 and not is_name(sides[0]) and is_name(sides[1]) and operators == ("=",):
         sides.reverse()
     label = sides[0] if is_name(sides[0]) else None
-    if label is None and has_variables(relation):
+    if label is None and (has_variables(relation) or sides[0] == sides[1]):
         return None
+    if isinstance(label, Group) and len(sides) == 2:
+        return _by_name(label, sides[1])
     values = sides[1:] if label is not None else sides
     if len(values) == 1 and isinstance(values[0], Symbol) and isinstance(label, Symbol):
         return None
     joints = operators[1:] if label is not None else operators
-    exact = [values[0]]
-    for operator, value in zip(joints, values[1:], strict=True):
-        if operator == "~":
-            break
-        if same is not None and not same(value, exact[-1]):
-            return None
-        exact.append(value)
-    if same is not None and not _approximates(values[len(exact) :], exact[-1], same):
+    last = joints.index("~") if "~" in joints else len(joints)
+    exact = values[: last + 1]
+    if same is not None and not _agree(exact, values[last + 1 :], same):
         return None
     return NamedValue(label, exact[-1])
+
+
+def _agree(exact: list[Node], rounded: list[Node], same: Same) -> bool:
+    """Whether a chain holds: equal values, and approximations of the last of them."""
+    chained = all(same(after, before) for before, after in pairwise(exact))
+    return chained and _approximates(rounded, exact[-1], same)
+
+
+def _by_name(label: Group, value: Node) -> NamedValue:
+    """`(y, x) = (1, 2)` as `(x, y) = (2, 1)`: values in the usual order of their names."""
+    if not isinstance(value, Group) or len(value.items) != len(label.items):
+        return NamedValue(label, value)
+    order = order_of_names(list(label.items)) or range(len(label.items))
+    names, values = (tuple(node.items[k] for k in order) for node in (label, value))
+    return NamedValue(replace(label, items=names), replace(value, items=values))
+
+
+def order_of_names(labels: Sequence[Node | None]) -> list[int] | None:
+    """The positions of the names in their usual order, if they have one: x, y, z; a, b, c.
+
+    Names of different alphabets, such as m and b, have none: their order is as written.
+    """
+    names = [label.name for label in labels if isinstance(label, Symbol)]
+    if len(names) != len(labels) or len(set(names)) != len(names) or len(names) < 2:
+        return None
+    for row in _NAME_ORDERS:
+        if all(name in row for name in names):
+            return sorted(range(len(names)), key=lambda k: row.index(names[k]))
+    stems = {name.rpartition("_")[0] for name in names}
+    indices = [name.rpartition("_")[2] for name in names]
+    if len(stems) != 1 or "" in stems or not all(map(str.isdigit, indices)):
+        return None
+    return sorted(range(len(names)), key=lambda k: int(indices[k]))
+
+
+_NAME_ORDERS: Final = tuple(
+    row.split()
+    for row in (
+        "x y z w", "X Y Z W", "u v w", "U V W", "a b c d e f g h", "A B C D E F G H",
+        "p q r s t", "P Q R S T", "i j k l m n", "I J K L M N", "alpha beta gamma delta",
+    )
+)  # fmt: skip
+"""Names that are given in this order wherever values stand for them without names."""
 
 
 def _approximates(rounded: list[Node], exact: Node, same: Same) -> bool:
@@ -191,7 +281,7 @@ def _is_angle(node: Node) -> bool:
 
 def _is_figure_letter(name: str) -> bool:
     """Capitals and signs that name points, segments, angles and figures."""
-    return name[0].isupper() or name in ("angle", "triangle", "measuredangle")
+    return name[0].isupper() or name.partition(" ")[0] in FIGURES.values()
 
 
 def has_variables(node: Node) -> bool:
@@ -217,7 +307,7 @@ def _difference(relation: Relation) -> tuple[Expr, RelationOp] | None:
         return None
     if operator in (">", ">="):
         left, right, operator = right, left, _MIRROR[operator]
-    if operator == "in":
+    if operator not in ("=", "!=", "<", "<="):
         return None
     return Add((left, negate(right))), operator
 
@@ -227,13 +317,13 @@ def _proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool
     ring = PolynomialRing(WorkBudget(budget.remaining // 2))
     try:
         a, b = quotient(left, ring), quotient(right, ring)
+        if not a.top or not b.top:
+            return False
         ratio = ring.proportion(a.top, b.top)
         if ratio is not None and (not positive or a.bottom == b.bottom):
             return not positive or ratio > 0
         same = _same_zeros(a, b, ring)
         if (same and not positive) or (not same and ring.is_certain()):
-            return same
-        if not a.top or not b.top:
             return same
     except (TooLarge, Undefined):
         pass

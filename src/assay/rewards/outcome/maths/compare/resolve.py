@@ -8,11 +8,13 @@ from typing import Final
 
 from assay.rewards.outcome.maths.compute.evaluate import running_name
 from assay.rewards.outcome.maths.nodes import (
+    Add,
     Apply,
     Big,
     Builder,
     Call,
     Constant,
+    Group,
     Mul,
     Node,
     Number,
@@ -20,7 +22,9 @@ from assay.rewards.outcome.maths.nodes import (
     Power,
     Relation,
     Symbol,
+    children,
     expression,
+    is_label,
     negate,
     rebuild,
     walk,
@@ -30,19 +34,39 @@ from assay.rewards.outcome.maths.nodes import (
 def functions_in(*roots: Node) -> frozenset[str]:
     """The letters before parentheses that mean functions, given all that is written.
 
-    f, g and h do, unless the same letter also stands alone; so does a letter whose value at a
-    plain argument is the left side of an equation, as in `V(t) = 3t`.
+    f, g and h do, unless the same letter stands alone in that answer, or in the other while sums
+    are all that it is applied to: `h(a+b)` may be a product. So does a letter whose value at a
+    plain argument is the left side of an equation, as in `V(t) = 3t`, and one whose value at a
+    number is all that is asked, as in `P(3)`.
     """
+    alone = {part.name for part in walk(*roots) if isinstance(part, Symbol)}
+    functions: set[str] = set()
+    for root in roots:
+        applied = _applications(root)
+        here = {part.name for part in walk(root) if isinstance(part, Symbol)}
+        factors = {name for name in applied & alone if _multiplies_sums(root, name)}
+        functions |= applied - here - factors
+    return frozenset(functions)
+
+
+def _applications(root: Node) -> set[str]:
     applied: set[str] = set()
-    alone: set[str] = set()
-    for node in walk(*roots):
+    for node in walk(root):
         if isinstance(node, Apply) and (node.name[0] in "fghFGH" or node.name.endswith("'")):
             applied.add(node.name)
-        elif isinstance(node, Symbol):
-            alone.add(node.name)
         elif isinstance(node, Relation):
             applied.update(_named_functions(node.sides[0]))
-    return frozenset(applied - alone)
+    for whole in (root, *(children(root) if isinstance(root, (Relation, Group)) else ())):
+        match whole:
+            case Apply(name, (Number(),)):
+                applied.add(name)
+    return applied
+
+
+def _multiplies_sums(root: Node, name: str) -> bool:
+    """Whether the letter stands before sums alone, where it may be a factor."""
+    uses = [part for part in walk(root) if isinstance(part, Apply) and part.name == name]
+    return all(len(use.arguments) == 1 and isinstance(use.arguments[0], Add) for use in uses)
 
 
 def _named_functions(label: Node) -> set[str]:
@@ -77,6 +101,40 @@ def settle(node: Node, functions: frozenset[str]) -> Node:
             return node
         case _:
             return rebuild(node, change)
+
+
+def with_products(left: Node, right: Node) -> tuple[Node, Node]:
+    """Both answers with labels in formulas as products, where their letters also stand alone.
+
+    `PV = nRT` is then met by `P = nRT/V`; a label that is all of an answer, or a member of a list,
+    stays one, and is met only by its letters in the same order.
+    """
+    names = {part.name for part in walk(left, right) if isinstance(part, Symbol)}
+    products = frozenset(name for name in names if is_label(name) and names.issuperset(name))
+    if not products:
+        return left, right
+    if _spelling(left) == _spelling(right) != "":
+        return right, right
+    return _spell_labels(left, products), _spell_labels(right, products)
+
+
+def _spelling(node: Node) -> str:
+    """The letters of a label, or of a product of nothing but letters."""
+    parts = node.factors if isinstance(node, Mul) else (node,)
+    letters = [part.name for part in parts if isinstance(part, Symbol)]
+    return "".join(letters) if len(letters) == len(parts) else ""
+
+
+def _spell_labels(node: Node, products: frozenset[str]) -> Node:
+    if isinstance(node, (Symbol, Group)):
+        return node
+    return rebuild(node, lambda child: _spell_label(child, products))
+
+
+def _spell_label(node: Node, products: frozenset[str]) -> Node:
+    if isinstance(node, Symbol) and node.name in products:
+        return Mul(tuple(map(Symbol, node.name)))
+    return rebuild(node, lambda child: _spell_label(child, products))
 
 
 def with_bound_names(node: Node, level: int = 0) -> Node:

@@ -56,7 +56,11 @@ def same_scalar(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudge
     if a is not None and b is not None:
         if a == b:
             return "integer" if isinstance(a, int) else "rational"
+        if tolerance.kind == "digits" and _is_whole(right, b) and abs(Fraction(a) - b) > NOISE:
+            return None
         return _close(left, right, Fraction(a), Fraction(b), tolerance)
+    if decimal_literal(left) is not None and _is_integer(right) and tolerance.kind == "digits":
+        return None
     by_decimal = _stands_for(left, right, tolerance, budget) or _stands_for(
         right, left, tolerance, budget
     )
@@ -66,6 +70,24 @@ def same_scalar(left: Expr, right: Expr, tolerance: Tolerance, budget: WorkBudge
         sign = _infinite_sign(left)
         return "infinity" if sign is not None and sign == _infinite_sign(right) else None
     return _same_expression(left, right, budget) or _within(left, right, tolerance, budget)
+
+
+def _is_whole(node: Expr, value: Rational) -> bool:
+    """Whether the node is an exact integer: no digits of a decimal stand for it."""
+    return isinstance(value, int) and decimal_literal(node) is None
+
+
+def _is_integer(node: Expr) -> bool:
+    """Whether the node is built of integers so that its value is one, however large."""
+    match node:
+        case Number(int(), None) | Call("factorial" | "binomial"):
+            return True
+        case Add(parts) | Mul(parts):
+            return all(map(_is_integer, parts))
+        case Power(base, exponent):
+            return _is_integer(base) and _is_integer(exponent)
+        case _:
+            return False
 
 
 def _rational(node: Expr, budget: WorkBudget) -> Rational | None:

@@ -65,6 +65,7 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison)
         return "identical"
     if realsets.is_explicit(prediction) or realsets.is_explicit(reference):
         rule = realsets.same_real_sets(prediction, reference, comparison)
+        rule = rule or realsets.same_spans(prediction, reference, comparison)
         if rule is not None:
             return rule
     shapes = type(prediction), type(reference)

@@ -8,7 +8,13 @@ from typing import Final, NamedTuple
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.notations import SPELLINGS
 from assay.rewards.outcome.maths.nodes import Node, Text
-from assay.rewards.outcome.maths.read.lexicon import GREEK, TEXT_COMMANDS
+from assay.rewards.outcome.maths.read.lexicon import (
+    GREEK,
+    SMALL_NUMBERS,
+    SYNONYMS,
+    TENS,
+    TEXT_COMMANDS,
+)
 
 _TEXT_COMMAND: Final = re.compile(rf"\\(?:{TEXT_COMMANDS})\s*(?=\{{)")
 _LAYOUT: Final = re.compile(r"\\[,;:! ]|\\(?:quad|qquad|left|right)(?![A-Za-z])|[~${}*\"]")
@@ -28,46 +34,30 @@ _OPTION: Final = re.compile(
 )
 _ANOTHER_OPTION: Final = re.compile(r"\b(?:[A-J]|not|wrong|incorrect|or|isn't)\b")
 _CHOICES: Final = re.compile(r"(?:\(?[A-J]\)?(?:[,; ]| and )*){2,10}")
+_SELECTION: Final = re.compile("[A-J]{2,6}")
+_LISTED_LETTERS: Final = re.compile(r"\(?[A-J]\)?(?:\s*(?:[,;]|and|, and)\s*\(?[A-J]\)?){1,5}")
 _SIZES: Final = re.compile(r"\\(?:left|right|displaystyle|limits)(?![A-Za-z])|\\[,;:! ]|[${}]")
 _GAP: Final = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _KNOWN: Final = frozenset(name.lower() for name in (*SPELLINGS, *GREEK))
 
-_UNITS: Final = dict(
-    zip(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split(),
-        range(20),
-        strict=True,
-    )
-)
-_TENS: Final = dict(
-    zip(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
-        range(20, 100, 10),
-        strict=True,
-    )
-)
 _SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS: Final = {
     "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4,
     "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "eighth": 8, "eighths": 8,
     "tenth": 10, "tenths": 10,
 }  # fmt: skip
-_SETS: Final = {
-    **dict.fromkeys(
-        ("all real numbers", "all reals", "all real number", "real numbers", "any real number"),
-        r"\mathbb{R}",
-    ),
-    **dict.fromkeys(("no solution", "no solutions", "empty set", "null set"), r"\emptyset"),
-}
+_SETS: Final = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
+"""Phrases, in the spelling of the table of synonyms, to the sets that they name."""
 _CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])\.?\s?m\.?", re.IGNORECASE)
 _BARE_CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})")
 _LONGEST: Final = 80
 
 
 def plain(text: str) -> str:
-    """The words in one spelling: no markup, one case, single spaces, no article before."""
-    return _ARTICLE.sub("", _without_markup(text).casefold().strip(_EDGES))
+    """The words in one spelling: no markup, one case, single spaces, no article before, and
+    one phrase of those that say the same."""
+    words = _ARTICLE.sub("", _without_markup(text).casefold().strip(_EDGES))
+    return SYNONYMS.get(words, words)
 
 
 def same_words(prediction: Node, reference: Node, _comparison: AnswerComparison) -> str | None:
@@ -121,6 +111,13 @@ def choices(text: str) -> frozenset[str] | None:
     return frozenset(letter for letter in bare if "A" <= letter <= "J")
 
 
+def is_selection(reference: str, prediction: str) -> bool:
+    """Whether a reference such as `ACD` stands beside letters that are listed one by one."""
+    letters = _without_markup(reference)
+    rising = _SELECTION.fullmatch(letters) is not None and sorted(set(letters)) == list(letters)
+    return rising and _LISTED_LETTERS.fullmatch(_without_markup(prediction)) is not None
+
+
 def _without_markup(text: str) -> str:
     return " ".join(_LAYOUT.sub(" ", _TEXT_COMMAND.sub(" ", text)).split())
 
@@ -156,10 +153,14 @@ def _whole(words: list[str]) -> int | None:
         return None
     total, current, last = 0, 0, 10**12
     for word in words:
-        if word in _UNITS and current % 10 == 0 and (current % 100 == 0 or _UNITS[word] < 10):
-            current += _UNITS[word]
-        elif word in _TENS and current % 100 == 0:
-            current += _TENS[word]
+        if (
+            word in SMALL_NUMBERS
+            and current % 10 == 0
+            and (current % 100 == 0 or SMALL_NUMBERS[word] < 10)
+        ):
+            current += SMALL_NUMBERS[word]
+        elif word in TENS and current % 100 == 0:
+            current += TENS[word]
         elif word == "hundred" and 0 < current < 10:
             current *= 100
         elif word in _SCALES and current and _SCALES[word] < last:

@@ -38,7 +38,8 @@ class FunctionRow:
     written: str
     """The ways to write it. `sin` is a word or a command; `\\tg` is a command only; `\\binom{}` is
     a command with as many braced arguments as the function takes; `sqrt[]` may have an index in
-    brackets; `_!` follows its argument, `_\\bmod_` stands between two, and `|_|` around one."""
+    brackets; `_!` follows its argument, `_\\bmod_` stands between two factors, `{_\\choose_}`
+    between the halves of a group, and `|_|` around one."""
     arity: tuple[int, int] = (1, 1)
     """The fewest and the most arguments."""
     exact: ExactRule | None = None
@@ -80,7 +81,7 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
         inverse="arctan", domain="angles", sympy="tan",
     ),
     "cot": FunctionRow(
-        written=r"cot \ctg", reciprocal="tan", inverse="arccot", domain="angles", sympy="cot"
+        written=r"cot \ctg \cotg", reciprocal="tan", inverse="arccot", domain="angles", sympy="cot"
     ),
     "sec": FunctionRow(
         written="sec", reciprocal="cos", inverse="arcsec", domain="angles", sympy="sec"
@@ -89,19 +90,19 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
         written="csc cosec", reciprocal="sin", inverse="arccsc", domain="angles", sympy="csc"
     ),
     "arcsin": FunctionRow(
-        written="arcsin asin", real=decimals.arcsine, complex=complexes.arcsine, sympy="asin",
-        breaks="ones",
+        written=r"arcsin asin \Arcsin", real=decimals.arcsine, complex=complexes.arcsine,
+        sympy="asin", breaks="ones",
     ),
     "arccos": FunctionRow(
-        written="arccos acos", real=decimals.arccosine, complex=complexes.arccosine,
+        written=r"arccos acos \Arccos", real=decimals.arccosine, complex=complexes.arccosine,
         sympy="acos", breaks="ones",
     ),
     "arctan": FunctionRow(
-        written="arctan atan arctg", real=decimals.arctangent, complex=complexes.arctangent,
-        sympy="atan", breaks="poles",
+        written=r"arctan atan arctg \Arctan", real=decimals.arctangent,
+        complex=complexes.arctangent, sympy="atan", breaks="poles",
     ),
     "arccot": FunctionRow(
-        written="arccot acot", at_reciprocal="arctan", sympy="acot", breaks="zeros"
+        written=r"arccot acot \arcctg", at_reciprocal="arctan", sympy="acot", breaks="zeros"
     ),
     "arcsec": FunctionRow(written="arcsec asec", at_reciprocal="arccos", breaks="ones"),
     "arccsc": FunctionRow(written="arccsc acsc", at_reciprocal="arcsin", breaks="ones"),
@@ -117,19 +118,19 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
         written=r"tanh \th", real=decimals.hyperbolic_tangent,
         complex=complexes.hyperbolic_tangent, inverse="artanh", sympy="tanh",
     ),
-    "coth": FunctionRow(written="coth", reciprocal="tanh"),
-    "sech": FunctionRow(written="sech", reciprocal="cosh"),
-    "csch": FunctionRow(written="csch", reciprocal="sinh"),
+    "coth": FunctionRow(written=r"coth \cth", reciprocal="tanh", inverse="arcoth"),
+    "sech": FunctionRow(written="sech", reciprocal="cosh", inverse="arsech"),
+    "csch": FunctionRow(written="csch cosech", reciprocal="sinh", inverse="arcsch"),
     "arsinh": FunctionRow(
-        written="arcsinh arsinh asinh", real=decimals.inverse_sinh,
+        written=r"arcsinh arsinh asinh \arsh \Arsh", real=decimals.inverse_sinh,
         complex=complexes.inverse_sinh,
     ),
     "arcosh": FunctionRow(
-        written="arccosh arcosh acosh", real=decimals.inverse_cosh,
+        written=r"arccosh arcosh acosh \arch \Arch", real=decimals.inverse_cosh,
         complex=complexes.inverse_cosh,
     ),
     "artanh": FunctionRow(
-        written="arctanh artanh atanh", real=decimals.inverse_tanh,
+        written=r"arctanh artanh atanh \arth \Arth", real=decimals.inverse_tanh,
         complex=complexes.inverse_tanh,
     ),
     "arcoth": FunctionRow(written="arccoth arcoth acoth", at_reciprocal="artanh"),
@@ -182,7 +183,7 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
         domain="naturals",
     ),
     "binomial": FunctionRow(
-        written=r"\binom{} \dbinom{} \tbinom{}", arity=_TWO, exact=rationals.binomial,
+        written=r"\binom{} \dbinom{} \tbinom{} {_\choose_}", arity=_TWO, exact=rationals.binomial,
         real=decimals.binomial, domain="naturals", sympy="binomial",
     ),
     # Worked out on matrices before anything is computed.
@@ -229,12 +230,16 @@ OPERATORS: Final[dict[OperatorName, OperatorRow]] = {
     "lim": OperatorRow(),
 }
 
-_Form: TypeAlias = Literal["word", "command", "index", "braced", "after", "between", "around"]
+_Form: TypeAlias = Literal[
+    "word", "command", "index", "braced", "after", "between", "halves", "around"
+]
 
 
 def _form(spelling: str) -> _Form:
     if spelling.endswith("{}"):
         return "braced"
+    if spelling[0] == "{":
+        return "halves"
     if spelling.endswith("[]"):
         return "index"
     if spelling[0] == "_":
@@ -247,7 +252,7 @@ def _form(spelling: str) -> _Form:
 def _written(*forms: _Form) -> dict[str, str]:
     """The spellings of these forms, without their marks, to the functions that they write."""
     return {
-        spelling.strip("_[]{}").removeprefix("\\"): name
+        spelling.strip("[]{}").strip("_").removeprefix("\\"): name
         for name, row in FUNCTIONS.items()
         for spelling in row.written.split()
         if _form(spelling) in forms
@@ -263,6 +268,8 @@ SPELLINGS: Final = {**WORDS, **_written("command")}
 BRACED: Final = _written("braced")
 AFTER: Final = _written("after")
 BETWEEN: Final = _written("between")
+HALVES: Final = _written("halves")
+"""Commands between the halves of a group, to the functions that they write."""
 AROUND: Final = {
     opening.partition("_")[0].removeprefix("l"): name
     for opening, name in _written("around").items()

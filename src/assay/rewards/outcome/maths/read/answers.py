@@ -15,8 +15,14 @@ from assay.rewards.outcome.maths.read import atoms, functions
 from assay.rewards.outcome.maths.read.clean import clean
 from assay.rewards.outcome.maths.read.commands import read_command
 from assay.rewards.outcome.maths.read.cursor import Cursor, Rule
-from assay.rewards.outcome.maths.read.groups import is_comma_grouped, read_group, separate
+from assay.rewards.outcome.maths.read.groups import (
+    is_comma_grouped,
+    read_group,
+    read_turned,
+    separate,
+)
 from assay.rewards.outcome.maths.read.items import read_list
+from assay.rewards.outcome.maths.read.nouns import is_listed
 from assay.rewards.outcome.maths.read.tokens import Kind, Token, letter_token, scan
 
 ATOMS: Final[dict[Kind, Rule]] = {
@@ -28,6 +34,7 @@ ATOMS: Final[dict[Kind, Rule]] = {
     "function": functions.read_function,
     "op": functions.read_bars,
     "open": read_group,
+    "close": read_turned,
     "command": read_command,
 }
 """What may stand where a value is expected, by the kind of its first token."""
@@ -57,7 +64,13 @@ def _with_products(tokens: list[Token]) -> list[Token]:
         [tokens[-1], *tokens[:-1]], tokens, [*tokens[1:], tokens[-1]], strict=True
     ):
         beside = any(t.kind == "op" and t.text in ("+", "-", "*", "^") for t in (before, after))
-        if token.kind == "text" and beside and token.text.isalpha() and len(token.text) < 7:
+        if (
+            token.kind == "text"
+            and beside
+            and not is_listed(token.text)
+            and token.text.isalpha()
+            and len(token.text) < 7
+        ):
             pieces.extend(letter_token(letter, gap=False) for letter in token.text)
         else:
             pieces.append(token)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.rewards.outcome.maths.compute.notations import AFTER, AROUND, BETWEEN
+from assay.rewards.outcome.maths.compute.notations import AFTER, AROUND, BETWEEN, HALVES
 from assay.rewards.outcome.maths.limits import MAX_ITEMS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Add,
@@ -17,6 +17,7 @@ from assay.rewards.outcome.maths.nodes import (
     Number,
     PlusMinus,
     Power,
+    Without,
     expression,
     negate,
     number,
@@ -28,8 +29,8 @@ from assay.rewards.outcome.maths.read.tokens import Token
 
 STOP_COMMANDS: Final = frozenset(
     "cup cap setminus row end mid pm mp Rightarrow implies pmod iff ldots cdots dots text tag "
-    "hline".split()
-).union(BETWEEN)
+    "hline over".split()
+).union(BETWEEN, HALVES)
 """Commands that no factor starts with."""
 _OPENERS: Final = frozenset({"(", "[", "{", "\\{", "<", *AROUND})
 
@@ -45,9 +46,25 @@ def read_sum(cursor: Cursor) -> Node:
             raise TooLarge(f"a sum of more than {MAX_ITEMS} terms")
         if not _at_sign(cursor):
             break
-    if len(terms) == 1:
-        return terms[0]
-    return total([expression(term) for term in terms])
+        if cursor.token.text == "-" and cursor.peek().text == "\\{":
+            cursor.take()
+            return Without(_sum_of(terms), cursor.read_group())
+    if cursor.token.kind == "command" and cursor.token.text in ("over", *HALVES):
+        return _read_halves(cursor, _sum_of(terms))
+    return _sum_of(terms)
+
+
+def _sum_of(terms: list[Node]) -> Node:
+    return terms[0] if len(terms) == 1 else total([expression(term) for term in terms])
+
+
+def _read_halves(cursor: Cursor, above: Node) -> Expr:
+    """`a \\over b` and `n \\choose k`: all that stands before, and all that stands after."""
+    name = cursor.take().text
+    cursor.enter()
+    top, bottom = expression(above), expression(read_sum(cursor))
+    cursor.leave()
+    return Div(top, bottom) if name == "over" else Call(HALVES[name], (top, bottom))
 
 
 def _at_sign(cursor: Cursor) -> bool:
@@ -92,7 +109,9 @@ def read_product(cursor: Cursor) -> Node:
             cursor.take()
             left = product(factors) if factors else expression(first)
             factors = [Call(BETWEEN[token.text], (left, _read_signed_power(cursor)))]
-        elif _starts_factor(cursor, token):
+        elif _starts_factor(cursor, token) and not (
+            isinstance(first, Degree) and at_temperature(cursor)
+        ):
             if not factors:
                 factors.append(expression(first))
             factors = _juxtapose(cursor, factors, token)
@@ -102,9 +121,16 @@ def read_product(cursor: Cursor) -> Node:
             raise TooLarge(f"a product of more than {MAX_ITEMS} factors")
 
 
+def at_temperature(cursor: Cursor) -> bool:
+    """Whether the letter of a scale stands here, and nothing after it."""
+    after = cursor.peek().kind
+    return cursor.token.text in ("C", "F") and after in ("end", "sep", "close")
+
+
 def _juxtapose(cursor: Cursor, factors: list[Expr], token: Token) -> list[Expr]:
     previous = cursor.tokens[cursor.at - 1]
-    if token.kind == "number" and previous.kind == "name" and not token.gap:
+    named = previous.kind == "name" and previous.text != "i"
+    if token.kind == "number" and named and not token.gap:
         raise UnreadableAnswer(f"{previous.text}{token.text}: a product, a power or an index")
     if token.kind in ("number", "grouped") and previous.kind in ("number", "grouped"):
         mixed = _read_mixed(cursor, factors)
@@ -140,13 +166,21 @@ def _starts_factor(cursor: Cursor, token: Token) -> bool:
         case "number" | "grouped" | "name" | "constant" | "function":
             return not (token.text == "U" and cursor.tokens[cursor.at - 1].kind == "close")
         case "open":
-            return token.text in _OPENERS
+            return token.text in _OPENERS and not closes_interval(cursor)
         case "op":
             return token.text in ("|", "||") and not cursor.bars and not cursor.builder
         case "command":
             return token.text not in STOP_COMMANDS
         case _:
             return False
+
+
+def closes_interval(cursor: Cursor) -> bool:
+    """Whether the bracket here is turned outwards, as in `[-3, 5[`: nothing follows it."""
+    after = cursor.peek()
+    if cursor.token.text != "[" or cursor.token.kind != "open":
+        return False
+    return after.kind in ("end", "sep", "close", "rel") or after.text in STOP_COMMANDS
 
 
 def _read_minus(cursor: Cursor) -> bool:

@@ -18,6 +18,7 @@ from assay.rewards.outcome.maths.nodes import (
     Mul,
     Node,
     Number,
+    Rational,
     Symbol,
     Text,
     expression,
@@ -35,15 +36,20 @@ def read_number(cursor: Cursor) -> Expr:
     if token.kind == "command" and token.text in ("overline", "bar", "dot") and "." in text:
         cursor.take()
         return _repeating(text, _read_digits(cursor))
-    if token.kind == "op" and token.text == "_" and text.isdigit():
+    if token.kind == "op" and token.text == "_" and text.isalnum():
         cursor.take()
         base = read_argument(cursor)
         if len(text) > MAX_DIGITS:
             raise TooLarge(f"a numeral of {len(text):,} digits, limit {MAX_DIGITS:,}")
-        if isinstance(base, Number) and isinstance(base.value, int) and 2 <= base.value <= 36:
-            return Based(text, base.value)
+        if isinstance(base, Number) and _is_base(base.value, text):
+            return Based(text, int(base.value))
         raise UnreadableAnswer("a subscript of a number that is not a base")
     return number(text)
+
+
+def _is_base(base: Rational, numeral: str) -> bool:
+    """Whether the numeral can be written in the base: all its digits are below it."""
+    return base in range(2, 37) and all(int(digit, 36) < base for digit in numeral)
 
 
 def _read_digits(cursor: Cursor) -> str:

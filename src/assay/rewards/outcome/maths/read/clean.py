@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from assay.rewards.outcome.maths.limits import MAX_CHARS, TooLarge
+from assay.rewards.outcome.maths.read.clauses import without_clause
+from assay.rewards.outcome.maths.read.lexicon import BASES
 
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix")
 _SUBSCRIPTS: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₓ", "0123456789+-=()nx")
@@ -57,6 +61,23 @@ _PERIODS: Final = (1, 3, 2)
 """Lengths of a period after other digits; of those that start at one place the first counts."""
 _ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*)>\s*\Z")
 _PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
+_BASE_WORD: Final = r"\s*\(?([a-z]{2,12}|\d{1,2})\)?\s*"
+_TEXT: Final = r"\\(?:text|mathrm|rm)\s*\{"
+_NUMERAL_BASE: Final = re.compile(
+    r"(\()?(\d[0-9A-F]*|[A-F]{2,}[0-9A-F]*)(\))?(?:"
+    rf"\s*_\s*(?:\{{\s*{_TEXT}{_BASE_WORD}\}}\s*\}}|\{{{_BASE_WORD}\}}|{_TEXT}{_BASE_WORD}\}}|(\d))"
+    rf"|(?:\\[ ,;]|[ ~])*(?:{_TEXT}\s*\(?(?:in\s)?\s*base\s*\}}\s*(\d{{1,2}})|"
+    rf"{_TEXT}\s*\(?(?:in\s)?\s*base[\s-]{_BASE_WORD}\}}"
+    rf"|\(?(?:in\s)?\s*\bbase[\s-]{_BASE_WORD}))"
+)
+"""A numeral in brackets or not, with its base below it or in words after it."""
+_RAISED_ORDINAL: Final = re.compile(
+    r"(?<=\d)\s*\^\s*\{?\s*(?:\\(?:text|mathrm|rm|textrm)\s*\{?)?\s*(st|nd|rd|th)\s*\}{0,2}"
+)
+_LABELS: Final = re.compile(r"(?:\\text\s*\{)?\s*((?:\(\d{1,2}\)\s*){2,12})\}?")
+"""Numbers of statements side by side, as in `(1)(3)`: a list, not a product."""
+_PRIMED_LABEL: Final = re.compile(r"(?=[A-Z]*')(?:[A-Z]'{0,3}){2,4}")
+_MEASURE: Final = re.compile(r"(?<![A-Za-z\\])m\s*(?=\\(?:angle|measuredangle))")
 _WRAPPERS: Final = (
     ("$$", "$$"),
     ("$", "$"),
@@ -90,17 +111,36 @@ def clean(text: str) -> str:
 
 def _spell_out(text: str) -> str:
     """Shorthand in its TeX form: `0.33...`, `<1, 2>`, `(mod 7)`, `2 to 3`."""
-    if ">" in text:
-        text = _ANGLED.sub(_spell_angled, text)
-    if "mod" in text:
-        text = _MODULUS.sub(r"\\pmod{\1}", text)
-    if "." in text:
-        unending = _UNENDING.fullmatch(text)
-        if unending is not None:
-            return unending[1] + _with_period(unending[2])
-        text = _BRACKETED_PERIOD.sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
+    for sign, rule in _SHORTHAND:
+        if sign in text:
+            text = rule(text)
+    unending = _UNENDING.fullmatch(text) if "." in text else None
+    if unending is not None:
+        return unending[1] + _with_period(unending[2])
     ratio = _PROPORTION.fullmatch(text) if " to " in text else None
     return text if ratio is None else f"{ratio[1]}:{ratio[2]}"
+
+
+def _spell_labels(text: str) -> str:
+    """`(1)(3)` as a list of statements, and `0.(3)` with its period marked."""
+    labels = _LABELS.fullmatch(text)
+    if labels is not None:
+        return labels[1].replace(")", "),").rstrip(" ,")
+    return _BRACKETED_PERIOD.sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
+
+
+def _spell_primed(text: str) -> str:
+    return f"\\text{{{text}}}" if _PRIMED_LABEL.fullmatch(text) else text
+
+
+def _spell_base(match: re.Match[str]) -> str:
+    """`(1011)_2`, `1011_{\text{two}}` and `1011 base two` as `1011_{2}`."""
+    opening, digits, closing, *words = match.groups()
+    word = next(word for word in words if word)
+    base = int(word) if word.isdigit() else BASES.get(word, 0)
+    if not 2 <= base <= 36 or (opening is None) != (closing is None):
+        return match[0]
+    return f"{digits}_{{{base}}}"
 
 
 def _with_period(digits: str) -> str:
@@ -164,6 +204,8 @@ def _ascii_character(character: str) -> str:
     sign = _SIGNS.get(character)
     if sign is not None:
         return sign
+    if "\u2460" <= character <= "\u2473":
+        return f"({ord(character) - 0x245F})"
     if character in _GREEK:
         return f"\\{_GREEK[character]} "
     if character.isdecimal():
@@ -201,3 +243,20 @@ def _drop_dollars(text: str) -> str:
         if bare[at + 1 : at + 2].isdigit() or bare[at + 1 : at + 2] == ".":
             return re.sub(r"(?<!\\)\$", lambda _: "\\$", text)
     return re.sub(r"(?<!\\)\$", " ", text)
+
+
+_SHORTHAND: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    ("for", without_clause),
+    ("wh", without_clause),
+    ("with", without_clause),
+    ("\\in", without_clause),
+    (">", partial(_ANGLED.sub, _spell_angled)),
+    ("_", partial(_NUMERAL_BASE.sub, _spell_base)),
+    ("base", partial(_NUMERAL_BASE.sub, _spell_base)),
+    ("^", partial(_RAISED_ORDINAL.sub, r"\\text{\1}")),
+    (")", _spell_labels),
+    ("'", _spell_primed),
+    ("angle", partial(_MEASURE.sub, "")),
+    ("mod", partial(_MODULUS.sub, r"\\pmod{\1}")),
+)
+"""A sign that shorthand has, and what rewrites it."""

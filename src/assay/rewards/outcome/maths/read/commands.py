@@ -8,16 +8,22 @@ from typing import Final, NoReturn, TypeAlias
 from assay.rewards.outcome.maths.compute.notations import BRACED, FUNCTIONS, OPERATORS
 from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
+    INFINITY,
     Big,
     Call,
     Constant,
     Div,
     Expr,
+    Group,
     Node,
+    Number,
     OperatorName,
     Relation,
+    Span,
     Symbol,
+    Without,
     expression,
+    negate,
     with_variable,
 )
 from assay.rewards.outcome.maths.read import lexicon
@@ -70,6 +76,35 @@ def _refuse(_cursor: Cursor, name: str) -> NoReturn:
     raise UnreadableAnswer(f"\\{name} where a value was expected")
 
 
+def _read_figure(cursor: Cursor, name: str) -> Expr:
+    """An angle, a triangle or another figure by its points, in their order.
+
+    An angle may be read from either of its sides.
+    """
+    figure = lexicon.FIGURES[name]
+    braced = cursor.token.text == "{"
+    if braced:
+        cursor.take()
+    points: list[str] = []
+    while cursor.token.kind == "name" and (cursor.token.text.isupper() or not points):
+        points.extend(cursor.take().text)
+        points[-1] += read_primes(cursor) + _read_point_index(cursor)
+    if not points and cursor.token.kind == "number":
+        points = [cursor.take().text]
+    if braced:
+        cursor.expect("close", "}")
+    if figure == "angle" and len(points) == 3:
+        points = min(points, points[::-1])
+    return Symbol(" ".join([figure, "".join(points)]) if points else figure)
+
+
+def _read_point_index(cursor: Cursor) -> str:
+    if cursor.token.text != "_" or cursor.peek().kind != "number":
+        return ""
+    cursor.take()
+    return f"_{cursor.take().text}"
+
+
 def _read_symbol(cursor: Cursor, name: str) -> Expr:
     """A letter by its command: Greek, or one that nothing is known of."""
     if cursor.token.kind == "op" and cursor.token.text == "_":
@@ -87,7 +122,7 @@ def _read_styled(cursor: Cursor, _name: str) -> Node:
     return cursor.read_group() if token.kind == "open" else read_argument(cursor)
 
 
-def _read_decorated(cursor: Cursor, name: str) -> Expr:
+def _read_decorated(cursor: Cursor, name: str) -> Node:
     """A letter under a sign, or of another alphabet: another name."""
     token, after, closing = cursor.token, cursor.peek(1), cursor.peek(2)
     if token.text == "{" and closing.text == "}" and after.kind in ("name", "constant"):
@@ -97,9 +132,31 @@ def _read_decorated(cursor: Cursor, name: str) -> Expr:
         inner = cursor.take().text
     else:
         inner = repr(read_argument(cursor))
+    if f"{name}:{inner}" == "mathbb:R":
+        return _read_part_of_line(cursor) or Symbol("mathbb:R")
     if cursor.token.kind == "op" and cursor.token.text == "_":
         return read_subscript(cursor, f"{name}:{inner}")
     return Symbol(f"{name}:{inner}")
+
+
+def _read_part_of_line(cursor: Cursor) -> Node | None:
+    """The part of the reals that a mark leaves, as in `\\mathbb{R}^+`; None without one."""
+    ahead = "".join(cursor.peek(k).text for k in range(7)) if cursor.token.kind == "op" else ""
+    for mark, part in lexicon.PARTS_OF_LINE.items():
+        for spelling in (f"{mark[0]}{{{mark[1:]}}}", mark):
+            if ahead.startswith(spelling):
+                cursor.at += len(spelling) - spelling.count(">=") - spelling.count("<=")
+                return _PARTS_OF_LINE[part]
+    return None
+
+
+_PARTS_OF_LINE: Final[dict[str, Node]] = {
+    ">0": Span("(", Number(0), INFINITY, ")"),
+    ">=0": Span("[", Number(0), INFINITY, ")"),
+    "<0": Span("(", negate(INFINITY), Number(0), ")"),
+    "<=0": Span("(", negate(INFINITY), Number(0), "]"),
+    "!=0": Without(Symbol("mathbb:R"), Group("{", (Number(0),), "}")),
+}
 
 
 def _read_big(cursor: Cursor, name: str) -> Expr:
@@ -122,7 +179,8 @@ def _read_big(cursor: Cursor, name: str) -> Expr:
 
 _COMMANDS: Final[dict[str, CommandRule]] = {
     **dict.fromkeys(("emptyset", "varnothing"), _read_empty_set),
-    **dict.fromkeys(STOP_COMMANDS, _refuse),
+    **dict.fromkeys((*STOP_COMMANDS, *lexicon.UNREAD), _refuse),
+    **dict.fromkeys(lexicon.FIGURES, _read_figure),
     **dict.fromkeys(lexicon.FONTS, _read_styled),
     **dict.fromkeys(lexicon.DECORATIONS, _read_decorated),
     **dict.fromkeys(("boxed", "fbox"), _read_box),

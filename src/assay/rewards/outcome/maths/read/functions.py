@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from assay.rewards.outcome.maths.compute.notations import AROUND, FUNCTIONS, INDEXED
 from assay.rewards.outcome.maths.limits import UnreadableAnswer
-from assay.rewards.outcome.maths.nodes import Call, Constant, Expr, Number, Power, expression
+from assay.rewards.outcome.maths.nodes import (
+    Call,
+    Constant,
+    Expr,
+    Number,
+    Power,
+    Symbol,
+    expression,
+)
 from assay.rewards.outcome.maths.read.arithmetic import (
     read_argument,
     read_juxtaposed,
@@ -27,7 +35,8 @@ def read_function(cursor: Cursor) -> Expr:
             base = _read_base(cursor)
         elif cursor.token.text == "^" and cursor.token.kind == "op":
             cursor.take()
-            power = read_signed_argument(cursor)
+            letter = cursor.peek(0).kind == "name"
+            power = Symbol(cursor.take().text) if letter else read_signed_argument(cursor)
     arguments = _read_function_arguments(cursor)
     cursor.leave()
     if isinstance(power, Number) and power.value == -1 and FUNCTIONS[name].inverse:

@@ -16,22 +16,27 @@ from assay.rewards.outcome.maths.nodes import (
     Quantity,
     Ratio,
     Relation,
+    Span,
     Text,
+    as_interval,
     expression,
+    infinite_sign,
 )
+from assay.rewards.outcome.maths.read.arithmetic import closes_interval
 from assay.rewards.outcome.maths.read.cursor import Cursor
-from assay.rewards.outcome.maths.read.items import read_items
+from assay.rewards.outcome.maths.read.items import read_items, read_list
 from assay.rewards.outcome.maths.read.tokens import Token
 
 _CLOSERS: Final = {
-    "(": (")", "]"),
-    "[": ("]", ")"),
+    "(": (")", "]", "["),
+    "[": ("]", ")", "["),
+    "]": ("]", ")", "["),
     "{": ("}",),
     "\\{": ("\\}",),
     "<": (">",),
     **{bracket: (bracket,) for bracket in AROUND},
 }
-_KINDS: Final[dict[str, Bracket]] = {"\\{": "{", "<": "(", "(": "(", "[": "["}
+_KINDS: Final[dict[str, Bracket]] = {"\\{": "{", "<": "(", "(": "(", "[": "[", "]": "("}
 
 
 def read_group(cursor: Cursor) -> Node:
@@ -66,7 +71,8 @@ def _split_grouped(cursor: Cursor) -> None:
 
 def _close_group(cursor: Cursor, opening: str, items: list[Node]) -> Node:
     closing = cursor.token.text
-    if cursor.token.kind != "close" or closing not in _CLOSERS[opening]:
+    closes = cursor.token.kind == "close" or closes_interval(cursor)
+    if not closes or closing not in _CLOSERS[opening]:
         raise UnreadableAnswer(f"{opening!r} closed by {closing or 'nothing'!r}")
     cursor.take()
     if opening in AROUND:
@@ -77,12 +83,31 @@ def _close_group(cursor: Cursor, opening: str, items: list[Node]) -> Node:
         return items[0] if len(items) == 1 else Group("", tuple(items), "")
     if len(items) == 1 and opening + closing in ("()", "[]") and _bracket_vanishes(items[0]):
         return items[0]
+    if opening == "]" or closing == "[":
+        return _turned_interval(opening, items, closing)
     ends = {"\\}": "}", ">": ")"}.get(closing, closing)
     match ends:
         case ")" | "]" | "}":
-            return Group(_KINDS[opening], tuple(items), ends)
+            group = Group(_KINDS[opening], tuple(items), ends)
+            ranges = opening + closing in ("(]", "[)") or any(map(infinite_sign, items))
+            return as_interval(group) if ranges else group
         case _:
             raise UnreadableAnswer(f"bracket {closing!r}")
+
+
+def _turned_interval(opening: str, items: list[Node], closing: str) -> Node:
+    """`]a, b[`: a bracket that is turned outwards leaves its end out."""
+    if len(items) != 2:
+        raise UnreadableAnswer("an interval without two ends")
+    low, high = items
+    return Span("[" if opening == "[" else "(", low, high, "]" if closing == "]" else ")")
+
+
+def read_turned(cursor: Cursor) -> Node:
+    """An interval that starts with a bracket turned outwards."""
+    if cursor.token.text != "]":
+        raise UnreadableAnswer(f"{cursor.token.text!r} where a value was expected")
+    return read_group(cursor)
 
 
 def _read_builder(cursor: Cursor, items: list[Node]) -> Node:
@@ -90,9 +115,13 @@ def _read_builder(cursor: Cursor, items: list[Node]) -> Node:
         raise UnreadableAnswer("a set builder over a list")
     cursor.take()
     cursor.builder = False
-    conditions = read_items(cursor)
+    conditions = read_list(cursor)
     cursor.expect("close", "\\}")
-    return Builder(items[0], tuple(conditions))
+    match conditions:
+        case Group("", each, "", ""):
+            return Builder(items[0], each)
+        case _:
+            return Builder(items[0], (conditions,))
 
 
 def _bracket_vanishes(node: Node) -> bool:

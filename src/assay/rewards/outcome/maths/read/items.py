@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
 from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge
 from assay.rewards.outcome.maths.nodes import (
+    Expr,
     Group,
     Node,
     Ratio,
     Relation,
     RelationOp,
+    Span,
     Union,
     Without,
+    as_interval,
     expression,
     number,
 )
@@ -20,10 +23,11 @@ from assay.rewards.outcome.maths.read.cursor import Cursor
 from assay.rewards.outcome.maths.read.quantities import read_quantity
 from assay.rewards.outcome.maths.read.tokens import Token
 
+Joint: TypeAlias = Literal["", "and", "or"]
+_OR: Final = frozenset({"or", ", or", "and/or"})
+_AND: Final = frozenset({"and", ", and", "&", "as well as"})
 _ITEM_ENDS: Final = frozenset({"sep", "close", "end"})
-_RELATION_SIGNS: Final[dict[str, RelationOp]] = {
-    sign: sign for sign in ("=", "!=", "<", "<=", ">", ">=", "~", "in")
-}
+_RELATION_SIGNS: Final[dict[str, RelationOp]] = {sign: sign for sign in get_args(RelationOp)}
 
 
 def read_list(cursor: Cursor) -> Node:
@@ -31,8 +35,13 @@ def read_list(cursor: Cursor) -> Node:
     items = read_items(cursor)
     if len(items) == 1:
         return items[0]
-    alternatives = any(t.kind == "sep" and t.text == "or" for t in cursor.tokens[start : cursor.at])
-    return Group("", tuple(items), "", alternatives)
+    match items[0]:
+        case Relation((name, value), ("!=",)) if all(isinstance(item, Expr) for item in items[1:]):
+            return Relation((name, Group("", (value, *items[1:]), "")), ("!=",))
+    words = {t.text for t in cursor.tokens[start : cursor.at] if t.kind == "sep"}
+    alternatives = not words.isdisjoint(_OR)
+    joint: Joint = "or" if alternatives else "" if words.isdisjoint(_AND) else "and"
+    return Group("", tuple(items), "", joint)
 
 
 def read_items(cursor: Cursor) -> list[Node]:
@@ -67,6 +76,8 @@ def read_item(cursor: Cursor) -> Node:
         operators.append(_RELATION_SIGNS[cursor.take().text])
         if len(sides) > 12:
             raise TooLarge("more than 12 sides in one relation")
+    if operators[-1:] == ["in"] and not isinstance(sides[0], Group):
+        sides[-1] = as_interval(sides[-1])
     return sides[0] if not operators else Relation(tuple(sides), tuple(operators))
 
 
@@ -75,17 +86,20 @@ def _read_side(cursor: Cursor) -> Node:
     parts = [left]
     while True:
         token = cursor.token
-        if token.text == "cup" or (token.text == "U" and isinstance(left, Group)):
+        if token.text == "cup" or (token.text == "U" and isinstance(left, (Group, Span))):
             cursor.take()
             parts.append(_read_ratio(cursor))
         elif token.kind == "command" and token.text == "setminus":
             cursor.take()
-            whole = parts[0] if len(parts) == 1 else Union(tuple(parts))
-            parts = [Without(whole, _read_ratio(cursor))]
+            parts = [Without(as_interval(_union(parts)), as_interval(_read_ratio(cursor)))]
         else:
-            return parts[0] if len(parts) == 1 else Union(tuple(parts))
+            return _union(parts)
         if len(parts) > MAX_PARTS:
             raise TooLarge(f"a union of more than {MAX_PARTS} parts")
+
+
+def _union(parts: list[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else Union(tuple(map(as_interval, parts)))
 
 
 def _read_ratio(cursor: Cursor) -> Node:
@@ -102,6 +116,7 @@ def _read_ratio(cursor: Cursor) -> Node:
 def _looks_like_a_time(tokens: list[Token]) -> bool:
     if len(tokens) not in (3, 5):
         return False
-    return all(t.kind == "number" and len(t.text) == 2 for t in tokens[2::2]) and (
-        tokens[0].kind == "number" and len(tokens[0].text) <= 2
-    )
+    if any(t.kind != "number" or not t.text.isdigit() for t in tokens[::2]):
+        return False
+    hours, *rest = (t.text for t in tokens[::2])
+    return int(hours) <= 24 and all(len(text) == 2 and int(text) < 60 for text in rest)

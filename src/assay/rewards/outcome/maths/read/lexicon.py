@@ -29,10 +29,22 @@ RELATIONS: Final = {
         ">=": ">= => ge geq geqslant geqq",
         "~": "~= approx simeq approxeq",
         "in": "in",
+        "subset": "subset subseteq subsetneq",
+        "superset": "supset supseteq supsetneq",
+        "sim": "sim",
+        "cong": "cong",
+        "parallel": "parallel",
+        "perp": "perp",
     }.items()
     for spelling in spellings.split()
 }
 """Signs and commands to the relation that they write."""
+
+PARTS_OF_LINE: Final = {
+    "^+": ">0", "_>0": ">0", "^*_+": ">0", "_+^*": ">0", "_>=0": ">=0", "^-": "<0",
+    "_-": "<0", "_<0": "<0", "_<=0": "<=0", "^*": "!=0",
+}  # fmt: skip
+"""Marks at the sign of the reals, as the tokens spell them, to the part that they leave."""
 
 SPACES: Final = frozenset(
     "quad qquad displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg "
@@ -50,6 +62,19 @@ DECORATIONS: Final = frozenset(
 FONTS: Final = frozenset("mathbf boldsymbol bm underline mathsf mathit ensuremath".split())
 """Commands that print the same in another style."""
 
+FIGURES: Final = {
+    **dict.fromkeys(("angle", "measuredangle", "sphericalangle"), "angle"),
+    "triangle": "triangle", "square": "square", "odot": "circle", "parallelogram": "parallelogram",
+}  # fmt: skip
+"""Commands before the letters that name a figure's points."""
+
+UNREAD: Final = frozenset(
+    "circ otimes oplus ominus ltimes rtimes wr bowtie triangleleft triangleright mapsto leftarrow "
+    "leftrightarrow Leftrightarrow Leftarrow longrightarrow prec succ ll gg propto notin nmid ni "
+    "nsubseteq vdash models sqcup amalg dagger ddagger not".split()
+)
+"""Commands between two things that may not change places; an answer with one is not read."""
+
 FRACTIONS: Final = frozenset({"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"})
 TIMES: Final = frozenset({"times", "cdot", "ast", "bullet", "cdotp", "star"})
 MATRICES: Final = frozenset(
@@ -63,15 +88,6 @@ TEXT_COMMANDS: Final = "|".join(
 
 SEPARATOR_WORDS: Final = frozenset({"and", "or", "&", "as well as", ", and", ", or", "and/or"})
 
-RETRACTIONS: Final = frozenset(
-    "is are not no wrong incorrect false or and but nor maybe perhaps either neither isn't never "
-    "except than to least most about approximately around roughly if when where for then because "
-    "instead actually wait hmm more less over under between was were be been should would could "
-    "might may cannot can't unknown guess answer correct true right plus minus times divided "
-    "equals equal squared cubed negative remainder with without only correctly unless".split()
-)
-"""Words that make a phrase after a number a statement rather than what is counted."""
-
 MULTIPLIERS: Final = {
     "hundred": 10**2,
     "thousand": 10**3,
@@ -80,3 +96,81 @@ MULTIPLIERS: Final = {
     "trillion": 10**12,
     "dozen": 12,
 }
+"""Words after a number that multiply it."""
+
+SMALL_NUMBERS: Final = dict(
+    zip(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen".split(),
+        range(20),
+        strict=True,
+    )
+)
+TENS: Final = dict(
+    zip(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
+        range(20, 100, 10),
+        strict=True,
+    )
+)
+BASES: Final = {
+    **{word: value for word, value in {**SMALL_NUMBERS, **TENS}.items() if 2 <= value <= 20},
+    "binary": 2, "octal": 8, "decimal": 10, "hexadecimal": 16, "hex": 16,
+}  # fmt: skip
+"""Words for the base of a numeral."""
+
+ORDINAL_SUFFIXES: Final = frozenset({"st", "nd", "rd", "th"})
+
+
+def is_ordinal(digits: str, suffix: str) -> bool:
+    """Whether the suffix makes an ordinal of the digits: 1st, 2nd, 3rd, 11th, 22nd."""
+    teens = digits[-2:-1] == "1"
+    fitting = "th" if teens else {"1": "st", "2": "nd", "3": "rd"}.get(digits[-1:], "th")
+    return digits.isdigit() and suffix == fitting
+
+
+SYNONYMS: Final = {
+    phrase: meaning
+    for meaning, phrases in {
+        "no solution": (
+            "no solutions", "empty set", "null set", "there is no solution", "no solution exists",
+            "there are no solutions", "no solutions exist", "there are no real solutions",
+            "no real solution", "no real solutions", "it has no solution", "has no solution",
+            "equation has no solution", "equation has no solutions", "system has no solution",
+            "there is no real solution", "no real roots", "there exist no solutions",
+            "there exists no solution", "no value of x", "no such x exists",
+        ),
+        "all real numbers": (
+            "all reals", "all real number", "real numbers", "any real number", "every real number",
+            "all real values", "all real x", "set of all real numbers", "set of real numbers",
+            "all real values of x", "x is any real number", "x can be any real number",
+            "any real x", "reals", "all real numbers x", "x is all real numbers",
+        ),
+        "does not exist": (
+            "dne", "d.n.e", "doesn't exist", "limit does not exist", "it does not exist",
+            "limit doesn't exist", "limit dne", "nonexistent", "non-existent",
+        ),
+        "infinitely many": (
+            "infinitely many solutions", "infinite solutions", "infinite number of solutions",
+            "there are infinitely many solutions", "infinitely many", "infinity many solutions",
+            "there are infinitely many",
+        ),
+        "undefined": ("not defined", "is undefined", "is not defined", "it is undefined"),
+        "diverges": (
+            "divergent", "series diverges", "it diverges", "integral diverges", "is divergent",
+            "series is divergent", "sequence diverges",
+        ),
+        "converges": (
+            "convergent", "series converges", "it converges", "integral converges",
+            "series is convergent", "is convergent", "sequence converges",
+        ),
+        "cannot be determined": (
+            "can't be determined", "it cannot be determined", "not enough information",
+            "cannot be determined from the information given", "insufficient information",
+            "cannot determine",
+        ),
+        "not possible": ("impossible", "it is impossible", "it is not possible"),
+    }.items()
+    for phrase in phrases
+}  # fmt: skip
+"""Phrases that say the same as the first of their row, in lower case and without an article."""

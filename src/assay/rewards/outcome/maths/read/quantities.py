@@ -18,8 +18,9 @@ from assay.rewards.outcome.maths.nodes import (
     hundredth,
     number,
 )
-from assay.rewards.outcome.maths.read import lexicon, units
+from assay.rewards.outcome.maths.read import lexicon, nouns, units
 from assay.rewards.outcome.maths.read.arithmetic import (
+    at_temperature,
     is_mixed_number,
     read_argument,
     read_signed_argument,
@@ -82,10 +83,9 @@ def _with_unit(cursor: Cursor, value: Node, currency: str) -> Node:
             words.append(cursor.take().text)
         else:
             break
-    phrase = " ".join(words)
-    unit = units.read_phrase(phrase) if not free else None
-    if unit is None:
-        unit = ((units.counted_noun(phrase), 1),)
+    unit = _unit(" ".join(words), free=free, one=value == Number(1))
+    if not unit:
+        return Quantity(value, ((currency, 1),)) if currency else value
     if any(name == "percent" and power != 1 for name, power in unit):
         raise UnreadableAnswer("a percentage of a percentage")
     if currency and all(power < 0 for _, power in unit):
@@ -93,6 +93,15 @@ def _with_unit(cursor: Cursor, value: Node, currency: str) -> Node:
     elif currency and unit not in (((currency, 1),), (("usd", 1),)):
         raise UnreadableAnswer("two different units")
     return _quantity(value, unit)
+
+
+def _unit(phrase: str, *, free: bool, one: bool) -> units.Unit:
+    """The unit or the noun that the phrase names, without the words that may stand after it."""
+    spelling = nouns.without_trailing(phrase)
+    if not spelling:
+        return ()
+    unit = units.read_phrase(spelling) if not free or spelling != phrase else None
+    return ((nouns.counted_noun(spelling, one=one), 1),) if unit is None else unit
 
 
 def _at_rate(cursor: Cursor) -> bool:
@@ -144,10 +153,8 @@ def _with_modulus(cursor: Cursor, value: Node) -> Node:
 
 
 def _with_temperature(cursor: Cursor, value: Degree) -> Node:
-    token, after = cursor.token, cursor.peek()
-    if token.kind == "name" and token.text in "CF" and after.kind in ("end", "sep", "close"):
-        cursor.take()
-        return Quantity(value.term, ((f"deg{token.text}", 1),))
+    if at_temperature(cursor):
+        return Quantity(value.term, ((f"deg{cursor.take().text}", 1),))
     return Quantity(value.term, (("deg", 1),))
 
 
@@ -156,6 +163,4 @@ def _quantity(value: Node, unit: units.Unit) -> Node:
         raise UnreadableAnswer("a percentage of something that is no number")
     if unit == (("percent", 1),) and isinstance(value, Add) and not is_mixed_number(value):
         return Add((*value.terms[:-1], hundredth(value.terms[-1])))
-    if unit == (("rad", 1),):
-        return value
-    return Quantity(value, unit)
+    return Quantity(value, unit) if unit else value

@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 from assay.rewards.outcome.maths.compute import notations
 from assay.rewards.outcome.maths.limits import MAX_TOKENS, TooLarge, UnreadableAnswer
-from assay.rewards.outcome.maths.read import lexicon, units
+from assay.rewards.outcome.maths.read import lexicon, nouns, units
 
 Kind = Literal[
     "number", "grouped", "name", "function", "constant", "op", "open", "close", "rel", "sep",
@@ -26,6 +26,7 @@ _SCAN: Final = re.compile(
     r"""
     (?P<space>[\s~]+|\\[,;:!>\ ]|\\(?=\s|$)|\{\}|(?<=[a-z])\{\s\})
   | (?P<grouped>\d{1,3}(?:(?:,|\ ?\{,\ ?\}|,?\\[!,;]\ ?|,\ ?\\!\ ?|\ |~)\d{3})+(?![\d])(?:\.\d+)?)
+  | (?P<numeral>(?:[0-9][0-9A-F]*[A-F][0-9A-F]*|[A-F]{2,}[0-9A-F]*)(?=_\{1[1-6]\}))
   | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9}(?![\w.]))?)
   | (?P<text>\\(?:TEXT)\s*\{(?P<content>[^{}$\\]{0,200}(?:\\[ ,;%$][^{}$\\]{0,40}){0,3})\})
   | (?P<lone>\\[{}|%$&\#_\\]|%)
@@ -68,7 +69,8 @@ _COMMANDS: Final[dict[str, tuple[Kind, str]]] = {
     **{command: ("command", _first(command)) for command in notations.BRACED},
     "degree": ("unit", "degrees"), "cents": ("unit", "cents"), "euro": ("unit", "€"),
     "pounds": ("unit", "£"), "yen": ("unit", "¥"),
-    "vee": ("sep", "or"), "lor": ("sep", "or"), "jmath": ("name", "j"),
+    "vee": ("sep", "or"), "lor": ("sep", "or"), "wedge": ("sep", "and"),
+    "land": ("sep", "and"), "backslash": ("command", "setminus"), "jmath": ("name", "j"),
     "div": ("op", "/"), "slash": ("op", "/"),
     **{f"l{name}": ("open", opening) for name, (opening, _) in _BRACKETS.items()},
     **{f"r{name}": ("close", closing) for name, (_, closing) in _BRACKETS.items()},
@@ -118,7 +120,10 @@ def _read_text(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
     content = content.replace("\\%", "%").replace("\\$", "$")
     if content:
         gap = gap or match["content"][:1] in " ~"
-        tokens.extend(classify_phrase(content, gap, counted=_follows_value(tokens)))
+        if _is_ordinal(tokens, content):
+            tokens.append(Token("unit", "ordinal", gap))
+        else:
+            tokens.extend(classify_phrase(content, gap, counted=_follows_value(tokens)))
 
 
 def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
@@ -126,8 +131,11 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
     lowered = content.lower().strip(" ,")
     if lowered in lexicon.SEPARATOR_WORDS:
         return [Token("sep", lowered, gap)]
-    if counted and content != "e" and units.read_phrase(content) is not None:
-        return [Token("unit", content, gap)]
+    if not counted and _LABEL.fullmatch(content):
+        return [Token("name", content, gap)]
+    measures = _measures(content, gap) if counted else []
+    if measures:
+        return measures
     if len(content) == 1 and content.isalpha():
         return [letter_token(content, gap)]
     if content in notations.SPELLINGS:
@@ -144,9 +152,20 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
     return [Token("text", content, gap)]
 
 
+def _measures(content: str, gap: bool) -> list[Token]:
+    """The tokens of a unit after a value, and of multipliers before it; none if it is neither."""
+    if content != "e" and units.read_phrase(content) is not None:
+        return [Token("unit", content, gap)]
+    first, _, rest = content.partition(" ")
+    if first.lower() not in lexicon.MULTIPLIERS:
+        return []
+    after = classify_phrase(rest, gap=True, counted=True) if rest else []
+    return [Token("unit", first, gap), *after]
+
+
 def _is_noun(phrase: str) -> bool:
     try:
-        return bool(units.counted_noun(phrase))
+        return units.read_phrase(phrase) is not None or bool(nouns.counted_noun(phrase))
     except UnreadableAnswer:
         return False
 
@@ -195,7 +214,9 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         tokens.extend((Token("sep", joined[1]), Token("name", joined[2])))
         return
     lowered = run.lower()
-    if run == "in" and tokens and tokens[-1].kind == "name":
+    if not gap and _is_ordinal(tokens, run):
+        tokens.append(Token("unit", "ordinal", gap))
+    elif run == "in" and tokens and tokens[-1].kind == "name":
         tokens.append(Token("rel", "in", gap))
     elif lowered in lexicon.SEPARATOR_WORDS:
         tokens.append(Token("sep", lowered, gap))
@@ -203,8 +224,17 @@ def _read_letters(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         tokens.append(Token("unit", run, gap))
     elif gap and len(run) > 2 and _is_counted_noun(run, tokens):
         tokens.append(Token("text", run, gap))
+    elif _is_label(match, tokens):
+        tokens.append(Token("name", run, gap))
     else:
         _split_run(tokens, run, gap)
+
+
+def _is_ordinal(tokens: list[Token], suffix: str) -> bool:
+    """Whether a suffix such as `th` follows the number that it fits."""
+    if suffix not in lexicon.ORDINAL_SUFFIXES or not tokens or tokens[-1].kind != "number":
+        return False
+    return lexicon.is_ordinal(tokens[-1].text, suffix)
 
 
 def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
@@ -219,6 +249,16 @@ def _is_unit_word(match: re.Match[str], tokens: list[Token], gap: bool) -> bool:
     is_unit = run in units.SPELLINGS or run.lower() in units.SPELLINGS
     is_unit = is_unit or run in units.POWER_WORDS or run == "per"
     return is_unit and tokens[-1].kind in _VALUE_ENDS
+
+
+def _is_label(match: re.Match[str], tokens: list[Token]) -> bool:
+    """Two to four capitals that nothing multiplies or raises: a label, not a product."""
+    if _LABEL.match(match.string, match.start()) is None:
+        return False
+    return not tokens or tokens[-1].kind not in _VALUE_ENDS
+
+
+_LABEL: Final = re.compile(r"[A-Z]{2,4}(?![A-Za-z0-9]|\s*[\^_'(!]|\s+(?!and\b|or\b)[A-Za-z0-9])")
 
 
 def _is_counted_noun(run: str, tokens: list[Token]) -> bool:
@@ -273,7 +313,8 @@ def _read_sign(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
 
 
 _PLAIN: Final[dict[str, Kind]] = {
-    "number": "number", "grouped": "grouped", "open": "open", "close": "close", "sep": "sep",
+    "number": "number", "numeral": "number", "grouped": "grouped", "open": "open",
+    "close": "close", "sep": "sep",
 }  # fmt: skip
 """Groups of the scan that are one token as they stand."""
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from assay.rewards.outcome.maths.limits import UnreadableAnswer
-from assay.rewards.outcome.maths.read.lexicon import RETRACTIONS
-
 Unit = tuple[tuple[str, int], ...]
 
 _LENGTH: Final = (("length", 1),)
@@ -69,7 +66,7 @@ _MEASURES: Final[dict[str, tuple[str, Unit, int | Fraction]]] = {
     "usd": ("dollar dollars USD usd buck bucks", _MONEY, 1),
     "cent": ("cent cents", _MONEY, Fraction(1, 100)),
     "mph": ("mph", _SPEED, _MILE / 3_600),
-    "kph": ("kph kmh", _SPEED, Fraction(1_000, 3_600)),
+    "kph": ("kph kmh kmph", _SPEED, Fraction(1_000, 3_600)),
     "eV": ("eV", (("electronvolts", 1),), 1),
     "erg": ("erg ergs", _ENERGY, Fraction(1, 10_000)),
     "dyne": ("dyne dynes", _FORCE, Fraction(1, 100)),
@@ -86,6 +83,7 @@ _NO_SIZES: Final = {
     "eur": "euro euros EUR",
     "gbp": "GBP",
     "rpm": "rpm",
+    "ordinal": "ordinal",
     "AU": "AU",
     "pc": "parsec parsecs",
 }
@@ -161,7 +159,8 @@ def read_phrase(phrase: str) -> Unit | None:
     unit: Unit = ()
     last: Unit = ()
     sign, power = 1, 1
-    for word in phrase.replace("/", " per ").replace("^", " ^").replace("·", " ").split():
+    spelling = phrase.replace("sq.", "sq").replace("cu.", "cu").replace("/", " per ")
+    for word in spelling.replace("^", " ^").replace("·", " ").split():
         if word == "per":
             sign = -1
         elif word in ("square", "sq", "cubic", "cu"):
@@ -174,23 +173,13 @@ def read_phrase(phrase: str) -> Unit | None:
         else:
             name = SPELLINGS.get(word) or CURRENCIES.get(word)
             if name is None and len(word) > 1:
-                name = SPELLINGS.get(word.rstrip(".").lower())
+                name = SPELLINGS.get(word.rstrip(".").lower()) or SPELLINGS.get(word.rstrip("."))
             if name is None:
                 return None
             last = ((name, sign * power),)
             unit = multiply(unit, last)
             power = 1
     return unit or None
-
-
-def counted_noun(phrase: str) -> str:
-    """What is counted, in one spelling; a phrase that makes a statement is refused."""
-    words = phrase.lower().strip(" .").split()
-    if len(words) > 6 or any(word.strip(",.()!?") in RETRACTIONS for word in words):
-        raise UnreadableAnswer(f"{phrase!r} after a value")
-    if not all(word.replace("-", "").replace("'", "").strip(".,()").isalpha() for word in words):
-        raise UnreadableAnswer(f"{phrase!r} after a value")
-    return " ".join(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
 
 
 def _small_power(text: str) -> int | None:

@@ -1,0 +1,58 @@
+"""Clauses that say of a letter what it ranges over, after the answer proper.
+
+`f(x) = 2x \text{ for all real } x` is the function; `x = k\\pi \text{ where } k \text{ is an
+integer}` is the answer with the condition `k \\in \\mathbb{Z}`. A clause that says anything else is
+left in its place, where nothing reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_LEAD: Final = r"where|with|for\s+all|for\s+any|for\s+every|for\s+each|for\s+some|for|\\forall"
+_CLAUSE: Final = re.compile(
+    rf"(?P<answer>.*?[^\s,;(])[\s,;(]*(?:\\text\s*\{{\s*)?,?\s*\(?(?<![A-Za-z])(?:{_LEAD})"
+    r"(?![A-Za-z])(?P<clause>.*)",
+    re.DOTALL,
+)
+_MARKUP: Final = re.compile(
+    r"\\(?:text|mathrm|mbox)\s*\{|\\(?:quad|qquad|displaystyle)|\\[ ,;!]|[{}$~]"
+)
+_NAME: Final = r"(\\[A-Za-z]+|[A-Za-z](?:_\d)?)"
+_DOMAIN: Final = re.compile(r"(.*\S)\s*\(\s*([A-Za-z])\s*\\in\s*\\mathbb\s*\{?\s*Z\s*\}?\s*\)")
+_NUMBERS: Final = r"(?:numbers?|values?(?: of)?|constants?|scalars?)"
+_WHOLE: Final = r"(?:an?|any|some|all|every|arbitrary|each|the| )*"
+_KIND: Final = r"(?:real|complex|positive|possible|nonnegative|fixed| )*"
+_INTEGER: Final = (
+    re.compile(rf"{_WHOLE}integers?(?: values of)? {_NAME}"),
+    re.compile(rf"{_NAME} (?:is|are|be|being){_WHOLE}(?:integers?|whole numbers?)"),
+    re.compile(rf"{_NAME} ?\\in ?(?:\\mathbb ?Z|\\mathbf ?Z|Z)"),
+)
+_FREE: Final = (
+    re.compile(
+        rf"{_WHOLE}(?:real|complex|positive|possible|nonnegative| )*(?:{_NUMBERS})? ?{_NAME}"
+    ),
+    re.compile(rf"{_WHOLE}(?:positive|natural|nonnegative|whole)? ?(?:integers|numbers) {_NAME} ?"),
+    re.compile(rf"{_NAME} (?:is|are|be|being){_WHOLE}{_KIND}{_NUMBERS}(?: of integration)?"),
+    re.compile(rf"{_NAME} (?:is|are){_WHOLE}real"),
+    re.compile(rf"{_NAME} ?\\in ?(?:\\mathbb ?[RCN]|[RCN])"),
+)
+
+
+def without_clause(text: str) -> str:
+    """The text without a clause that leaves its letter free, or with it as a condition."""
+    domain = _DOMAIN.fullmatch(text)
+    if domain is not None:
+        return rf"{domain[1]}, {domain[2]} \in \mathbb{{Z}}"
+    match = _CLAUSE.fullmatch(text)
+    if match is None or len(match["clause"]) > 80:
+        return text
+    clause = " ".join(_MARKUP.sub(" ", match["clause"]).split()).strip(" .,;)")
+    for pattern in _INTEGER:
+        integer = pattern.fullmatch(clause)
+        if integer is not None:
+            return rf"{match['answer']}, {integer[1]} \in \mathbb{{Z}}"
+    if any(pattern.fullmatch(clause) for pattern in _FREE):
+        return match["answer"]
+    return text
