@@ -65,9 +65,10 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison)
         return "identical"
     if realsets.is_explicit(prediction) or realsets.is_explicit(reference):
         rule = realsets.same_real_sets(prediction, reference, comparison)
-        rule = rule or realsets.same_spans(prediction, reference, comparison)
+        if rule is None:
+            rule = realsets.same_spans(prediction, reference, comparison)
         if rule is not None:
-            return rule
+            return rule or None
     shapes = type(prediction), type(reference)
     for shape, same in SHAPES:
         if shape in shapes:
