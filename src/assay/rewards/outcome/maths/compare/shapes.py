@@ -108,6 +108,8 @@ def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparison)
         numerals = prediction.numeral.lstrip("0"), reference.numeral.lstrip("0")
         same = prediction.base == reference.base and numerals[0] == numerals[1]
         return "base" if same else None
+    if isinstance(prediction, Symbol):
+        return "base" if prediction.name == reference.numeral else None
     if isinstance(prediction, Number) and isinstance(prediction.value, int):
         same = reference.numeral.isdigit() and number(reference.numeral) == prediction
         return "base" if same else None

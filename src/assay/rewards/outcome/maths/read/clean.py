@@ -64,7 +64,7 @@ _PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
 _BASE_WORD: Final = r"\s*\(?([a-z]{2,12}|\d{1,2})\)?\s*"
 _TEXT: Final = r"\\(?:text|mathrm|rm)\s*\{"
 _NUMERAL_BASE: Final = re.compile(
-    r"(\()?(\d[0-9A-F]*|[A-F]{2,}[0-9A-F]*)(\))?(?:"
+    r"(?<![0-9A-F])(\()?(\d[0-9A-F]{0,400}|[A-F]{2,40}[0-9A-F]{0,40})(\))?(?:"
     rf"\s*_\s*(?:\{{\s*{_TEXT}{_BASE_WORD}\}}\s*\}}|\{{{_BASE_WORD}\}}|{_TEXT}{_BASE_WORD}\}}|(\d))"
     rf"|(?:\\[ ,;]|[ ~])*(?:{_TEXT}\s*\(?(?:in\s)?\s*base\s*\}}\s*(\d{{1,2}})|"
     rf"{_TEXT}\s*\(?(?:in\s)?\s*base[\s-]{_BASE_WORD}\}}"
@@ -278,6 +278,8 @@ def _drop_dollars(text: str) -> str:
 
 
 _SHORTHAND: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    ("except", without_clause),
+    ("other than", without_clause),
     ("for", without_clause),
     ("wh", without_clause),
     ("with", without_clause),
