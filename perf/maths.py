@@ -1,11 +1,17 @@
 """The maths reward on labelled pairs, beside Math-Verify: errors, every miss, and speed.
 
     python perf/maths.py --data DIR [--peer-python PATH]
+    python perf/maths.py --generated 200000 [--seed 7]
 
 DIR holds JSON-lines files of pairs (`gold`, `pred`, `label`, `kind`). Rows of kind `answer` are put
 in a box, for both graders; rows of kind `response` are graded as they are. Math-Verify needs a
 parser runtime that clashes with other packages, so it runs in an interpreter of its own, named by
 `--peer-python`; without it only the reward is measured, and the table says so.
+
+`--generated` draws so many pairs whose label is certain by the way in which they were made
+(`perf/maths_cases`), half of them near misses, and counts errors by family: exit code 1 for a near
+miss that is paid, or for fewer than 995 right in a thousand. Without a seed it draws one and says
+which.
 
 Times are processor time of one thread, per call, in one process.
 """
@@ -14,16 +20,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+ROOT = Path(__file__).parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from perf.maths_cases import Case, cases  # noqa: E402 - found beside this file
+
 FILES = ("equivalence", "reward_doctor_cases", "hack_probes", "identity", "surface", "negative")
+LEAST_ACCURACY = 0.995
 TIMED = ("identity", "surface", "negative")
 
 
@@ -54,10 +68,12 @@ class Judged:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the tables; 0 unless the data cannot be read."""
+    """Print the tables; 1 if the data cannot be read, or if generated pairs are misjudged."""
     arguments = _parse(argv)
     if arguments.serve_peer:
         return _serve_peer()
+    if arguments.generated:
+        return print_generated(arguments.seed, arguments.generated)
     rows = list(read_rows(arguments.data))
     ours = [score_row(row) for row in rows]
     peer = ask_peer(arguments.peer_python, _peer_rows(rows, arguments.peer_sample))
@@ -78,11 +94,74 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
         default=200,
         help="rows of each derived file for the peer; 0 means all (default: 200)",
     )
+    parser.add_argument(
+        "--generated", type=int, default=0, help="pairs to generate, instead of DIR"
+    )
+    parser.add_argument("--seed", type=int, help="seed of the generated pairs (default: a new one)")
     parser.add_argument("--serve-peer", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
-    if arguments.data is None and not arguments.serve_peer:
-        parser.error("--data is needed")
+    if arguments.data is None and not arguments.serve_peer and not arguments.generated:
+        parser.error("--data or --generated is needed")
+    if arguments.seed is None:
+        arguments.seed = random.SystemRandom().randrange(10**9)
     return arguments
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the generated pairs of one family, and the pairs that were misjudged."""
+
+    equal: int = 0
+    different: int = 0
+    refused: int = 0
+    abstained: int = 0
+    paid: int = 0
+    misses: list[str] = field(default_factory=list)
+
+    def add(self, case: Case, right: bool | None) -> None:
+        self.equal += case.equal
+        self.different += not case.equal
+        self.abstained += case.equal and right is None
+        self.refused += case.equal and right is False
+        self.paid += not case.equal and right is True
+        if case.equal is not (right is True):
+            self.misses.append(f"{case.reference}    {case.answer}    equal: {case.equal}")
+
+
+def judge_generated(seed: int, count: int) -> dict[str, Tally]:
+    """The reward's results on generated pairs, by family."""
+    from assay.rewards.outcome.maths.reward import math_equal_reward
+
+    families: dict[str, Tally] = {}
+    for case in cases(seed=seed, count=count):
+        score = math_equal_reward(_boxed(case.answer), case.reference)
+        right = None if score.abstained else float(score) == 1.0
+        families.setdefault(case.family, Tally()).add(case, right)
+    return families
+
+
+def print_generated(seed: int, count: int) -> int:
+    """Print the errors on generated pairs by family; 1 when there are too many."""
+    start = time.thread_time()
+    families = judge_generated(seed, count)
+    spent = time.thread_time() - start
+    print(f"## Generated pairs, seed {seed}\n")
+    print("| family | near misses | paid | equal | refused | abstained |")
+    print("|---|---|---|---|---|---|")
+    for name, tally in sorted(families.items()):
+        cells = (tally.different, tally.paid, tally.equal, tally.refused, tally.abstained)
+        print(f"| {name} | {' | '.join(map(str, cells))} |")
+    tallies = families.values()
+    near, paid = sum(t.different for t in tallies), sum(t.paid for t in tallies)
+    accuracy = 1 - sum(len(t.misses) for t in tallies) / count
+    print(
+        f"\n{count:,} pairs, {near:,} of them near misses; paid wrongly: {paid}; accuracy ", end=""
+    )
+    print(f"{accuracy:.5f}; {spent / count * 1e3:.2f} ms for each pair")
+    for name, tally in sorted(families.items()):
+        for miss in dict.fromkeys(tally.misses[:5]):
+            print(f"    {name}: {miss}")
+    return int(paid > 0 or accuracy < LEAST_ACCURACY)
 
 
 def read_rows(folder: Path) -> Iterator[Row]:

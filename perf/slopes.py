@@ -7,9 +7,10 @@ scored at a time, against a fixed reference. The slope of time against length, b
 is fitted over the lengths that take at least ten milliseconds beyond the shortest; 1 is linear, 2
 quadratic. Then the number of references grows instead, and the number of messages where a reward
 reads them. A family that takes long enough is scored once more at 1,000,000 characters, to see for
-how long it keeps the interpreter's lock in one piece. Times are processor time. Exit code 1 when a
-slope is above the limit, a call takes more than a second or keeps the lock for more than 50 ms, or
-a reward raises.
+how long it keeps the interpreter's lock in one piece. The forms of an answer that `assay diagnose`
+tries are measured in the same way, as `--reward diagnosis`. Times are processor time. Exit code 1
+when a slope is above the limit, a call takes more than a second or keeps the lock for more than
+50 ms, or a reward raises.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import assay
+from assay.report.canonical import forms
 from perf.gil import HOLD_LIMIT_S, longest_hold
 
 LENGTHS = (1_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000)
@@ -87,6 +89,16 @@ class Reader:
             raise GraderFailed(score.because)
 
 
+class AnswerForms(Reader):
+    """What `assay diagnose` makes of an answer before it is scored again; no reward."""
+
+    __slots__ = ()
+
+    def score(self, response: str, reference: object, messages: int = 1) -> None:  # noqa: ARG002
+        """Make the other forms of the response."""
+        forms(response)
+
+
 CALL = {
     "role": "assistant",
     "content": None,
@@ -106,6 +118,7 @@ READERS = (
     Reader("qa_f1_reward_tool", "a short answer of 12 words", {}, ("bare",)),
     Reader("assistantbench_reward", "a short answer\nof 12 words", {}, ("bare",)),
     Reader("fuzzy_answer_reward", "a short answer", {}, ("bare", "sentence")),
+    AnswerForms("diagnosis", None, {}, ("bare", "sentence")),
 )
 
 
@@ -178,7 +191,7 @@ def _families(reader: Reader) -> list[Family]:
         for name, piece in PIECES.items()
     ]
     # AssistantBench has one reference, and a list is its lines.
-    if reader.name != "assistantbench_reward":
+    if reader.name not in ("assistantbench_reward", "diagnosis"):
         score = partial(_score_references, reader)
         families.append(Family("references", ALIASES, score, is_text=False))
     if reader.reads_messages:

@@ -18,6 +18,8 @@ from perf.text_rows.texts import REFERENCES, frame, generated_text, long_text
 
 ODD_SHARE = 1 / 12
 LONG_SHARE = 1 / 1_000
+RIGHT_SHARE = 3 / 5
+"""Of the responses that are made from the reference; the others are made from another."""
 FUZZED_REFERENCE_SHARE = 1 / 4
 
 OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
@@ -64,15 +66,16 @@ def text_row(reward: str, seed: int, index: int) -> TextRow:
     """Row `index` for a reward."""
     rng = random.Random(f"{reward}:{seed}:{index}")
     gold = rng.choice(REFERENCES)
+    stated = gold if rng.random() < RIGHT_SHARE else rng.choice(("", *REFERENCES))
     is_plain = True
     response: Any
     answer: Any
     if rng.random() < LONG_SHARE:
-        response = long_text(rng, gold)
+        response = long_text(rng, stated)
     elif rng.random() < ODD_SHARE:
-        response, is_plain = odd_value(rng, gold)
+        response, is_plain = odd_value(rng, stated)
     else:
-        response = frame(rng, generated_text(rng, gold))
+        response = frame(rng, generated_text(rng, stated))
     if rng.random() < ODD_SHARE:
         answer, plain = odd_value(rng, gold)
         is_plain = is_plain and plain

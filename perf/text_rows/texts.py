@@ -51,6 +51,7 @@ FORMS = (
     r"\begin{cases}A & B\\B & A\end{cases}", r"\overline{A}", r"\mathbf{A} \times B", r"A \to B",
 )  # fmt: skip
 PIECES = (
+    r"\(", r"\)", r"\[", r"\]", "{}", "--", r"\{", r"\}", "~~", "3", "-3", " = ", "5", "..", "?",
     r"\frac", "{", "}", "(", ")", "[", "]", r"\left", r"\right", "^", "_", r"\sqrt", "1", "0", "9",
     ".", ",", "-", "+", "/", "*", "!", "=", "<", ">", r"\le", r"\pm", r"\cup", r"\text{", "&",
     r"\begin{pmatrix}", r"\end{pmatrix}", "\\\\", "$", "%", r"\%", "|", "x", "y", "e", "i", r"\pi",
@@ -65,6 +66,10 @@ PIECES = (
     "1,234", "1.234,5", "$3", "50%", "million", " km", "Jan 5, 2024", "2024-13-45", "12:61", "no ",
     "yes", "either ", "maybe ", "I don't know", "wait, ", "actually ", " instead of ", "- ", "1. ",
 )  # fmt: skip
+SIGNS = (
+    "{", "}", "{}", "(", ")", "[", "]", "-", "+", ".", ",", "/", "^", "=", "<", "|", "$", "%", " ",
+    "\\",
+)  # fmt: skip
 WORDS = (
     "the", "a", "of", "answer", "is", "Paris", "not", "because", "therefore", "value", "we", "get",
     "12", "3.5", "1,000", "x", "yes", "no", "or", "and", "naïve", "it's", "state-of-the-art", "nan",
@@ -76,6 +81,7 @@ FRAMES = (
     r"\boxed{@} or \boxed{@}", r"not \boxed{@}", "Final answer: $@$ I hope it is correct.",
     "```\n@\n```", "**@**", '"@"', "@\n\n@", "[@]", '{"answer": "@"}', "My answer: @?", "答案是@。",
     "<|im_start|>assistant\n@<|im_end|>\n<|im_start|>user\n@", "[INST] q [/INST] @</s>",
+    r"\boxed{@} or 5", r"3 or \boxed{@}", "~~@~~ @", "3 and @", "@, not 5",
     "<tool_call>@</tool_call><answer>@</answer>", "@ <answer>@</answer> @", "1. @\n2. @\n- @",
 )  # fmt: skip
 
@@ -206,8 +212,9 @@ def _prose(rng: random.Random, gold: str) -> str:
 
 def _nested(rng: random.Random, gold: str) -> str:
     opening, closing = rng.choice(_NESTS)
-    depth = rng.choice((2, 5, 20, 30, 100, 400))
-    return opening * depth + gold + closing * (depth - rng.choice((0, 0, 1)))
+    depth = rng.choice((1, 2, 2, 3, 5, 20, 30, 100, 400))
+    inner = rng.choice((gold, gold, ""))
+    return opening * depth + inner + closing * (depth - rng.choice((0, 0, 1)))
 
 
 def _repeated(rng: random.Random, gold: str) -> str:
@@ -225,11 +232,19 @@ def _code_points(rng: random.Random, gold: str) -> str:
     return rng.choice((points, points + gold, gold + points))
 
 
+def _few_pieces(rng: random.Random, gold: str) -> str:
+    """A few pieces, in any order and number: what a reader takes for granted goes missing."""
+    pieces = [rng.choice(PIECES) for _ in range(rng.randint(1, 2))]
+    pieces += [rng.choice(SIGNS), rng.choice((gold, "3", "x", "", "0"))]
+    return "".join(rng.choices(pieces, k=rng.randint(1, 8)))
+
+
 def _pieces(rng: random.Random, _gold: str) -> str:
     return "".join(rng.choices(PIECES, k=rng.randint(1, 40)))
 
 
 _MAKERS: tuple[Callable[[random.Random, str], str], ...] = (
     _mutated, lambda _rng, gold: gold, _formula, _formula, _json, _number, _date,
-    _listing, _prose, _nested, _repeated, _huge, _code_points, _pieces, _pieces,
+    _listing, _prose, _nested, _repeated, _huge, _code_points, _pieces,
+    _few_pieces, _few_pieces, _few_pieces,
 )  # fmt: skip

@@ -1,6 +1,8 @@
 """Keys and credentials are recognised by name, by place and by look, and nothing else is."""
 
+import base64
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -24,7 +26,7 @@ KEY = "sk-test/0123456789abcdef+XYZ"
     "name",
     "api_key apiKey x-api-key OPENAI_API_KEY ANTHROPIC_AUTH_TOKEN password DB_PASSWORD "
     "client_secret Authorization Cookie hf_token AWS_SECRET_ACCESS_KEY private_key --api-key "
-    "MY_KEY".split(),
+    "MY_KEY PGPASSWORD db_pass authtoken accesskey openai_key".split(),
 )
 def test_a_name_of_a_secret_is_known(name: str) -> None:
     assert is_secret_name(name)
@@ -55,6 +57,18 @@ def test_another_name_is_not_taken_for_one(name: str) -> None:
         ({"command": ["client", "--api-key", KEY]}, "after its flag"),
         ({"command": ["client", f"--api-key={KEY}"]}, "with its flag"),
         ({"args": f"Bearer {KEY}"}, "as a header is written"),
+        ({"args": f"bearer {KEY}"}, "as some write it"),
+        ({"extra": {"extra_headers": {"X-Whatever": KEY}}}, "a header of a client library"),
+        ({"headers": [["x-whatever", KEY], ["accept", "x"]]}, "headers as pairs"),
+        ({"headers": [{"name": "x-api-key", "value": KEY}]}, "headers as objects"),
+        ({"command": ["client", "-H", f"x-api-key: {KEY}"]}, "a header of a command"),
+        ({"command": ["client", "-H", f"Authorization: token {KEY}"]}, "of another kind"),
+        ({"command": f"client --api-key {KEY} -p"}, "a command in one text"),
+        ({"command": f"OPENAI_API_KEY={KEY} client"}, "a variable before a command"),
+        ({"command": ["env", f"OPENAI_API_KEY={KEY}", "client"]}, "one as a word of its own"),
+        ({"base_url": f"https://host/v1?key={KEY}"}, "what Google calls its own"),
+        ({"base_url": f"https://host/v1?se=1&sig={KEY}"}, "an address that was signed"),
+        ({"note": f"-----BEGIN PRIVATE KEY-----\n{KEY}"}, "a key in its armour"),
     ],
 )
 def test_a_secret_is_found_by_name_place_and_look(config: dict[str, Any], why: str) -> None:
@@ -113,5 +127,19 @@ def test_text_without_a_secret_is_the_same_object() -> None:
 
 
 def test_the_secrets_of_an_environment_are_the_values_of_such_names() -> None:
-    environment = {"A_TOKEN": KEY, "B_KEY": "1234", "HOME": "/root/x", "C_SECRET": "/etc/file"}
+    environment = {"A_TOKEN": KEY, "B_KEY": "1234", "HOME": "/root/x", "C_SECRET": "/etc/hosts"}
     assert environment_secrets(environment) == {KEY}
+
+
+@pytest.mark.parametrize("before", ["", "u", "us", "user:"])
+def test_a_known_secret_is_masked_in_base64_and_in_addresses(before: str) -> None:
+    mask = SecretMask([KEY])
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        coded = encode(f"{before}{KEY}".encode()).decode()
+        assert SECRET in mask.text(f"Authorization: Basic {coded}")
+    assert mask.text(f"?k={quote(KEY, safe='')}") == f"?k={SECRET}"
+
+
+def test_a_secret_may_begin_with_a_slash_and_a_path_is_none(tmp_path: Path) -> None:
+    there = {"LAB_SECRET_KEY": "/0123456789abcdef", "LAB_CREDENTIALS": str(tmp_path)}
+    assert environment_secrets(there) == {"/0123456789abcdef"}

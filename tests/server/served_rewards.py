@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import assay
 from assay.errors import BadParameter
+from assay.resources import frames
 from assay.schema.score import Score, Scored
 
 
@@ -163,4 +165,19 @@ def stuck(final_response: str) -> float:
     """For `stuck`, holds the interpreter: no signal handler and no thread runs meanwhile."""
     if final_response == "stuck":
         re.match(r"(a|a)*b", "a" * 40)
+    return float(len(final_response))
+
+
+@assay.reward(name="forger")
+def forger(final_response: str) -> float:
+    """Writes a reply of its own for `forge`, one that ends its reader for `exit`; for `shorten`
+    takes the memory away that it shares with the server."""
+    progress, _, replies = (int(argument) for argument in sys.argv[-3:])
+    if final_response in ("forge", "exit"):
+        reply = (None, SystemExit(3) if final_response == "exit" else None)
+        frames.send_bytes(replies, pickle.dumps(reply))
+        time.sleep(0.5)
+    if final_response == "shorten":
+        os.ftruncate(progress, 0)
+        time.sleep(0.5)
     return float(len(final_response))

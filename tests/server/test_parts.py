@@ -3,7 +3,9 @@
 import asyncio
 import json
 import math
+import time
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -154,6 +156,38 @@ def test_who_waits_for_room_gets_it_when_there_is_some() -> None:
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         ServerSettings(**wrong)
+
+
+def _lines_of(pieces: list[bytes], max_bytes: int) -> list[tuple[int, Any]]:
+    messages = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
+    messages.append({"type": "http.request", "body": b"", "more_body": False})
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0)
+
+    async def read() -> list[tuple[int, Any]]:
+        request = Request({"type": "http", "headers": []}, receive)
+        lines = read_lines(request, max_bytes=max_bytes, stall_s=60)
+        return [line async for lines_read in lines for line in lines_read]
+
+    return asyncio.run(read())
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=6))
+def test_a_stream_has_the_same_lines_in_whatever_pieces_it_comes(
+    body: bytes, cuts: list[int]
+) -> None:
+    places = [0, *sorted(cuts), len(body)]
+    pieces = [body[start:end] for start, end in pairwise(places)]
+    assert _lines_of(pieces, 100) == _lines_of([body], 100)
+
+
+def test_a_line_in_many_pieces_is_gone_through_once() -> None:
+    began = time.process_time()
+    ((number, line),) = _lines_of([b"a" * 400] * 10_000, 8_000_000)
+    assert (number, len(line)) == (1, 4_000_000)
+    assert time.process_time() - began < 2.0
 
 
 def test_a_sender_that_falls_silent_is_refused() -> None:

@@ -1,14 +1,18 @@
 """Workers that die, hang or leave: no score is lost to them, and none is made up."""
 
+import asyncio
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import psutil
 import pytest
 
 from assay.resources.processes import is_alive
+from assay.server.jobs import Turn, read_body
+from assay.server.pool import WorkerLost, WorkerPool
 from tests.ended import has_ended
 from tests.server.running import Running, running, until
 
@@ -113,7 +117,7 @@ def test_a_reward_that_forks_costs_no_worker_and_leaves_no_process(
     bounded.wait_for_workers()
     note = tmp_path / "pid"
     row = {"final_response": text, "note": str(note)}
-    (score,) = bounded.score("forking", [row], deadline_s=2.0)
+    (score,) = bounded.score("forking", [row], deadline_s=2.0 if text == "hang" else 30.0)
     assert score.get("abstained") == abstained, why
     assert bounded.score("length", [ROW])[0]["value"] == 2.0
     bounded.wait_for_workers()
@@ -192,3 +196,40 @@ def test_a_request_that_no_worker_is_free_for_is_answered_at_its_deadline(
 def test_there_are_as_many_workers_as_before(server: Running) -> None:
     server.wait_for_workers()
     assert len(server.workers) == 2
+
+
+@pytest.mark.parametrize("kind", ["forge", "exit"])
+def test_a_reply_that_a_reward_wrote_is_nobodys(server: Running, kind: str) -> None:
+    rows = [{"final_response": text} for text in ("a", kind, "ccc")]
+    scores = server.score("forger", rows)
+    assert [score["value"] for score in scores] == [1.0, None, 3.0]
+    assert "died" in scores[1]["because"]
+    for length in range(1, 7):
+        assert server.score("length", [{"final_response": "a" * length}])[0]["value"] == length
+
+
+def test_memory_that_a_reward_takes_away_does_not_end_the_server(server: Running) -> None:
+    rows = [{"final_response": text} for text in ("a", "shorten", "ccc")]
+    server.score("forger", rows)
+    assert [score["value"] for score in server.score("length", [ROW])] == [2.0]
+
+
+def _interrupted(argument: object, turn: Turn) -> None:
+    raise KeyboardInterrupt
+
+
+def test_work_that_is_interrupted_costs_a_worker_and_not_its_place() -> None:
+    causes: list[str] = []
+
+    async def interrupt() -> None:
+        pool = WorkerPool(1, imports=(), rewards=(), memory_bytes=None, on_restart=causes.append)
+        pool.start()
+        try:
+            with pytest.raises(WorkerLost):
+                await pool.run(_interrupted, None, time.monotonic() + 60)
+            assert await pool.run(read_body, b"[1]", time.monotonic() + 60) == [1]
+        finally:
+            await pool.close()
+
+    asyncio.run(interrupt())
+    assert causes == ["died"]

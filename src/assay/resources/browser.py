@@ -37,7 +37,7 @@ FLAGS: Final = (
     "--disable-sync",
     "--disable-extensions",
     "--mute-audio",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 """Nothing that talks to anyone but the pages the agent opens."""
 

@@ -29,6 +29,13 @@ class ComponentSpec:
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    value: Any = field(default=None, compare=False, repr=False)
+    """The object itself, where it was passed instead of named."""
+
+    def find(self, registry: Registry[Callable[..., Any]]) -> Callable[..., Any]:
+        """The object: the one that was passed, or the registered one."""
+        item: Callable[..., Any] = registry.get(self.name) if self.value is None else self.value
+        return item
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,4 +320,4 @@ def _service(table: _Table | None) -> Service | None:
     if table is None:
         return None
     name, shares = table.text("name"), table.texts("shares", [])
-    return Service(name, table.rest(), shares)
+    return Service(name, table.rest(), shares=shares)

@@ -189,7 +189,7 @@ async def open_run_resources(
     benchmark = plan.benchmark
     async with running_service(benchmark) as base_url:
         options = fill_base_url(dict(benchmark.environment.options), base_url)
-        environment = ResourceSpec(benchmark.environment.name, options)
+        environment = ResourceSpec(benchmark.environment.name, options, benchmark.environment.value)
         try:
             async with shared_connections(), Pools(_limits(environment, workers)) as pools:
                 yield RunResources(

@@ -6,11 +6,13 @@ value everything that a run records.
 
 from __future__ import annotations
 
+import base64
+import os
 import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 SECRET = "[secret]"  # noqa: S105 - what is shown instead of one
 LEAST_CHARS = 8
@@ -20,20 +22,30 @@ _WORDS = frozenset(
     "password passwd passphrase passcode pwd secret secrets token auth authorization bearer cookie "
     "cookies credential credentials apikey".split()
 )
+_GLUED = ("password", "passwd", "token", "secret", "apikey", "accesskey", "secretkey", "privatekey")
+"""At the end of a word, as in PGPASSWORD and authtoken."""
 _KEY_OF = frozenset(
-    "api access private secret signing auth encryption subscription service account license".split()
+    "api access private secret signing auth encryption subscription service account license "
+    "openai anthropic azure gemini mistral groq openrouter cohere huggingface hf llm".split()
 )
 """Before `key` they make a secret of it: a sort key or a reward key is none."""
+_IN_AN_ADDRESS = frozenset({"key", "sig", "signature"})
+"""At the end of a name in the query of an address: such an address opens what is behind it."""
 _NOT_THE_SECRET = frozenset("env file path url uri sock socket name".split())
 """At the end of a name: it says where the secret is."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _FLAG = re.compile(r"(--?[A-Za-z][\w-]*)=(.+)", re.DOTALL)
+_HEADER = re.compile(r"([A-Za-z][\w-]*): *(\S.*)", re.DOTALL)
+_SETTING = re.compile(r"(?<!\S)(--?[A-Za-z][\w-]*[= ] *|[A-Z_][A-Z0-9_]*=)([^\s-]\S*)")
+"""A flag with its value, or a variable with its own, among the words of a command."""
 _LOOKS = re.compile(
     r"\b(?:(?:sk|pk|rk)-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
     r"|xox[abprs]-[\w-]{10,}|hf_\w{20,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}"
     r"|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+)"
-    r"|(?<=\bBearer )\S{8,}|(?<=\bBasic )[A-Za-z0-9+/=]{8,}"
+    r"|\b(?:sk|rk)_(?:live|test)_\w{16,}"
+    r"|(?<=\b[Bb]earer )\S{8,}|(?<=\b[Bb]asic )[A-Za-z0-9+/=]{8,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
 )
 _ADDRESS = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>]+")
 _USER = re.compile(
@@ -48,7 +60,9 @@ def is_secret_name(name: str) -> bool:
     words = [word.lower() for word in _WORD.findall(name)]
     if not words or words[-1] in _NOT_THE_SECRET:
         return False
-    if not _WORDS.isdisjoint(words):
+    if not _WORDS.isdisjoint(words) or any(word.endswith(_GLUED) for word in words):
+        return True
+    if words[-1] == "pass" and len(words) > 1:
         return True
     if any(before in _KEY_OF and word in ("key", "keys") for before, word in pairwise(words)):
         return True
@@ -72,8 +86,13 @@ def environment_secrets(environment: Mapping[str, str]) -> frozenset[str]:
     return frozenset(
         value
         for name, value in environment.items()
-        if is_secret_name(name) and len(value) >= LEAST_CHARS and not value.startswith("/")
+        if is_secret_name(name) and len(value) >= LEAST_CHARS and not _is_path(value)
     )
+
+
+def _is_path(value: str) -> bool:
+    """Whether it says where the secret is; a secret may begin with a slash too."""
+    return value.startswith("/") and os.path.lexists(value)
 
 
 class SecretMask:
@@ -81,7 +100,7 @@ class SecretMask:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         long = sorted((secret for secret in secrets if len(secret) >= LEAST_CHARS), key=len)[::-1]
-        self._plain = [secret.encode("utf-8", "surrogatepass") for secret in long]
+        self._plain = [form for secret in long for form in _forms(secret)]
         self._escaped = re.compile("|".join(map(_escaped, long)).encode()) if long else None
 
     def bytes(self, data: bytes) -> bytes:
@@ -102,6 +121,20 @@ class SecretMask:
         return text if clean is data else clean.decode("utf-8", "surrogatepass")
 
 
+def _forms(secret: str) -> list[bytes]:
+    """The secret as it is, in an address, and within base64 at each of the places it may have."""
+    plain = secret.encode("utf-8", "surrogatepass")
+    forms = [plain, quote(plain, safe="").encode()]
+    if len(plain) >= 2 * LEAST_CHARS:
+        for before in range(3):
+            coded = base64.b64encode(b"\0" * before + plain)
+            # Without the characters that depend on what stands before and after it.
+            begin, end = (0, 2, 3)[before], len(coded) - (0, 3, 2)[(before + len(plain)) % 3]
+            inner = coded[begin:end]
+            forms += [inner, inner.translate(bytes.maketrans(b"+/", b"-_"))]
+    return list(dict.fromkeys(forms))
+
+
 def _escaped(secret: str) -> str:
     """A pattern for the secret in which any character may be written as JSON's escape for it."""
     return "".join(
@@ -120,6 +153,8 @@ class _Redaction:
 
     def value(self, value: Any, path: tuple[str, ...]) -> Any:
         if isinstance(value, Mapping):
+            if is_secret_name(str(value.get("name", ""))) and isinstance(value.get("value"), str):
+                value = {**value, "value": self._all(value["value"])}
             return {name: self._member(str(name), item, path) for name, item in value.items()}
         if isinstance(value, (list, tuple)):
             return self._items(value, path)
@@ -128,7 +163,9 @@ class _Redaction:
     def _member(self, name: str, item: Any, path: tuple[str, ...]) -> Any:
         if is_secret_name(name):
             return self._all(item)
-        if isinstance(item, Mapping) and name.lower() == "headers":
+        if name.lower().endswith("headers") and isinstance(item, (list, tuple)):
+            return [self._pair(pair, path) for pair in item]
+        if isinstance(item, Mapping) and name.lower().endswith("headers"):
             return {
                 key: text if str(key).lower() in _PUBLIC_HEADERS else self._all(text)
                 for key, text in item.items()
@@ -136,6 +173,13 @@ class _Redaction:
         if isinstance(item, Mapping) and _is_environment(name, item, path):
             return {key: self._all(text) for key, text in item.items()}
         return self.value(item, (*path, name))
+
+    def _pair(self, pair: Any, path: tuple[str, ...]) -> Any:
+        """A header that is written as its name and its value."""
+        if isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str):
+            public = pair[0].lower() in _PUBLIC_HEADERS
+            return [pair[0], pair[1] if public else self._all(pair[1])]
+        return self.value(pair, path)
 
     def _items(self, items: Iterable[Any], path: tuple[str, ...]) -> list[Any]:
         result: list[Any] = []
@@ -163,9 +207,17 @@ class _Redaction:
         flag = _FLAG.fullmatch(text)
         if flag is not None and is_secret_name(flag[1]):
             return f"{flag[1]}={self._remove(flag[2])}"
+        header = _HEADER.fullmatch(text)
+        if header is not None and _is_header(header[1]) and is_secret_name(header[1]):
+            return f"{header[1]}: {self._remove(header[2])}"
+        text = _SETTING.sub(self._setting, text)
         text = _USER.sub(self._user, text)
         text = _ADDRESS.sub(lambda match: self._address(match[0]), text)
         return _LOOKS.sub(lambda match: self._remove(match[0]), text)
+
+    def _setting(self, match: re.Match[str]) -> str:
+        name = match[1].strip("= ")
+        return match[1] + self._remove(match[2]) if is_secret_name(name) else match[0]
 
     def _user(self, match: re.Match[str]) -> str:
         if match[2] != SECRET:
@@ -184,13 +236,23 @@ class _Redaction:
             self._remove(unquote(password))
             parts = parts._replace(netloc=f"{SECRET}@{host}")
         query = parse_qsl(parts.query, keep_blank_values=True)
-        if any(is_secret_name(name) and value for name, value in query):
+        if any(_opens(name) and value for name, value in query):
             clean = [
-                (name, self._remove(value) if is_secret_name(name) and value else value)
+                (name, self._remove(value) if _opens(name) and value else value)
                 for name, value in query
             ]
             parts = parts._replace(query=urlencode(clean, safe="[]"))
         return urlunsplit(parts) if at or parts.query else address
+
+
+def _is_header(name: str) -> bool:
+    """Whether it is no word of a sentence that a colon follows."""
+    return "-" in name or name.lower() in ("authorization", "cookie")
+
+
+def _opens(name: str) -> bool:
+    """Whether a member of an address's query is a secret."""
+    return is_secret_name(name) or (_WORD.findall(name.lower()) or [""])[-1] in _IN_AN_ADDRESS
 
 
 def _is_environment(name: str, item: Mapping[Any, Any], path: tuple[str, ...]) -> bool:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import pickle
 import resource
+import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -41,6 +42,8 @@ WATCH_S = 0.25
 """How often a worker that is at work is looked at: its memory, and the row it is at."""
 IDLE_S = 1.0
 """How often a worker that waits for a job is looked at: it may have been killed."""
+CALL_ID_BYTES = 16
+"""A reply begins with the id of its call: what else a reward writes to the pipe is no reply."""
 LATE_S = 0.2
 """After its deadline, how long a job that no worker was free for is still waited for."""
 
@@ -307,11 +310,14 @@ class _Worker:
         left_s = max(deadline - time.monotonic(), 0.01)
         # The rest of the time is for sending back the results.
         budget_s = left_s - min(0.1 * left_s, 1.0)
-        call = pickle.dumps((work, argument, budget_s), protocol=pickle.HIGHEST_PROTOCOL)
+        call_id = secrets.token_bytes(CALL_ID_BYTES)
+        call = pickle.dumps((call_id, work, argument, budget_s), protocol=pickle.HIGHEST_PROTOCOL)
         try:
             child.send_bytes(call, deadline)
             body = self._await(child, progress, deadline)
-            result, error = pickle.loads(body)  # noqa: S301 - from a process that we started
+            if not body.startswith(call_id):
+                raise BadFrame("the reply is not to this call")
+            result, error = pickle.loads(memoryview(body)[CALL_ID_BYTES:])  # noqa: S301 - from a process that we started
         except TimeoutError:
             raise WorkerLost("deadline", progress.read().row) from None
         except WorkerLost:
@@ -320,7 +326,7 @@ class _Worker:
             if not isinstance(problem, (PipeClosed, BadFrame)):
                 log("worker_unreadable", level=logging.ERROR, error=type(problem).__name__)
             raise WorkerLost("died", progress.read().row) from None
-        if error is not None:
+        if isinstance(error, Exception):
             raise error
         answer: T = result
         return answer

@@ -274,10 +274,15 @@ async def read_lines(
     Raises `Refusal` if nothing arrives for `stall_s`: the sender may be gone without a word.
     """
     number = 0
-    rest = b""
+    rest = bytearray()
     skipping = False
     async for piece in _body_pieces(request, stall_s):
-        *whole, rest = (rest + piece).split(b"\n")
+        # What came before is not gone through again: a line may arrive in any number of pieces.
+        *whole, end = piece.split(b"\n")
+        if whole:
+            whole[0] = bytes(rest) + whole[0]
+            rest.clear()
+        rest += end
         items: list[tuple[int, Any]] = []
         for line in whole:
             number += 1
@@ -288,11 +293,11 @@ async def read_lines(
             items.append((number + 1, _line(rest, max_bytes)))
             skipping = True
         if skipping:
-            rest = b""
+            rest.clear()
         if items:
             yield items
     if rest.strip() and not skipping:
-        yield [(number + 1, _line(rest, max_bytes))]
+        yield [(number + 1, _line(bytes(rest), max_bytes))]
 
 
 async def _body_pieces(request: Request, stall_s: float) -> AsyncIterator[bytes]:
@@ -309,5 +314,5 @@ async def _body_pieces(request: Request, stall_s: float) -> AsyncIterator[bytes]
         yield piece
 
 
-def _line(line: bytes, max_bytes: int) -> Any:
+def _line(line: bytes | bytearray, max_bytes: int) -> Any:
     return line if len(line) <= max_bytes else UnreadableRow(f"is longer than {max_bytes:,} bytes")

@@ -3,8 +3,8 @@
     python -m assay.server.worker PROGRESS READ WRITE
 
 The three are numbers of descriptors: a file of a few bytes that says which row is being scored,
-and the pipes for frames. A call is a pickle of a function of `server/jobs.py`, its argument and
-the seconds it has; it comes from the server alone.
+and the pipes for frames. A call is a pickle of its id, a function of `server/jobs.py`, its argument
+and the seconds it has; it comes from the server alone. The reply begins with the id.
 """
 
 from __future__ import annotations
@@ -31,20 +31,22 @@ def main() -> None:
 
     while True:
         try:
-            work, argument, budget_s = pickle.loads(frames.receive_bytes(read_fd))  # noqa: S301 - the server's own
+            call_id, work, argument, budget_s = pickle.loads(frames.receive_bytes(read_fd))  # noqa: S301 - the server's own
         except frames.PipeClosed:
             return
         reply = _call(work, argument, Turn(budget_s, begin))
         if os.getpid() != me:
             os._exit(0)  # A reward forked, and returned in the child too.
-        frames.send_bytes(write_fd, reply)
+        frames.send_bytes(write_fd, call_id + reply)
 
 
 def _call(work: Any, argument: Any, turn: Turn) -> bytes:
-    reply: tuple[Any, BaseException | None]
+    """The reply. What is no `Exception` ends the process: a reward's thread or timer interrupted
+    the work outside of its row, and the server tries that again elsewhere."""
+    reply: tuple[Any, Exception | None]
     try:
         reply = (work(argument, turn), None)
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the one who asked has to know
+    except Exception as error:  # noqa: BLE001 - whatever it is, the one who asked has to know
         reply = (None, error)
     try:
         return pickle.dumps(reply, protocol=pickle.HIGHEST_PROTOCOL)

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 
@@ -30,6 +31,10 @@ Promise.allSettled([
   fetch('/redirect', {{mode: 'no-cors'}}),
   new Promise(done => {{ const s = new WebSocket('ws://127.0.0.1:{port}/socket');
     s.onopen = s.onerror = done }}),
+  new Promise(done => {{ const p = new RTCPeerConnection({{iceServers: [
+    {{urls: 'stun:127.0.0.1:{port}'}}]}});
+    p.onicegatheringstatechange = () => p.iceGatheringState == 'complete' && done();
+    p.createDataChannel('c'); p.createOffer().then(o => p.setLocalDescription(o)) }}),
   new Promise(done => {{ navigator.sendBeacon('http://2130706433:{port}/beacon'); done() }}),
 ]).then(() => document.getElementById('o').textContent = 'all tried')
 </script>"""
@@ -43,6 +48,17 @@ class Neighbour:
         self._listening = socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
         self.port = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
+        self._datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._datagrams.bind(("127.0.0.1", self.port))
+        self._datagrams.setblocking(False)  # noqa: FBT003 - the call has no keyword
+
+    def packets(self) -> int:
+        """How many datagrams have come; counted once."""
+        count = 0
+        with suppress(BlockingIOError):
+            while self._datagrams.recv(4096):
+                count += 1
+        return count
 
     def _accept(self) -> None:
         while True:
@@ -58,6 +74,7 @@ class Neighbour:
     def close(self) -> None:
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
+        self._datagrams.close()
 
 
 @pytest.fixture
@@ -125,6 +142,7 @@ def test_an_agent_does_not_reach_another_server_of_this_machine(
 
     asyncio.run(drive())
     assert neighbour.connections == 0
+    assert neighbour.packets() == 0
 
 
 def test_what_the_benchmark_allows_is_reached(own: str, neighbour: Neighbour) -> None:
@@ -172,6 +190,8 @@ def test_a_refusal_says_why(own: str, neighbour: Neighbour) -> None:
         ("::10.0.0.1", False),
         ("64:ff9b::7f00:1", False),
         ("2002:7f00:1::", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("fec0::1", False),
     ],
 )
 def test_an_address_is_public_by_what_it_leads_to(text: str, public: bool) -> None:

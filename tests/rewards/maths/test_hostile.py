@@ -128,6 +128,16 @@ def test_all_references_of_a_row_spend_from_one_allowance() -> None:
     assert float(math_equal_reward(f"\\boxed{{{heavy}}}", aliases)) == 0.0
 
 
+@pytest.mark.parametrize("response", ["7^{7^{77}}", "(1, 7^{7^{77}})", "x+7^{7^{77}}", "9^9^9^9"])
+@pytest.mark.parametrize("reference", [r"\infty" * 200, "+".join(f"x_{k}" for k in range(150))])
+def test_an_answer_beyond_a_limit_is_wrong_also_against_a_large_reference(
+    response: str, reference: str
+) -> None:
+    score = math_equal_reward(f"\\boxed{{{response}}}", reference)
+    assert not isinstance(score, Abstained), score
+    assert float(score) == 0.0
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

@@ -31,6 +31,8 @@ PIECE_BYTES: Final = 64 * 1024
 CONNECT_S: Final = 30.0
 PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _NAT64: Final = ip_network("64:ff9b::/96")
+_LOCAL: Final = (ip_network("64:ff9b:1::/48"), ip_network("fec0::/10"))
+"""Of one network, which not every Python knows: its own NAT64, and the old site-local addresses."""
 _OWN_HEADERS: Final = (
     b"proxy-connection:",
     b"proxy-authorization:",
@@ -125,7 +127,8 @@ def unwrapped(address: Address) -> Address:
 
 def is_public(address: Address) -> bool:
     """Whether the address is one of the public internet."""
-    return address.is_global and not address.is_multicast
+    local = any(address in network for network in _LOCAL)
+    return address.is_global and not address.is_multicast and not local
 
 
 async def own_places(urls: Iterable[str]) -> frozenset[str]:

@@ -65,6 +65,7 @@ DWARFED = {
     "an expression": (r"\sin x+10^{-300}", r"\sin x"),
     "inside a function": (r"x\cos(10^{-25})", "x"),
     "by an exponential": (r"\sin x+e^{-1000}", r"\sin x"),
+    "on a far piece": (r"\max(x,5)+10^{-50}\max(0,x-700)", r"\max(x,5)"),
     "in an inequality": (r"x\sin x<y+10^{-50}", r"x\sin x<y"),
 }
 EXACT = {

@@ -54,16 +54,19 @@ from assay.rewards.outcome.maths.nodes import (
     Apply,
     Big,
     Builder,
+    Call,
     Expr,
     Group,
     Node,
     Number,
+    Power,
     Relation,
     Span,
     Symbol,
     Union,
     Without,
     number,
+    walk,
 )
 from assay.rewards.outcome.maths.read.answers import read
 from assay.rewards.outcome.maths.read.clean import clean
@@ -95,8 +98,6 @@ class Equality:
     """
     because: str
     """One sentence for a person, with both answers cut short."""
-    opinion: str = ""
-    """What sympy said, if it was asked."""
 
 
 def compare(
@@ -313,7 +314,7 @@ def _compare_nodes(pair: _TextPair, left: Node, right: Node) -> Equality:
         return pair.equal(rule)
     if budget.limit is not None:
         # Once other references have taken the row's steps, only a large answer is at fault.
-        if not _is_manageable(left) if starved else _is_manageable(right):
+        if not _is_manageable(left) if starved else _is_manageable(right) or _is_too_large(left):
             return pair.wrong("limit_prediction", budget.limit)
         return pair.not_understood("limit_gold", budget.limit)
     if Big in kinds and Big not in kinds_in(left) and is_unevaluated(_stated_value(right)):
@@ -351,6 +352,18 @@ def _is_manageable(node: Node) -> bool:
     except TooLarge:
         return False
     return True
+
+
+def _is_too_large(node: Node) -> bool:
+    """Whether the answer meets a limit by itself, whatever it is compared with."""
+    budget = WorkBudget()
+    try:
+        for part in walk(node):
+            if isinstance(part, (Power, Call, Big)):
+                rational(part, budget)
+    except TooLarge:
+        return True
+    return False
 
 
 def _reread(pair: _TextPair, tokens: list[Token], reference_tokens: list[Token]) -> Equality | None:

@@ -375,6 +375,9 @@ def _same_renamed(left: _Declared, right: _Declared, comparison: AnswerCompariso
         declared, free = (left, right) if left.domains else (right, left)
         shared = _names(left.body) & _names(right.body)
         undeclared = sorted(_names(free.body) - (shared - declared.domains.keys()))
+        # What an answer adds to a reference that is silent must be what silence means.
+        if not right.domains and not set(left.domains.values()) <= {"Z", "R"}:
+            return None
         names, others = list(declared.domains), undeclared
         if not left.domains:
             names, others = others, names

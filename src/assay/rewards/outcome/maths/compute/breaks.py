@@ -54,6 +54,7 @@ _FAR: Final = (
 )
 _MOST_SWITCHES: Final = 24
 _MOST_PLACES: Final = 24
+_MOST_LEVELS: Final = 5
 _HIGHEST_DEGREE: Final = 12
 _SCAN_DIGITS: Final = 16
 
@@ -131,19 +132,22 @@ def _difference(left: Expr, right: Expr) -> Expr:
     return Add((left, negate(right)))
 
 
-def positions(
-    inside: Iterable[Switch],
-    name: str,
-    others: Mapping[str, Decimal],
-    literals: Iterable[float],
-    budget: WorkBudget,
-) -> list[Fraction]:
-    """Values of one variable worth comparing at, the others fixed; the most telling ones first."""
-    grid = sorted({0.0, *_SCALES, *literals, *(-value for value in literals)})
+class Line(NamedTuple):
+    """The values of one variable while the others are fixed."""
+
+    name: str
+    others: Mapping[str, Decimal]
+    literals: frozenset[float]
+    """Sizes of the numbers that are written, near which something may happen."""
+    whole: bool
+    """Whether the variable is an integer, so that places need not be exact."""
+
+
+def positions(inside: Iterable[Switch], line: Line, budget: WorkBudget) -> list[Fraction]:
+    """Values of the variable worth comparing at; the most telling ones first."""
     places: set[Fraction] = set()
     for switch in inside:
-        section = _Section(switch.inside, name, others, grid, budget)
-        roots = section.places(at_integers=switch.at_integers)
+        roots = _Section(switch.inside, line, budget).places(at_integers=switch.at_integers)
         places.update(_nice(place) for place in roots if abs(float(place)) < 1e12)
     ordered = sorted(places)
     if len(ordered) > _MOST_PLACES:
@@ -183,18 +187,11 @@ def _nice(place: float | Fraction) -> Fraction:
 class _Section:
     """An expression along one variable, the others fixed."""
 
-    def __init__(
-        self,
-        inside: Expr,
-        name: str,
-        others: Mapping[str, Decimal],
-        grid: Sequence[float],
-        budget: WorkBudget,
-    ) -> None:
+    def __init__(self, inside: Expr, line: Line, budget: WorkBudget) -> None:
         self.inside = inside
-        self.name = name
-        self.others = others
-        self.grid = grid
+        self.name = line.name
+        self.others = line.others
+        self.line = line
         self.budget = budget
 
     def places(self, *, at_integers: bool) -> list[float | Fraction]:
@@ -251,14 +248,15 @@ class _Section:
         return [powers.get(degree, Fraction(0)) for degree in range(max(powers) + 1)]
 
     def _searched(self, *, at_integers: bool) -> list[float | Fraction]:
-        values = [(x, self._value(x)) for x in self.grid]
-        levels: Iterable[int] = (0,)
-        if at_integers:
-            levels = _levels(self._value)
+        literals = self.line.literals
+        grid = sorted({0.0, *_SCALES, *literals, *(-value for value in literals)})
+        values = [(x, self._value(x)) for x in grid]
+        levels = _levels(self._value)[:_MOST_LEVELS] if at_integers else [0]
+        search = _Search(self._value, 0.2 if self.line.whole else 1e-11)
         return [
             place
             for level in levels
-            for place in _turns(self._value, values, level, touching=not at_integers)
+            for place in search.places(values, level, touching=not at_integers)
         ]
 
     def _value(self, x: float) -> float | None:
@@ -289,64 +287,70 @@ def _levels(value: Callable[[float], float | None]) -> list[int]:
     return list(levels)
 
 
-def _turns(
-    value: Callable[[float], float | None],
-    values: Sequence[tuple[float, float | None]],
-    level: int,
-    *,
-    touching: bool,
-) -> Iterator[float]:
-    """Where a sampled function passes a level, or only comes near and turns."""
-    known = [(x, y - level) for x, y in values if y is not None]
-    for (a, left), (b, right) in pairwise(known):
-        if left == 0:
-            yield a
-        elif left * right < 0:
-            yield _crossing(value, level, a, b, left)
-    for (a, left), (_, middle), (b, right) in zip(known, known[1:], known[2:], strict=False):
-        nearest = abs(middle) < abs(left) and abs(middle) <= abs(right)
-        if nearest and left * middle > 0 and middle * right > 0:
-            turn = _turning_point(value, level, a, b)
-            beyond = value(turn)
-            if beyond is not None and (beyond - level) * left < 0:
-                yield _crossing(value, level, a, turn, left)
-                yield _crossing(value, level, turn, b, beyond - level)
-            elif touching:
-                yield turn
+class _Search(NamedTuple):
+    """Looks for the places where a function has a value."""
 
+    value: Callable[[float], float | None]
+    width: float
+    """How near to a place is near enough, beside its size or one."""
 
-def _crossing(
-    value: Callable[[float], float | None], level: int, a: float, b: float, left: float
-) -> float:
-    for _ in range(48):
-        middle = (a + b) / 2
-        here = value(middle)
-        if here is None or here == level or middle in (a, b):
-            return middle
-        if (here - level > 0) == (left > 0):
-            a = middle
-        else:
-            b = middle
-        if abs(b - a) <= 1e-12 * max(1.0, abs(a)):
-            break
-    return (a + b) / 2
+    def places(
+        self, values: Sequence[tuple[float, float | None]], level: int, *, touching: bool
+    ) -> Iterator[float]:
+        """Where a sampled function passes a level, or only comes near and turns."""
+        known = [(x, y - level) for x, y in values if y is not None]
+        for (a, left), (b, right) in pairwise(known):
+            if left == 0:
+                yield a
+            elif left * right < 0:
+                yield self.crossing(level, a, b, left)
+        for (a, left), (_, middle), (b, right) in zip(known, known[1:], known[2:], strict=False):
+            nearest = abs(middle) < abs(left) and abs(middle) <= abs(right)
+            if nearest and left * middle > 0 and middle * right > 0:
+                yield from self._turning(level, (a, left), b, touching=touching)
 
+    def _turning(
+        self, level: int, start: tuple[float, float], b: float, *, touching: bool
+    ) -> Iterator[float]:
+        a, left = start
+        turn = self._turning_point(level, a, b)
+        beyond = self.value(turn)
+        if beyond is not None and (beyond - level) * left < 0:
+            yield self.crossing(level, a, turn, left)
+            yield self.crossing(level, turn, b, beyond - level)
+        elif touching:
+            yield turn
 
-def _turning_point(value: Callable[[float], float | None], level: int, a: float, b: float) -> float:
-    """Where the function comes nearest to the level between two values of its variable."""
-    share = (math.sqrt(5) - 1) / 2
-    for _ in range(40):
-        first, second = b - share * (b - a), a + share * (b - a)
-        one, other = value(first), value(second)
-        if one is None or other is None:
-            break
-        if abs(one - level) < abs(other - level):
-            b = second
-        else:
-            a = first
-        if abs(b - a) <= 1e-9 * max(1.0, abs(a)):
-            break
-    return (a + b) / 2
+    def crossing(self, level: int, a: float, b: float, left: float) -> float:
+        """Where the function passes the level between two values of its variable."""
+        for _ in range(48):
+            middle = (a + b) / 2
+            here = self.value(middle)
+            if here is None or here == level or middle in (a, b):
+                return middle
+            if (here - level > 0) == (left > 0):
+                a = middle
+            else:
+                b = middle
+            if abs(b - a) <= self.width * max(1.0, abs(a) if self.width < 1e-6 else 1.0):
+                break
+        return (a + b) / 2
+
+    def _turning_point(self, level: int, a: float, b: float) -> float:
+        """Where the function comes nearest to the level between two values of its variable."""
+        share = (math.sqrt(5) - 1) / 2
+        for _ in range(40):
+            first, second = b - share * (b - a), a + share * (b - a)
+            one, other = self.value(first), self.value(second)
+            if one is None or other is None:
+                break
+            if abs(one - level) < abs(other - level):
+                b = second
+            else:
+                a = first
+            if abs(b - a) <= max(self.width, 1e-9) * max(1.0, abs(a)):
+                break
+        return (a + b) / 2
 
 
 def evaluate_polynomial(coefficients: Sequence[Fraction], x: float) -> float:
@@ -369,8 +373,9 @@ def polynomial_places(coefficients: Sequence[Fraction]) -> list[float | Fraction
     inner = (float(place) for place in turning)
     edges = sorted({-reach, reach, *(x for x in inner if abs(x) < reach)})
     values = [(x, evaluate_polynomial(coefficients, x)) for x in edges]
+    search = _Search(lambda x: evaluate_polynomial(coefficients, x), 1e-13)
     roots = [
-        _crossing(lambda x: evaluate_polynomial(coefficients, x), 0, a, b, left)
+        search.crossing(0, a, b, left)
         for (a, left), (b, right) in pairwise(values)
         if left * right < 0
     ]

@@ -22,7 +22,13 @@ from functools import partial
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from assay.rewards.outcome.maths.compute.breaks import Switch, literals_in, positions, switches
+from assay.rewards.outcome.maths.compute.breaks import (
+    Line,
+    Switch,
+    literals_in,
+    positions,
+    switches,
+)
 from assay.rewards.outcome.maths.compute.complexes import Complex, divide, multiply, subtract
 from assay.rewards.outcome.maths.compute.decimals import MAX_PRECISION, NotReal, context
 from assay.rewards.outcome.maths.compute.evaluate import (
@@ -66,6 +72,9 @@ _POINTS_NEEDED: Final = 4
 _DISTINCT: Final = Decimal("1e-12")
 _STABLE: Final = Decimal("1e-6")
 _NONZERO: Final = Decimal("1e-20")
+_VISIBLE: Final = 28
+_NOISE: Final = Decimal("1e-32")
+"""With values at most so many powers of ten apart, what is not noise is seen at first sight."""
 _MOST_LINES: Final = 4
 """Most variables along which places are looked for."""
 _LARGEST_NATURAL: Final = 110
@@ -112,8 +121,7 @@ def proportional(left: Expr, right: Expr, budget: WorkBudget, *, positive: bool)
     if first is None:
         return False
     holds = partial(_same_ratio, left, right, first, budget=budget, real=real, positive=positive)
-    compared = _count_points(holds, unknowns, seed)
-    if compared is None or compared < 2:
+    if not _count_points(holds, unknowns, seed):
         return False
     ratio = partial(_same_ratio, first=first, positive=positive, quick=True)
     return _beside_breaks(left, right, unknowns, seed, budget, ratio)
@@ -189,7 +197,8 @@ def _telling_points(
     for start in _starts(unknowns, seed, literals):
         for name in lines:
             section = tuple(_run_along(switch, bound, name) for switch in inside)
-            for place in positions(section, name, start, literals, budget):
+            line = Line(name, start, literals, whole=name in unknowns.integers)
+            for place in positions(section, line, budget):
                 for value in _allowed(place, name, unknowns):
                     with localcontext(context(_COARSE)):
                         point = {**start, name: decimal(value)}
@@ -252,7 +261,8 @@ def _count_points(holds: Callable[..., bool], unknowns: Variables, seed: bytes) 
     compared = 0
     for point in _points(unknowns, seed):
         try:
-            if not holds(point=point):
+            # One point sees a term of any size; the others need not look as closely.
+            if not holds(point=point, quick=compared > 0):
                 return None
             compared += 1
         except (NotReal, DecimalException):
@@ -352,7 +362,10 @@ def _same_ratio(
             return Gap(Decimal(1), Decimal(1), 0, 0)
         return _gap(multiply(a, d), multiply(b, c), *(evaluator for evaluator, _ in sides))
 
-    return point == first or _vanishes(gap, quick=quick)
+    if point == first:
+        # It says nothing about itself.
+        raise NotReal
+    return _vanishes(gap, quick=quick)
 
 
 def _vanishes(gap: Callable[[], Gap], *, quick: bool) -> bool:
@@ -362,9 +375,9 @@ def _vanishes(gap: Callable[[], Gap], *, quick: bool) -> bool:
         coarse = gap()
     if _is_clear(coarse):
         return False
-    if quick and coarse.distance <= coarse.size * _NONZERO:
-        return True
     spread = coarse.largest - coarse.smallest
+    if quick and spread <= _VISIBLE and coarse.distance <= coarse.size * _NOISE:
+        return True
     if spread > 8:
         digits += 2 * spread
         coarse = _at_digits(gap, digits)
