@@ -216,6 +216,22 @@ def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
         for key in PATHS:
             if isinstance(section, dict) and isinstance(section.get(key), str):
                 section[key] = str(folder / section[key])
+    for section, key in (("rewards", "names"), ("environment", "tools")):
+        table = document.get(section)
+        if isinstance(table, dict) and isinstance(table.get(key), list):
+            table[key] = [_resolve_address(item, folder) for item in table[key]]
+    rewards = document.get("rewards")
+    if isinstance(rewards, dict) and isinstance(rewards.get("options"), dict):
+        options = rewards["options"]
+        rewards["options"] = {_resolve_address(key, folder): options[key] for key in options}
+
+
+def _resolve_address(text: Any, folder: Path) -> Any:
+    """The address of an object in a file beside the benchmark's, from wherever it is run."""
+    place, _, name = text.rpartition(":") if isinstance(text, str) else ("", "", "")
+    if not place.endswith(".py") or folder == Path.cwd().resolve():
+        return text
+    return f"{folder / place}:{name}"
 
 
 class _Table:

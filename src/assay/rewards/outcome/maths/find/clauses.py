@@ -157,13 +157,13 @@ def last_clause(text: str) -> str:
     if display is not None:
         return display[0]
     while tail:
-        body = tail.rstrip(" \t\r\n.!?。！？*_`\"'$")
+        body = tail.rstrip(" \t\r\n.!?。！？؟*_`\"'$")
         ends = [match.end() for match in _SENTENCE_END.finditer(body)]
         start = ends[-1] if ends else 0
         sentence = tail[start:].strip()
         if sentence and not _BOILERPLATE.match(sentence):
             return sentence if len(sentence) <= LONGEST_CLAUSE else _whole_words(sentence)
-        if start == 0:
+        if start in (0, len(tail)):
             return ""
         tail = tail[:start].rstrip()
     return ""
@@ -248,10 +248,16 @@ def _value_at_end(piece: str) -> str | None:
     return match[0].strip() if match is not None and len(words) <= 3 else None
 
 
+_VARIANTS = {"'": "['’]", "ا": "[اأإآ]", "ي": "[يى]", "ه": "[هة]", "е": "[её]"}
+
+
 @cache
 def _raw_pattern(book: Phrasebook, field: str) -> re.Pattern[str]:
     """The pattern of a field for a text as it was written."""
-    return re.compile(book.pattern(field).pattern, re.IGNORECASE)
+    pattern = book.pattern(field).pattern
+    for letter, variants in _VARIANTS.items():
+        pattern = pattern.replace(letter, variants)
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def without_aside(clause: str, books: tuple[Phrasebook, ...]) -> str:

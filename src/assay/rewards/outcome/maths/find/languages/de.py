@@ -84,8 +84,8 @@ GERMAN = Language(
     "|tabelle|schritt|gleichung|teil|beispiel|fall|nummer|nr.|korollar|theorem|problem|anhang"
     "|definition|fassung|version|bemerkung|paragraph|§|lektion|raum|band",
     labels_after="gegebenen bedingungen",
-    grading="bewertungsschlüssel|bewerter|prüfer|gilt als|volle punktzahl|punkte|werte dies"
-    "|bewertung|zählt als|als richtig|korrektor|behandle|als korrekt",
+    grading="anweisungen|punktzahl|vergib|bewertungsschlüssel|bewerter|prüfer|gilt als"
+    "|volle punktzahl|werte dies|bewertung|zählt als|als richtig|korrektor|behandle|als korrekt",
     operations="wurzel|quadrat|hoch|kubik|fakultät|hälfte|doppelte|dreifache|mehr als"
     "|weniger als|tausend|million|millionen|dutzend|prozent von|mindestens|höchstens|ungefähr"
     "|etwa|mal|kehrwert|basis|zehntel|hundertstel|halb|potenz|fast|über|unter|rund|zum quadrat",

@@ -77,8 +77,9 @@ SPANISH = Language(
     "|sección|figura|tabla|paso|ecuación|apartado|ejemplo|caso|número|n.º|nº|corolario"
     "|proposición|tarea|inciso|versión|nota|tema|lección",
     labels_after="ª página|condiciones dadas",
-    grading="evaluador|corrector|calificador|cuenta como|marca como|puntos|calificación"
-    "|considera|puntuación|rúbrica|vale como|da por|cuente como|trate|trata",
+    grading="instrucciones|como correcto|como correcta|otorga|respuesta esperada|evaluador"
+    "|corrector|calificador|cuenta como|marca como|calificación|considera|puntuación|rúbrica"
+    "|vale como|da por|cuente como|trate|trata",
     operations="raíz|cuadrado|cubo|factorial|mitad|doble|triple|más que|menos que|mil|millones"
     "|millón|docena|docenas|por ciento de|al menos|a lo sumo|aproximadamente|cerca de"
     "|alrededor de|veces|inverso|opuesto|base|décimas|centésimas|medio|potencia|casi|más de"
