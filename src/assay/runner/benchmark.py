@@ -22,6 +22,12 @@ QUESTION_LIMITS: Mapping[str, float] = {"steps": 10, "step_s": 300.0, "episode_s
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
 
+ADDRESSES = (
+    ("tasks", "source"), ("environment", "name"), ("environment", "tools"),
+    ("rewards", "names"), ("rewards", "options"),
+)  # fmt: skip
+"""Where a file may have addresses; those of files start at the benchmark's folder too."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComponentSpec:
@@ -216,18 +222,21 @@ def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
         for key in PATHS:
             if isinstance(section, dict) and isinstance(section.get(key), str):
                 section[key] = str(folder / section[key])
-    for section, key in (("rewards", "names"), ("environment", "tools")):
+    for section, key in ADDRESSES:
         table = document.get(section)
-        if isinstance(table, dict) and isinstance(table.get(key), list):
-            table[key] = [_resolve_address(item, folder) for item in table[key]]
-    rewards = document.get("rewards")
-    if isinstance(rewards, dict) and isinstance(rewards.get("options"), dict):
-        options = rewards["options"]
-        rewards["options"] = {_resolve_address(key, folder): options[key] for key in options}
+        if isinstance(table, dict) and key in table:
+            table[key] = _resolve_address(table[key], folder)
 
 
 def _resolve_address(text: Any, folder: Path) -> Any:
-    """The address of an object in a file beside the benchmark's, from wherever it is run."""
+    """The address of an object in a file beside the benchmark's, from wherever it is run.
+
+    Of a list each one; of a table its keys.
+    """
+    if isinstance(text, list):
+        return [_resolve_address(item, folder) for item in text]
+    if isinstance(text, dict):
+        return {_resolve_address(key, folder): value for key, value in text.items()}
     place, _, name = text.rpartition(":") if isinstance(text, str) else ("", "", "")
     if not place.endswith(".py") or folder == Path.cwd().resolve():
         return text
