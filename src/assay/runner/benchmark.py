@@ -33,8 +33,8 @@ class ComponentSpec:
     """The object itself, where it was passed instead of named."""
 
     def find(self, registry: Registry[Callable[..., Any]]) -> Callable[..., Any]:
-        """The object: the one that was passed, or the registered one."""
-        item: Callable[..., Any] = registry.get(self.name) if self.value is None else self.value
+        """The object: the one that was passed, is registered, or is at the address."""
+        item: Callable[..., Any] = registry.find(self.name) if self.value is None else self.value
         return item
 
 
@@ -196,7 +196,7 @@ def _annotation(section: str, table: Mapping[str, Any], option: str) -> Any:
         return str
     if registry is None or not registry.has(str(table.get(key))):
         return UNKNOWN
-    return annotations_of(registry.get(str(table[key]))).get(option, UNKNOWN)
+    return annotations_of(registry.find(str(table[key]))).get(option, UNKNOWN)
 
 
 def _read_file(file: Traversable) -> dict[str, Any]:
