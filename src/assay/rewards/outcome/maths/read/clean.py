@@ -63,8 +63,10 @@ _ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*)>\s*\Z")
 _PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
 _BASE_WORD: Final = r"\s*\(?([a-z]{2,12}|\d{1,2})\)?\s*"
 _TEXT: Final = r"\\(?:text|mathrm|rm)\s*\{"
+# A run of digits is tried from its start only, or after one letter: from every place is quadratic.
+_NUMERAL_START: Final = r"(?:(?<![0-9A-F])|(?<=[A-F])(?<![0-9A-F].))"
 _NUMERAL_BASE: Final = re.compile(
-    r"(\()?(\d[0-9A-F]*|[A-F]{2,}[0-9A-F]*)(\))?(?:"
+    rf"(\()?{_NUMERAL_START}(\d[0-9A-F]*|[A-F]{{2}}[0-9A-F]*)(\))?(?:"
     rf"\s*_\s*(?:\{{\s*{_TEXT}{_BASE_WORD}\}}\s*\}}|\{{{_BASE_WORD}\}}|{_TEXT}{_BASE_WORD}\}}|(\d))"
     rf"|(?:\\[ ,;]|[ ~])*(?:{_TEXT}\s*\(?(?:in\s)?\s*base\s*\}}\s*(\d{{1,2}})|"
     rf"{_TEXT}\s*\(?(?:in\s)?\s*base[\s-]{_BASE_WORD}\}}"
