@@ -23,7 +23,6 @@ SLOW = {
     "resources/test_faults.py": "Java",
     "resources/test_processes.py": "processes that are killed",
     "rewards/maths/test_bounds.py": "hostile answers in four contexts",
-    "rewards/maths/compare/test_second_opinion.py": "sympy",
     "rewards/qa/test_published_rules.py": "the published scripts, on thousands of rows",
     "runner/test_failing_endpoint.py": "runners that are killed",
     "runner/test_cluster.py": "Ray",

@@ -88,8 +88,6 @@ def without(module: str, *arguments: str, folder: Path) -> subprocess.CompletedP
         ("ray", "run alfworld --agent scripted --engine ray", "ray"),
         ("ray", "score rows.jsonl --reward qa_f1_reward --out out.jsonl --engine ray", "ray"),
         ("pyarrow", "score rows.jsonl --reward qa_f1_reward --out out.parquet", "parquet"),
-        ("sympy", "score rows.jsonl --reward math_equal_reward --param second_opinion=true",
-         "maths"),
     ],
 )  # fmt: skip
 def test_a_missing_extra_is_one_error_and_nothing_is_written(
@@ -107,10 +105,14 @@ def test_a_missing_extra_is_one_error_and_nothing_is_written(
 def test_an_option_that_needs_an_extra_is_refused_before_the_first_row(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "sympy", None)
-    with pytest.raises(MissingExtra, match=r"second_opinion=True needs sympy.*'assay\[maths\]'"):
-        Scorer("math_equal_reward", {"second_opinion": True})
-    assert float(assay.score("math_equal_reward", final_response="42", answer="42")) == 1.0
+    @assay.reward(name="columns_of_a_file", extras={"columns": "pyarrow"})
+    def columns_of_a_file(final_response: str, *, columns: bool = False) -> float:
+        return float(columns or bool(final_response))
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"columns=True needs pyarrow.*'assay\[parquet\]'"):
+        Scorer("columns_of_a_file", {"columns": True})
+    assert float(assay.score("columns_of_a_file", final_response="42")) == 1.0
 
 
 def test_the_readme_names_every_extra() -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from assay.runner.batch import score_batch as score_batch
     from assay.runner.files import score_file as score_file
     from assay.runner.run import run as run
+    from assay.runner.run import run_async as run_async
     from assay.schema.episode import Episode as Episode
     from assay.schema.episode import Step as Step
     from assay.schema.episode import Trajectory as Trajectory
@@ -64,7 +65,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.rewards.step.recovery": "RecoveryRewardScorer",
         "assay.runner.batch": "mean score_batch",
         "assay.runner.files": "score_file",
-        "assay.runner.run": "run",
+        "assay.runner.run": "run run_async",
         "assay.schema.episode": "Episode Step Trajectory",
         "assay.schema.evidence": "PageEvidence WorldEvidence",
         "assay.schema.message": "Message",

@@ -37,7 +37,6 @@ EXTRAS: Mapping[str, str] = {
     "pyarrow": "parquet",
     "ray": "ray",
     "scienceworld": "envs",
-    "sympy": "maths",
 }
 """The optional modules that Assay imports, and the extra of its package that installs each."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from assay.errors import BadRecord
+from assay.errors import BadRecord, MissingExtra
 from assay.formats.lines import load_record, open_file
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
@@ -60,6 +61,31 @@ class Run:
     def problems(self) -> tuple[str, ...]:
         """What a lenient reader has left out so far."""
         return tuple(self._problems.values())
+
+    def __iter__(self) -> Iterator[Episode]:
+        """The attempts that count, as `final` gives them."""
+        return self.final()
+
+    @property
+    def mean(self) -> float | None:
+        """Of the primary reward, over the attempts that count and have one; `None` for none."""
+        from assay.ledger.summary import count
+
+        return count(self.final()).mean
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One mapping of plain values for each attempt that counts."""
+        from assay.ledger.rows import row_of
+
+        return [row_of(episode) for episode in self.final()]
+
+    def frame(self) -> Any:
+        """The rows as a pandas `DataFrame`; raises `MissingExtra` where pandas is not installed."""
+        try:
+            pandas = import_module("pandas")
+        except ModuleNotFoundError as error:
+            raise MissingExtra.of("Run.frame", "pandas") from error
+        return pandas.DataFrame(self.rows())
 
     def episodes(self, *, full: bool = False) -> Iterator[Episode]:
         """Every attempt, in the order in which they finished.

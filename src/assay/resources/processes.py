@@ -1,7 +1,7 @@
 """Processes: listing a family, killing it, and having it end with the one that started it.
 
 Two kinds of process are started in Assay, and both use this module. A `ChildProcess`
-(`resources/child.py`) runs code that is not trusted to return: sympy, another project's gym, a
+(`resources/child.py`) runs code that is not trusted to return: another project's gym, a
 reward under audit or one that is tried in the viewer, the rewards of the server. A worker of
 `worker_pool` scores rows of a file by the thousand; it is a `ProcessPoolExecutor`'s, because its
 arguments and results are Python objects whose pickling the standard library does fastest, and
@@ -46,9 +46,12 @@ class RunningProcess:
     command: str
 
 
-def list_family(*, root: int | None = None, mark: str = "") -> tuple[RunningProcess, ...]:
+def list_family(
+    *, root: int | None = None, mark: str = "", trackers: bool = False
+) -> tuple[RunningProcess, ...]:
     """Every living process that is `root`, descends from it, is of its session, or has the mark.
 
+    Those that call themselves Python's trackers are left out, unless asked for: any process can.
     Empty where there is no /proc.
     """
     places = dict(_places())
@@ -59,7 +62,7 @@ def list_family(*, root: int | None = None, mark: str = "") -> tuple[RunningProc
         family |= {pid for pid, place in places.items() if place.session == root}
     family -= {os.getpid()}
     running = (RunningProcess(pid, _command(pid)) for pid in sorted(family) if is_alive(pid))
-    return tuple(process for process in running if TRACKER not in process.command)
+    return tuple(process for process in running if trackers or TRACKER not in process.command)
 
 
 def kill(processes: tuple[RunningProcess, ...]) -> None:

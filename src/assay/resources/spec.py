@@ -23,6 +23,8 @@ class ResourceSpec:
 
     name: str
     config: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    make: Callable[..., Environment] | None = field(default=None, compare=False, repr=False)
+    """What makes an instance, where that is not what the name is registered for."""
     key: str = field(init=False, repr=False)
     """The name and the canonical JSON of the configuration."""
 
@@ -38,8 +40,8 @@ class ResourceSpec:
         object.__setattr__(self, "config", json.loads(text))
 
     def factory(self) -> Callable[..., Environment]:
-        """The registered class or function that makes an instance."""
-        return ENVIRONMENTS.get(self.name)
+        """The class or function that makes an instance."""
+        return ENVIRONMENTS.get(self.name) if self.make is None else self.make
 
     def builder(self) -> Callable[[], Environment]:
         """What makes a new instance, not started yet; a wrong option is a `BadParameter` here."""

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from assay.agents.models.protocol import Model
 from assay.agents.protocol import Agent
 from assay.errors import AssayError, BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
-from assay.registry import ENVIRONMENTS, MODELS, RESERVED, TASKS
+from assay.registry import ENVIRONMENTS, MODELS, RESERVED, REWARDS, TASKS
+from assay.registry.addresses import is_address
 from assay.report.comparability import NO_MATTER
 from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
 from assay.runner.agents import AgentChoice, choose_agent, with_defaults
-from assay.runner.benchmark import SECTIONS, Benchmark, RunLimits, find_benchmark, read_benchmark
+from assay.runner.benchmark import (
+    SECTIONS,
+    Benchmark,
+    ComponentSpec,
+    RunLimits,
+    find_benchmark,
+    read_benchmark,
+)
 from assay.runner.services import service_options
+from assay.runner.values import (
+    RewardLike,
+    TaskLike,
+    benchmark_of_values,
+    reward_names,
+    with_values,
+)
 from assay.schema.manifest import RunManifest
 from assay.schema.secrets import SECRET
 from assay.schema.task import Task
@@ -39,23 +55,55 @@ class RunRequest:
     agent: str | Agent | Callable[..., Any] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Options of the agent; with a section before them (`limits.steps`), of the benchmark."""
-    tasks: str | None = None
+    tasks: str | Iterable[TaskLike] | None = None
+    """Which of the benchmark's tasks; or the tasks themselves."""
     repeats: int | None = None
     expect: Mapping[str, Sequence[str]] | None = None
     focus: str | None = None
-    model: str | None = None
+    model: str | Model | None = None
     """`openai:NAME`: what the agent asks; without an agent, the agent `chat` does."""
-    rewards: Sequence[str] | None = None
+    rewards: Sequence[RewardLike] | None = None
     """Instead of those of the benchmark."""
     columns: Mapping[str, str] | None = None
     """Where a file of questions has the parts of a task under other names."""
+    environment: Any = None
+    """Instead of the benchmark's: a name, a mapping with a name, what makes one, or one."""
+
+    @property
+    def selection(self) -> str | None:
+        """Which tasks, where the tasks are not passed themselves."""
+        return self.tasks if isinstance(self.tasks, str) else None
+
+    @property
+    def task_values(self) -> Iterable[TaskLike] | None:
+        """The tasks, where they are passed themselves."""
+        return None if isinstance(self.tasks, str) else self.tasks
+
+    def find_benchmark(self, manifest: RunManifest | None = None) -> Benchmark:
+        """The benchmark that is named, that of the manifest, or one around the values."""
+        settings = self.settings_of(benchmark=True)
+        if self.benchmark is not None:
+            benchmark = find_benchmark(self.benchmark, settings)
+        elif manifest is not None:
+            where = f"manifest of {manifest.run_id}"
+            benchmark = read_benchmark(manifest.config["benchmark"], where=where, settings=settings)
+        else:
+            benchmark = benchmark_of_values(settings)
+        return with_values(
+            benchmark,
+            tasks=self.task_values,
+            columns=self.columns or {},
+            environment=self.environment,
+            rewards=self.rewards,
+        )
 
     def settings_of(self, *, benchmark: bool) -> dict[str, Any]:
         """The settings of the benchmark, or those of the agent, short forms included."""
         short: dict[str, Any] = {}
         if benchmark:
-            short |= {f"tasks.columns.{key}": name for key, name in (self.columns or {}).items()}
-            short |= {} if self.rewards is None else {"rewards.names": list(self.rewards)}
+            columns = {} if self.task_values is not None else self.columns or {}
+            short |= {f"tasks.columns.{key}": name for key, name in columns.items()}
+            short |= {} if self.rewards is None else {"rewards.names": reward_names(self.rewards)}
         elif self.model is not None:
             short |= model_settings(self.model)
         return short | {
@@ -70,8 +118,10 @@ class RunRequest:
         return "chat" if self.agent is None and self.model is not None else self.agent
 
 
-def model_settings(model: str) -> dict[str, Any]:
+def model_settings(model: str | Model) -> dict[str, Any]:
     """The options of an agent that `openai:NAME` stands for; a name alone is the model's kind."""
+    if not isinstance(model, str):
+        return {"model": model}
     kind, colon, name = model.partition(":")
     if not kind or (colon and not name):
         raise BadParameter(f"model {model!r}; write KIND:NAME, such as openai:gpt-5-mini")
@@ -115,9 +165,10 @@ class Plan:
     def config(self) -> dict[str, Any]:
         """The resolved configuration as the manifest keeps it, nulls included."""
         benchmark = self.benchmark.to_record()
-        source = TASKS.get(self.benchmark.tasks.name)
-        environment = ENVIRONMENTS.get(self.benchmark.environment.name)
-        benchmark["tasks"] = with_defaults(source, benchmark["tasks"])
+        environment = self.benchmark.environment.find(ENVIRONMENTS)
+        if self.benchmark.tasks.value is None:
+            source = self.benchmark.tasks.find(TASKS)
+            benchmark["tasks"] = with_defaults(source, benchmark["tasks"])
         benchmark["environment"] = with_defaults(environment, benchmark["environment"])
         benchmark["rewards"]["options"] = {
             reward.name: scorer.params
@@ -138,15 +189,15 @@ class Plan:
 def plan_new(request: RunRequest) -> Plan:
     """The plan of a new run."""
     agent = request.agent_or_chat
-    if request.benchmark is None or agent is None:
+    if agent is None or (request.benchmark is None and request.task_values is None):
         raise BadParameter(
             "name a benchmark and an agent, or a run to resume; a benchmark is a name, a TOML file "
             "or a JSONL file of questions, and instead of an agent a model will do (openai:NAME)"
         )
     return make_plan(
-        find_benchmark(request.benchmark, request.settings_of(benchmark=True)),
+        request.find_benchmark(),
         choose_agent(agent, request.settings_of(benchmark=False)),
-        selection=request.tasks or "",
+        selection=request.selection or "",
         repeats=1 if request.repeats is None else request.repeats,
         expect=request.expect,
     )
@@ -167,12 +218,12 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
     settings = {**options, **request.settings_of(benchmark=False)}
     _check_secrets(settings, manifest.run_id)
     plan = make_plan(
-        _benchmark(request, manifest),
+        request.find_benchmark(manifest),
         choose_agent(
             config["agent"]["name"] if agent is None else agent,
             settings,
         ),
-        selection=config["tasks"] if request.tasks is None else request.tasks,
+        selection=config["tasks"] if request.selection is None else request.selection,
         repeats=config["repeats"] if request.repeats is None else request.repeats,
         expect=config["expect"] if request.expect is None else request.expect,
     )
@@ -195,14 +246,6 @@ def _check_secrets(options: Mapping[str, Any], run_id: str) -> None:
                 f"run {run_id!r} was started with a secret in the agent's option {key!r}, which "
                 f"no record keeps; give the whole option again, as in `--set {key}=…`"
             )
-
-
-def _benchmark(request: RunRequest, manifest: RunManifest) -> Benchmark:
-    settings = request.settings_of(benchmark=True)
-    if request.benchmark is not None:
-        return find_benchmark(request.benchmark, settings)
-    where = f"manifest of {manifest.run_id}"
-    return read_benchmark(manifest.config["benchmark"], where=where, settings=settings)
 
 
 def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[str]:
@@ -282,12 +325,12 @@ def make_plan(
     environment = benchmark.environment
     check_options(
         f"[environment] {environment.name!r}",
-        ENVIRONMENTS.get(environment.name),
+        environment.find(ENVIRONMENTS),
         environment.options,
     )
     service_options(benchmark)
     tasks = select_tasks(load_tasks(benchmark), selection)
-    scorers = tuple(Scorer(reward.name, reward.options) for reward in benchmark.rewards)
+    scorers = tuple(map(_scorer, benchmark.rewards))
     for scorer in scorers:
         _check_columns(scorer, tasks)
     for task in tasks:
@@ -303,11 +346,20 @@ def make_plan(
     )
 
 
+def _scorer(reward: ComponentSpec) -> Scorer:
+    if isinstance(reward.value, Scorer):
+        return reward.value
+    is_registered = reward.value is None and not is_address(reward.name)
+    return Scorer(reward.name if is_registered else reward.find(REWARDS), reward.options)
+
+
 def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
     """Every task of the benchmark; raise `AssayError` for two of one id."""
-    source = TASKS.get(benchmark.tasks.name)
-    check_options(f"[tasks] source {benchmark.tasks.name!r}", source, benchmark.tasks.options)
-    tasks = tuple(source(**benchmark.tasks.options))
+    tasks: tuple[Task, ...] | None = benchmark.tasks.value
+    if tasks is None:
+        source = benchmark.tasks.find(TASKS)
+        check_options(f"[tasks] source {benchmark.tasks.name!r}", source, benchmark.tasks.options)
+        tasks = tuple(source(**benchmark.tasks.options))
     for name, count in Counter(task.id for task in tasks).items():
         if count > 1:
             raise AssayError(f"benchmark {benchmark.name!r} has two tasks {name!r}")

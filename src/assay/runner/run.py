@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from assay.agents.models.protocol import Model
 from assay.agents.protocol import Agent
 from assay.errors import AssayError, BadParameter, MissingExtra, cause_of
 from assay.ledger.layout import find_run
@@ -23,6 +24,7 @@ from assay.ledger.provenance import (
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
+from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Checkable
 from assay.resources.spec import ResourceSpec
 from assay.runner.agents import AgentChoice, with_recordings
@@ -31,6 +33,7 @@ from assay.runner.execute import Executor, RunProgress, execute, local_executor,
 from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed, relocation
 from assay.runner.retries import read_retry_errors
 from assay.runner.services import fill_base_url
+from assay.runner.values import RewardLike, TaskLike
 from assay.schema.manifest import RunManifest
 from assay.schema.secrets import secret_values
 from assay.schema.task import Task
@@ -38,6 +41,11 @@ from assay.schema.task import Task
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
 """Their versions can change what an agent sees or what a reward says."""
+RUNNING = (
+    "workers", "engine", "address", "resume", "retry_errors", "stop_after_errors", "runs_dir",
+    "repository", "progress",
+)  # fmt: skip
+"""Arguments of a run that say how and where it is run, not what."""
 ANY_ADDRESS = "http://127.0.0.1"
 """Stands for the address of a service that does not run yet."""
 
@@ -46,11 +54,12 @@ def run(
     benchmark: str | Path | None = None,
     *,
     agent: str | Agent | Callable[..., Any] | None = None,
-    model: str | None = None,
-    rewards: Sequence[str] | None = None,
+    model: str | Model | None = None,
+    environment: Any = None,
+    rewards: Sequence[RewardLike] | None = None,
     columns: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
-    tasks: str | None = None,
+    tasks: str | Iterable[TaskLike] | None = None,
     repeats: int | None = None,
     workers: int = 2,
     engine: EngineName = "local",
@@ -66,11 +75,19 @@ def run(
 ) -> Run:
     """The finished run, every attempt of which is in `runs_dir`.
 
-    `agent` is a registered name, or what makes an agent. `settings` are its options; with the name
-    of a section before them (`limits.steps`, `tasks.seed`) those of the benchmark. `tasks` selects
-    by id, pattern or flag. `focus` says what the run is meant to show, and `expect` which tasks'
-    rewards will go `up` or `down`: both are recorded before anything runs. `repository` is the
-    agent's, whose commit the manifest names.
+    `benchmark` is a name, a TOML file or a JSONL file of questions. Everything else is a name or a
+    value: `agent` is a registered name, an address (`mine.py:answer`), a function, a class or an
+    agent; `model` what it asks (`openai:NAME`), and without an agent what the questions go to;
+    `environment` a name, a mapping of a name and options, a class or an instance; `rewards` names,
+    functions or scorers, the first one primary. `tasks` selects tasks of the benchmark by id,
+    pattern or flag; a list of them (`Task`s, mappings such as `{"question": …, "answer": …}`, or
+    questions) takes their place, and needs no benchmark: they are then a conversation each.
+    `columns` says where else a file or mapping has `id`, `question` or `answer`.
+
+    `settings` are the agent's options; with the name of a section before them (`limits.steps`,
+    `tasks.seed`) those of the benchmark. `focus` says what the run is meant to show, and `expect`
+    which tasks' rewards will go `up` or `down`: both are recorded before anything runs.
+    `repository` is the agent's, whose commit the manifest names.
 
     With `engine="ray"` the episodes are played by so many actors of a Ray cluster: the one at
     `address`, or one that is started on this machine.
@@ -94,6 +111,7 @@ def run(
         model=model,
         rewards=rewards,
         columns=columns,
+        environment=environment,
     )
     executor = find_executor(engine, address)
     with start(
@@ -106,6 +124,24 @@ def run(
         elsewhere=engine != "local",
     ) as started:
         return started.finish(progress, executor, stop_after_errors=stop_after_errors)
+
+
+async def run_async(benchmark: str | Path | None = None, **arguments: Any) -> Run:
+    """As `run`, with the same arguments, played in the event loop that awaits it.
+
+    So an agent may use what belongs to that loop, such as a client that is open already.
+    Cancelling it leaves a run that can be resumed.
+    """
+    running = {name: arguments.pop(name) for name in RUNNING if name in arguments}
+    settings = arguments.pop("settings", None) or {}
+    engine: EngineName = running.pop("engine", "local")
+    executor = find_executor(engine, running.pop("address", None))
+    progress = running.pop("progress", no_progress)
+    stop_after_errors = running.pop("stop_after_errors", None)
+    request = RunRequest(benchmark, settings=settings, **arguments)
+    started = await asyncio.to_thread(start, request, elsewhere=engine != "local", **running)
+    with started:
+        return await started.finish_async(progress, executor, stop_after_errors=stop_after_errors)
 
 
 def find_executor(engine: EngineName, address: str | None = None) -> Executor:
@@ -148,12 +184,32 @@ class StartedRun:
 
         Raises `RunStopped` when the first `stop_after_errors` attempts all fail alike.
         """
+        _complete(self._execute(progress, executor, stop_after_errors))
+        return Run(self.path)
+
+    async def finish_async(
+        self,
+        progress: Callable[[RunProgress], None] = no_progress,
+        executor: Executor = local_executor,
+        *,
+        stop_after_errors: int | None = None,
+    ) -> Run:
+        """As `finish`, in this event loop."""
+        await self._execute(progress, executor, stop_after_errors)
+        return Run(self.path)
+
+    async def _execute(
+        self,
+        progress: Callable[[RunProgress], None],
+        executor: Executor,
+        stop_after_errors: int | None,
+    ) -> None:
         if stop_after_errors is not None and stop_after_errors < 0:
             raise BadParameter(
                 f"stop_after_errors is {stop_after_errors!r}; it is a whole number, and 0 is never"
             )
         plan = replace(self.plan, agent=with_recordings(self.plan.agent, self.path.parent))
-        work = execute(
+        await execute(
             plan,
             self.writer,
             workers=self.workers,
@@ -163,8 +219,6 @@ class StartedRun:
             retry_errors=self.retry_errors,
             stop_after_errors=stop_after_errors,
         )
-        _complete(work)
-        return Run(self.path)
 
     def __enter__(self) -> Self:
         return self
@@ -240,8 +294,10 @@ async def _check_agent(agent: AgentChoice, tasks: Sequence[Task]) -> None:
 
 async def _check_environment(plan: Plan) -> None:
     """The environment takes its options and the tasks, as far as is known before it is reset."""
-    name, options = plan.benchmark.environment.name, dict(plan.benchmark.environment.options)
-    build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS)).builder()
+    chosen = plan.benchmark.environment
+    name, options = chosen.name, dict(chosen.options)
+    make = chosen.find(ENVIRONMENTS)
+    build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS), make).builder()
     with _refusal_of(f"environment {name!r}", options):
         environment = build()
     try:

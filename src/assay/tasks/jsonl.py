@@ -39,7 +39,7 @@ def tasks(
     lines: dict[str, int] = {}
     for number, row in read_rows(Path(path)):
         where = f"{path}, line {number}"
-        task = task_of(_renamed(row, columns, where), where, number)
+        task = task_of(rename_columns(row, columns, where), where, f"line.{number}")
         if task.id in lines:
             raise BadRecord(
                 f"{path}, line {number}: the id {task.id!r} is that of line {lines[task.id]} too; "
@@ -78,7 +78,9 @@ def _read_row(line: bytes, where: str) -> dict[str, Any]:
     return row
 
 
-def _renamed(row: dict[str, Any], columns: Mapping[str, str], where: str) -> dict[str, Any]:
+def rename_columns(
+    row: Mapping[str, Any], columns: Mapping[str, str], where: str
+) -> dict[str, Any]:
     """The row with what `columns` names under the name that a task has for it."""
     absent = [(name, column) for name, column in columns.items() if column not in row]
     for name, column in absent:
@@ -92,10 +94,10 @@ def _renamed(row: dict[str, Any], columns: Mapping[str, str], where: str) -> dic
     return {**{parts[name][0]: row[column] for name, column in columns.items()}, **rest}
 
 
-def task_of(row: dict[str, Any], where: str, number: int) -> Task:
-    """The task of a row; `number` makes the id of one that has none."""
+def task_of(row: dict[str, Any], where: str, default_id: str) -> Task:
+    """The task of a row; `default_id` is for one that has none."""
     id_, goal, answer = (_first(row, names) for names in (IDS, GOALS, ANSWERS))
-    id_ = f"line.{number}" if id_ is None else id_
+    id_ = default_id if id_ is None else id_
     if goal is None:
         columns = ", ".join(sorted(row)) or "none"
         raise BadRecord(

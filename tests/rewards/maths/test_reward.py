@@ -13,11 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import assay.rewards.outcome.maths.compare.second_opinion as opinions
 import assay.rewards.outcome.maths.reward as maths
-from assay.errors import BadParameter, MissingExtra
+from assay.errors import BadParameter
 from assay.rewards.outcome.maths.compare.equality import Equality
-from assay.rewards.outcome.maths.compare.second_opinion import SympyOpinion, shared_process
 from assay.rewards.outcome.maths.reward import math_equal_reward, math_equal_reward_tool
 from assay.schema.score import Abstained, Scored
 from assay.scoring.scorer import score, score_async
@@ -221,50 +219,12 @@ def test_a_trajectory_that_cannot_be_read_abstains() -> None:
     assert result.reason == "bad_trajectory"
 
 
-def test_a_second_opinion_may_turn_a_zero_into_a_one_and_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(opinions, "require_sympy", lambda: None)
-    monkeypatch.setattr(
-        opinions, "second_opinion", lambda *_: SympyOpinion(equal=True, because="sympy agrees")
-    )
-    result = math_equal_reward(r"\boxed{x}", "y", second_opinion=True)
-    assert isinstance(result, Scored)
-    assert result.value == 1.0
-    assert result.notes["second_opinion"] == "sympy agrees"
-    assert "sympy" in result.notes["rule"]
-
-
-def test_a_second_opinion_settles_a_reference_that_is_an_integral() -> None:
-    reference = r"\int_0^1 x^2 dx"
-    assert math_equal_reward(r"\boxed{\frac13}", reference).abstained
-    assert float(math_equal_reward(r"\boxed{\frac13}", reference, second_opinion=True)) == 1.0
-    wrong = math_equal_reward(r"\boxed{\frac14}", reference, second_opinion=True)
-    assert wrong.abstained, "what sympy does not prove stays as it was"
-    shared_process().close()
-
-
-@pytest.mark.parametrize("equal", [False, None])
-def test_a_second_opinion_never_takes_a_reward_away(
-    equal: bool | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(opinions, "require_sympy", lambda: None)
-    monkeypatch.setattr(
-        opinions, "second_opinion", lambda *_: SympyOpinion(equal=equal, because="sympy")
-    )
-    assert float(math_equal_reward(r"\boxed{42}", "42", second_opinion=True)) == 1.0
-    assert float(math_equal_reward(r"\boxed{43}", "42", second_opinion=True)) == 0.0
-
-
-def test_a_second_opinion_without_sympy_fails_on_the_first_row(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def missing() -> None:
-        raise MissingExtra("no sympy")
-
-    monkeypatch.setattr(opinions, "require_sympy", missing)
-    with pytest.raises(MissingExtra):
+def test_the_second_opinion_of_version_1_may_only_be_left_out() -> None:
+    assert float(math_equal_reward(r"\boxed{42}", "42", second_opinion=False)) == 1.0
+    with pytest.raises(BadParameter, match="ended with version 1"):
         math_equal_reward(r"\boxed{42}", "42", second_opinion=True)
+    with pytest.raises(BadParameter, match="ended with version 1"):
+        math_equal_reward_tool(r"\boxed{42}", "42", TOOL, second_opinion=True)
 
 
 def test_the_rewards_are_plain_functions_that_pickle() -> None:

@@ -13,7 +13,6 @@ agent: the rewards abstain, as they do from a response that is not text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
@@ -32,6 +31,7 @@ from assay.rewards.outcome.maths.find.extract import (
     reference_span,
 )
 from assay.rewards.outcome.maths.find.hedges import names_several, offers_alternatives
+from assay.rewards.outcome.maths.read.references import is_prose, repair_escapes
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.values import Unreadable, read_references, read_response
@@ -43,12 +43,11 @@ OrderConvention: TypeAlias = Literal["free", "kept"]
 CommaConvention: TypeAlias = Literal["answer", "either", "never"]
 
 PARTS = ("acc",)
-EXTRAS = {"second_opinion": "sympy"}
 TOOL_BUT_WRONG = 0.1
 NOTE_CHARS = 1000
 
 
-@reward(name="math_equal_reward", version=2, parts=PARTS, extras=EXTRAS)
+@reward(name="math_equal_reward", version=2, parts=PARTS)
 def math_equal_reward(
     final_response: str | None,
     answer: object,
@@ -65,16 +64,16 @@ def math_equal_reward(
     """1.0 when the final answer equals the reference, else 0.0.
 
     `extraction` is a policy ("default", "anchored", "boxed") or the rules to try, in order. The
-    conventions are those of `AnswerConventions` and `Tolerance`. `second_opinion` asks sympy where
-    the comparator could not settle it. Further columns of the row are accepted and not looked at.
+    conventions are those of `AnswerConventions` and `Tolerance`. `second_opinion` was an option of
+    version 1 and may only be false. Further columns of the row are accepted and not looked at.
     """
     policy = _extraction_policy(extraction)
     conventions = _conventions(tolerance, percent, units, list_order, decimal_comma)
     if second_opinion:
-        # Imported only here: processes and event loops cost more than all the rest.
-        from assay.rewards.outcome.maths.compare.second_opinion import require_sympy
-
-        require_sympy()
+        raise BadParameter(
+            "second_opinion is True, which ended with version 1: sympy rescued no answer that the "
+            "comparator refuses; leave the option out"
+        )
     references = _references(answer)
     if isinstance(references, Unreadable):
         return Abstained("bad_reference", f"'answer' {references.because}", PARTS)
@@ -88,17 +87,15 @@ def math_equal_reward(
     extracted = extract(response, policy)
     if extracted.span is None:
         return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
-    best = _compare_all(extracted.span, references, conventions, second_opinion=second_opinion)
+    best = _compare_all(extracted.span, references, conventions)
     notes = {"extracted": extracted.span[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
     if best.equal is None:
         return Abstained("unparseable_reference", best.because, PARTS, notes)
-    if best.opinion:
-        notes["second_opinion"] = best.opinion
     value = float(best.equal)
     return Scored(value, f"{extracted.because}; {best.because}", {"acc": value}, notes)
 
 
-@reward(name="math_equal_reward_tool", version=2, parts=PARTS, extras=EXTRAS)
+@reward(name="math_equal_reward_tool", version=2, parts=PARTS)
 def math_equal_reward_tool(
     final_response: str | None,
     answer: object,
@@ -137,9 +134,7 @@ def math_equal_reward_tool(
     return Scored(value, f"{use.because}; {score.because}", score.parts, score.notes)
 
 
-def _compare_all(
-    span: str, references: Sequence[str], conventions: AnswerConventions, *, second_opinion: bool
-) -> Equality:
+def _compare_all(span: str, references: Sequence[str], conventions: AnswerConventions) -> Equality:
     """The first reference that the span equals; else one that could not be read; else the last.
 
     A reference that cannot be read might have been the one that is equal, so it is not outvoted.
@@ -147,7 +142,7 @@ def _compare_all(
     unread: Equality | None = None
     row = RowReadings()
     for reference in dict.fromkeys(references):
-        comparison = _compare_one(span, reference, conventions, row, second_opinion=second_opinion)
+        comparison = _compare_one(span, reference, conventions, row)
         if comparison.equal:
             return comparison
         if comparison.equal is None:
@@ -156,36 +151,17 @@ def _compare_all(
 
 
 def _compare_one(
-    span: str,
-    reference: str,
-    conventions: AnswerConventions,
-    row: RowReadings,
-    *,
-    second_opinion: bool,
+    span: str, reference: str, conventions: AnswerConventions, row: RowReadings
 ) -> Equality:
     expected = reference_span(reference)
     if offers_alternatives(span) and not names_several(expected):
         because = "alternatives are no answer to one value"
         return Equality(equal=False, rule="alternatives", because=because)
     equality = compare(span, expected, conventions=conventions, row=row)
-    if second_opinion and not equality.equal and equality.rule in _UNSETTLED:
-        return _ask_sympy(equality, span, expected)
+    if equality.equal is False and equality.rule == "text" and is_prose(expected):
+        because = f"the reference {expected[:80]!r} is prose, which only its own words equal"
+        return Equality(equal=None, rule="prose_gold", because=because)
     return equality
-
-
-def _ask_sympy(first: Equality, span: str, reference: str) -> Equality:
-    """The first comparison with sympy's opinion, or "equal" if sympy proves it."""
-    from assay.rewards.outcome.maths.compare.second_opinion import second_opinion
-
-    opinion = second_opinion(span, reference)
-    if opinion.equal:
-        first = replace(first, equal=True, rule="sympy", because=opinion.because)
-    return replace(first, opinion=opinion.because)
-
-
-_UNSETTLED = frozenset("add mul div power call big symbol constant number unevaluated_gold".split())
-"""Rules by which the comparator says "not equal", or "not understood", of expressions without
-having settled it; numbers, words, sets and limits are settled."""
 
 
 def _wrong(because: str, notes: Mapping[str, str]) -> Scored:
@@ -197,7 +173,14 @@ def _references(answer: object) -> list[str] | Unreadable:
     references = read_references(answer)
     if isinstance(references, Unreadable):
         return references
-    texts = [_reference_text(reference) for reference in references]
+    texts: list[str] = []
+    for reference in references:
+        text = repair_escapes(_reference_text(reference))
+        if text is None:
+            return Unreadable(
+                "holds a control character, as an escape that JSON read leaves behind"
+            )
+        texts.append(text)
     return [text for text in texts if text.strip()]
 
 

@@ -98,8 +98,6 @@ class Equality:
     """
     because: str
     """One sentence for a person, with both answers cut short."""
-    opinion: str = ""
-    """What sympy said, if it was asked."""
 
 
 def compare(

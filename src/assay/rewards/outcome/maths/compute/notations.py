@@ -2,7 +2,7 @@
 
 A row says how a function is written, how many arguments it takes, its rule over the rationals,
 its rules over the real and the complex numbers, and what its arguments stand for. The reader, the
-arithmetic, the sample points and the second opinion all look here; a name that is in no row is an
+arithmetic and the sample points all look here; a name that is in no row is an
 unknown function.
 """
 
@@ -63,60 +63,58 @@ class FunctionRow:
     """Where one formula gives way to another: at zeros of the argument, where it is an integer,
     where the quotient of the two arguments is, where two arguments are equal, where the argument is
     1 or -1, or where it has a pole."""
-    sympy: str = ""
-    """What sympy calls it; without a name, sympy is not asked."""
 
 
 FUNCTIONS: Final[dict[str, FunctionRow]] = {
     "sin": FunctionRow(
         written="sin", real=decimals.sine, complex=complexes.sine,
-        inverse="arcsin", domain="angles", sympy="sin",
+        inverse="arcsin", domain="angles",
     ),
     "cos": FunctionRow(
         written="cos", real=decimals.cosine, complex=complexes.cosine,
-        inverse="arccos", domain="angles", sympy="cos",
+        inverse="arccos", domain="angles",
     ),
     "tan": FunctionRow(
         written=r"tan \tg", real=decimals.tangent, complex=complexes.tangent,
-        inverse="arctan", domain="angles", sympy="tan",
+        inverse="arctan", domain="angles",
     ),
     "cot": FunctionRow(
-        written=r"cot \ctg \cotg", reciprocal="tan", inverse="arccot", domain="angles", sympy="cot"
+        written=r"cot \ctg \cotg", reciprocal="tan", inverse="arccot", domain="angles"
     ),
     "sec": FunctionRow(
-        written="sec", reciprocal="cos", inverse="arcsec", domain="angles", sympy="sec"
+        written="sec", reciprocal="cos", inverse="arcsec", domain="angles"
     ),
     "csc": FunctionRow(
-        written="csc cosec", reciprocal="sin", inverse="arccsc", domain="angles", sympy="csc"
+        written="csc cosec", reciprocal="sin", inverse="arccsc", domain="angles"
     ),
     "arcsin": FunctionRow(
         written=r"arcsin asin \Arcsin", real=decimals.arcsine, complex=complexes.arcsine,
-        sympy="asin", breaks="ones",
+        breaks="ones",
     ),
     "arccos": FunctionRow(
         written=r"arccos acos \Arccos", real=decimals.arccosine, complex=complexes.arccosine,
-        sympy="acos", breaks="ones",
+        breaks="ones",
     ),
     "arctan": FunctionRow(
         written=r"arctan atan arctg \Arctan", real=decimals.arctangent,
-        complex=complexes.arctangent, sympy="atan", breaks="poles",
+        complex=complexes.arctangent, breaks="poles",
     ),
     "arccot": FunctionRow(
-        written=r"arccot acot \arcctg", at_reciprocal="arctan", sympy="acot", breaks="zeros"
+        written=r"arccot acot \arcctg", at_reciprocal="arctan", breaks="zeros"
     ),
     "arcsec": FunctionRow(written="arcsec asec", at_reciprocal="arccos", breaks="ones"),
     "arccsc": FunctionRow(written="arccsc acsc", at_reciprocal="arcsin", breaks="ones"),
     "sinh": FunctionRow(
         written=r"sinh \sh", real=decimals.hyperbolic_sine, complex=complexes.hyperbolic_sine,
-        inverse="arsinh", sympy="sinh",
+        inverse="arsinh",
     ),
     "cosh": FunctionRow(
         written=r"cosh \ch", real=decimals.hyperbolic_cosine,
-        complex=complexes.hyperbolic_cosine, inverse="arcosh", sympy="cosh",
+        complex=complexes.hyperbolic_cosine, inverse="arcosh",
     ),
     "tanh": FunctionRow(
         written=r"tanh \th", real=decimals.hyperbolic_tangent,
-        complex=complexes.hyperbolic_tangent, inverse="artanh", sympy="tanh",
+        complex=complexes.hyperbolic_tangent, inverse="artanh",
     ),
     "coth": FunctionRow(written=r"coth \cth", reciprocal="tanh", inverse="arcoth"),
     "sech": FunctionRow(written="sech", reciprocal="cosh", inverse="arsech"),
@@ -137,46 +135,45 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
     "arsech": FunctionRow(written="arcsech arsech asech", at_reciprocal="arcosh"),
     "arcsch": FunctionRow(written="arccsch arcsch acsch", at_reciprocal="arsinh"),
     "exp": FunctionRow(
-        written="exp", real=decimals.exponential, complex=complexes.exp, sympy="exp"
+        written="exp", real=decimals.exponential, complex=complexes.exp
     ),
     "ln": FunctionRow(
-        written="ln Ln", real=decimals.logarithm, complex=complexes.log, sympy="log"
+        written="ln Ln", real=decimals.logarithm, complex=complexes.log
     ),
     # Without a base it is decimal; the arithmetic makes both forms from ln.
-    "log": FunctionRow(written="log lg Log", arity=(1, 2), sympy="log"),
+    "log": FunctionRow(written="log lg Log", arity=(1, 2)),
     "lb": FunctionRow(written=r"\lb", real=decimals.binary_logarithm),
     # The arithmetic and the algebra read roots as powers.
-    "root": FunctionRow(written="sqrt[]", arity=_TWO, exact=rationals.root, sympy="root"),
+    "root": FunctionRow(written="sqrt[]", arity=_TWO, exact=rationals.root),
     "cbrt": FunctionRow(written="cbrt", real=decimals.cube_root),
     "abs": FunctionRow(
         written="abs |_| ||_||", exact=abs, real=abs, complex=complexes.absolute, cost=0,
-        sympy="Abs", breaks="zeros",
+        breaks="zeros",
     ),
     "sgn": FunctionRow(written="sgn", real=decimals.sign, cost=2, breaks="zeros"),
     "sign": FunctionRow(written="sign", real=decimals.sign, cost=2, breaks="zeros"),
     "floor": FunctionRow(
         written=r"floor \lfloor_\rfloor", exact=math.floor, real=decimals.floor,
-        domain="counters", cost=2, sympy="floor", breaks="integers",
+        domain="counters", cost=2, breaks="integers",
     ),
     "ceil": FunctionRow(
         written=r"ceil ceiling \lceil_\rceil", exact=math.ceil, real=decimals.ceiling,
-        domain="counters", cost=2, sympy="ceiling", breaks="integers",
+        domain="counters", cost=2, breaks="integers",
     ),
     "max": FunctionRow(
-        written="max", arity=_SEVERAL, exact=max, real=max, sympy="Max", breaks="order"
+        written="max", arity=_SEVERAL, exact=max, real=max, breaks="order"
     ),
     "min": FunctionRow(
-        written="min", arity=_SEVERAL, exact=min, real=min, sympy="Min", breaks="order"
+        written="min", arity=_SEVERAL, exact=min, real=min, breaks="order"
     ),
     "gcd": FunctionRow(written="gcd", arity=_ANY, exact=rationals.greatest_divisor),
     "lcm": FunctionRow(written="lcm", arity=_ANY, exact=rationals.least_multiple),
     "mod": FunctionRow(
         written=r"_\bmod_ _\mod_", arity=_TWO, exact=rationals.modulo, real=decimals.modulo,
-        domain="integers", sympy="Mod", breaks="ratios",
+        domain="integers", breaks="ratios",
     ),
     "factorial": FunctionRow(
         written="_!", exact=rationals.factorial, real=decimals.factorial, domain="naturals",
-        sympy="factorial",
     ),
     "double_factorial": FunctionRow(
         written="_!!", exact=rationals.double_factorial, real=decimals.double_factorial,
@@ -184,7 +181,7 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
     ),
     "binomial": FunctionRow(
         written=r"\binom{} \dbinom{} \tbinom{} {_\choose_}", arity=_TWO, exact=rationals.binomial,
-        real=decimals.binomial, domain="naturals", sympy="binomial",
+        real=decimals.binomial, domain="naturals",
     ),
     # Worked out on matrices before anything is computed.
     "det": FunctionRow(written="det"),
@@ -196,20 +193,19 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantRow:
-    """One constant: the words and commands for it, its value, and what sympy calls it."""
+    """One constant: the words and commands for it, and its value."""
 
     written: str
     value: Complex | None
-    sympy: str
 
 
 CONSTANTS: Final[dict[ConstantName, ConstantRow]] = {
-    "pi": ConstantRow(written="pi", value=Complex(PI, ZERO), sympy="pi"),
+    "pi": ConstantRow(written="pi", value=Complex(PI, ZERO)),
     # The letters e and i are read as names first: they may be variables.
-    "e": ConstantRow(written="", value=Complex(E, ZERO), sympy="E"),
-    "i": ConstantRow(written="imath", value=complexes.IMAGINARY, sympy="I"),
+    "e": ConstantRow(written="", value=Complex(E, ZERO)),
+    "i": ConstantRow(written="imath", value=complexes.IMAGINARY),
     "infinity": ConstantRow(
-        written="infty infin infinity inf oo", value=None, sympy="oo"
+        written="infty infin infinity inf oo", value=None
     ),
 }  # fmt: skip
 
@@ -220,13 +216,12 @@ class OperatorRow:
 
     start: Decimal = ZERO
     combine: Callable[[Complex, Complex], Complex] | None = None
-    sympy: str = ""
 
 
 OPERATORS: Final[dict[OperatorName, OperatorRow]] = {
-    "sum": OperatorRow(start=ZERO, combine=complexes.add, sympy="Sum"),
-    "prod": OperatorRow(start=ONE, combine=complexes.multiply, sympy="Product"),
-    "int": OperatorRow(sympy="Integral"),
+    "sum": OperatorRow(start=ZERO, combine=complexes.add),
+    "prod": OperatorRow(start=ONE, combine=complexes.multiply),
+    "int": OperatorRow(),
     "lim": OperatorRow(),
 }
 

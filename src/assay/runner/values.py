@@ -1,0 +1,131 @@
+"""Tasks, environments and rewards that are passed as Python values instead of named."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from assay.errors import BadParameter, cause_of
+from assay.registry import find_reward
+from assay.runner.benchmark import QUESTION_LIMITS, Benchmark, ComponentSpec, read_benchmark
+from assay.schema.task import Task
+from assay.scoring.scorer import Scorer
+from assay.tasks.jsonl import rename_columns, task_of
+
+TASK_VALUES = "values"
+"""What a record has for the source of tasks that were values."""
+TaskLike: TypeAlias = Task | Mapping[str, Any] | str
+"""A task, a row with the columns that a file of questions has, or the question alone."""
+RewardLike: TypeAlias = str | Scorer | Callable[..., Any]
+
+
+def benchmark_of_values(settings: Mapping[str, Any]) -> Benchmark:
+    """The benchmark around tasks that are values: a conversation, unless another is named."""
+    if not settings.get("rewards.names"):
+        raise BadParameter(
+            "say what scores the tasks: rewards=['math_equal_reward'], or a function of your own"
+        )
+    document = {
+        "name": "tasks",
+        "tasks": {"source": TASK_VALUES},
+        "environment": {"name": "chat"},
+        "rewards": {},
+        "limits": dict(QUESTION_LIMITS),
+    }
+    return read_benchmark(document, where="tasks", settings=settings)
+
+
+def with_values(
+    benchmark: Benchmark,
+    *,
+    tasks: Iterable[TaskLike] | None,
+    columns: Mapping[str, str],
+    environment: Any,
+    rewards: Sequence[RewardLike] | None,
+) -> Benchmark:
+    """The benchmark with what was passed in the place of what it names; `None` keeps that."""
+    if tasks is not None:
+        values = read_tasks(tasks, columns)
+        benchmark = replace(benchmark, tasks=ComponentSpec(TASK_VALUES, {}, values))
+    elif benchmark.tasks.name == TASK_VALUES:
+        raise BadParameter("the tasks of this run were Python values; pass them again: tasks=[…]")
+    if environment is not None:
+        benchmark = replace(benchmark, environment=read_environment(environment))
+    if rewards is not None:
+        specs = zip(benchmark.rewards, rewards, strict=True)
+        components = [
+            spec if isinstance(item, str) else replace(spec, value=item) for spec, item in specs
+        ]
+        benchmark = replace(benchmark, rewards=tuple(components))
+    return benchmark
+
+
+def read_tasks(tasks: Iterable[TaskLike], columns: Mapping[str, str]) -> tuple[Task, ...]:
+    """The tasks, each a `Task`, a row, or a question; raises `BadRecord` for any other."""
+    read: list[Task] = []
+    for number, item in enumerate(tasks, 1):
+        if isinstance(item, Task):
+            read.append(item)
+            continue
+        where = f"tasks[{number - 1}]"
+        row = {"question": item} if isinstance(item, str) else item
+        if not isinstance(row, Mapping):
+            raise BadParameter(
+                f"{where} is {item!r:.200}; a task is a Task, a mapping such as "
+                "{'question': …, 'answer': …}, or the question alone"
+            )
+        read.append(task_of(rename_columns(row, columns, where), where, f"task.{number}"))
+    return tuple(read)
+
+
+def read_environment(environment: Any) -> ComponentSpec:
+    """An environment by name, by name with options, by what makes one, or ready-made."""
+    if isinstance(environment, str):
+        return ComponentSpec(environment)
+    if isinstance(environment, Mapping):
+        options = dict(environment)
+        name = options.pop("name", None)
+        if not isinstance(name, str):
+            raise BadParameter(f"environment is {environment!r:.200}; it needs a 'name'")
+        return ComponentSpec(name, options)
+    name = _name_of(environment)
+    if not isinstance(environment, type) and hasattr(environment, "reset"):
+        return ComponentSpec(name, {}, _copies_of(environment, name))
+    if not callable(environment):
+        raise BadParameter(
+            f"environment is {environment!r:.200}; it is a name, a class, or an instance"
+        )
+    return ComponentSpec(name, {}, environment)
+
+
+def _name_of(environment: Any) -> str:
+    inner = getattr(environment, "func", environment)
+    name = getattr(inner, "name", None) or getattr(inner, "__name__", type(inner).__name__)
+    return str(name).strip("<>")
+
+
+def _copies_of(environment: Any, name: str) -> Callable[[], Any]:
+    def copied() -> Any:
+        try:
+            return copy.deepcopy(environment)
+        except Exception as error:
+            raise BadParameter(
+                f"environment {name!r} cannot be copied for each worker ({cause_of(error)}); pass "
+                "its class, or functools.partial of it"
+            ) from error
+
+    return copied
+
+
+def reward_names(rewards: Sequence[RewardLike]) -> list[str]:
+    """The names under which a record keeps the rewards."""
+    return [
+        item
+        if isinstance(item, str)
+        else item.spec.name
+        if isinstance(item, Scorer)
+        else find_reward(item).name
+        for item in rewards
+    ]
