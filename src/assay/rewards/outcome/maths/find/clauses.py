@@ -187,12 +187,24 @@ def answer_in(
     if joined is not None:
         return AnswerText(joined, text)
     source = without_copula(without_aside(text, books)).strip()
-    span = without_wrapping(source)
+    span = _without_counted(without_wrapping(source), books)
     if span and not is_bare(span):
         stated = statement(text) or _only_number(text, books)
         if stated is not None:
             return AnswerText(stated, stated if stated in clause else text)
     return AnswerText(span, span if span and span in clause else source)
+
+
+_COUNT = re.compile(r"[$*]{0,3}([-+−]?\d[\d.,/]*)[$*]{0,3}\s*([^\W\d_][\w .]{0,30})\Z")
+
+
+def _without_counted(span: str, books: tuple[Phrasebook, ...]) -> str:
+    """`42个` and "42 Äpfel" without what is counted, where a table of the language has it."""
+    count = _COUNT.match(span)
+    if count is None:
+        return span
+    noun = fold(count[2])
+    return count[1] if any(noun in book.endings("counted") for book in books[1:]) else span
 
 
 def _only_number(clause: str, books: tuple[Phrasebook, ...]) -> str | None:

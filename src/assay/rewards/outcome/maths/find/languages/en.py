@@ -137,6 +137,7 @@ ENGLISH = Language(
     "|negative|opposite|multiple of|divisor of|modulo|quarter|third of|fraction|digits|exceeds"
     "|instead of|other than|not|up to|between|log|sine|cosine|plus one|score|gross|hex|binary"
     "|octal",
+    counted="items|ways|people",
     trailing="plus|minus|times|by|of|the|an|and|or|to|where|that|with|if|is|are|divided"
     "|multiplied|over|from|than|when|because|which|for|as|we|then|so|equals|raised|modulo|mod",
 )

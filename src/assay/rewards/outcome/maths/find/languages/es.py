@@ -84,6 +84,8 @@ SPANISH = Language(
     "|millón|docena|docenas|por ciento de|al menos|a lo sumo|aproximadamente|cerca de"
     "|alrededor de|veces|inverso|opuesto|base|décimas|centésimas|medio|potencia|casi|más de"
     "|menos de|elevado",
+    counted="manzanas|personas|formas|maneras|niños|días|horas|minutos|años|libros|alumnos|euros"
+    "|monedas|casos|veces distintas|números|soluciones|puntos|páginas en total|árboles|céntimos",
     trailing="más|menos|por|entre|de|el|la|los|las|un|una|o|que|con|si|es|multiplicado|dividido"
     "|veces|donde|para|en|al|del|como",
 )

@@ -83,6 +83,8 @@ FRENCH = Language(
     operations="racine|carré|cube|factorielle|moitié|double|triple|plus que|moins que|mille"
     "|millions|million|douzaine|douzaines|pour cent de|au moins|au plus|environ|fois|inverse"
     "|opposé|base|dixièmes|centièmes|demi|puissance|presque|plus de|moins de|près de",
+    counted="pommes|personnes|façons|manières|enfants|jours|heures|minutes|ans|années|livres"
+    "|élèves|euros|pièces|nombres|solutions|points|possibilités|étudiants|mètres",
     trailing="plus|moins|fois|par|de|le|la|les|un|une|et|ou|que|avec|si|est|multiplié|divisé|où"
     "|pour|dans|au|du|des|comme|qui|en",
 )

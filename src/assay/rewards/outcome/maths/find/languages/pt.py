@@ -80,6 +80,8 @@ PORTUGUESE = Language(
     operations="raiz|quadrado|cubo|fatorial|metade|dobro|triplo|mais que|menos que|mil|milhões"
     "|milhão|dúzia|dúzias|por cento de|pelo menos|no máximo|aproximadamente|cerca de|vezes"
     "|inverso|oposto|base|décimos|centésimos|meio|potência|quase|mais de|menos de|elevado",
+    counted="maçãs|pessoas|maneiras|formas|crianças|dias|horas|minutos|anos|livros|alunos|reais"
+    "|moedas|números|soluções|pontos|possibilidades|árvores|metros",
     trailing="mais|menos|vezes|por|de|o|os|as|um|uma|ou|que|com|se|é|multiplicado|dividido|onde"
     "|para|em|no|na|do|da|ao|como|pelo|pela",
 )
