@@ -291,7 +291,7 @@ class _Body:
         return message
 
     def _hold(self, part: bytes) -> None:
-        """Count what stays in memory: the whole body, or the line of a stream that has not ended."""
+        """Count what stays in memory: the body, or the line of a stream that has not ended."""
         size = self.size + len(part)
         if self.stream and b"\n" in part:
             size = len(part) - part.rindex(b"\n") - 1
