@@ -24,8 +24,6 @@ KNOWN_MISSES: dict[str, dict[int, str]] = {
         100: "an approximation that is false is refused",
         105: "the reference is a chain of equalities that is false",
         110: "a chain of equalities that is false in the middle is refused",
-        125: "an escape that JSON ate is repaired in the reference, not in the response",
-        182: "an escape that JSON ate is repaired in the reference, which then says 13",
         128: "the label is for two digits; by default six are asked for",
         134: "the label is for two digits; by default six are asked for",
         180: "the label is for a setting that tells an interval from its inequality",
