@@ -153,10 +153,12 @@ def _compare_one(
     span: str, reference: str, conventions: AnswerConventions, row: RowReadings
 ) -> Equality:
     expected = reference_span(reference)
-    if offers_alternatives(span) and not names_several(expected):
-        because = "alternatives are no answer to one value"
-        return Equality(equal=False, rule="alternatives", because=because)
-    return compare(span, expected, conventions=conventions, row=row)
+    equality = compare(span, expected, conventions=conventions, row=row)
+    # One family of values may be written as several.
+    if equality.rule == "family" or not offers_alternatives(span) or names_several(expected):
+        return equality
+    because = "alternatives are no answer to one value"
+    return Equality(equal=False, rule="alternatives", because=because)
 
 
 def _wrong(because: str, notes: Mapping[str, str]) -> Scored:
