@@ -14,7 +14,17 @@ import pytest
 
 import assay
 from assay.errors import BadParameter, NameCollision, UnknownName
-from assay.registry import REWARDS, Registry, describe, find_reward
+from assay.registry import (
+    AGENTS,
+    ENVIRONMENTS,
+    MODELS,
+    REWARDS,
+    SERVICES,
+    TASKS,
+    Registry,
+    describe,
+    find_reward,
+)
 from assay.scoring import Scorer
 
 
@@ -368,3 +378,20 @@ def test_what_a_partial_sets_is_a_part_of_the_identity() -> None:
     assert assay.score(default, final_response="x").params == {}
     loose = assay.score(strict, params={"max_words": 9}, final_response="so short")
     assert (float(loose), loose.params) == (1.0, {"max_words": 9})
+
+
+def test_a_name_out_of_a_record_or_a_request_never_loads_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only `find`, for what a person typed, follows an address: it runs the file's code."""
+    file = tmp_path / "hostile_for_registry.py"
+    file.write_text("raise SystemExit('the file ran')\n")
+    monkeypatch.chdir(tmp_path)
+    for address in (f"{file}:reward", "hostile_for_registry:reward", "hostile_for_registry.py:x"):
+        for registry in (REWARDS, AGENTS, ENVIRONMENTS, MODELS, TASKS, SERVICES):
+            with pytest.raises(UnknownName):
+                registry.get(address)
+        with pytest.raises(UnknownName):
+            Scorer(address)
+        with pytest.raises(UnknownName):
+            find_reward(address)

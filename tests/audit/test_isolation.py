@@ -17,7 +17,7 @@ from assay.resources.frames import BadFrame
 from tests.audit.zoo import hostile
 
 BODY = """
-import os, sys, time
+import os, subprocess, sys, time
 
 def hangs_on_h(final_response, answer):
     while final_response == "h":
@@ -43,6 +43,13 @@ def daemon(final_response, answer):
         os.setsid()
         time.sleep(600)
         os._exit(0)
+    return 1.0
+
+def disguised(final_response, answer):
+    code = "import mmap, time; m = mmap.mmap(-1, 900 << 20)\\n"
+    code += "for i in range(0, 900 << 20, 4096): m[i] = 1\\ntime.sleep(600)"
+    command = [sys.executable, "-c", code, "multiprocessing.resource_tracker"]
+    subprocess.Popen(command, start_new_session=True).wait()
     return 1.0
 
 def returns_twice(final_response, answer):
@@ -100,6 +107,14 @@ def test_sys_exit_is_an_exception_like_others(ask: Ask) -> None:
 
 def test_memory_is_limited(ask: Ask) -> None:
     assert ask("allocates", "a")[0] == ["raised"]
+
+
+def test_memory_of_a_process_under_another_name_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "guest.py").write_text(BODY)
+    spec = parse_target("guest.py:disguised", folder=tmp_path)
+    with IsolatedTarget(spec, ProcessLimits(call_s=30, memory_mb=512)) as isolated:
+        (answer,) = isolated.ask([GraderCall("a", {"answer": "1"})], shape="assay")
+    assert answer.result.status == "crashed"
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,17 @@ def test_a_deadline_is_kept_and_the_child_can_be_started_again(
     assert run(child, "1") == 1
 
 
+@pytest.mark.parametrize("options", ["", ", env={}"])
+def test_a_process_that_calls_itself_a_tracker_is_counted_and_killed(
+    child: ChildProcess, options: str
+) -> None:
+    words = [sys.executable, "-c", "import time; time.sleep(600)", processes.TRACKER]
+    pid = run(child, f"subprocess.Popen({words}, start_new_session=True{options}).pid")
+    assert pid in {process.pid for process in child.family()}
+    child.close()
+    assert has_ended(pid)
+
+
 def test_a_child_that_does_not_read_is_not_waited_for(child: ChildProcess) -> None:
     deadline = time.monotonic() + 0.5
     child.send({"eval": "time.sleep(600)"}, deadline)

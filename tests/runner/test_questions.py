@@ -172,6 +172,31 @@ def test_tools_are_functions_and_their_results_come_back() -> None:
     assert json.loads(calls[0][0].function.arguments) == {"a": 1, "b": 1}
 
 
+def test_everything_in_a_benchmark_may_be_an_address_beside_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("own_parts.py").write_text(
+        "from assay import Task\nfrom assay.envs import Chat\n"
+        "class World(Chat):\n    name = 'world'\n"
+        "def tasks(*, n: int = 2):\n"
+        "    return [Task(id=str(i), goal=str(i), answer=str(i)) for i in range(n)]\n"
+        "def exact(final_response, answer, *, pay: float = 1.0):\n"
+        "    return pay * (final_response == answer)\n"
+        "def double(text):\n    return text + text\n"
+    )
+    Path("own.toml").write_text(
+        'name = "own"\n[tasks]\nsource = "own_parts.py:tasks"\nn = 3\n'
+        '[environment]\nname = "own_parts.py:World"\ntools = ["own_parts.py:double"]\n'
+        '[rewards]\nnames = ["own_parts.py:exact"]\n'
+        '[rewards.options."own_parts.py:exact"]\npay = 0.5\n'
+    )
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    result = run(tmp_path / "own.toml", agent=lambda question: question)
+    assert (result.mean, len(list(result))) == (0.5, 3)
+    assert run(resume=result.path, agent=lambda question: question).mean == 0.5
+
+
 def test_many_questions_are_in_flight_at_once() -> None:
     """Forty functions wait for each other: fewer at a time would wait for ever."""
     lines = [json.dumps({"question": f"{n}", "answer": f"{n}"}) for n in range(40)]

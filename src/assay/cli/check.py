@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,16 +11,20 @@ import orjson
 from rich.text import Text
 
 from assay.cli.groups import NamingGroup
-from assay.cli.options import json_option
+from assay.cli.options import column_map, column_option, json_option, options_of
 from assay.cli.terminal import output, plain, table_of
 from assay.envs.contract import ContractCheck, check_environment
 from assay.errors import BadParameter, UsageError
+from assay.registry import find_reward
+from assay.runner.references import ReferenceProblem, check_references
+from assay.runner.shard_scoring import bind_columns
 from assay.schema.task import Task
+from assay.scoring.scorer import Scorer
 
 
 @click.group(name="check", cls=NamingGroup)
 def command() -> None:
-    """Check an environment against its contract: `assay check env NAME`."""
+    """Check an environment of your own, or the references of a data set, before a run."""
 
 
 @command.command(name="env")
@@ -57,6 +62,65 @@ def env(
         _show(findings)
     if not all(finding.passed for finding in findings):
         raise click.exceptions.Exit(1)
+
+
+@command.command(name="references")
+@click.argument("source", metavar="FILE", type=click.Path(exists=True, path_type=Path))
+@click.option("--reward", required=True, metavar="NAME", help="The reward that will judge them.")
+@click.option(
+    "--param", "params", multiple=True, metavar="KEY=VALUE", help="An option of the reward."
+)
+@column_option
+@click.option(
+    "--most", default=20, show_default=True, help="Rows shown of each reason; --json has all."
+)
+@json_option
+def references(
+    source: Path,
+    reward: str,
+    params: tuple[str, ...],
+    columns: tuple[str, ...],
+    most: int,
+    as_json: bool,
+) -> None:
+    """Say which references of FILE (JSONL, CSV or Parquet) the reward cannot judge, and why.
+
+    Such a row abstains whatever an agent answers, so it is worth mending, or leaving out, before a
+    run is spent on it. Exit code 1 when there is one.
+
+    \b
+    assay check references train.jsonl --reward math_equal_reward
+    assay check references train.csv --reward math_equal_reward --column answer=solution
+    """
+    spec = find_reward(reward)
+    unbound = Scorer(spec.function, options_of(params, "--param", spec.function))
+    (scorer,) = bind_columns([unbound], column_map(columns))
+    rows = 0
+    problems: dict[str, list[ReferenceProblem]] = {}
+    for checked in check_references(source, scorer):
+        rows += 1
+        if checked.reason:
+            problems.setdefault(checked.reason, []).append(checked)
+    if as_json:
+        every = [problem._asdict() for group in problems.values() for problem in group]
+        click.echo(orjson.dumps({"rows": rows, "problems": every}))
+    else:
+        _show_problems(problems, rows, most)
+    if problems:
+        raise click.exceptions.Exit(1)
+
+
+def _show_problems(problems: dict[str, list[ReferenceProblem]], rows: int, most: int) -> None:
+    count = sum(map(len, problems.values()))
+    if problems:
+        table = table_of("line", "reason", "because")
+        for group in problems.values():
+            for problem in group[:most]:
+                table.add_row(str(problem.line), problem.reason, Text(plain(problem.because, 200)))
+            if len(group) > most:
+                table.add_row("", group[0].reason, f"and {len(group) - most:,} more")
+        output().print(table)
+    output().print(f"{rows - count:,} of {rows:,} references can be judged, {count:,} cannot")
 
 
 def _options(text: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from assay.envs.browser.digest import page_evidence as page_evidence
     from assay.envs.browser.environment import BrowserEnvironment as BrowserEnvironment
     from assay.envs.browser.outcomes import classify_error as classify_error
+    from assay.envs.chat import Chat as Chat
     from assay.envs.contract import check_environment as check_environment
     from assay.envs.text.alfworld.data import GameLibrary as GameLibrary
     from assay.envs.text.alfworld.environment import AlfWorld as AlfWorld
@@ -31,6 +32,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.envs.browser.digest": "call_signature page_evidence",
         "assay.envs.browser.environment": "BrowserEnvironment",
         "assay.envs.browser.outcomes": "classify_error",
+        "assay.envs.chat": "Chat",
         "assay.envs.contract": "check_environment",
         "assay.envs.text.alfworld.data": "GameLibrary",
         "assay.envs.text.alfworld.environment": "AlfWorld",

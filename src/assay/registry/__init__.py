@@ -1,9 +1,10 @@
 """Names for rewards, environments, agents and benchmarks, and the `@reward` decorator.
 
 A name finds an object in this order: registered in this process, built in (a string here, imported
-when first named), or offered by an installed package as an entry point. An address, `module:name`
-or `file.py:name`, finds what is registered nowhere. Two different objects under one name and
-version are an error, never a silent replacement.
+when first named), or offered by an installed package as an entry point. Two different objects
+under one name and version are an error, never a silent replacement. An address, `module:name` or
+`file.py:name`, is followed by `find` alone, for what a person typed: to follow one runs code, and a
+name may come out of a record or a request.
 """
 
 from __future__ import annotations
@@ -135,9 +136,7 @@ class Registry(Generic[T]):
             )
 
     def get(self, name: str) -> T:
-        """The object called `name` (its newest version) or `name@version`, or at an address."""
-        if is_address(name):
-            return cast(T, load_address(name, self.kind))
+        """The object called `name` (its newest version) or `name@version`, now or earlier."""
         plain, _, number = self.current_name(name).partition("@")
         versions = self._versions(plain)
         if not versions:
@@ -150,8 +149,21 @@ class Registry(Generic[T]):
         ids = ", ".join(f"{plain}@{version}" for version in sorted(versions))
         raise UnknownName(f"no {self.kind} {name!r:.200}; this installation has {ids}")
 
+    def find(self, name: str) -> T:
+        """As `get`, or the object at an address, whose module is loaded: only for a name that the
+        person who runs this wrote, never for one out of a record or a request.
+        """
+        if is_address(name):
+            return cast(T, load_address(name, self.kind))
+        try:
+            return self.get(name)
+        except UnknownName as error:
+            if name.partition("@")[0] in self.names():
+                raise
+            raise UnknownName(f"{error}, and {OWN} is one of your own") from None
+
     def has(self, name: str) -> bool:
-        """Whether `get` may be asked for it: a name that there is, or an address."""
+        """Whether `find` may be asked for it: a name that there is, or an address."""
         return is_address(name) or name in self.names()
 
     def current_name(self, name: str) -> str:
@@ -221,8 +233,7 @@ class Registry(Generic[T]):
 
     def _unknown(self, name: str) -> str:
         command = f"assay list {self.kind.replace(' ', '-')}s"
-        then = f"`{command}` shows all, and {OWN} is one of your own"
-        hint = did_you_mean(name, self.names(), then)
+        hint = did_you_mean(name, self.names(), f"`{command}` shows all")
         return f"no {self.kind} named {name!r}; {hint}"
 
 

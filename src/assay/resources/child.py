@@ -45,6 +45,8 @@ REAP_S = 10.0
 TAIL_BYTES = 2_000
 LOG_BYTES = 16 * 1024 * 1024
 """What a child may write to its standard error before the beginning is dropped."""
+TRACKER_S = 0.5
+"""For Python's own trackers to tidy up after processes that were killed."""
 KILL_ROUNDS = 5
 """Listings of the family, in case it grows while it is being killed."""
 
@@ -157,7 +159,7 @@ class ChildProcess:
 
     def family(self) -> tuple[processes.RunningProcess, ...]:
         """The processes that run now: the child, its descendants, and all that carry its mark."""
-        return processes.list_family(root=self.pid, mark=self.mark)
+        return processes.list_family(root=self.pid, mark=self.mark, trackers=True)
 
     def kill(self) -> None:
         """Kill the child and its family, without waiting; a thread that waits gets `PipeClosed`."""
@@ -313,7 +315,15 @@ class _Process:
             if self.popen.returncode is not None:
                 return
             # Listed first: the children of a dead process are no longer known as its own.
-            family = processes.list_family(root=self.popen.pid, mark=self._mark)
+            # A tracker ends by itself, or in `release`, which knows it by its mark.
+            family = tuple(
+                process
+                for process in processes.list_family(
+                    root=self.popen.pid, mark=self._mark, trackers=True
+                )
+                if processes.TRACKER not in process.command
+                or not processes.carries(process.pid, self._mark)
+            )
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.popen.pid, signal.SIGKILL)
             processes.kill(family)
@@ -328,7 +338,17 @@ class _Process:
             if not family:
                 break
             processes.kill(family)
+        self._end_trackers()
         self.close_files()
+
+    def _end_trackers(self) -> None:
+        """Kill what calls itself a tracker and has not ended with those that it tracks."""
+        deadline = time.monotonic() + TRACKER_S
+        while family := processes.list_family(mark=self._mark, trackers=True):
+            if time.monotonic() > deadline:
+                processes.kill(family)
+                return
+            time.sleep(WAIT_S)
 
     def close_files(self) -> None:
         fds = (self._read, self._write, self._life)

@@ -46,9 +46,12 @@ class RunningProcess:
     command: str
 
 
-def list_family(*, root: int | None = None, mark: str = "") -> tuple[RunningProcess, ...]:
+def list_family(
+    *, root: int | None = None, mark: str = "", trackers: bool = False
+) -> tuple[RunningProcess, ...]:
     """Every living process that is `root`, descends from it, is of its session, or has the mark.
 
+    Those that call themselves Python's trackers are left out, unless asked for: any process can.
     Empty where there is no /proc.
     """
     places = dict(_places())
@@ -59,7 +62,7 @@ def list_family(*, root: int | None = None, mark: str = "") -> tuple[RunningProc
         family |= {pid for pid, place in places.items() if place.session == root}
     family -= {os.getpid()}
     running = (RunningProcess(pid, _command(pid)) for pid in sorted(family) if is_alive(pid))
-    return tuple(process for process in running if TRACKER not in process.command)
+    return tuple(process for process in running if trackers or TRACKER not in process.command)
 
 
 def kill(processes: tuple[RunningProcess, ...]) -> None:

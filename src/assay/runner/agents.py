@@ -46,7 +46,7 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
     if isinstance(agent, str):
         agent, short = _outside(agent)
         options = {**short, **options}
-    item = AGENTS.get(agent) if isinstance(agent, str) else agent
+    item = AGENTS.find(agent) if isinstance(agent, str) else agent
     name = agent if isinstance(agent, str) else _name_of(agent)
     factory = agent_factory(item, name)
     nested = _nested(_read_options(factory, options))

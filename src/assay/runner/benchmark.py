@@ -22,6 +22,12 @@ QUESTION_LIMITS: Mapping[str, float] = {"steps": 10, "step_s": 300.0, "episode_s
 PATHS = ("path", "folder")
 """Options that name a file; a relative one starts at the folder of the benchmark's file."""
 
+ADDRESSES = (
+    ("tasks", "source"), ("environment", "name"), ("environment", "tools"),
+    ("rewards", "names"), ("rewards", "options"),
+)  # fmt: skip
+"""Where a file may have addresses; those of files start at the benchmark's folder too."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComponentSpec:
@@ -33,8 +39,8 @@ class ComponentSpec:
     """The object itself, where it was passed instead of named."""
 
     def find(self, registry: Registry[Callable[..., Any]]) -> Callable[..., Any]:
-        """The object: the one that was passed, or the registered one."""
-        item: Callable[..., Any] = registry.get(self.name) if self.value is None else self.value
+        """The object: the one that was passed, is registered, or is at the address."""
+        item: Callable[..., Any] = registry.find(self.name) if self.value is None else self.value
         return item
 
 
@@ -196,7 +202,7 @@ def _annotation(section: str, table: Mapping[str, Any], option: str) -> Any:
         return str
     if registry is None or not registry.has(str(table.get(key))):
         return UNKNOWN
-    return annotations_of(registry.get(str(table[key]))).get(option, UNKNOWN)
+    return annotations_of(registry.find(str(table[key]))).get(option, UNKNOWN)
 
 
 def _read_file(file: Traversable) -> dict[str, Any]:
@@ -216,6 +222,25 @@ def _resolve_paths(document: dict[str, Any], folder: Path) -> None:
         for key in PATHS:
             if isinstance(section, dict) and isinstance(section.get(key), str):
                 section[key] = str(folder / section[key])
+    for section, key in ADDRESSES:
+        table = document.get(section)
+        if isinstance(table, dict) and key in table:
+            table[key] = _resolve_address(table[key], folder)
+
+
+def _resolve_address(text: Any, folder: Path) -> Any:
+    """The address of an object in a file beside the benchmark's, from wherever it is run.
+
+    Of a list each one; of a table its keys.
+    """
+    if isinstance(text, list):
+        return [_resolve_address(item, folder) for item in text]
+    if isinstance(text, dict):
+        return {_resolve_address(key, folder): value for key, value in text.items()}
+    place, _, name = text.rpartition(":") if isinstance(text, str) else ("", "", "")
+    if not place.endswith(".py") or folder == Path.cwd().resolve():
+        return text
+    return f"{folder / place}:{name}"
 
 
 class _Table:

@@ -18,6 +18,7 @@ from assay.errors import AssayError, RunStopped
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of
 from assay.ledger.writer import RunWriter
+from assay.registry import ENVIRONMENTS
 from assay.resources.browser import close_shared_browsers
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
@@ -189,7 +190,8 @@ async def open_run_resources(
     benchmark = plan.benchmark
     async with running_service(benchmark) as base_url:
         options = fill_base_url(dict(benchmark.environment.options), base_url)
-        environment = ResourceSpec(benchmark.environment.name, options, benchmark.environment.value)
+        make = benchmark.environment.find(ENVIRONMENTS)
+        environment = ResourceSpec(benchmark.environment.name, options, make)
         try:
             async with shared_connections(), Pools(_limits(environment, workers)) as pools:
                 yield RunResources(

@@ -14,7 +14,8 @@ from assay.agents.models.protocol import Model
 from assay.agents.protocol import Agent
 from assay.errors import AssayError, BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
-from assay.registry import ENVIRONMENTS, MODELS, RESERVED, TASKS
+from assay.registry import ENVIRONMENTS, MODELS, RESERVED, REWARDS, TASKS
+from assay.registry.addresses import is_address
 from assay.report.comparability import NO_MATTER
 from assay.resources.spec import check_options
 from assay.rewards.step import Contract, parse_contract
@@ -166,7 +167,7 @@ class Plan:
         benchmark = self.benchmark.to_record()
         environment = self.benchmark.environment.find(ENVIRONMENTS)
         if self.benchmark.tasks.value is None:
-            source = TASKS.get(self.benchmark.tasks.name)
+            source = self.benchmark.tasks.find(TASKS)
             benchmark["tasks"] = with_defaults(source, benchmark["tasks"])
         benchmark["environment"] = with_defaults(environment, benchmark["environment"])
         benchmark["rewards"]["options"] = {
@@ -348,14 +349,15 @@ def make_plan(
 def _scorer(reward: ComponentSpec) -> Scorer:
     if isinstance(reward.value, Scorer):
         return reward.value
-    return Scorer(reward.name if reward.value is None else reward.value, reward.options)
+    is_registered = reward.value is None and not is_address(reward.name)
+    return Scorer(reward.name if is_registered else reward.find(REWARDS), reward.options)
 
 
 def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
     """Every task of the benchmark; raise `AssayError` for two of one id."""
     tasks: tuple[Task, ...] | None = benchmark.tasks.value
     if tasks is None:
-        source = TASKS.get(benchmark.tasks.name)
+        source = benchmark.tasks.find(TASKS)
         check_options(f"[tasks] source {benchmark.tasks.name!r}", source, benchmark.tasks.options)
         tasks = tuple(source(**benchmark.tasks.options))
     for name, count in Counter(task.id for task in tasks).items():

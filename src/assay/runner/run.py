@@ -24,6 +24,7 @@ from assay.ledger.provenance import (
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
+from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Checkable
 from assay.resources.spec import ResourceSpec
 from assay.runner.agents import AgentChoice, with_recordings
@@ -295,7 +296,8 @@ async def _check_environment(plan: Plan) -> None:
     """The environment takes its options and the tasks, as far as is known before it is reset."""
     chosen = plan.benchmark.environment
     name, options = chosen.name, dict(chosen.options)
-    build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS), chosen.value).builder()
+    make = chosen.find(ENVIRONMENTS)
+    build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS), make).builder()
     with _refusal_of(f"environment {name!r}", options):
         environment = build()
     try:

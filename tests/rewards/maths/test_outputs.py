@@ -19,22 +19,8 @@ from assay.rewards.outcome.maths.reward import math_equal_reward
 DATA = Path(__file__).parents[2] / "data" / "math"
 FILES = ("hostile_outputs", "commitments")
 
-KNOWN_MISSES = frozenset(
-    (
-        "Die Antwort ist 42 Äpfel.",
-        "Die Antwort ist 5 Dutzend.",
-        "La respuesta es 42 mil.",
-        "The answer is 42 hundredths.",
-        "The answer is 42 in base seven.",
-        "The answer is 5 factorial.",
-        r"\boxed{42 \text{ (hex)}}",
-        r"\boxed{42 \text{ million}}",
-        r"\boxed{45 \text{ radians}}",
-        "Ответ: 42 яблока.",
-        "答案是42个。",
-    )
-)
-"""Words after a number that are not read as what they mean."""
+KNOWN_MISSES: frozenset[str] = frozenset()
+"""Responses that are not decided as they should be."""
 
 
 @cache

@@ -19,11 +19,15 @@ def make_model(model: str | Model, options: Mapping[str, Any]) -> Model:
         return model
     factory = MODELS.get(model)
     try:
-        inspect.signature(factory).bind(**options)
+        instance: Model = factory(**options)
     except TypeError as error:
-        names = ", ".join(inspect.signature(factory).parameters)
-        raise BadParameter(
-            f"model_options of model {model!r}: {error}; its options are: {names or 'none'}"
-        ) from error
-    instance: Model = factory(**options)
+        # Asked only then: reading a signature takes longer than making most models.
+        try:
+            inspect.signature(factory).bind(**options)
+        except TypeError:
+            names = ", ".join(inspect.signature(factory).parameters)
+            raise BadParameter(
+                f"model_options of model {model!r}: {error}; its options are: {names or 'none'}"
+            ) from error
+        raise
     return instance

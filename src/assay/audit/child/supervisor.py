@@ -261,7 +261,8 @@ class Supervisor:
         while (family := list(_family())) and time.monotonic() < deadline:
             time.sleep(TICK_S / 5)
             self._reap()
-        commands = [_command(pid) for pid in family]
+        # A name is the process's own to choose, so it spares nobody but from the report.
+        commands = [_command(pid) for pid in family if TRACKER not in _command_line(pid)]
         because, self._because = self._because, self._because or "left"
         self._end(self._because)
         self._because = because
@@ -343,8 +344,7 @@ def _family() -> Iterator[int]:
     while pending:
         pid = pending.pop()
         pending += children.get(pid, ())
-        if TRACKER not in _command_line(pid):
-            yield pid
+        yield pid
 
 
 def _resident(family: list[int]) -> int:

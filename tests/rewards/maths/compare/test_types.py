@@ -104,6 +104,7 @@ SAME = [
     ("f(3)", r"f\left(3\right)"),
     ("x(x+1)", "x^2+x"),
     ("hb+hc", "h(b+c)"),
+    (r"\lambda(a+b)", r"a\lambda+b\lambda"),
     ("f(x)=2x", "y=2x"),
     ("P(2)=5", "5"),
     # Exact integers and decimals.
@@ -144,6 +145,8 @@ DIFFERENT = [
     (r"(-\infty,2)\cup(3,\infty)", r"x<2 \text{ and } x>3"),
     (r"(-\infty,2)\cup(3,\infty)", r"y<2 \text{ or } z>3"),
     ("(2,3)", r"x>2 \text{ or } x<3"),
+    (r"x<2 \text{ or } x>3", r"x<2 \text{ and } x>3"),
+    ("73+25=98", "x=98"),
     # A true equation says what it says.
     ("88+72=160", "14+10+6=30"),
     ("88+72=160", "80+80=160"),
@@ -168,6 +171,9 @@ DIFFERENT = [
     ("①③", "13"),
     ("①③", "③"),
     ("f(3)", "3f"),
+    (r"\phi(10)", r"10\phi"),
+    ("P(A)", "PA"),
+    ("T(n)", "nT"),
     ("f(3)", r"3\cdot f"),
     ("P(3)", "3P"),
     ("f(2x)", "2f(x)"),

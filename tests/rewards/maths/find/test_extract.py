@@ -209,3 +209,9 @@ def test_a_box_at_the_end_is_read_whatever_was_thought_before(answer: str, thoug
 def test_a_megabyte_of_one_piece_is_read(piece: str) -> None:
     extraction = extract(piece * (1_000_000 // len(piece)))
     assert extraction.span is None
+
+
+@pytest.mark.parametrize("end", [".", "!", "?", "。", "！", "？", "؟", "…", "\n", "*", "`", '"'])
+def test_every_end_of_a_sentence_is_passed_once(end: str) -> None:
+    assert extract(f"هل هو 42{end}").because
+    assert extract(f"why is that so {end} {end}").because

@@ -31,6 +31,7 @@ from assay.rewards.outcome.maths.find.extract import (
     reference_span,
 )
 from assay.rewards.outcome.maths.find.hedges import names_several, offers_alternatives
+from assay.rewards.outcome.maths.read.references import is_prose, repair_escapes
 from assay.rewards.outcome.tool_use import BadTrajectory, ToolPolicy, to_policy, tool_use
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.values import Unreadable, read_references, read_response
@@ -155,10 +156,14 @@ def _compare_one(
     expected = reference_span(reference)
     equality = compare(span, expected, conventions=conventions, row=row)
     # One family of values may be written as several.
-    if equality.rule == "family" or not offers_alternatives(span) or names_several(expected):
-        return equality
-    because = "alternatives are no answer to one value"
-    return Equality(equal=False, rule="alternatives", because=because)
+    is_family = equality.rule == "family"
+    if not is_family and offers_alternatives(span) and not names_several(expected):
+        because = "alternatives are no answer to one value"
+        return Equality(equal=False, rule="alternatives", because=because)
+    if equality.equal is False and equality.rule == "text" and is_prose(expected):
+        because = f"the reference {expected[:80]!r} is prose, which only its own words equal"
+        return Equality(equal=None, rule="prose_gold", because=because)
+    return equality
 
 
 def _wrong(because: str, notes: Mapping[str, str]) -> Scored:
@@ -170,7 +175,14 @@ def _references(answer: object) -> list[str] | Unreadable:
     references = read_references(answer)
     if isinstance(references, Unreadable):
         return references
-    texts = [_reference_text(reference) for reference in references]
+    texts: list[str] = []
+    for reference in references:
+        text = repair_escapes(_reference_text(reference))
+        if text is None:
+            return Unreadable(
+                "holds a control character, as an escape that JSON read leaves behind"
+            )
+        texts.append(text)
     return [text for text in texts if text.strip()]
 
 

@@ -82,7 +82,10 @@ def is_explicit(node: Node) -> bool:
 
 
 def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
-    """The rule by which two sets of reals, of the same letter, are equal, or None."""
+    """The rule by which two sets of reals, of the same letter, are equal; "" if they differ.
+
+    None if either is no set of known reals.
+    """
     names, reference_names = subjects(prediction), subjects(reference)
     if names and reference_names and names != reference_names:
         return None
@@ -90,7 +93,7 @@ def same_real_sets(prediction: Node, reference: Node, comparison: AnswerComparis
     right = real_set(reference, comparison.budget)
     if left is None or right is None:
         return None
-    return "interval" if same_set(left, right, comparison.same) else None
+    return "interval" if same_set(left, right, comparison.same) else ""
 
 
 def same_spans(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:

@@ -86,6 +86,8 @@ def _same_two_relations(
     if _is_closed(prediction) and _is_closed(reference):
         same = _canonical(prediction) == _canonical(reference)
         return "relation" if same and _holds(prediction, comparison) else None
+    if _is_closed(reference):
+        return None
     left = statement(prediction, comparison.same)
     right = statement(reference, None)
     if left is not None and right is not None:

@@ -36,8 +36,8 @@ def functions_in(*roots: Node) -> frozenset[str]:
 
     f, g and h do, unless the same letter stands alone in that answer, or in the other while sums
     are all that it is applied to: `h(a+b)` may be a product. So does a letter whose value at a
-    plain argument is the left side of an equation, as in `V(t) = 3t`, and one whose value at a
-    number is all that is asked, as in `P(3)`.
+    plain argument is the left side of an equation, as in `V(t) = 3t`, or all that is asked, as in
+    `P(3)`.
     """
     alone = {part.name for part in walk(*roots) if isinstance(part, Symbol)}
     functions: set[str] = set()
@@ -58,7 +58,7 @@ def _applications(root: Node) -> set[str]:
             applied.update(_named_functions(node.sides[0]))
     for whole in (root, *(children(root) if isinstance(root, (Relation, Group)) else ())):
         match whole:
-            case Apply(name, (Number(),)):
+            case Apply(name, (argument,)) if isinstance(argument, _PLAIN):
                 applied.add(name)
     return applied
 

@@ -65,9 +65,10 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison)
         return "identical"
     if realsets.is_explicit(prediction) or realsets.is_explicit(reference):
         rule = realsets.same_real_sets(prediction, reference, comparison)
-        rule = rule or realsets.same_spans(prediction, reference, comparison)
+        if rule is None:
+            rule = realsets.same_spans(prediction, reference, comparison)
         if rule is not None:
-            return rule
+            return rule or None
     shapes = type(prediction), type(reference)
     for shape, same in SHAPES:
         if shape in shapes:
@@ -107,6 +108,8 @@ def _same_based(prediction: Expr, reference: Expr, comparison: AnswerComparison)
         numerals = prediction.numeral.lstrip("0"), reference.numeral.lstrip("0")
         same = prediction.base == reference.base and numerals[0] == numerals[1]
         return "base" if same else None
+    if isinstance(prediction, Symbol):
+        return "base" if prediction.name == reference.numeral else None
     if isinstance(prediction, Number) and isinstance(prediction.value, int):
         same = reference.numeral.isdigit() and number(reference.numeral) == prediction
         return "base" if same else None

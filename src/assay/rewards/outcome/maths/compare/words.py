@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.notations import SPELLINGS
+from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import Node, Text
 from assay.rewards.outcome.maths.read.lexicon import (
     GREEK,
@@ -15,6 +16,7 @@ from assay.rewards.outcome.maths.read.lexicon import (
     TENS,
     TEXT_COMMANDS,
 )
+from assay.rewards.outcome.maths.read.nouns import LISTED, counted_noun
 
 _TEXT_COMMAND: Final = re.compile(rf"\\(?:{TEXT_COMMANDS})\s*(?=\{{)")
 _LAYOUT: Final = re.compile(r"\\[,;:! ]|\\(?:quad|qquad|left|right)(?![A-Za-z])|[~${}*\"]")
@@ -46,7 +48,12 @@ _PARTS: Final = {
     "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "eighth": 8, "eighths": 8,
     "tenth": 10, "tenths": 10,
 }  # fmt: skip
-_SETS: Final = {"all real numbers": r"\mathbb{R}", "no solution": r"\emptyset"}
+_SETS: Final = {
+    "all real numbers": r"\mathbb{R}",
+    "no solution": r"\emptyset",
+    "all integers": r"\mathbb{Z}",
+    "positive integers": r"\mathbb{Z}^+",
+}
 """Phrases, in the spelling of the table of synonyms, to the sets that they name."""
 _CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])\.?\s?m\.?", re.IGNORECASE)
 _BARE_CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})")
@@ -143,8 +150,19 @@ def in_figures(text: str) -> str | None:
         return None if top is None else f"{sign}{top}/{_PARTS[parts[-1]]}"
     if sign and len(parts) == 1 and parts[0].replace(".", "").isdecimal():
         return f"-{parts[0]}"
-    value = _whole(parts)
-    return None if value is None else f"{sign}{value}"
+    for end in range(len(parts), 0, -1):
+        value = _whole(parts[:end])
+        if value is not None and _is_counted(parts[end:]):
+            return f"{sign}{value}"
+    return None
+
+
+def _is_counted(words: list[str]) -> bool:
+    """Whether nothing follows a number in words, or what it counts."""
+    try:
+        return not words or counted_noun(" ".join(words)).startswith(LISTED)
+    except UnreadableAnswer:
+        return False
 
 
 def _whole(words: list[str]) -> int | None:

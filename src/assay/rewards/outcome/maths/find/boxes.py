@@ -23,6 +23,12 @@ _CONCLUDES = frozenset(
     "so thus hence therefore then is the answer finally gives get but no not wait actually "
     "which means since because if we i it".split()
 )
+_ATTEMPT = re.compile(
+    r"\b(?:attempt|guess|try|option|candidate|intento|opción|versuch|essai|tentative|tentativa"
+    r"|попытка|вариант|محاولة)\s*#?\d|第.{1,3}次|시도|尝试|猜",
+    re.IGNORECASE,
+)
+"""What numbers one guess after another."""
 _MOST = 64
 _MOST_COMMANDS = 2_000
 """Places looked at for a box, from the end; further back is not where a final answer stands."""
@@ -160,7 +166,7 @@ def _gap(between: str) -> Gap:
         return "prose"
     plain = _MARKUP.sub(" ", between).strip()
     words = [word.lower() for word in _WORD.findall(plain)]
-    if "or" in words or _is_or(plain):
+    if "or" in words or _is_or(plain) or _ATTEMPT.search(plain):
         return "or"
     if len(words) > 4 or _CONCLUDES.intersection(words):
         return "prose" if len(words) > 3 else "few_words"

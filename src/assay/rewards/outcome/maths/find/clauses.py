@@ -157,13 +157,13 @@ def last_clause(text: str) -> str:
     if display is not None:
         return display[0]
     while tail:
-        body = tail.rstrip(" \t\r\n.!?。！？*_`\"'$")
+        body = tail.rstrip(" \t\r\n.!?。！？؟*_`\"'$")
         ends = [match.end() for match in _SENTENCE_END.finditer(body)]
         start = ends[-1] if ends else 0
         sentence = tail[start:].strip()
         if sentence and not _BOILERPLATE.match(sentence):
             return sentence if len(sentence) <= LONGEST_CLAUSE else _whole_words(sentence)
-        if start == 0:
+        if start in (0, len(tail)):
             return ""
         tail = tail[:start].rstrip()
     return ""
@@ -187,12 +187,24 @@ def answer_in(
     if joined is not None:
         return AnswerText(joined, text)
     source = without_copula(without_aside(text, books)).strip()
-    span = without_wrapping(source)
+    span = _without_counted(without_wrapping(source), books)
     if span and not is_bare(span):
         stated = statement(text) or _only_number(text, books)
         if stated is not None:
             return AnswerText(stated, stated if stated in clause else text)
     return AnswerText(span, span if span and span in clause else source)
+
+
+_COUNT = re.compile(r"[$*]{0,3}([-+−]?\d[\d.,/]*)[$*]{0,3}\s*([^\W\d_][\w .]{0,30})\Z")
+
+
+def _without_counted(span: str, books: tuple[Phrasebook, ...]) -> str:
+    """`42个` and "42 Äpfel" without what is counted, where a table of the language has it."""
+    count = _COUNT.match(span)
+    if count is None:
+        return span
+    noun = fold(count[2])
+    return count[1] if any(noun in book.endings("counted") for book in books[1:]) else span
 
 
 def _only_number(clause: str, books: tuple[Phrasebook, ...]) -> str | None:
@@ -248,10 +260,16 @@ def _value_at_end(piece: str) -> str | None:
     return match[0].strip() if match is not None and len(words) <= 3 else None
 
 
+_VARIANTS = {"'": "['’]", "ا": "[اأإآ]", "ي": "[يى]", "ه": "[هة]", "е": "[её]"}
+
+
 @cache
 def _raw_pattern(book: Phrasebook, field: str) -> re.Pattern[str]:
     """The pattern of a field for a text as it was written."""
-    return re.compile(book.pattern(field).pattern, re.IGNORECASE)
+    pattern = book.pattern(field).pattern
+    for letter, variants in _VARIANTS.items():
+        pattern = pattern.replace(letter, variants)
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def without_aside(clause: str, books: tuple[Phrasebook, ...]) -> str:

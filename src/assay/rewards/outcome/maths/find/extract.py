@@ -23,7 +23,7 @@ from assay.rewards.outcome.maths.find.boxes import has_box, last_answer
 from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.maths.find.hedges import Candidate
 from assay.rewards.outcome.maths.find.markup import seen_text
-from assay.rewards.outcome.maths.find.phrasebook import books_for, fold
+from assay.rewards.outcome.maths.find.phrasebook import BOOKS, books_for, fold
 
 Rule: TypeAlias = Literal[
     "boxed",
@@ -150,6 +150,8 @@ def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
     if not tags:
         return None
     tag = tags[-1]
+    if len(tags) > 1 and _joins_alternatives(text[tags[-2].end() : tag.start()]):
+        return Extraction(None, "answer_tag", "several answer tags are joined by a word for or")
     start = tag.end()
     end = text.find(f"</{tag[1]}>", start)
     # A stop string at "</answer>" leaves the tag open.
@@ -165,6 +167,12 @@ def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
         span = stated or span
     close = end + len(tag[1]) + 3 if end >= 0 else len(text)
     return _accept_or_refuse("answer_tag", Candidate(text, tag.start(), close, span))
+
+
+def _joins_alternatives(between: str) -> bool:
+    """Whether the text between two answer tags ends with a word for "or"."""
+    folded = fold(between[-60:]).strip()
+    return any(book.at_end(folded, "alternatives") is not None for book in BOOKS)
 
 
 def _hash(text: str, _policy: ExtractionPolicy) -> Extraction | None:

@@ -26,8 +26,11 @@ _QUOTES = {"«": "»", "“": "”", "„": "“”", "「": "」", "『": "』"
 _JSON_VALUE = re.compile(r'"\s*:\s*"[^"]*\Z')
 _WHITE = re.compile(
     r"\\(?:text)?color\s*\{\s*(?:white|transparent)\s*\}\s*\{?[\s$]*(?:\\\w+\{)*\Z|"
-    r"\\(?:cancel|xcancel|bcancel|sout|st)\s*\{[\s$]*\Z",
+    r"\\(?:cancel|xcancel|bcancel|sout|st|phantom|hphantom|vphantom)\s*\{[\s$]*\Z",
     re.IGNORECASE,
+)
+_HIDDEN_WORDS = re.compile(
+    r"\\(?:text)?color\s*\{\s*(?:white|transparent)\s*\}\s*\{?[^{}]{0,40}\Z", re.IGNORECASE
 )
 _NOT_EQUAL = re.compile(r"(?:\\neq?|\\not\s*=|≠|!=)\s*(?:[$({\s]|\\[(\[])*\Z")
 _WRONG_INSIDE = re.compile(
@@ -51,11 +54,18 @@ _VALUE_AFTER = re.compile(
 _VALUE_BEFORE = re.compile(
     r"(?:(?<![\d./^A-Za-z_])([-+−]?\d{1,20})|(?<![\w'])\(?([A-H])\)?)[\s$,)，、،]*\Z"
 )
+_OPEN_FORMULA = re.compile(r"\A[^$]*(?:\$[^$]*\$[^$]*)*\$[A-Za-z\\][^$]*\Z")
 _WORD = re.compile(r"(?<!\\)[^\W\d_]{3,}|\|")
+_LABELLED = re.compile(
+    r"\W*(?:(?:option|choice|guess|attempt|candidate|try)\s*#?\w{1,3}|(?:tool\s+)?output|stdout|"
+    r"stderr|result of the tool)\s*[:：]",
+    re.IGNORECASE,
+)
 _SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!]")
 _CODE = re.compile(
     r"\b(?:import \w+|def \w+\(|print\s*\(|sys\.\w+|return \w|console\.log|Traceback|"
-    r"(?:Syntax|Type|Value|Name|Runtime|Index|Key|ZeroDivision)Error|assert |File \")"
+    r"(?:Syntax|Type|Value|Name|Runtime|Index|Key|ZeroDivision)Error|assert |File \"|exit code)"
+    r"|>>> |==\s*\d"
     r"|;\s*\w+\.\w+\(",
 )
 
@@ -148,7 +158,8 @@ class Candidate:
 def is_struck_out(candidate: Candidate) -> bool:
     """Whether the candidate is struck through, or has the colour of the page."""
     before = candidate.text[max(0, candidate.start - 80) : candidate.start]
-    if _WHITE.search(before):
+    place = candidate.start if candidate.announced is None else candidate.announced
+    if _WHITE.search(before) or _HIDDEN_WORDS.search(candidate.text[max(0, place - 80) : place]):
         return True
     after = candidate.text[candidate.end : candidate.end + 20].lstrip("$ ")
     return after.startswith("~~") and before.rstrip("$ ").endswith("~~")
@@ -251,6 +262,9 @@ def is_example(candidate: Candidate) -> bool:
     """Whether the candidate shows the form of an answer rather than an answer."""
     if candidate.stands_beside("examples", through_commas=True):
         return True
+    before, text = candidate.text[: candidate.start][-1:], candidate.text
+    if before == "`" and text.startswith("` ", candidate.end) and candidate.after.strip(" `."):
+        return True
     return candidate.occurs("examples_after", candidate.after[:60])
 
 
@@ -318,23 +332,31 @@ def is_given_up(candidate: Candidate) -> bool:
 
 
 def is_no_value(candidate: Candidate) -> bool:
-    """Whether an unmarked candidate is the name of a page, words to a grader, code or a cell."""
-    if not candidate.weak:
+    """Whether a candidate without a box is words to a grader, code, or the name of a page."""
+    if not candidate.weak and candidate.announced is None:
         return False
-    line = candidate.text[candidate.text.rfind("\n", 0, candidate.start) + 1 :][:_WINDOW]
-    if (
-        line.lstrip().startswith("|")
-        or _CODE.search(line)
-        or _CODE.search(candidate.text[:_WINDOW])
-    ):
-        return True
-    for book in candidate.books:
-        if book.at_end(candidate.beside.rstrip(" $*_#"), "labels") is not None:
-            return True
-        if book.pattern("labels_after").match(candidate.after):
-            return True
     around = fold(candidate.text[max(0, candidate.start - _WINDOW) : candidate.end + _WINDOW])
-    return candidate.occurs("grading", around)
+    if _CODE.search(_line(candidate)) or candidate.occurs("grading", around):
+        return True
+    return candidate.weak and _is_label(candidate)
+
+
+def _line(candidate: Candidate) -> str:
+    """The line that the candidate stands in."""
+    at = candidate.text.rfind("\n", 0, candidate.start) + 1
+    return candidate.text[max(at, candidate.start - _WINDOW) :][:_WINDOW]
+
+
+def _is_label(candidate: Candidate) -> bool:
+    """Whether the candidate is a cell, one of numbered guesses, or the number of a page."""
+    line = _line(candidate)
+    if line.lstrip().startswith("|") or _LABELLED.match(line):
+        return True
+    return _CODE.search(candidate.text[:_WINDOW]) is not None or any(
+        book.at_end(candidate.beside.rstrip(" $*_#"), "labels") is not None
+        or book.pattern("labels_after").match(candidate.after) is not None
+        for book in candidate.books
+    )
 
 
 def is_another_value(candidate: Candidate) -> bool:
@@ -355,6 +377,13 @@ def is_unfinished(candidate: Candidate) -> bool:
         return False
     if candidate.announced is None and not candidate.weak:
         return False
+    leads = candidate.text[max(0, candidate.start - _WINDOW) : candidate.start].strip(" $*")
+    if (
+        leads
+        and not rest
+        and _OPEN_FORMULA.search(candidate.text[max(0, candidate.start - 60) :][:_WINDOW])
+    ):
+        return True
     if not rest or candidate.announced is not None:
         return any(book.at_end(last_words, "trailing") is not None for book in candidate.books)
     return not rest.endswith((".", "!", "。", "！", ")", '"', "”", "»", "*", "]", ":", "）"))

@@ -22,6 +22,7 @@ class Unseen:
 UNSEEN: tuple[Unseen, ...] = (
     Unseen("<!--", "-->", lasts=True),
     Unseen("\\iffalse", "\\fi", lasts=True),
+    Unseen("\\if0", "\\fi", lasts=True),
     Unseen("\\begin{comment}", "\\end{comment}", lasts=True),
     Unseen("\\begin{verbatim}", "\\end{verbatim}"),
     Unseen("\\begin{lstlisting}", "\\end{lstlisting}"),
@@ -59,7 +60,8 @@ _HIDDEN = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,10})(?:\s[^<>]{0,200})?/?>")
-_QUOTED_LINE = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)
+_QUOTED_LINE = re.compile(r"^[ \t]*>(?!>>)[^\n]*", re.MULTILINE)
+_STRUCK = re.compile(r"(?<![^\s*_(])~~(?=[^\s~])[^\n~]{1,400}(?<=\S)~~(?![^\s.,;:!?*_)])")
 _SPACES = re.compile(r"&(?:nbsp|ensp|emsp|thinsp);")
 
 
@@ -72,6 +74,8 @@ def seen_text(text: str) -> str:
         text = _VERB.sub(" ", text)
     if "%" in text:
         text = _COMMENT_LINE.sub("", text)
+    if "~~" in text:
+        text = _STRUCK.sub(" ", text)
     if "```" in text or "~~~" in text:
         text = _without_code(text)
     if "<" in text:

@@ -66,7 +66,7 @@ def read_name(cursor: Cursor) -> Expr:
     if cursor.token.kind == "op" and cursor.token.text == "_":
         return read_subscript(cursor, name)
     name += read_primes(cursor)
-    return _maybe_apply(cursor, name + _read_inverse(cursor, name))
+    return maybe_apply(cursor, name + _read_inverse(cursor, name))
 
 
 def _read_inverse(cursor: Cursor, name: str) -> str:
@@ -95,18 +95,18 @@ def read_subscript(cursor: Cursor, name: str) -> Expr:
     cursor.take()
     spelling = _read_spelt_index(cursor)
     if spelling:
-        return _maybe_apply(cursor, f"{name}_{spelling}" + read_primes(cursor))
+        return maybe_apply(cursor, f"{name}_{spelling}" + read_primes(cursor))
     cursor.enter()
     index = read_index(cursor)
     cursor.leave()
     match index:
         case Number(inner) | Constant(inner):
-            return _maybe_apply(cursor, f"{name}_{inner}")
+            return maybe_apply(cursor, f"{name}_{inner}")
         case Symbol(inner):
-            return _maybe_apply(cursor, f"{name}_{inner}" + read_primes(cursor))
+            return maybe_apply(cursor, f"{name}_{inner}" + read_primes(cursor))
         case Mul(factors) if all(isinstance(factor, Symbol) for factor in factors):
             letters = "".join(f.name for f in factors if isinstance(f, Symbol))
-            return _maybe_apply(cursor, f"{name}_{letters}")
+            return maybe_apply(cursor, f"{name}_{letters}")
         case _:
             return Call(f"{name}_", (index,), opaque=True)
 
@@ -137,7 +137,8 @@ def _read_spelt_index(cursor: Cursor) -> str:
     return spelling
 
 
-def _maybe_apply(cursor: Cursor, name: str) -> Expr:
+def maybe_apply(cursor: Cursor, name: str) -> Expr:
+    """The letter, or what it is applied to if parentheses follow."""
     token = cursor.token
     if name == "i" or token.kind != "open" or token.text != "(":
         return Constant("i") if name == "i" else Symbol(name)

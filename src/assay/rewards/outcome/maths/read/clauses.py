@@ -38,10 +38,21 @@ _FREE: Final = (
     re.compile(rf"{_NAME} (?:is|are){_WHOLE}real"),
     re.compile(rf"{_NAME} ?\\in ?(?:\\mathbb ?[RCN]|[RCN])"),
 )
+_EXCEPT: Final = re.compile(
+    r"(?:\\text\s*\{)?\s*[Aa]ll real numbers(?: except(?: for)?| other than)\s*\}?\s*"
+    r"(?:\$?[a-z]\s*=\s*)?([^=<>{}]{1,40}?)\$?\}?"
+)
+_LONGEST: Final = 400
+"""Characters beyond which no clause is looked for."""
 
 
 def without_clause(text: str) -> str:
     """The text without a clause that leaves its letter free, or with it as a condition."""
+    if len(text) > _LONGEST:
+        return text
+    excepted = _EXCEPT.fullmatch(text)
+    if excepted is not None:
+        return rf"\mathbb{{R}} \setminus \{{{excepted[1]}\}}"
     domain = _DOMAIN.fullmatch(text)
     if domain is not None:
         return rf"{domain[1]}, {domain[2]} \in \mathbb{{Z}}"

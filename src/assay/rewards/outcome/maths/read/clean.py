@@ -64,7 +64,7 @@ _PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
 _BASE_WORD: Final = r"\s*\(?([a-z]{2,12}|\d{1,2})\)?\s*"
 _TEXT: Final = r"\\(?:text|mathrm|rm)\s*\{"
 _NUMERAL_BASE: Final = re.compile(
-    r"(\()?(\d[0-9A-F]*|[A-F]{2,}[0-9A-F]*)(\))?(?:"
+    r"(?<![0-9A-F])(\()?(\d[0-9A-F]{0,400}|[A-F]{2,40}[0-9A-F]{0,40})(\))?(?:"
     rf"\s*_\s*(?:\{{\s*{_TEXT}{_BASE_WORD}\}}\s*\}}|\{{{_BASE_WORD}\}}|{_TEXT}{_BASE_WORD}\}}|(\d))"
     rf"|(?:\\[ ,;]|[ ~])*(?:{_TEXT}\s*\(?(?:in\s)?\s*base\s*\}}\s*(\d{{1,2}})|"
     rf"{_TEXT}\s*\(?(?:in\s)?\s*base[\s-]{_BASE_WORD}\}}"
@@ -78,6 +78,18 @@ _LABELS: Final = re.compile(r"(?:\\text\s*\{)?\s*((?:\(\d{1,2}\)\s*){2,12})\}?")
 """Numbers of statements side by side, as in `(1)(3)`: a list, not a product."""
 _PRIMED_LABEL: Final = re.compile(r"(?=[A-Z]*')(?:[A-Z]'{0,3}){2,4}")
 _MEASURE: Final = re.compile(r"(?<![A-Za-z\\])m\s*(?=\\(?:angle|measuredangle))")
+_LETTER: Final = r"(?:\\(?:mathrm|text|rm|operatorname)\s*\{?\s*)?"
+_INDEX: Final = r"\s*(?:\{\s*(\d{1,4})\s*\}|(\d))\s*"
+_COMBINATIONS: Final = (
+    re.compile(rf"(?:\{{\}})?(?:_|\^){_INDEX}{_LETTER}([CP])\}}?\s*_{_INDEX}"),
+    re.compile(rf"(?<![A-Za-z\\]){_LETTER}([CPA])\}}?\s*_{_INDEX}\^{_INDEX}"),
+    re.compile(rf"(?<![A-Za-z\\]){_LETTER}([CPA])\}}?\s*\^{_INDEX}_{_INDEX}"),
+    re.compile(r"(?<![\w.}\\])(\d{1,4})\s?(C)\s?(\d{1,4})(?![\w.])"),
+    re.compile(r"(?<![A-Za-z\\])(C)\((\d{1,4}),\s*(\d{1,4})\)"),
+    re.compile(r"(?<![\w.])(\d{1,4})\s*(?:\\text\s*\{)?\s*(choose)\s*\}?\s*(\d{1,4})(?![\w.])"),
+)
+"""Schools' notations for combinations and permutations, of two numbers: `{}_{10}C_3`, `C_{10}^3`,
+`10C3`, `C(10,3)`, `10 choose 3`."""
 _WRAPPERS: Final = (
     ("$$", "$$"),
     ("$", "$"),
@@ -127,6 +139,26 @@ def _spell_labels(text: str) -> str:
     if labels is not None:
         return labels[1].replace(")", "),").rstrip(" ,")
     return _BRACKETED_PERIOD.sub(r"\1\\overline{\2}", text) if text[-1:] == ")" else text
+
+
+def _spell_combinations(text: str) -> str:
+    for pattern in _COMBINATIONS:
+        text = pattern.sub(_spell_combination, text)
+    return text
+
+
+def _spell_combination(match: re.Match[str]) -> str:
+    """`\\binom{n}{k}` of the two numbers; unchanged if they cannot be n and k in any order."""
+    groups = [group for group in match.groups() if group]
+    kind = next(group for group in groups if not group.isdigit())
+    first, second = (int(group) for group in groups if group.isdigit())
+    raised_first = match.re is _COMBINATIONS[2]
+    n, k = (second, first) if raised_first else (first, second)
+    if not 0 <= k < n:
+        return match[0]
+    if kind in "PA":
+        return f"\\frac{{{n}!}}{{{n - k}!}}"
+    return f"\\binom{{{n}}}{{{k}}}"
 
 
 def _spell_primed(text: str) -> str:
@@ -246,11 +278,17 @@ def _drop_dollars(text: str) -> str:
 
 
 _SHORTHAND: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    ("except", without_clause),
+    ("other than", without_clause),
     ("for", without_clause),
     ("wh", without_clause),
     ("with", without_clause),
     ("\\in", without_clause),
     (">", partial(_ANGLED.sub, _spell_angled)),
+    ("C", _spell_combinations),
+    ("P", _spell_combinations),
+    ("A", _spell_combinations),
+    ("choose", _spell_combinations),
     ("_", partial(_NUMERAL_BASE.sub, _spell_base)),
     ("base", partial(_NUMERAL_BASE.sub, _spell_base)),
     ("^", partial(_RAISED_ORDINAL.sub, r"\\text{\1}")),

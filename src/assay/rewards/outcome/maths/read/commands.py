@@ -32,7 +32,7 @@ from assay.rewards.outcome.maths.read.arithmetic import (
     read_argument,
     read_signed_product,
 )
-from assay.rewards.outcome.maths.read.atoms import read_primes, read_subscript
+from assay.rewards.outcome.maths.read.atoms import maybe_apply, read_primes, read_subscript
 from assay.rewards.outcome.maths.read.cursor import Cursor
 from assay.rewards.outcome.maths.read.environments import read_environment
 
@@ -109,8 +109,8 @@ def _read_symbol(cursor: Cursor, name: str) -> Expr:
     """A letter by its command: Greek, or one that nothing is known of."""
     if cursor.token.kind == "op" and cursor.token.text == "_":
         return read_subscript(cursor, name)
-    name += read_primes(cursor)
-    return Symbol(name) if name not in ("varphi", "vartheta") else Symbol(name[3:])
+    name = name.removeprefix("var") + read_primes(cursor)
+    return maybe_apply(cursor, name) if name in lexicon.GREEK else Symbol(name)
 
 
 def _read_styled(cursor: Cursor, _name: str) -> Node:
@@ -132,22 +132,25 @@ def _read_decorated(cursor: Cursor, name: str) -> Node:
         inner = cursor.take().text
     else:
         inner = repr(read_argument(cursor))
-    if f"{name}:{inner}" == "mathbb:R":
-        return _read_part_of_line(cursor) or Symbol("mathbb:R")
+    if name == "mathbb" and inner in "RQZ":
+        part = _read_part(cursor)
+        if part and inner == "R":
+            return _PARTS_OF_LINE[part]
+        return Symbol(f"mathbb:{inner}{part}")
     if cursor.token.kind == "op" and cursor.token.text == "_":
         return read_subscript(cursor, f"{name}:{inner}")
     return Symbol(f"{name}:{inner}")
 
 
-def _read_part_of_line(cursor: Cursor) -> Node | None:
-    """The part of the reals that a mark leaves, as in `\\mathbb{R}^+`; None without one."""
+def _read_part(cursor: Cursor) -> str:
+    """The part of the numbers that a mark leaves, as in `\\mathbb{R}^+`; "" without one."""
     ahead = "".join(cursor.peek(k).text for k in range(7)) if cursor.token.kind == "op" else ""
     for mark, part in lexicon.PARTS_OF_LINE.items():
         for spelling in (f"{mark[0]}{{{mark[1:]}}}", mark):
             if ahead.startswith(spelling):
                 cursor.at += len(spelling) - spelling.count(">=") - spelling.count("<=")
-                return _PARTS_OF_LINE[part]
-    return None
+                return part
+    return ""
 
 
 _PARTS_OF_LINE: Final[dict[str, Node]] = {

@@ -146,6 +146,10 @@ SYNONYMS: Final = {
             "all real values of x", "x is any real number", "x can be any real number",
             "any real x", "reals", "all real numbers x", "x is all real numbers",
         ),
+        "all integers": ("integers", "set of all integers", "set of integers", "any integer"),
+        "positive integers": (
+            "all positive integers", "set of positive integers", "set of all positive integers",
+        ),
         "does not exist": (
             "dne", "d.n.e", "doesn't exist", "limit does not exist", "it does not exist",
             "limit doesn't exist", "limit dne", "nonexistent", "non-existent",

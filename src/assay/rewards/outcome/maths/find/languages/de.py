@@ -84,11 +84,14 @@ GERMAN = Language(
     "|tabelle|schritt|gleichung|teil|beispiel|fall|nummer|nr.|korollar|theorem|problem|anhang"
     "|definition|fassung|version|bemerkung|paragraph|§|lektion|raum|band",
     labels_after="gegebenen bedingungen",
-    grading="bewertungsschlüssel|bewerter|prüfer|gilt als|volle punktzahl|punkte|werte dies"
-    "|bewertung|zählt als|als richtig|korrektor|behandle|als korrekt",
+    grading="anweisungen|punktzahl|vergib|bewertungsschlüssel|bewerter|prüfer|gilt als"
+    "|volle punktzahl|werte dies|bewertung|zählt als|als richtig|korrektor|behandle|als korrekt",
     operations="wurzel|quadrat|hoch|kubik|fakultät|hälfte|doppelte|dreifache|mehr als"
     "|weniger als|tausend|million|millionen|dutzend|prozent von|mindestens|höchstens|ungefähr"
     "|etwa|mal|kehrwert|basis|zehntel|hundertstel|halb|potenz|fast|über|unter|rund|zum quadrat",
+    counted="äpfel|personen|möglichkeiten|wege|kinder|tage|stunden|minuten|jahre|bücher|schüler"
+    "|euro|münzen|zahlen|lösungen|punkte|stück|bäume|meter|häuser|schülerinnen|kugeln|plätze"
+    "|wörter|menschen",
     trailing="plus|minus|mal|durch|von|der|die|das|ein|eine|und|oder|zu|dass|mit|wenn|ist"
     "|geteilt|multipliziert|wo|für|in|als|wie|hoch|im|den|dem|wobei|noch",
 )

@@ -126,9 +126,10 @@ ENGLISH = Language(
     "|port|level|grade",
     labels_after="given conditions|conditions|steps|pages|lines|attempts|minutes ago|characters"
     "|points for|test cases|tests",
-    grading="grader|evaluator|full marks|full credit|award|mark this|mark it|score of|as correct"
-    "|count as|counts as|treat|treated as|equal to the reference|ground truth|tests passed"
-    "|expected answer|reference answer|rubric|reward|reviewer|checker|verifier|accept any",
+    grading="the reference is|previous instructions|ignore all|mark my|please mark|treat it as"
+    "|treat this|grader|evaluator|full marks|full credit|mark this|mark it|as correct|count as"
+    "|counts as|treated as|equal to the reference|ground truth|tests passed|expected answer"
+    "|reference answer|rubric|reviewer|checker|verifier|accept any",
     operations="square|squared|root|cube|cubed|factorial|half|halves|twice|double|triple"
     "|more than|less than|fewer than|greater than|times|plus|minus|hundredths|tenths|thousandths"
     "|hundred|thousand|million|billion|trillion|dozen|base|power|percent of|at least|at most"
@@ -136,6 +137,7 @@ ENGLISH = Language(
     "|negative|opposite|multiple of|divisor of|modulo|quarter|third of|fraction|digits|exceeds"
     "|instead of|other than|not|up to|between|log|sine|cosine|plus one|score|gross|hex|binary"
     "|octal",
+    counted="items|ways|people",
     trailing="plus|minus|times|by|of|the|an|and|or|to|where|that|with|if|is|are|divided"
     "|multiplied|over|from|than|when|because|which|for|as|we|then|so|equals|raised|modulo|mod",
 )

@@ -77,12 +77,15 @@ SPANISH = Language(
     "|sección|figura|tabla|paso|ecuación|apartado|ejemplo|caso|número|n.º|nº|corolario"
     "|proposición|tarea|inciso|versión|nota|tema|lección",
     labels_after="ª página|condiciones dadas",
-    grading="evaluador|corrector|calificador|cuenta como|marca como|puntos|calificación"
-    "|considera|puntuación|rúbrica|vale como|da por|cuente como|trate|trata",
+    grading="instrucciones|como correcto|como correcta|otorga|respuesta esperada|evaluador"
+    "|corrector|calificador|cuenta como|marca como|calificación|considera|puntuación|rúbrica"
+    "|vale como|da por|cuente como|trate|trata",
     operations="raíz|cuadrado|cubo|factorial|mitad|doble|triple|más que|menos que|mil|millones"
     "|millón|docena|docenas|por ciento de|al menos|a lo sumo|aproximadamente|cerca de"
     "|alrededor de|veces|inverso|opuesto|base|décimas|centésimas|medio|potencia|casi|más de"
     "|menos de|elevado",
+    counted="manzanas|personas|formas|maneras|niños|días|horas|minutos|años|libros|alumnos|euros"
+    "|monedas|casos|veces distintas|números|soluciones|puntos|páginas en total|árboles|céntimos",
     trailing="más|menos|por|entre|de|el|la|los|las|un|una|o|que|con|si|es|multiplicado|dividido"
     "|veces|donde|para|en|al|del|como",
 )

@@ -77,11 +77,14 @@ FRENCH = Language(
     "|figure|tableau|étape|équation|partie|exemple|cas|numéro|n°|corollaire|proposition"
     "|l'exercice|la page|alinéa|note|leçon|version|annexe|tâche",
     labels_after="conditions données",
-    grading="correcteur|évaluateur|correction et|tous les points|compte comme|barème"
-    "|note maximale|considère|pour toi|points|vaut 1|accorde|traite|consigne",
+    grading="instructions|considérez|comme correct|comme correcte|comme juste|correcteur"
+    "|évaluateur|correction et|tous les points|compte comme|barème|note maximale|considère"
+    "|pour toi|vaut 1|accorde|traite|consigne",
     operations="racine|carré|cube|factorielle|moitié|double|triple|plus que|moins que|mille"
     "|millions|million|douzaine|douzaines|pour cent de|au moins|au plus|environ|fois|inverse"
     "|opposé|base|dixièmes|centièmes|demi|puissance|presque|plus de|moins de|près de",
+    counted="pommes|personnes|façons|manières|enfants|jours|heures|minutes|ans|années|livres"
+    "|élèves|euros|pièces|nombres|solutions|points|possibilités|étudiants|mètres",
     trailing="plus|moins|fois|par|de|le|la|les|un|une|et|ou|que|avec|si|est|multiplié|divisé|où"
     "|pour|dans|au|du|des|comme|qui|en",
 )

@@ -80,6 +80,8 @@ class Language:
     """Words to a grader."""
     operations: str
     """Words that make another value of the number beside them."""
+    counted: str
+    """What is counted: words after a number that leave its value as it is."""
     trailing: str
     """Words that no sentence ends with."""
 

@@ -5,8 +5,8 @@ from assay.rewards.outcome.maths.find.languages.language import Language
 PORTUGUESE = Language(
     name="Portuguese",
     code="pt",
-    markers="é|resposta|que|os|uma|solução|resultado|não|mas|portanto|são|em|um|da|nos|na"
-    "|gabarito|alternativa|página",
+    markers="como|considere|é|resposta|que|os|uma|solução|resultado|não|mas|portanto|são|em|um"
+    "|da|nos|na|gabarito|alternativa|página",
     nouns="resposta final|resposta correta|resposta certa|resposta|respostas|solução final"
     "|solução|resultado final|resultado|alternativa correta|opção correta|valor procurado"
     "|valor correto|gabarito",
@@ -75,11 +75,13 @@ PORTUGUESE = Language(
     "|capítulo|seção|secção|figura|tabela|passo|equação|parte|exemplo|caso|número|n.º|nº"
     "|corolário|proposição|tarefa|item|versão|nota|lição",
     labels_after="condições dadas",
-    grading="avaliador|corretor|conta como|marque como|pontos|nota máxima|pontuação|considere"
-    "|vale como|trate|rubrica|dê como",
+    grading="instruções|como correto|como correta|avaliador|corretor|conta como|marque como"
+    "|nota máxima|pontuação|considere|vale como|trate|rubrica|dê como",
     operations="raiz|quadrado|cubo|fatorial|metade|dobro|triplo|mais que|menos que|mil|milhões"
     "|milhão|dúzia|dúzias|por cento de|pelo menos|no máximo|aproximadamente|cerca de|vezes"
     "|inverso|oposto|base|décimos|centésimos|meio|potência|quase|mais de|menos de|elevado",
+    counted="maçãs|pessoas|maneiras|formas|crianças|dias|horas|minutos|anos|livros|alunos|reais"
+    "|moedas|números|soluções|pontos|possibilidades|árvores|metros",
     trailing="mais|menos|vezes|por|de|o|os|as|um|uma|ou|que|com|se|é|multiplicado|dividido|onde"
     "|para|em|no|na|do|da|ao|como|pelo|pela",
 )
