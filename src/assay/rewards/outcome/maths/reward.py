@@ -87,7 +87,9 @@ def math_equal_reward(
     extracted = extract(response, policy)
     if extracted.span is None:
         return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
-    best = _compare_all(extracted.span, references, conventions)
+    # Who repeats what a file made of the reference repeats the reference.
+    span = repair_escapes(extracted.span) or extracted.span
+    best = _compare_all(span, references, conventions)
     notes = {"extracted": extracted.span[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
     if best.equal is None:
         return Abstained("unparseable_reference", best.because, PARTS, notes)
