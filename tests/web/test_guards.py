@@ -285,6 +285,36 @@ def test_more_than_can_be_held_at_a_time_is_refused_and_welcome_again_later(
     asyncio.run(check())
 
 
+@pytest.mark.parametrize(("pieces", "code"), [(4, 503), (40, 503), (1, 200)])
+def test_a_line_of_a_stream_that_never_ends_is_held_like_a_body(pieces: int, code: int) -> None:
+    parts = [b"{}\n" * 100, *[b"x" * 100] * pieces, b"\n"]
+
+    async def read_all(scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def check() -> list[Any]:
+        rest = iter(parts)
+        messages: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            part = next(rest, None)
+            return {"type": "http.request", "body": part or b"", "more_body": part is not None}
+
+        async def send(message: Any) -> None:
+            messages.append(message)
+
+        kind = [(b"host", b"127.0.0.1"), (b"content-type", b"application/x-ndjson")]
+        scope = {"type": "http", "method": "POST", "path": "/v1/score", "headers": kind}
+        guards = Guards(OURS, max_held_bytes=250, max_stream_bytes=10**6)
+        await guard(read_all, guards)(scope, receive, send)
+        return messages
+
+    assert asyncio.run(check())[0]["status"] == code
+
+
 def test_the_head_of_a_request_is_bounded_whatever_parser_is_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -52,7 +52,14 @@ class Guards:
 
 
 class BodyTooLarge(Exception):
-    """More arrived than the guards allow; raised where the application reads the body."""
+    """More arrived than the guards allow; raised where the application reads the body.
+
+    `busy` where it was the bodies of all requests together.
+    """
+
+    def __init__(self, *, busy: bool = False) -> None:
+        super().__init__()
+        self.busy = busy
 
 
 def guard(app: App, guards: Guards) -> App:
@@ -261,7 +268,7 @@ class _Body:
     limit: int
     load: _Load
     stream: bool = False
-    """Read line by line: what was read is let go, so it is not broken off when others hold much."""
+    """Read line by line: what was read is let go, and only a line that has not ended is held."""
     counts: bool = True
     received: int = 0
     size: int = 0
@@ -277,15 +284,21 @@ class _Body:
         if message["type"] == "http.request":
             size = len(message.get("body", b""))
             self.received += size
-            if not self.stream:
-                self.size += size
-                self.load.held_bytes += size
-                if self.load.is_full():
-                    self.problem = BUSY
+            self._hold(message.get("body", b""))
             if self.received > self.limit or self.problem is not None:
                 self.too_large = True
-                raise BodyTooLarge
+                raise BodyTooLarge(busy=self.problem is not None)
         return message
+
+    def _hold(self, part: bytes) -> None:
+        """Count what stays in memory: the body, or the line of a stream that has not ended."""
+        size = self.size + len(part)
+        if self.stream and b"\n" in part:
+            size = len(part) - part.rindex(b"\n") - 1
+        self.load.held_bytes += size - self.size
+        if size > self.size and self.load.is_full():
+            self.problem = BUSY
+        self.size = size
 
     async def send(self, message: Message) -> None:
         if self.too_large and not self.started:

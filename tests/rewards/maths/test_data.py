@@ -27,6 +27,7 @@ KNOWN_MISSES: dict[str, dict[int, str]] = {
         128: "the label is for two digits; by default six are asked for",
         134: "the label is for two digits; by default six are asked for",
         180: "the label is for a setting that tells an interval from its inequality",
+        182: "the reference lost a backslash to an escape, which is put back: 13 is 13",
         242: "the label is for a setting that does not compare variables",
         258: "by default the order of a list is free",
         265: "by default the order of a list is free",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from fractions import Fraction
 
 import pytest
@@ -68,6 +69,13 @@ def test_a_huge_power_of_nothing_ends(base: str) -> None:
 def test_what_never_closes_is_passed_over_once(piece: str) -> None:
     for frame in ("<answer>@", "@", r"\boxed{@}", "The answer is @"):
         math_equal_reward(frame.replace("@", piece * 200_000), "42")
+
+
+@pytest.mark.parametrize("run", ["7" * 12_000, "A1" * 6_000, "(7" * 6_000, "AB" * 6_000])
+def test_a_long_run_of_digits_is_tried_for_a_base_once(run: str) -> None:
+    start = time.thread_time()
+    clean(f"x_{{{run}}} base")
+    assert time.thread_time() - start < 0.1
 
 
 def test_formulas_end_at_their_own_delimiter() -> None:

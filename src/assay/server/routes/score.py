@@ -30,7 +30,7 @@ from assay.server.requests import (
     scoring_of,
 )
 from assay.server.scoring import ScoringService
-from assay.web.guards import BodyTooLarge, is_ndjson
+from assay.web.guards import BUSY, BodyTooLarge, is_ndjson
 
 NDJSON = "application/x-ndjson"
 MAX_FIRST = 2**53
@@ -196,9 +196,10 @@ async def _results(
                 rows += len(result.results)
                 request.scope["assay.rows"] = rows
                 yield b"\n".join(result.results) + b"\n"
-    except BodyTooLarge:
+    except BodyTooLarge as error:
         message = f"the stream is larger than {limits.max_stream_bytes:,} bytes"
-        yield Refusal(413, "body_too_large", message).body + b"\n"
+        refusal = Refusal(413, "body_too_large", message)
+        yield (Refusal(*BUSY[:3]) if error.busy else refusal).body + b"\n"
     except (Refusal, BadParameter) as error:
         refusal = error if isinstance(error, Refusal) else refusal_of(error)
         yield refusal.body + b"\n"

@@ -27,13 +27,15 @@ class FileSignature(NamedTuple):
     """By which a file is known to be the one that was read."""
 
     size: int
+    written_ns: int
     changed_ns: int
+    inode: int
 
     @classmethod
     def of(cls, path: Path) -> Self:
         """The signature of the file as it is now; `OSError` where there is none."""
         status = path.stat()
-        return cls(status.st_size, status.st_mtime_ns)
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 class GoalIndex:
@@ -98,8 +100,8 @@ def _read_goals(file: Path) -> dict[str, tuple[FileSignature, str]]:
 
 def _entry(value: Any) -> tuple[FileSignature, str] | None:
     match value:
-        case [int(size), int(changed_ns), str(goal)]:
-            return FileSignature(size, changed_ns), goal
+        case [int(size), int(written_ns), int(changed_ns), int(inode), str(goal)]:
+            return FileSignature(size, written_ns, changed_ns, inode), goal
         case _:
             return None
 

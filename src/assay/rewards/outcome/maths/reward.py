@@ -87,7 +87,9 @@ def math_equal_reward(
     extracted = extract(response, policy)
     if extracted.span is None:
         return _wrong(extracted.because, {"extracted": "", "rule": extracted.rule})
-    best = _compare_all(extracted.span, references, conventions)
+    # Who repeats what a file made of the reference repeats the reference.
+    span = repair_escapes(extracted.span) or extracted.span
+    best = _compare_all(span, references, conventions)
     notes = {"extracted": extracted.span[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
     if best.equal is None:
         return Abstained("unparseable_reference", best.because, PARTS, notes)
@@ -154,10 +156,12 @@ def _compare_one(
     span: str, reference: str, conventions: AnswerConventions, row: RowReadings
 ) -> Equality:
     expected = reference_span(reference)
-    if offers_alternatives(span) and not names_several(expected):
+    equality = compare(span, expected, conventions=conventions, row=row)
+    # One family of values may be written as several.
+    is_family = equality.rule == "family"
+    if not is_family and offers_alternatives(span) and not names_several(expected):
         because = "alternatives are no answer to one value"
         return Equality(equal=False, rule="alternatives", because=because)
-    equality = compare(span, expected, conventions=conventions, row=row)
     if equality.equal is False and equality.rule == "text" and is_prose(expected):
         because = f"the reference {expected[:80]!r} is prose, which only its own words equal"
         return Equality(equal=None, rule="prose_gold", because=because)
