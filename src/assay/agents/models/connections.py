@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 
 import httpx
 
 from assay.resources.loopback import is_loopback
+
+CLIENT_REQUESTS = 8
+"""How many requests one HTTP client has under way before there is another client."""
 
 
 class RateGate:
@@ -62,27 +65,47 @@ class RateGate:
                 waiter.set_result(None)
 
 
+class _Client:
+    """An HTTP client, and how many requests it has under way."""
+
+    def __init__(self, url: httpx.URL) -> None:
+        self.under_way = 0
+        # Certificates are not loaded where there is nothing to verify: redirects are not
+        # followed. Deadlines, and how many requests are under way, are for the caller to say.
+        self.http = httpx.AsyncClient(
+            timeout=None,  # noqa: S113 - see above
+            verify=url.scheme == "https",
+            # A proxy of the environment is for other machines, and would read the key.
+            trust_env=not is_loopback(url.host),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+        )
+
+
 class Connections:
     """HTTP clients by server, and gates by URL."""
 
     def __init__(self) -> None:
-        self._clients: dict[str, httpx.AsyncClient] = {}
+        self._clients: dict[str, list[_Client]] = {}
         self._gates: dict[str, RateGate] = {}
 
-    def client(self, url: httpx.URL) -> httpx.AsyncClient:
-        """The client for that server; deadlines are the caller's."""
+    @contextmanager
+    def client(self, url: httpx.URL) -> Iterator[httpx.AsyncClient]:
+        """A client for that server, for one request.
+
+        A client looks at all its connections for every request, so that many clients with few
+        connections each take less time than one with many.
+        """
         key = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        if key not in self._clients:
-            # Certificates are not loaded where there is nothing to verify: redirects are not
-            # followed. How many requests are under way at a time is for the caller to say.
-            self._clients[key] = httpx.AsyncClient(
-                timeout=None,  # noqa: S113 - see above
-                verify=url.scheme == "https",
-                # A proxy of the environment is for other machines, and would read the key.
-                trust_env=not is_loopback(url.host),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-            )
-        return self._clients[key]
+        clients = self._clients.setdefault(key, [])
+        client = next((each for each in clients if each.under_way < CLIENT_REQUESTS), None)
+        if client is None:
+            client = _Client(url)
+            clients.append(client)
+        client.under_way += 1
+        try:
+            yield client.http
+        finally:
+            client.under_way -= 1
 
     def gate(self, url: httpx.URL) -> RateGate:
         """The gate of that URL."""
@@ -91,8 +114,8 @@ class Connections:
     async def close(self) -> None:
         """Close every connection; a second call does nothing."""
         clients, self._clients = self._clients, {}
-        for client in clients.values():
-            await client.aclose()
+        for client in (each for group in clients.values() for each in group):
+            await client.http.aclose()
 
 
 _SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", default=None)

@@ -8,6 +8,7 @@ import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
@@ -188,10 +189,13 @@ class Endpoint:
 
     async def send(self, body: bytes) -> Response | str:
         """The response to one request, or as text why there is none."""
-        client = self._connections.client(self._url)
         headers = {**self._headers, "content-type": "application/json"}
         try:
-            async with client.stream("POST", self._url, content=body, headers=headers) as response:
+            async with AsyncExitStack() as stack:
+                client = stack.enter_context(self._connections.client(self._url))
+                response = await stack.enter_async_context(
+                    client.stream("POST", self._url, content=body, headers=headers)
+                )
                 received = bytearray()
                 async for chunk in response.aiter_bytes():
                     received += chunk

@@ -147,6 +147,10 @@ DIFFERENT = [
     ("(2,3)", r"x>2 \text{ or } x<3"),
     (r"x<2 \text{ or } x>3", r"x<2 \text{ and } x>3"),
     ("73+25=98", "x=98"),
+    (r"x>0 \text{ and } y>0", r"x>0 \text{ or } y>0"),
+    ("x=1, y=2", r"x=1 \text{ or } y=2"),
+    (r"\pm 2", "(2,-2)"),
+    (r"\{2\}", r"\{\{2\}\}"),
     # A true equation says what it says.
     ("88+72=160", "14+10+6=30"),
     ("88+72=160", "80+80=160"),

@@ -156,10 +156,12 @@ def _compare_one(
     span: str, reference: str, conventions: AnswerConventions, row: RowReadings
 ) -> Equality:
     expected = reference_span(reference)
-    if offers_alternatives(span) and not names_several(expected):
+    equality = compare(span, expected, conventions=conventions, row=row)
+    # One family of values may be written as several.
+    is_family = equality.rule == "family"
+    if not is_family and offers_alternatives(span) and not names_several(expected):
         because = "alternatives are no answer to one value"
         return Equality(equal=False, rule="alternatives", because=because)
-    equality = compare(span, expected, conventions=conventions, row=row)
     if equality.equal is False and equality.rule == "text" and is_prose(expected):
         because = f"the reference {expected[:80]!r} is prose, which only its own words equal"
         return Equality(equal=None, rule="prose_gold", because=because)

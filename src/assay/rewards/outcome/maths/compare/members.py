@@ -12,7 +12,7 @@ from assay.rewards.outcome.maths.compare.relations import (
     statement,
 )
 from assay.rewards.outcome.maths.compare.resolve import has_signs, variants
-from assay.rewards.outcome.maths.compute.points import value_of
+from assay.rewards.outcome.maths.compute.points import value_of, variables
 from assay.rewards.outcome.maths.limits import TooLarge
 from assay.rewards.outcome.maths.nodes import Expr, Group, Matrix, Node, Relation, Symbol
 
@@ -32,6 +32,8 @@ def same_members(prediction: Node, reference: Node, comparison: AnswerComparison
         return _same_numbered(prediction, reference, comparison)
     if not _same_names(prediction, reference, comparison):
         return None
+    if _is_choice_of_names(prediction) != _is_choice_of_names(reference):
+        return None
     left, right = _without_labels(
         _items(prediction, shape), _items(reference, reference_shape), comparison
     )
@@ -48,6 +50,8 @@ def same_members(prediction: Node, reference: Node, comparison: AnswerComparison
     ordered = comparison.conventions.list_order == "kept" and shapes == {"list"}
     if ordered or _in_step(prediction, reference):
         return "list" if same_in_order(left, right, comparison) else None
+    if shapes == {"set"} and any(map(_is_set, left)) != any(map(_is_set, right)):
+        return None
     repeats = "set" in shapes or all(isinstance(item, Group) for item in right)
     same = same_in_any_order(left, right, comparison, repeats=repeats)
     return ("set" if "set" in shapes else "list") if same else None
@@ -182,13 +186,21 @@ def _is_tuple(prediction: Node, reference: Node, comparison: AnswerComparison) -
         (reference, prediction) if _shape(reference) == "list" else (prediction, reference)
     )
     if not isinstance(bare, Group) or not isinstance(bracketed, Group):
-        return True
+        return False
     labels = _labels(bare)
     distinct = len(set(labels)) == len(labels)
     if not distinct or (bare.joint and not labels):
         return False
     square = bracketed.opening == "[" and len(bracketed.items) == 2
     return not square or not _rises(bracketed, comparison)
+
+
+def _is_choice_of_names(node: Node) -> bool:
+    """Whether `or` stands between statements of different names: only one of them need hold."""
+    if not isinstance(node, Group) or node.joint != "or":
+        return False
+    relations = [item for item in node.items if isinstance(item, Relation)]
+    return len({variables(item)[0] for item in relations}) > 1
 
 
 def _are_numbered(one: Node, other: Node) -> bool:

@@ -141,6 +141,8 @@ class Line(NamedTuple):
     """Sizes of the numbers that are written, near which something may happen."""
     whole: bool
     """Whether the variable is an integer, so that places need not be exact."""
+    again: bool
+    """Whether the variable was looked at already from elsewhere, so that less is enough."""
 
 
 def positions(inside: Iterable[Switch], line: Line, budget: WorkBudget) -> list[Fraction]:
@@ -154,10 +156,10 @@ def positions(inside: Iterable[Switch], line: Line, budget: WorkBudget) -> list[
         # Those near zero matter most, and a few of the others.
         near = sorted(ordered, key=abs)
         ordered = sorted({*near[: _MOST_PLACES - 6], *near[_MOST_PLACES - 6 :: len(near) // 6 + 1]})
-    return _beside(ordered)
+    return _beside(ordered, again=line.again)
 
 
-def _beside(places: Sequence[Fraction]) -> list[Fraction]:
+def _beside(places: Sequence[Fraction], *, again: bool) -> list[Fraction]:
     """Both sides of each place, what lies between them, the places, and far away."""
     sides: list[Fraction] = []
     between: list[Fraction] = []
@@ -171,7 +173,8 @@ def _beside(places: Sequence[Fraction]) -> list[Fraction]:
     if places:
         reach = max(abs(places[0]), abs(places[-1]), Fraction(1))
         between += [places[0] - reach * Fraction(11, 7), places[-1] + reach * Fraction(12, 7)]
-    return list(dict.fromkeys([*sides, *between, *places, *_FAR]))
+    rest = () if again else (*places, *_FAR)
+    return list(dict.fromkeys([*sides, *between, *rest]))
 
 
 def _nice(place: float | Fraction) -> Fraction:
@@ -249,7 +252,8 @@ class _Section:
 
     def _searched(self, *, at_integers: bool) -> list[float | Fraction]:
         literals = self.line.literals
-        grid = sorted({0.0, *_SCALES, *literals, *(-value for value in literals)})
+        scales = _SCALES[::3] if self.line.again else _SCALES
+        grid = sorted({0.0, *scales, *literals, *(-value for value in literals)})
         values = [(x, self._value(x)) for x in grid]
         levels = _levels(self._value)[:_MOST_LEVELS] if at_integers else [0]
         search = _Search(self._value, 0.2 if self.line.whole else 1e-11)
@@ -303,53 +307,63 @@ class _Search(NamedTuple):
             if left == 0:
                 yield a
             elif left * right < 0:
-                yield self.crossing(level, a, b, left)
+                yield self.crossing(level, a, b, left, right)
         for (a, left), (_, middle), (b, right) in zip(known, known[1:], known[2:], strict=False):
             nearest = abs(middle) < abs(left) and abs(middle) <= abs(right)
             if nearest and left * middle > 0 and middle * right > 0:
-                yield from self._turning(level, (a, left), b, touching=touching)
+                yield from self._turning(level, (a, left), (b, right), touching=touching)
 
     def _turning(
-        self, level: int, start: tuple[float, float], b: float, *, touching: bool
+        self, level: int, start: tuple[float, float], end: tuple[float, float], *, touching: bool
     ) -> Iterator[float]:
-        a, left = start
+        (a, left), (b, right) = start, end
         turn = self._turning_point(level, a, b)
         beyond = self.value(turn)
         if beyond is not None and (beyond - level) * left < 0:
-            yield self.crossing(level, a, turn, left)
-            yield self.crossing(level, turn, b, beyond - level)
+            yield self.crossing(level, a, turn, left, beyond - level)
+            yield self.crossing(level, turn, b, beyond - level, right)
         elif touching:
             yield turn
 
-    def crossing(self, level: int, a: float, b: float, left: float) -> float:
-        """Where the function passes the level between two values of its variable."""
-        for _ in range(48):
-            middle = (a + b) / 2
+    def crossing(self, level: int, a: float, b: float, left: float, right: float) -> float:
+        """Where the function passes the level between two values of its variable.
+
+        By the chord and by halves in turn: the first is quick where it is smooth, the second is
+        safe where it jumps.
+        """
+        middle = a
+        for turn in range(60):
+            before = middle
+            share = 0.5 if turn % 2 else left / (left - right)
+            middle = a + (b - a) * share
             here = self.value(middle)
-            if here is None or here == level or middle in (a, b):
+            if here is None or here == level:
                 return middle
             if (here - level > 0) == (left > 0):
-                a = middle
+                a, left = middle, here - level
             else:
-                b = middle
-            if abs(b - a) <= self.width * max(1.0, abs(a) if self.width < 1e-6 else 1.0):
+                b, right = middle, here - level
+            width = self.width * (max(1.0, abs(middle)) if self.width < 1e-6 else 1.0)
+            if b - a <= width or abs(middle - before) <= width / 8:
                 break
-        return (a + b) / 2
+        return middle
 
     def _turning_point(self, level: int, a: float, b: float) -> float:
         """Where the function comes nearest to the level between two values of its variable."""
         share = (math.sqrt(5) - 1) / 2
-        for _ in range(40):
-            first, second = b - share * (b - a), a + share * (b - a)
-            one, other = self.value(first), self.value(second)
-            if one is None or other is None:
+        first, second = b - share * (b - a), a + share * (b - a)
+        one, other = self.value(first), self.value(second)
+        for _ in range(36):
+            if one is None or other is None or b - a <= max(self.width, 1e-7) * max(1.0, abs(a)):
                 break
             if abs(one - level) < abs(other - level):
-                b = second
+                b, second, other = second, first, one
+                first = b - share * (b - a)
+                one = self.value(first)
             else:
-                a = first
-            if abs(b - a) <= max(self.width, 1e-9) * max(1.0, abs(a)):
-                break
+                a, first, one = first, second, other
+                second = a + share * (b - a)
+                other = self.value(second)
         return (a + b) / 2
 
 
@@ -375,7 +389,7 @@ def polynomial_places(coefficients: Sequence[Fraction]) -> list[float | Fraction
     values = [(x, evaluate_polynomial(coefficients, x)) for x in edges]
     search = _Search(lambda x: evaluate_polynomial(coefficients, x), 1e-13)
     roots = [
-        search.crossing(0, a, b, left)
+        search.crossing(0, a, b, left, right)
         for (a, left), (b, right) in pairwise(values)
         if left * right < 0
     ]

@@ -194,10 +194,10 @@ def _telling_points(
     lines = [name for name in sorted(unknowns.names - bound) if _is_in(name, inside, bound)]
     if len(lines) > _MOST_LINES:
         raise TooLarge(f"pieces that depend on more than {_MOST_LINES} variables")
-    for start in _starts(unknowns, seed, literals):
+    for turn, start in enumerate(_starts(unknowns, seed, literals)):
         for name in lines:
             section = tuple(_run_along(switch, bound, name) for switch in inside)
-            line = Line(name, start, literals, whole=name in unknowns.integers)
+            line = Line(name, start, literals, whole=name in unknowns.integers, again=turn > 0)
             for place in positions(section, line, budget):
                 for value in _allowed(place, name, unknowns):
                     with localcontext(context(_COARSE)):
