@@ -152,7 +152,10 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
 	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 2
 	$(BIN)/python perf/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python
+	$(BIN)/python perf/maths.py --generated 200000
+	$(BIN)/python perf/maths_sympy.py --peer-python $(PEERS)/math/bin/python --count 2000
 	$(BIN)/python perf/bounds.py --data $(MATH_DATA) --count 100000
+	$(BIN)/python perf/fuzz.py --count 1000000
 	$(BIN)/python perf/batch.py --rows 1000000 --kills 3
 	$(BIN)/python perf/faults.py 200
 	$(BIN)/python perf/steps.py --fuzz 200000

@@ -75,6 +75,7 @@ EXACT = {
     "a factor of pi": (r"\pi x+\pi y=\pi^2", r"x+y=\pi"),
     "a common factor cancelled": (r"\frac{x^2-1}{x-1}=y", "x+1=y"),
     "logarithms that cancel": (r"\ln\sqrt x-\frac12\ln x", "0"),
+    "zeta at an even number": (r"\zeta(2)", r"\frac{\pi^2}{6}"),
     "radicals that cancel": (r"\sqrt{x}\sqrt{y}-\sqrt{xy}", "0"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
@@ -80,6 +81,10 @@ def _named_functions(label: Node) -> set[str]:
 _PLAIN: Final = (Symbol, Number, Constant)
 
 
+_ZETA: Final = {k: Fraction(1, bottom) for k, bottom in ((2, 6), (4, 90), (6, 945), (8, 9450))}
+"""Riemann's zeta function at even numbers, without the power of pi."""
+
+
 def settle(node: Node, functions: frozenset[str]) -> Node:
     """The tree without undecided applications: opaque functions, or products."""
 
@@ -87,6 +92,8 @@ def settle(node: Node, functions: frozenset[str]) -> Node:
         return settle(child, functions)
 
     match node:
+        case Apply("zeta", (Number(int(place)),)) if place in _ZETA:
+            return Mul((Number(_ZETA[place]), Power(Constant("pi"), Number(place))))
         case Apply(name, arguments):
             settled_arguments = tuple(expression(change(argument)) for argument in arguments)
             if name in functions or len(settled_arguments) != 1:

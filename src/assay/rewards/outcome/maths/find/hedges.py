@@ -353,7 +353,7 @@ def _is_label(candidate: Candidate) -> bool:
     if line.lstrip().startswith("|") or _LABELLED.match(line):
         return True
     return _CODE.search(candidate.text[:_WINDOW]) is not None or any(
-        book.at_end(candidate.beside.rstrip(" $*_#"), "labels") is not None
+        book.at_end(candidate.beside.rstrip(" $*_#(（"), "labels") is not None
         or book.pattern("labels_after").match(candidate.after) is not None
         for book in candidate.books
     )

@@ -52,7 +52,11 @@ TEXT_FENCES = frozenset(
 """Languages of code fences that hold text; in all others is source code, or what it printed."""
 
 _VERB = re.compile(r"\\verb\*?([^\sA-Za-z*])[^\n]{0,400}?\1|\\lstinline\{[^{}\n]{0,400}\}")
-_COMMENT_LINE = re.compile(r"^[ \t]*%[^\n]*", re.MULTILINE)
+_COMMENT_LINE = re.compile(r"(?:^[ \t]*|(?<=[.!?:;,][ \t]))%[^\n]*", re.MULTILINE)
+_DEFINITION = re.compile(
+    r"\\(?:(?:re)?newcommand\*?|providecommand\*?|[gx]?def)\s{0,5}\{?\\\w{1,40}\}?(?:\[\d\]|#\d){0,3}\s{0,5}\{"
+)
+"""The beginning of a command's definition, up to the brace that opens its text."""
 _HIDDEN = re.compile(
     r"<(?P<name>\w{1,20})\s[^<>]{0,300}?(?:display\s*:\s*none|visibility\s*:\s*hidden|"
     r"font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])|color\s*:\s*(?:white|transparent|#fff)|"
@@ -72,6 +76,8 @@ def seen_text(text: str) -> str:
             text = _without(text, unseen)
     if "\\verb" in text or "\\lstinline" in text:
         text = _VERB.sub(" ", text)
+    if "command" in text or "def" in text:
+        text = _without_definitions(text)
     if "%" in text:
         text = _COMMENT_LINE.sub("", text)
     if "~~" in text:
@@ -95,6 +101,20 @@ def _without(text: str, unseen: Unseen) -> str:
         pieces.append(text[position:start])
         position = end + len(unseen.closing) if end >= 0 else len(text)
     return " ".join([*pieces, text[position:]])
+
+
+def _without_definitions(text: str) -> str:
+    """The text without definitions of commands, which print nothing where they stand."""
+    pieces: list[str] = []
+    position = 0
+    while (opening := _DEFINITION.search(text, position)) is not None:
+        depth, end = 1, opening.end()
+        while depth and end < len(text):
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        pieces.append(text[position : opening.start()])
+        position = end
+    return " ".join([*pieces, text[position:]]) if pieces else text
 
 
 def _without_code(text: str) -> str:

@@ -25,7 +25,9 @@ GERMAN = Language(
     "|weder|noch|auf keinen fall|unmöglich|falsch|alles andere als|alles außer|anstatt"
     "|anstelle von|statt|außer|mitnichten|unter keinen umständen|unzutreffend|irrig"
     "|ausgeschlossen|fehler|falsch wäre es|es wäre falsch|in keinem fall|nimmer|nicht etwa",
-    denying_after="ist falsch|ist nicht richtig|ist nicht korrekt|stimmt nicht|ist unmöglich"
+    denying_after="ist nicht die lösung|ist nicht die antwort|ist nicht die richtige|"
+    "ist nicht das ergebnis|ist nicht das richtige|ist nicht richtig|ist keine lösung|"
+    "ist falsch|ist nicht richtig|ist nicht korrekt|stimmt nicht|ist unmöglich"
     "|ist ausgeschlossen|kann nicht stimmen|kann nicht sein|ist nicht die|scheidet aus"
     "|ist inkorrekt|wäre falsch|trifft nicht zu|ist es nicht|nicht sein kann"
     "|kommt nicht in frage|ist ein fehler",
@@ -54,8 +56,11 @@ GERMAN = Language(
     one_of_after="eine davon|eines davon|einer davon|eine von beiden|nach wahl|eines von beiden"
     "|ungefähr|plus minus|mehr oder weniger|oder so",
     supposing="wenn|falls|wäre|hätte|angenommen|sofern|gesetzt den fall|vorausgesetzt|sollte|wären",
-    unreal="wäre|wären|hätte|hätten|würde|würden|ergäbe|bekäme|erhielte|lautete|betrüge|käme",
-    reporting="sagt|sagte|sagen|behauptet|behauptete|behaupten|schreibt|schrieb|meint|meinte"
+    unreal="was nicht der fall ist|was falsch ist|was nicht stimmt|was er nicht ist|"
+    "was es nicht ist|"
+    "wäre|wären|hätte|hätten|würde|würden|ergäbe|bekäme|erhielte|lautete|betrüge|käme",
+    reporting="gab ab|reichte ein|trug ein|"
+    "sagt|sagte|sagen|behauptet|behauptete|behaupten|schreibt|schrieb|meint|meinte"
     "|glaubt|antwortet|antwortete|laut|zufolge|denkt|dachte|rät|riet|nennt|nannte|angeblich"
     "|wählte|kreuzte|schlug",
     own_voice="ich|wir|man|aufgabe|gleichung|satz|dies|das|formel|bedingung|es",
@@ -80,7 +85,8 @@ GERMAN = Language(
     "|nicht geprüft|nicht überprüft|nicht nachgeprüft|mir fehlt",
     asides="obwohl|obgleich|auch wenn|wenngleich|trotz|weil|denn|da|und nicht|aber|nicht|statt"
     "|anstatt|während|was|entgegen",
-    labels="seite|seiten|s.|satz|lemma|aufgabe|übung|frage|zeile|kapitel|abschnitt|abbildung"
+    labels="januar|februar|märz|april|juni|juli|august|september|oktober|november|dezember|im jahr|"
+    "seite|seiten|s.|satz|lemma|aufgabe|übung|frage|zeile|kapitel|abschnitt|abbildung"
     "|tabelle|schritt|gleichung|teil|beispiel|fall|nummer|nr.|korollar|theorem|problem|anhang"
     "|definition|fassung|version|bemerkung|paragraph|§|lektion|raum|band",
     labels_after="gegebenen bedingungen",

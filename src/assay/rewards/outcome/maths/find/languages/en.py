@@ -28,7 +28,11 @@ ENGLISH = Language(
     "|rejected|discard|no way|nowhere near|under no circumstances|unable|impossible"
     "|impossible for|not the case that|it cannot be|fails to|failed to|refuse to|tempted to"
     "|tempting to",
-    denying_after="is wrong|is incorrect|is false|is not right|is not the answer|is impossible"
+    denying_after="is not the solution|is not the right|is not the correct|is not a solution|"
+    "isn't the solution|isn't the right|isn't the correct|was not the answer|"
+    "received no points|received no credit|got no points|got no credit|earned no points|"
+    "scored zero|was marked wrong|"
+    "is wrong|is incorrect|is false|is not right|is not the answer|is impossible"
     "|isn't right|isn't correct|isn't the answer|isn't it|is not it|is not the case|was wrong"
     "|is out of the question|can be ruled out|is ruled out|cannot be right|cannot be correct"
     "|can't be right|can't be correct|does not work|doesn't work|is a mistake|would be wrong"
@@ -66,8 +70,11 @@ ENGLISH = Language(
     "|choose one|either one|is acceptable|are acceptable|any of these|any of them|all possible"
     "|are all possible|or something like|or something close|or so|give or take|more or less",
     supposing="if|had|were|suppose|supposing|unless|assuming|provided|should",
-    unreal="would|would've|would have|wouldn't|could have|might have|had it been|were to",
-    reporting="said|says|say|claims|claimed|claim|wrote|writes|answered|replied|guessed|guesses"
+    unreal="which it is not|which is not the case|which is not true|which is false|"
+    "which does not hold|contrary to fact|"
+    "would|would've|would have|wouldn't|could have|might have|had it been|were to",
+    reporting="hand in|handed in|turned in|put down|wrote down|entered|offered|came up with|"
+    "said|says|say|claims|claimed|claim|wrote|writes|answered|replied|guessed|guesses"
     "|thinks|thought|believes|believed|suggests|suggested|suggest|insists|insisted|argues|argued"
     "|told me|tells me|asserts|asserted|proposes|proposed|according to|submitted|picked|chose"
     "|marked|posted|announced",
@@ -119,7 +126,9 @@ ENGLISH = Language(
     "|i have no answer|could not verify|couldn't verify|no definite",
     asides="though|although|even though|and not|but not|not|rather than|instead of|because|since"
     "|but|which|whereas|despite|even if|contrary to|unlike|i hope|let me know|hope this",
-    labels="page|pages|p.|pp.|theorem|lemma|corollary|proposition|problem|problems|exercise"
+    labels="january|february|march|april|june|july|august|september|october|november|december|"
+    "in the year|the year|season of|edition of|"
+    "page|pages|p.|pp.|theorem|lemma|corollary|proposition|problem|problems|exercise"
     "|question|line|chapter|section|figure|table|step|equation|eq.|part|item|no.|number #|#"
     "|example|case|version|room|paragraph|footnote|appendix|slide|volume|lecture|task|puzzle"
     "|case #|reference|definition|remark|note|unit|lesson|test|attempt|rule|axiom|§|code|error"

@@ -24,7 +24,9 @@ SPANISH = Language(
     "|incorrecto|falso|imposible|no es cierto|erróneo|equivocado|en lugar de|en vez de"
     "|todo menos|excepto|cualquier cosa menos|salvo|error|sería un error|descarto|descartamos"
     "|excluimos|ningún|bajo ningún concepto|en absoluto",
-    denying_after="no es correcto|no es correcta|es incorrecto|es incorrecta|es falso|es falsa"
+    denying_after="no es la solución|no es la respuesta|no es el resultado|no es la correcta|"
+    "no es el correcto|no es correcto|no es correcta|"
+    "no es correcto|no es correcta|es incorrecto|es incorrecta|es falso|es falsa"
     "|no es la respuesta|es imposible|no puede ser|no es posible|está mal|es erróneo|es errónea"
     "|queda descartado|queda descartada|no es válida|no es válido|no sirve",
     doubting="dudo|dudamos|dudoso|poco probable|improbable|no estoy seguro|no estoy segura"
@@ -48,9 +50,12 @@ SPANISH = Language(
     one_of_after="uno de ellos|uno de estos|cualquiera de ellos|uno de los dos|una de las dos"
     "|a elegir|más o menos|cualquiera vale",
     supposing="si|de haber|suponiendo|en caso de|cuando",
-    unreal="fuera|fuese|fueran|sería|serían|habría|hubiera|hubiese|tuviera|tuviese|daría"
+    unreal="lo cual no es el caso|lo que no es el caso|lo cual es falso|lo que es falso|"
+    "cosa que no es|"
+    "fuera|fuese|fueran|sería|serían|habría|hubiera|hubiese|tuviera|tuviese|daría"
     "|obtendría|obtendríamos|valdría",
-    reporting="dijo|dice|dicen|afirma|afirmó|afirman|escribió|escribe|respondió|responde|cree"
+    reporting="entregó|presentó|puso|"
+    "dijo|dice|dicen|afirma|afirmó|afirman|escribió|escribe|respondió|responde|cree"
     "|contestó|sostiene|asegura|según|opina|sugiere|propuso|marcó|eligió|puso|indica|diga",
     own_voice="yo|nosotros|se|enunciado|ecuación|teorema|problema|esto|lo cual|fórmula",
     examples="por ejemplo|p. ej.|p.ej.|en el formato|con el formato|en la forma|de la forma"
@@ -73,7 +78,9 @@ SPANISH = Language(
     "|sin respuesta|no puedo confirmar|no dispongo de",
     asides="aunque|a pesar de|pese a|porque|ya que|pues|y no|pero no|no|en lugar de|en vez de"
     "|como|pero|mientras que|puesto que|cuando|si bien",
-    labels="página|páginas|pág.|p.|teorema|lema|problema|ejercicio|pregunta|línea|capítulo"
+    labels="enero de|febrero de|marzo de|abril de|mayo de|junio de|julio de|agosto de|"
+    "septiembre de|octubre de|noviembre de|diciembre de|el año|"
+    "página|páginas|pág.|p.|teorema|lema|problema|ejercicio|pregunta|línea|capítulo"
     "|sección|figura|tabla|paso|ecuación|apartado|ejemplo|caso|número|n.º|nº|corolario"
     "|proposición|tarea|inciso|versión|nota|tema|lección",
     labels_after="ª página|condiciones dadas",

@@ -23,7 +23,9 @@ FRENCH = Language(
     "|certainement pas|faux|incorrect|impossible|inexact|au lieu de|plutôt que|tout sauf|sauf"
     "|excepté|erroné|erreur de|n'est pas|ne vaut pas|non|en aucune façon|loin d'être|exclure"
     "|on exclut|tout autre que",
-    denying_after="n'est pas correct|n'est pas correcte|n'est pas la|est faux|est fausse"
+    denying_after="n'est pas la solution|n'est pas la réponse|n'est pas la bonne|"
+    "n'est pas le résultat|n'est pas le bon|n'est pas correct|n'est pas correcte|"
+    "n'est pas correct|n'est pas correcte|n'est pas la|est faux|est fausse"
     "|est incorrect|est incorrecte|n'est pas juste|est impossible|n'est pas possible|est exclu"
     "|ne convient pas|est erroné|n'est pas bon|n'est pas la bonne|ne peut pas être"
     "|est une erreur",
@@ -50,9 +52,11 @@ FRENCH = Language(
     one_of_after="l'un des deux|l'une des deux|l'un d'eux|au choix|l'un ou l'autre|environ"
     "|à peu près|n'importe lequel",
     supposing="si|en supposant|à supposer|au cas où|supposons|si seulement|s'il|s'ils",
-    unreal="serait|seraient|aurait|aurait été|eût|aurions|obtiendrait|obtiendrions|donnerait"
+    unreal="ce qui n'est pas le cas|ce qui est faux|ce qu'il n'est pas|"
+    "serait|seraient|aurait|aurait été|eût|aurions|obtiendrait|obtiendrions|donnerait"
     "|vaudrait|aurait obtenu",
-    reporting="dit|disent|affirme|affirment|écrit|a écrit|a dit|répondu|a répondu|répond|prétend"
+    reporting="a rendu|a remis|a proposé|rendit|"
+    "dit|disent|affirme|affirment|écrit|a écrit|a dit|répondu|a répondu|répond|prétend"
     "|pense|croit|selon|suggère|annonce|soutient|indique|coche|a coché|a choisi|d'après|propose",
     own_voice="je|j'ai|nous|on|énoncé|équation|théorème|problème|cela|ce qui|formule|calcul",
     examples="par exemple|p. ex.|p.ex.|ex.|sous la forme|au format|sous forme|comme|exemple"
@@ -73,7 +77,9 @@ FRENCH = Language(
     "|je donne ma langue|pas de réponse|sans réponse|je ne trouve pas|ne puis",
     asides="bien que|quoique|même si|malgré|car|parce que|puisque|et non|et pas|mais|non|pas"
     "|plutôt que|au lieu de|tandis que|alors que|ce qui|ce que",
-    labels="page|pages|p.|théorème|lemme|problème|exercice|question|ligne|chapitre|section"
+    labels="janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|"
+    "l'année|"
+    "page|pages|p.|théorème|lemme|problème|exercice|question|ligne|chapitre|section"
     "|figure|tableau|étape|équation|partie|exemple|cas|numéro|n°|corollaire|proposition"
     "|l'exercice|la page|alinéa|note|leçon|version|annexe|tâche",
     labels_after="conditions données",

@@ -24,7 +24,9 @@ PORTUGUESE = Language(
     "|nem|tampouco|de modo algum|de jeito nenhum|em hipótese alguma|falso|em nenhum caso"
     "|incorreto|errado|impossível|ao invés de|em vez de|tudo menos|exceto|erro"
     "|qualquer coisa menos|salvo|seria errado|descarto|nenhum|de forma alguma",
-    denying_after="não é correto|não é correta|está errado|está errada|é falso|é falsa"
+    denying_after="não é a solução|não é a resposta|não é o resultado|não é a correta|"
+    "não é correto|não é correta|"
+    "não é correto|não é correta|está errado|está errada|é falso|é falsa"
     "|é incorreto|é incorreta|não é a resposta|é impossível|não pode ser|não é possível"
     "|não serve|está descartado|não está certo|não está certa|não é válido|não confere",
     doubting="duvido|duvidamos|duvidoso|pouco provável|improvável|não tenho certeza"
@@ -46,9 +48,11 @@ PORTUGUESE = Language(
     one_of_after="um deles|uma delas|qualquer um deles|um dos dois|uma das duas|à escolha"
     "|mais ou menos|qualquer um serve",
     supposing="se|caso|supondo|suponha|na hipótese de|quando",
-    unreal="fosse|fossem|seria|seriam|teria|tivesse|daria|obteríamos|obteria|valeria|houvesse"
+    unreal="o que não é o caso|o que é falso|o que não é verdade|"
+    "fosse|fossem|seria|seriam|teria|tivesse|daria|obteríamos|obteria|valeria|houvesse"
     "|teríamos",
-    reporting="disse|diz|dizem|afirma|afirmou|afirmam|escreveu|escreve|respondeu|responde|acha"
+    reporting="entregou|apresentou|colocou|"
+    "disse|diz|dizem|afirma|afirmou|afirmam|escreveu|escreve|respondeu|responde|acha"
     "|acredita|alega|alegou|segundo|sustenta|sugere|sugeriu|marcou|escolheu|assinalou|indica"
     "|conforme|acredita que|colocou",
     own_voice="eu|nós|se|enunciado|equação|teorema|problema|isso|fórmula|cálculo|o que",
@@ -71,7 +75,9 @@ PORTUGUESE = Language(
     "|não concluí|infelizmente não",
     asides="embora|apesar de|ainda que|mesmo que|porque|pois|e não|mas|não|em vez de|ao invés de"
     "|já que|visto que|enquanto|se bem que",
-    labels="página|páginas|pág.|p.|teorema|lema|problema|exercício|questão|pergunta|linha"
+    labels="janeiro de|fevereiro de|março de|abril de|maio de|junho de|julho de|agosto de|"
+    "setembro de|outubro de|novembro de|dezembro de|o ano|"
+    "página|páginas|pág.|p.|teorema|lema|problema|exercício|questão|pergunta|linha"
     "|capítulo|seção|secção|figura|tabela|passo|equação|parte|exemplo|caso|número|n.º|nº"
     "|corolário|proposição|tarefa|item|versão|nota|lição",
     labels_after="condições dadas",
