@@ -164,6 +164,7 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python perf/kills.py --kills 20
 	$(BIN)/python -m perf.endpoints --attempts 10000
 	$(BIN)/python perf/rows.py
+	$(BIN)/python perf/questions.py --questions 10000 --rounds 3
 	$(BIN)/python perf/slopes.py
 	$(BIN)/python perf/world_contexts.py
 	$(BIN)/python perf/browser.py --peer-python $(PEERS)/browsergym/bin/python
