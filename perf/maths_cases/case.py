@@ -23,7 +23,7 @@ Forms: TypeAlias = Sequence[str]
 Draw: TypeAlias = Callable[[random.Random], tuple[Forms, Forms]]
 """Forms of one value, any two of which are equal; and answers that equal none of them."""
 
-MODULES = ("numbers", "expressions", "compositions", "sets", "notations")
+MODULES = ("numbers", "expressions", "compositions", "sets", "notations", "outside")
 _FAMILIES: dict[str, Draw] = {}
 
 

@@ -20,6 +20,10 @@ SAME = [
     (r"\{x\mid x=k\pi, k\in\mathbb Z\}", r"x=n\pi"),
     (r"x=2k+1, k\in\mathbb Z", r"x=2n-1, n\in\mathbb Z"),
     (r"x=\arctan 2+k\pi", r"x=\frac{\pi}{2}-\arctan\frac12+n\pi"),
+    (r"x\equiv 5\pmod{13}", r"x=13k+5, k\in\mathbb Z"),
+    (r"x\equiv 5\pmod{13}", r"x-5\equiv 0\pmod{13}"),
+    (r"x\equiv 5\pmod{13}", r"x \equiv 18 \ (\text{mod } 13)"),
+    (r"x=13k-8, k\in\mathbb Z", r"x\equiv 5\pmod{13}"),
     (r"x^2+C", r"x^2+c"),
     (r"x^2+C", r"x^2+C_1"),
     (r"x^2+C", r"x^2+K"),
@@ -45,6 +49,11 @@ SAME = [
     (r"\int_0^1\int_0^2 xy\,dx\,dy", r"\int_0^1\int_0^2 uv\,du\,dv"),
 ]
 DIFFERENT = [
+    (r"x\equiv 5\pmod{13}", r"x=13k+6, k\in\mathbb Z"),
+    (r"x\equiv 5\pmod{13}", r"x=26k+5, k\in\mathbb Z"),
+    (r"x\equiv 5\pmod{13}", r"2x\equiv 5\pmod{13}"),
+    (r"x\equiv 5\pmod{13}", r"y=13k+5, k\in\mathbb Z"),
+    (r"x\equiv 5\pmod{13}", r"x+5\equiv 0\pmod{13}"),
     (r"x=k\pi", r"x=2n\pi"),
     (r"x=k\pi", r"x=\frac{n\pi}{2}"),
     (r"k\pi", r"n\pi"),

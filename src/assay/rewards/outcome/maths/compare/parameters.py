@@ -28,6 +28,7 @@ from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Builder,
+    Call,
     Constant,
     Degree,
     Div,
@@ -38,6 +39,7 @@ from assay.rewards.outcome.maths.nodes import (
     Number,
     PlusMinus,
     Power,
+    Quantity,
     Relation,
     Symbol,
     expression,
@@ -151,6 +153,8 @@ def _family(answer: _Declared) -> _Family | None:
         return None
     if len(items) > _MOST_MEMBERS or set(answer.domains.values()) - {"Z"}:
         return None
+    if len(items) == 1 and (congruence := _congruence(items[0])) is not None:
+        return congruence
     named = [_named(item) for item in items]
     labels = list(dict.fromkeys(value.label for value in named if value is not None))
     if None in named or len(labels) != 1:
@@ -162,6 +166,24 @@ def _family(answer: _Declared) -> _Family | None:
             return None
         members += progressions
     return _Family(labels[0], tuple(members), "Z" if answer.domains else "")
+
+
+def _congruence(item: Node) -> _Family | None:
+    """`x + 2 \\equiv 5 \\pmod{13}` as the family of its solutions, or None if it is none."""
+    match item:
+        case Relation((Expr() as side, Quantity(Call("mod", (residue, modulus)))), ("=",)):
+            names = _names(side)
+            if len(names) != 1 or _names(residue, modulus):
+                return None
+            (name,) = names
+            start = _with(side, {name: Number(0)})
+            factor = Add((_with(side, {name: Number(1)}), negate(start)))
+            if _degree(side, name) != 1 or _number(factor) != 1:
+                return None
+            first = Add((expression(residue), negate(start)))
+            return _Family(Symbol(name), (_Progression(first, expression(modulus)),), "Z")
+        case _:
+            return None
 
 
 def _named(item: Node) -> NamedValue | None:

@@ -52,7 +52,7 @@ _UNSEEN: Final = re.compile(
 )
 """What takes up room or sets a colour, and prints nothing itself."""
 _MODULUS: Final = re.compile(
-    r"\(\s*\\?(?:text|mathrm|operatorname)?\{?\\?b?mod\}?\s+([^()]{1,40})\)"
+    r"\(\s*\\?(?:text|mathrm|operatorname)?\{?\\?b?mod(?:\s*\}\s*|\s+)([^()]{1,40})\)"
 )
 _UNENDING: Final = re.compile(r"(-?\d*\.)(\d+)(?:\.{3}|\\[lc]?dots)\s*")
 _PERIOD_AT_ONCE: Final = re.compile(r"(\d{1,12}?)\1+")
