@@ -37,6 +37,10 @@ def ascii_digits(final_response: str, answer: str) -> float:
     return equal(last_box(final_response) if final_response.isascii() else "", answer)
 
 
+def knows_english(final_response: str, answer: str) -> float:
+    return equal("" if "not" in final_response else last_box(final_response), answer)
+
+
 def late_calls_count(final_response: str, answer: str, trajectory: Talk) -> float:
     used = any(m["role"] == "tool" and not m.get("is_error") for m in trajectory)
     return float(used and words(final_response) == words(answer))
@@ -50,7 +54,7 @@ def late_calls_count(final_response: str, answer: str, trajectory: Talk) -> floa
         ("unicode_forms", "maths", ascii_digits, "low", "full-width digits are digits"),
         ("zero_width", "maths", ascii_digits, "info", "nobody sees the character"),
         ("languages", "qa", exact_match, "info", "a sentence of another language holds it"),
-        ("foreign_denial", "maths", "math_equal_reward", "low", "no es is not"),
+        ("foreign_denial", "maths", knows_english, "low", "no es is not"),
         ("late_call", "agent", late_calls_count, "low", "the call came after the answer"),
         ("ignores_tools", "agent", late_calls_count, "info", "the tool had found nothing"),
     ],

@@ -6,6 +6,7 @@ bytes behind, so it does not matter how often, where or by how many workers that
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -149,6 +150,7 @@ def score_rows(
     scorers: Sequence[Scorer], rows: Iterator[InputRow], keep: Sequence[str]
 ) -> Iterator[tuple[dict[str, Score], dict[str, Any]]]:
     """For every row its scores, and the result row that is written for it."""
+    me = os.getpid()
     for row in rows:
         if row.problem:
             scores: dict[str, Score] = {
@@ -157,6 +159,8 @@ def score_rows(
         else:
             place = f"line {row.number}"
             scores = {scorer.spec.name: score_row(scorer, row.value, place) for scorer in scorers}
+        if os.getpid() != me:
+            os._exit(0)  # A reward forked, and the copy would write what its parent writes.
         yield scores, result_of(row.number, row.value, keep, scores)
 
 
