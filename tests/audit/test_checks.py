@@ -38,7 +38,9 @@ def ascii_digits(final_response: str, answer: str) -> float:
 
 
 def knows_english(final_response: str, answer: str) -> float:
-    return equal("" if "not" in final_response else last_box(final_response), answer)
+    last_word = (final_response.rstrip(".").split() or [""])[-1]
+    denied = "not" in final_response
+    return equal("" if denied else last_box(final_response) or last_word, answer)
 
 
 def late_calls_count(final_response: str, answer: str, trajectory: Talk) -> float:
