@@ -63,16 +63,16 @@ def prove(folder: Path, *, kills: int, repeats: int, seed: int, pause_ms: int = 
     """Runs undisturbed and killed, and compares; `pause_ms` is the longest wait before a kill."""
     dice = random.Random(seed)
     _write_benchmark(folder)
-    _finish(_start(folder, "calm", repeats))
+    finish(_start(folder, "calm", repeats))
     calm = _only_run(folder / "calm")
     killed = 0
     process = _start(folder, "killed", repeats)
     for _ in range(kills):
         # The first line comes before the first episode, then one for every twentieth part.
         lines = 1 + dice.randint(0, max(1, 20 // (kills + 1)))
-        killed += _kill(process, lines=lines, pause_s=dice.uniform(0, pause_ms) / 1000)
+        killed += kill_after(process, lines=lines, pause_s=dice.uniform(0, pause_ms) / 1000)
         process = _resume(folder)
-    _finish(process)
+    finish(process)
     return _compare(calm, _only_run(folder / "killed"), killed, repeats)
 
 
@@ -108,8 +108,8 @@ def _assay(folder: Path, arguments: Sequence[str]) -> subprocess.Popen[str]:
     )
 
 
-def _kill(process: subprocess.Popen[str], *, lines: int, pause_s: float) -> bool:
-    """Whether the process was killed before its end."""
+def kill_after(process: subprocess.Popen[str], *, lines: int, pause_s: float) -> bool:
+    """Whether the process was killed before its end, so many lines and seconds later."""
     assert process.stderr is not None
     with process:
         for _ in range(lines):
@@ -121,10 +121,11 @@ def _kill(process: subprocess.Popen[str], *, lines: int, pause_s: float) -> bool
     return alive
 
 
-def _finish(process: subprocess.Popen[str]) -> None:
-    _, said = process.communicate()
+def finish(process: subprocess.Popen[str]) -> None:
+    """Wait for the end of the process; raise `SystemExit` with its messages if it failed."""
+    _, messages = process.communicate()
     if process.returncode:
-        raise SystemExit(f"the runner ended with {process.returncode}:\n{said}")
+        raise SystemExit(f"the runner ended with {process.returncode}:\n{messages}")
 
 
 def _only_run(runs: Path) -> Run:

@@ -38,6 +38,7 @@ from assay.schema.score import Scored, score_to_record
 from assay.schema.task import Task
 from assay.tasks.environments import environment_tasks
 from perf.endpoints.server import FAULTS, FaultyEndpoint, serving
+from perf.kills import finish, kill_after
 
 AGENT = Path(__file__).parent / "agent.py"
 GOLD_PATHS = Path(__file__).parents[2] / "tests/data/scienceworld/gold_paths.json.gz"
@@ -177,17 +178,19 @@ def prove(
     endpoint = FaultyEndpoint(arm.scripts, share=0, rng=rng)
     outcome = Outcome(arm.name, arm.planned)
     with serving(endpoint):
-        _finish(runner.start(endpoint.url, "calm"))
+        finish(runner.start(endpoint.url, "calm"))
         endpoint.share = share
         process = runner.start(endpoint.url, "faulty")
         for _ in range(kills):
-            outcome.kills += _kill(process, lines=1 + rng.randint(0, 3), pause_s=rng.random() * 0.3)
+            outcome.kills += kill_after(
+                process, lines=1 + rng.randint(0, 3), pause_s=rng.random() * 0.3
+            )
             process = runner.resume("faulty")
-        _finish(process)
+        finish(process)
         for _ in range(ROUNDS):
             if not any(_is_failed(episode) for episode in runner.run("faulty").final()):
                 break
-            _finish(runner.resume("faulty", "--retry-errors"))
+            finish(runner.resume("faulty", "--retry-errors"))
         outcome.processes = len(runner.survivors())
         outcome.files = sum(1 for path in runner.temporary.rglob("*") if path.is_file())
         time.sleep(SETTLE_S)
@@ -223,25 +226,6 @@ def _is_failed(episode: Episode) -> bool:
 
 def _scores(episode: Episode) -> list[dict[str, object]]:
     return [score_to_record(score) for score in episode.scores]
-
-
-def _kill(process: subprocess.Popen[str], *, lines: int, pause_s: float) -> bool:
-    """Whether the process was killed before its end."""
-    assert process.stderr is not None
-    with process:
-        for _ in range(lines):
-            if not process.stderr.readline():
-                break
-        time.sleep(pause_s)
-        alive = process.poll() is None
-        process.kill()
-    return alive
-
-
-def _finish(process: subprocess.Popen[str]) -> None:
-    _, messages = process.communicate()
-    if process.returncode:
-        raise SystemExit(f"the runner ended with {process.returncode}:\n{messages}")
 
 
 def chat(attempts: int) -> Arm:

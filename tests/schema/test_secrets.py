@@ -127,7 +127,7 @@ def test_text_without_a_secret_is_the_same_object() -> None:
 
 
 def test_the_secrets_of_an_environment_are_the_values_of_such_names() -> None:
-    environment = {"A_TOKEN": KEY, "B_KEY": "1234", "HOME": "/root/x", "C_SECRET": "/etc/hosts"}
+    environment = {"A_TOKEN": KEY, "B_KEY": "1234", "HOME": "/home/x", "C_SECRET": "/etc/hosts"}
     assert environment_secrets(environment) == {KEY}
 
 

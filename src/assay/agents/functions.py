@@ -49,7 +49,7 @@ def _copies_of(item: Any, name: str) -> Callable[..., Agent]:
     def copied() -> Agent:
         try:
             return complete_agent(copy.deepcopy(item))
-        except Exception as error:
+        except Exception as error:  # whatever the copy of somebody's object raises
             raise BadParameter(
                 f"agent {name!r} cannot be copied for each episode ({cause_of(error)}); pass its "
                 "class, or a function that makes one"

@@ -12,6 +12,7 @@ import asyncio
 import os
 import shutil
 import uuid
+from abc import ABC, abstractmethod
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -38,7 +39,7 @@ class AgentFailed(Exception):
     """The agent outside says that it failed, or shows it."""
 
 
-class _OutsideAgent:
+class _OutsideAgent(ABC):
     """The turns of an episode as JSON objects; `_ask` sends one and returns the reply's bytes."""
 
     name: str
@@ -68,8 +69,9 @@ class _OutsideAgent:
         reply = _read_reply(await self._ask(encode(request)))
         return recorded(as_action(reply, observation), observation, self._transcript)
 
+    @abstractmethod
     async def _ask(self, request: bytes) -> bytes:
-        raise NotImplementedError
+        """Send one request; the bytes of its reply."""
 
 
 def _read_reply(content: bytes) -> Any:

@@ -46,7 +46,7 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured", "choice")
 CHOICE: Final = re.compile(r"\(?[A-J]\)?\.?")
 MARGIN: Final = 0.25
-"""How much better a kind must be told than texts are, which some forms of it equal by chance."""
+"""How much more of a kind must be recognised than of texts, which equal some forms by chance."""
 NO_ANSWER: Final = "I do not know."
 
 _TOKENS: Final = (
@@ -269,7 +269,7 @@ def read_samples(file: Path, kind: Kind, budget: Budget, seed: int) -> tuple[Sam
 
 
 def _readable(file: Path, budget: Budget, seed: int) -> tuple[Sample, ...]:
-    """Samples of the data by which a kind is told; none where they hold no references."""
+    """Samples of the data by which a kind is recognised; none where they hold no references."""
     try:
         return read_samples(file, "qa", budget, seed)
     except BadRecord:

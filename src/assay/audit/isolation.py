@@ -279,7 +279,7 @@ class IsolatedTarget:
         return read_frame(frame["frame"].encode("latin-1"))
 
     def _close_child(self) -> None:
-        """Kill what is left of it, and keep what its supervisor said of its end."""
+        """Kill what is left of it, and keep what its supervisor reported of its end."""
         if self._end is not None:
             self.traces.survivors += [_describe(command) for command in self._end["survivors"]]
         self._child.close()

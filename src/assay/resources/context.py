@@ -191,8 +191,7 @@ class Context:
         except ResourceError as error:
             self._failures[spec.key] = error
             raise
-        except Exception as error:
-            # Whatever broke the start, the rollout did try to use the environment.
+        except Exception as error:  # whatever broke the start, the rollout did try to use it
             self._failures[spec.key] = ResourceError(f"{spec.key} could not start: {error}")
             raise
         with self._lock:

@@ -160,7 +160,7 @@ async def execute(
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
                     group.create_task(work(play_attempt))
-        except ExceptionGroup as errors:
+        except ExceptionGroup as errors:  # a task group raises nothing else
             raise _first_of_ours(errors) from errors
     if stopped:
         raise RunStopped(_stop_message(stopped[0], writer.path), path=str(writer.path))

@@ -275,7 +275,7 @@ def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
         raise
     except ModuleNotFoundError as error:
         raise MissingExtra.of(what, str(error.name)) from error
-    except Exception as error:
+    except Exception as error:  # whatever a maker of somebody else's raises
         # Their names alone: a value may be a key.
         names = f"the options {', '.join(options)}" if options else "its defaults"
         raise BadParameter(f"{what} cannot be made with {names}: {cause_of(error)}") from error

@@ -55,8 +55,7 @@ class BrowserGymSession:
                 **request["options"],
             )
             observation, info = self._env.reset(seed=request["seed"])
-        except Exception as error:
-            # Whatever a task of another project raises, the episode could not begin.
+        except Exception as error:  # whatever a task of another project raises: no episode began
             raise RequestFailed("setup", f"{type(error).__name__}: {error}") from error
         self._chars = request["chars"]
         self._goal = _goal_text(observation)
@@ -67,8 +66,7 @@ class BrowserGymSession:
             raise RequestFailed("step", "there is no episode; reset first")
         try:
             result = self._env.step(request["action"])
-        except Exception as error:
-            # Errors of the action are in the observation: this is the task's own check.
+        except Exception as error:  # of the task's own check: those of the action are observed
             raise RequestFailed("step", f"{type(error).__name__}: {error}") from error
         observation, reward, terminated, truncated, info = result
         ends = {"terminated": bool(terminated), "truncated": bool(truncated)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +89,3 @@ class Language:
         """The phrases of a field, longest first."""
         text: str = getattr(self, field)
         return tuple(sorted(filter(None, text.split("|")), key=len, reverse=True))
-
-
-PHRASE_FIELDS = tuple(
-    field.name
-    for field in fields(Language)
-    if field.name not in ("name", "code", "spaced", "suffixed", "markers")
-)
