@@ -86,12 +86,12 @@ class RolloutActor:
         self, attempt: str, planned_attempt: PlannedAttempt, resources: RunResources
     ) -> None:
         events = self._recorder.events
-        told = False
+        works = False
 
         def on_work() -> None:
-            nonlocal told
-            if not told:
-                told = True
+            nonlocal works
+            if not works:
+                works = True
                 events.put_nowait(WORKS)
 
         try:

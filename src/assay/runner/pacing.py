@@ -24,15 +24,15 @@ class Pacing:
         self._queue = queue
         self._same = SameFailure(stop_after_errors)
         self._first = stop_after_errors
-        self._begun = 0
+        self._started = 0
         self._is_open = not stop_after_errors
         self._change = asyncio.Event()
 
     async def next_attempt(self) -> PlannedAttempt | None:
         """The attempt that may begin now, once one may; `None` when there is none left."""
         while self._queue:
-            if self._is_open or self._begun < self._first:
-                self._begun += 1
+            if self._is_open or self._started < self._first:
+                self._started += 1
                 return self._queue.popleft()
             await self._change.wait()
         return None
