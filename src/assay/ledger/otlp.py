@@ -86,14 +86,14 @@ class _Sender:
     sleep: Callable[[float], None]
     rng: random.Random
 
-    def send(self, body: bytes, events_before: int) -> None:
-        """The endpoint has events_before the body; `events_before` is how many it took already."""
+    def send(self, body: bytes, n_before: int) -> None:
+        """The endpoint has the body; `n_before` is how many it took already."""
         problem = ""
         for sent in range(1, BACKOFF.attempts + 1):
             answer = self._post(body)
             if isinstance(answer, _Answer):
                 if answer.status not in RETRIED:
-                    self._check(answer, events_before)
+                    self._check(answer, n_before)
                     return
                 problem = f"answered {answer.status}{_words(answer.body)}"
                 asked_s = retry_after_s(answer.headers)
@@ -103,10 +103,11 @@ class _Sender:
                 wait_s = BACKOFF.wait_s(sent, self.rng)
                 self.sleep(wait_s if asked_s is None else min(asked_s, BACKOFF.cap_s))
         raise ResourceError(
-            f"{self._name} {problem}, {BACKOFF.attempts} times; it has {events_before:,} events of the run"
+            f"{self._name} {problem}, {BACKOFF.attempts} times; it has {n_before:,} events of "
+            "the run"
         )
 
-    def _check(self, answer: _Answer, events_before: int) -> None:
+    def _check(self, answer: _Answer, n_before: int) -> None:
         if not 200 <= answer.status < 300:
             hint = (
                 f"; its key is read from {HEADERS[0]}, as authorization=Bearer%20KEY"
@@ -114,7 +115,7 @@ class _Sender:
                 else ""
             )
             raise ResourceError(
-                f"{self._name} answered {answer.status}{_words(answer.body)}; it has {events_before:,} "
+                f"{self._name} answered {answer.status}{_words(answer.body)}; it has {n_before:,} "
                 f"events of the run{hint}"
             )
         rejected, why = _rejected(answer.body)
