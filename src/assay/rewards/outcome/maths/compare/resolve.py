@@ -143,8 +143,8 @@ def _spell_combinations(node: Node) -> Node:
             return Call("binomial", (top, bottom))
         case Power(Symbol(name), bottom) if name.startswith("C_") and name[2:].isalnum():
             index = name[2:]
-            top: Expr = Number(int(index)) if index.isdigit() else Symbol(index)
-            return Call("binomial", (top, bottom))
+            below: Expr = Number(int(index)) if index.isdigit() else Symbol(index)
+            return Call("binomial", (below, bottom))
         case Power(Call("C_", (top,), True), bottom):
             return Call("binomial", (top, bottom))
         case _:
