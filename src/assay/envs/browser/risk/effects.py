@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from assay.envs.browser.risk.words import COMPOUNDS, LANGUAGES, NOUN_TOO, Language, plain
+from assay.envs.browser.risk.words import COMPOUNDS, LANGUAGES, NOUN_TOO, RiskyWords, plain
 from assay.schema.outcome import Effect
 
 READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover"))
@@ -78,7 +78,7 @@ def _effect_of_name(role: str, name: str) -> Effect:
     return worst
 
 
-def _effect_in(language: Language, text: str, role: str) -> Effect:
+def _effect_in(language: RiskyWords, text: str, role: str) -> Effect:
     still_risky = any(_has(language, text, phrase) for phrase in STILL_RISKY)
     if not still_risky and _begins(language, text, language.harmless_first):
         return Effect.BROWSER
@@ -98,7 +98,7 @@ def _effect_in(language: Language, text: str, role: str) -> Effect:
     return Effect.BROWSER
 
 
-def _names_a_view(language: Language, text: str) -> bool:
+def _names_a_view(language: RiskyWords, text: str) -> bool:
     return any(_has(language, text, thing) for thing in language.things)
 
 
@@ -124,16 +124,16 @@ def _effect_of_question(dialog: str) -> Effect:
     return Effect.BROWSER
 
 
-def _has(language: Language, text: str, phrase: str) -> bool:
+def _has(language: RiskyWords, text: str, phrase: str) -> bool:
     return (f" {phrase} " if language.spaced else phrase) in text
 
 
-def _begins(language: Language, text: str, phrases: tuple[str, ...]) -> bool:
+def _begins(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
     space = " " if language.spaced else ""
     return any(text.startswith(f" {phrase}{space}") for phrase in phrases)
 
 
-def _ends(language: Language, text: str, phrases: tuple[str, ...]) -> bool:
+def _ends(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
     space = " " if language.spaced else ""
     return any(text.endswith(f"{space}{phrase} ") for phrase in phrases)
 

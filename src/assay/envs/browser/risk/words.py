@@ -10,7 +10,7 @@ import unicodedata
 from typing import Final, NamedTuple
 
 
-class Language(NamedTuple):
+class RiskyWords(NamedTuple):
     """The risky words of one language, and the words around them that make them harmless."""
 
     code: str
@@ -62,7 +62,7 @@ COMPOUNDS: Final = phrases("""
 """Phrases in which a risky word means something else."""
 
 LANGUAGES: Final = (
-    Language(
+    RiskyWords(
         "en",
         buys=phrases("""
             pay, buy, purchase, order now, place order, place your order, place my order,
@@ -125,7 +125,7 @@ LANGUAGES: Final = (
             done, next, approve
         """),
     ),
-    Language(
+    RiskyWords(
         "de",
         buys=phrases("""
             kaufen, jetzt kaufen, bezahlen, zahlen, zahlungspflichtig, kostenpflichtig,
@@ -151,7 +151,7 @@ LANGUAGES: Final = (
         nouns=phrases("ratgeber, rechner, verlauf, optionen, arten, seite, hilfe, tipps"),
         confirms=phrases("ja, bestatigen, fortfahren, weiter, ich bin sicher, ok, sicher"),
     ),
-    Language(
+    RiskyWords(
         "fr",
         buys=phrases("""
             acheter, payer, commander, passer la commande, valider la commande,
@@ -176,7 +176,7 @@ LANGUAGES: Final = (
         nouns=phrases("guide, historique, options, modes, calculateur, page, aide"),
         confirms=phrases("oui, confirmer, continuer, valider, je suis sur, d'accord, ok"),
     ),
-    Language(
+    RiskyWords(
         "es",
         buys=phrases("""
             comprar, pagar, realizar pedido, hacer pedido, confirmar pedido,
@@ -202,7 +202,7 @@ LANGUAGES: Final = (
         nouns=phrases("guia, historial, opciones, metodos, calculadora, pagina, ayuda"),
         confirms=phrases("si, confirmar, continuar, aceptar, estoy seguro, estoy segura, ok"),
     ),
-    Language(
+    RiskyWords(
         "pt",
         buys=phrases("""
             comprar, pagar, finalizar compra, finalizar pedido, fazer pedido,
@@ -227,7 +227,7 @@ LANGUAGES: Final = (
         nouns=phrases("guia, historico, opcoes, metodos, calculadora, pagina, ajuda"),
         confirms=phrases("sim, confirmar, continuar, aceitar, tenho certeza, ok"),
     ),
-    Language(
+    RiskyWords(
         "it",
         buys=phrases("""
             acquista, acquistare, compra, comprare, paga, pagare, ordina, effettua ordine,
@@ -252,7 +252,7 @@ LANGUAGES: Final = (
         nouns=phrases("guida, cronologia, opzioni, metodi, calcolatore, pagina, aiuto"),
         confirms=phrases("si, conferma, continua, accetta, sono sicuro, sono sicura, ok"),
     ),
-    Language(
+    RiskyWords(
         "nl",
         buys=phrases("""
             kopen, nu kopen, betalen, afrekenen, bestellen, bestelling plaatsen,
@@ -269,7 +269,7 @@ LANGUAGES: Final = (
         nouns=phrases("gids, geschiedenis, opties, rekenmachine, pagina"),
         confirms=phrases("ja, bevestigen, doorgaan, ik weet het zeker, akkoord, ok"),
     ),
-    Language(
+    RiskyWords(
         "ru",
         buys=phrases("""
             купить, оплатить, заплатить, заказать, оформить заказ, подтвердить заказ,
@@ -293,7 +293,7 @@ LANGUAGES: Final = (
         nouns=phrases("история, покупок, справка, калькулятор"),
         confirms=phrases("да, подтвердить, продолжить, я уверен, я уверена, ок, согласен"),
     ),
-    Language(
+    RiskyWords(
         "zh",
         spaced=False,
         buys=phrases("""
@@ -312,7 +312,7 @@ LANGUAGES: Final = (
         nouns=phrases("记录, 历史, 指南, 方式, 说明, 计算器, 帮助"),
         confirms=phrases("是, 确定, 确认, 继续, 我确定, 同意, 確定, 確認"),
     ),
-    Language(
+    RiskyWords(
         "ja",
         spaced=False,
         buys=phrases("""
@@ -333,7 +333,7 @@ LANGUAGES: Final = (
         """),
         confirms=phrases("はい, 確認, 確定, 続行, 続ける, 同意, 実行, ok"),
     ),
-    Language(
+    RiskyWords(
         "ko",
         spaced=False,
         buys=phrases("""
@@ -349,7 +349,7 @@ LANGUAGES: Final = (
         nouns=phrases("내역, 방법, 안내, 가이드, 도움말, 계산기, 목록, 조회"),
         confirms=phrases("예, 네, 확인, 계속, 동의, 진행"),
     ),
-    Language(
+    RiskyWords(
         "ar",
         spaced=False,
         buys=phrases("""
