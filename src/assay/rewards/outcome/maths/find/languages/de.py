@@ -102,6 +102,9 @@ GERMAN = Language(
     undecided="je nachdem|je nach|abhängig davon|kommt darauf an|hängt davon ab|nicht angegeben"
     "|ist nicht gesagt|nicht gesagt, welche|mehrdeutig|nicht klar, welche|unklar, welche"
     "|beides ist möglich|weiß nicht, welche",
+    correcting="nein|eigentlich|tatsächlich|vielmehr|besser gesagt|moment|halt|ich meine"
+    "|oder besser|genauer|genauer gesagt|sorry|nach erneuter prüfung"
+    "|bei nochmaligem rechnen|korrektur|doch eher|es ist doch",
     giving_up="ich weiß es nicht|ich weiß nicht|weiß ich nicht|ich gebe auf|keine ahnung"
     "|kann ich nicht|ich kann die|ich kann das|ich kann diese|ich habe keine lösung"
     "|habe keine antwort|keine lösung gefunden|keine antwort gefunden|nicht lösen"

@@ -93,6 +93,9 @@ SPANISH = Language(
     undecided="según la interpretación|según el|según se|dependiendo de|depende de"
     "|no se dice cuál|no se especifica|no está especificado|no me dicen|ambiguo|ambigua"
     "|no sé cuál|ambas son posibles|no se indica",
+    correcting="en realidad|de hecho|no,|no.|no:|perdón|digo|o mejor|mejor dicho|más bien"
+    "|espera|un momento|quiero decir|revisando|tras revisar|rectifico|corrijo"
+    "|es decir, no",
     giving_up="no sé|no lo sé|no puedo resolver|no puedo ayudar|no puedo responder|no puedo dar"
     "|no puedo determinar|no pude|no he podido|no logro|no logré|no encontré|me rindo|ni idea"
     "|no tengo idea|no es posible determinar|no se puede determinar|no conozco la respuesta"

@@ -93,6 +93,9 @@ FRENCH = Language(
     undecided="selon l'interprétation|selon que|selon le|selon la|cela dépend|dépend de"
     "|on ne dit pas|n'est pas précisé|pas précisé|ambigu|ambiguë|je ne sais pas lequel"
     "|je ne sais pas laquelle|les deux sont possibles|on ne sait pas",
+    correcting="en fait|en réalité|non,|non.|non:|non :|enfin|ou plutôt|plutôt|pardon|attendez"
+    "|attends|je veux dire|après vérification|en y regardant de plus près"
+    "|correction|je corrige",
     giving_up="je ne sais pas|je ne peux pas|je ne parviens pas|je n'arrive pas|j'abandonne"
     "|aucune idée|je n'ai pas pu|je n'ai pas trouvé|je n'ai pas réussi|impossible de déterminer"
     "|je ne connais pas|je suis incapable|désolé|je n'ai pas de réponse|je n'ai pas la réponse"

@@ -85,6 +85,8 @@ class Language:
     """Words before a case after which it is the one that counts."""
     undecided: str
     """Beside different boxes: depending on, not told which."""
+    correcting: str = ""
+    """At the start of a later clause that gives another value: actually, I mean."""
     giving_up: str
     """After; for an answer that is not marked as one, anywhere near."""
     asides: str

@@ -92,6 +92,8 @@ PORTUGUESE = Language(
     "|conforme a interpretação|não é dito qual|não se diz qual|não está especificado"
     "|não foi dito|não me dizem|ambíguo|ambígua|não sei qual|ambas são possíveis"
     "|não se especifica",
+    correcting="na verdade|não,|não.|não:|aliás|ou melhor|quer dizer|digo|melhor|espera|espere"
+    "|um momento|revendo|corrigindo|de fato",
     giving_up="não sei|não consigo|não consegui|não posso|não pude|desisto|não faço ideia"
     "|não tenho ideia|não é possível determinar|não encontrei|não tenho resposta"
     "|não tenho a resposta|sem resposta|sinto muito|não há resposta|não sou capaz"
