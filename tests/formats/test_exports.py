@@ -56,6 +56,8 @@ def test_every_score_becomes_an_evaluation_event() -> None:
         "gen_ai.evaluation.score.value": 1.0,
         "gen_ai.evaluation.explanation": "the same",
         "assay.scorer": "qa_f1_reward@1",
+        "assay.scorer.name": "qa_f1_reward",
+        "assay.scorer.version": "1",
         "assay.task.id": "t1",
         "assay.attempt": "a1",
         "assay.run.id": "r1",
