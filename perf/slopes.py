@@ -52,6 +52,8 @@ PIECES = {
     "star": "**", "ligature": "\ufdfa", "accent": "a\u0301", "combining": "\u0301",
     "chinese answer": "答案是", "less than": "<", "period digits": "12", "date": "2024-01-01 ",
     "json": '[{"a": ', "matrix": r"\begin{pmatrix}", "left": r"\left(", "bar": "|x",
+    "quoted line": "\n>", "layout tag": "<b>", "open tag": '<div style="', "backslash": "\\",
+    "comment": "%", "struck": "~~a", "definition": r"\def\a{",
 }  # fmt: skip
 FRAMES = {
     "bare": ("", ""),
