@@ -41,12 +41,12 @@ def matches_in_lines(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[s
 
 
 def replace(
-    found: Iterable[re.Match[str]], text: str, new: str | Callable[[re.Match[str]], str]
+    places: Iterable[re.Match[str]], text: str, new: str | Callable[[re.Match[str]], str]
 ) -> str:
     """The text with something new in place of each match."""
     pieces: list[str] = []
     position = 0
-    for match in found:
+    for match in places:
         pieces.append(text[position : match.start()])
         pieces.append(new if isinstance(new, str) else new(match))
         position = match.end()

@@ -149,8 +149,8 @@ def _contradicts(later: str | None, boxed: str) -> bool:
 
 
 def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
-    found = matches(_ANSWER_TAG, text, longest=_LONGEST_TAG) if "<" in text else ()
-    tags = deque(found, maxlen=2)
+    all_tags = matches(_ANSWER_TAG, text, longest=_LONGEST_TAG) if "<" in text else ()
+    tags = deque(all_tags, maxlen=2)
     if not tags:
         return None
     tag = tags[-1]
