@@ -236,7 +236,7 @@ def _hold(family: Family, longest: float) -> float:
     size = HOLD_CHARS if family.is_text else family.sizes[-1]
     if longest * size / family.sizes[-1] < HOLD_LIMIT_S / 2:
         return 0.0
-    return longest_hold(partial(family.score, size), doubtful_s=HOLD_LIMIT_S)
+    return longest_hold(partial(family.score, size))
 
 
 def _slope(sizes: Sequence[int], times: Sequence[float]) -> float:
