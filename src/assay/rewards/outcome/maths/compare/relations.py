@@ -268,6 +268,8 @@ def is_name(node: Node) -> bool:
             return is_name(inner)
         case Call(name, (angle,)) if FUNCTIONS[name].domain == "angles":
             return _is_angle(angle)
+        case Call("det" | "arg" | "deg" | "gcd" | "lcm", _) | Call("max" | "min", (_,)):
+            return has_variables(node)
         case Mul((Symbol("d" | "Delta" | "partial" | "nabla"), Symbol())):
             return True
         case Mul(factors):
