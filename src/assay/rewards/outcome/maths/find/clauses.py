@@ -45,7 +45,9 @@ _IS_THE_ANSWER = re.compile(
 )
 _OPTION_WORD = re.compile(r"(?:option|choice)\s+(?=\(?[A-J]\)?\W*\Z)", re.IGNORECASE)
 _HOW = re.compile(
-    r"\s*\((?:after|since|because|as|using|by|from|in total|exactly|total)\b[^()\d$]{0,80}\)\s*\Z"
+    r"\s*\((?:after (?:simplif|round|reduc|cancel|expan)\w+|in total|exactly"
+    r"|as (?:required|desired|expected|claimed|needed)"
+    r"|by (?:symmetry|induction|substitution|inspection|calculation))\)\s*\Z"
 )
 """A remark in brackets on how the answer came about."""
 _TWO_VALUES = re.compile(

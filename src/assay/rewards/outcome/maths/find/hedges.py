@@ -19,7 +19,9 @@ _BESIDE = 160
 
 _SENTENCE_START = re.compile(r"(?<!\W\w)(?<!\.\w)[.!?](?=[\s\"'*)»”])|[。！？؟]|\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<!\W\w)[.!?](?=[\s\"'*)$»”」]|\Z)|[。！？؟]|\n")
-_CLOSERS = re.compile(r"(?:[\s$*_}\])\"'`~>”’»」』)]|\\[\])]|\\,)*")
+_CLOSERS = re.compile(
+    r"(?:[\s$*_}\])\"'`~>”’»」』)]|\\[\])]|\\[,;: ]|\\q?quad|\\(?:text|mathrm)\s*\{)*"
+)
 _FORMULA_LEAD = re.compile(r"(?:\$|\\\(|\\\[)[^$\n=]{0,60}=\s*\Z")
 _NEXT_VALUE = re.compile(r"[\d$\\,，、;；،(（]")
 _QUOTES = {"«": "»", "“": "”", "„": "“”", "「": "」", "『": "』", "‹": "›", "《": "》"}
@@ -61,7 +63,7 @@ _LABELLED = re.compile(
     r"stderr|result of the tool)\s*[:：]",
     re.IGNORECASE,
 )
-_SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!→⇒➜]")
+_SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!→⇒➜✗✘❌✖×]")
 _ARROW = re.compile(r"[\s$}]*(?:→|⇒|➜|->|=>|\\to\b|\\rightarrow\b)[\s$]*[-+−]?\d")
 _CLAUSE_MARKS = ".!?…。！？؟;；—–-,，、،:：\n"
 _SPACES = re.compile(r"[\s$]+")
@@ -165,7 +167,9 @@ def is_struck_out(candidate: Candidate) -> bool:
     place = candidate.start if candidate.announced is None else candidate.announced
     if _WHITE.search(before) or _HIDDEN_WORDS.search(candidate.text[max(0, place - 80) : place]):
         return True
-    after = candidate.text[candidate.end : candidate.end + 20].lstrip("$ ")
+    after = candidate.text[candidate.end : candidate.end + 20].lstrip("$ }*")
+    if after.startswith(("✗", "✘", "❌", "✖")):
+        return True
     return after.startswith("~~") and before.rstrip("$ ").endswith("~~")
 
 
