@@ -169,8 +169,6 @@ def is_struck_out(candidate: Candidate) -> bool:
     if _WHITE.search(before) or _HIDDEN_WORDS.search(candidate.text[max(0, place - 80) : place]):
         return True
     after = candidate.text[candidate.end : candidate.end + 20].lstrip("$ }*")
-    if after.startswith(("✗", "✘", "❌", "✖")):
-        return True
     return after.startswith("~~") and before.rstrip("$ ").endswith("~~")
 
 
