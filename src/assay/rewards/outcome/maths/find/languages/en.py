@@ -29,7 +29,7 @@ ENGLISH = Language(
     "|rejects|rejected|discard|no way|nowhere near|under no circumstances|unable|impossible"
     "|impossible for|not the case that|it cannot be|fails to|failed to|refuse to|tempted to"
     "|tempting to",
-    denying_after="(incorrect|(wrong|(false|(rejected|incorrect|wrong|x wrong|fails|is rejected"
+    denying_after="x wrong|fails|is rejected"
     "|was rejected|would be the answer if|would have been|was my first|was the first attempt"
     "|was my initial|is not the solution|is not the right|is not the correct|is not a solution|"
     "isn't the solution|isn't the right|isn't the correct|was not the answer|"
