@@ -74,6 +74,8 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
         written="cos", real=decimals.cosine, complex=complexes.cosine,
         inverse="arccos", domain="angles",
     ),
+    # Read as a sum of the two.
+    "cis": FunctionRow(written="cis", domain="angles"),
     "tan": FunctionRow(
         written=r"tan \tg", real=decimals.tangent, complex=complexes.tangent,
         inverse="arctan", domain="angles",

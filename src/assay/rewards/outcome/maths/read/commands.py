@@ -136,7 +136,8 @@ def _read_decorated(cursor: Cursor, name: str) -> Node:
         part = _read_part(cursor)
         if part and inner == "R":
             return _PARTS_OF_LINE[part]
-        return Symbol(f"mathbb:{inner}{part}")
+        if part or inner != "Z" or cursor.token.text != "_":
+            return Symbol(f"mathbb:{inner}{part}")
     if cursor.token.kind == "op" and cursor.token.text == "_":
         return read_subscript(cursor, f"{name}:{inner}")
     return Symbol(f"{name}:{inner}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from assay.rewards.outcome.maths.compute.notations import AROUND, FUNCTIONS, INDEXED
 from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
+    Add,
     Call,
     Constant,
     Expr,
+    Mul,
     Number,
     Power,
     Symbol,
@@ -45,8 +47,15 @@ def read_function(cursor: Cursor) -> Expr:
         if name != "log":
             raise UnreadableAnswer(f"a subscript of {name}")
         arguments = (*arguments, base)
-    call = Call(name, arguments)
+    call = _call(name, arguments)
     return call if power is None else Power(call, power)
+
+
+def _call(name: str, arguments: tuple[Expr, ...]) -> Expr:
+    """The function, or what it abbreviates: cis is the cosine and i times the sine."""
+    if name != "cis":
+        return Call(name, arguments)
+    return Add((Call("cos", arguments), Mul((Constant("i"), Call("sin", arguments)))))
 
 
 def _read_base(cursor: Cursor) -> Expr:
