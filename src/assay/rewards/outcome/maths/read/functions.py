@@ -5,11 +5,9 @@ from __future__ import annotations
 from assay.rewards.outcome.maths.compute.notations import AROUND, FUNCTIONS, INDEXED
 from assay.rewards.outcome.maths.limits import UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
-    Add,
     Call,
     Constant,
     Expr,
-    Mul,
     Number,
     Power,
     Symbol,
@@ -47,15 +45,32 @@ def read_function(cursor: Cursor) -> Expr:
         if name != "log":
             raise UnreadableAnswer(f"a subscript of {name}")
         arguments = (*arguments, base)
-    call = _call(name, arguments)
+    call = Call(name, arguments)
     return call if power is None else Power(call, power)
 
 
-def _call(name: str, arguments: tuple[Expr, ...]) -> Expr:
-    """The function, or what it abbreviates: cis is the cosine and i times the sine."""
-    if name != "cis":
-        return Call(name, arguments)
-    return Add((Call("cos", arguments), Mul((Constant("i"), Call("sin", arguments)))))
+def read_operator(cursor: Cursor) -> Expr:
+    """A function that is only a name, with its index and its argument, as in `Li_2(x)`."""
+    name = cursor.take().text
+    cursor.enter()
+    if cursor.accept("op", "_"):
+        name = f"{name}_{_spelling(_read_base(cursor))}"
+    if cursor.token.kind == "open" and cursor.token.text in ("(", "{", "["):
+        arguments = _read_function_arguments(cursor)
+    elif cursor.token.kind in ("name", "constant", "number", "command"):
+        arguments = (read_argument(cursor),)
+    else:
+        arguments = ()
+    cursor.leave()
+    return Call(name, arguments, opaque=True) if arguments else Symbol(name)
+
+
+def _spelling(index: Expr) -> str:
+    match index:
+        case Number(value) | Symbol(value) | Constant(value):
+            return str(value)
+        case _:
+            return repr(index)
 
 
 def _read_base(cursor: Cursor) -> Expr:

@@ -25,6 +25,9 @@ _FACTOR: Final = re.compile(
     r"\s*([+-])\s*((?:\d+(?:\.\d+)?|\\frac\{\w+\}\{\w+\}|\\[a-z]{2,10}(?![a-z])|[A-Za-z]|\\,|\s)*)"
     r"(?:\\cdot\b|\*)?"
 )
+_SLASHED_DERIVATIVE: Final = re.compile(
+    r"(?<![A-Za-z\\])d([A-Za-z]|\^(\d)[a-z])?\s*/\s*d([a-z](?:\^\d)?)(?![A-Za-z])"
+)
 _LETTER: Final = re.compile(r"[A-Za-z]")
 _MOST_VECTORS: Final = 4
 
@@ -72,6 +75,13 @@ def spell_line(text: str) -> str:
     if not letters or at != len(body):
         return text
     return f"{name}{equals}({', '.join(' '.join(parts) for parts in components)})"
+
+
+def spell_derivative(text: str) -> str:
+    """`dy/dx` as a fraction."""
+    return _SLASHED_DERIVATIVE.sub(
+        lambda match: rf"\frac{{d{match[1] or ''}}}{{d{match[3]}}}", text
+    )
 
 
 def _term(sign: str, factor: str, part: str) -> str:
