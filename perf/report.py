@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,14 @@ def improved(chances: Floats) -> Floats:
     return np.where(flaky, np.minimum(chances + 0.3, 1.0), chances)
 
 
+def broken(chances: Floats) -> Floats:
+    """The same agent, which no longer passes up to three of the tasks that it was sure of."""
+    sure = np.flatnonzero(chances == 1)[:3]
+    worse = chances.copy()
+    worse[sure] = 0.0
+    return worse
+
+
 def run(chances: Floats, repeats: int, dice: np.random.Generator, *, partial: bool) -> Floats:
     """The rewards of one run, a row for each task; with `partial`, what fails may earn some."""
     passes = dice.random((chances.size, repeats)) < chances[:, None]
@@ -74,13 +83,18 @@ class Rates:
     """The gate `task-drop`: tasks that fell far outnumber those that rose as far."""
 
 
-def rates(n: int, repeats: int, simulations: int, *, change: bool, partial: bool = False) -> Rates:
-    dice = np.random.default_rng([n, repeats, change])
+Change: TypeAlias = Callable[[Floats], Floats] | None
+
+
+def rates(
+    n: int, repeats: int, simulations: int, *, change: Change, partial: bool = False
+) -> Rates:
+    dice = np.random.default_rng([n, repeats, change is not None])
     calls = np.zeros(5)
     for _ in range(simulations):
         chances = agent(n, dice)
         before = run(chances, repeats, dice, partial=partial)
-        after = run(improved(chances) if change else chances, repeats, dice, partial=partial)
+        after = run(change(chances) if change else chances, repeats, dice, partial=partial)
         moved = (after.mean(axis=1) - before.mean(axis=1)).tolist()
         mean = float(np.mean(moved))
         p = sign_flip(moved).p
@@ -121,13 +135,18 @@ def show_rates(simulations: int) -> bool:
     print(f"called a difference, of {simulations} simulated pairs")
     heads = ("|mean| > 0.05", "bootstrap", "verdict", "regression", "task-drop")
     print(f"{'':32}" + "".join(f"{head:>14}" for head in heads))
-    kinds = ((False, False, "A/A"), (False, True, "A/A, partial credit"))
-    for change, partial, title in (*kinds, (True, False, "+0.30 on flaky tasks")):
+    kinds: list[tuple[Change, bool, str]] = [
+        (None, False, "A/A"),
+        (None, True, "A/A, partial credit"),
+        (improved, False, "+0.30 on flaky tasks"),
+        (broken, False, "3 sure tasks fail"),
+    ]
+    for change, partial, title in kinds:
         for n, repeats in (*((n, 1) for n in SIZES), (33, 3), (100, 3), (33, 5)):
             row = rates(n, repeats, simulations, change=change, partial=partial)
             shares = (row.naive, row.bootstrap, row.verdict, row.regression, row.task_drop)
             print(f"{title:24}{n:4} x{repeats} " + "".join(f"{share:14.1%}" for share in shares))
-            if not change:
+            if change is None:
                 fine &= row.verdict <= _bound(2 * ALPHA if partial else ALPHA, simulations)
                 fine &= row.regression <= _bound(ALPHA, simulations)
                 fine &= row.task_drop <= _bound(DROP_ALPHA, simulations)

@@ -25,6 +25,8 @@ from assay.report.statistics import EXACT_PAIRS
 from assay.report.task_changes import DROP
 
 SHOWN = 30
+DIFF_LINES = 12
+"""Of the agent's code that are shown unasked."""
 STYLE = {"improved": "bold green", "regressed": "bold red", "mixed": "bold red"}
 GATE = 3
 REFUSED = 2
@@ -60,6 +62,7 @@ REFUSED = 2
     "--pass-at", type=float, default=PERFECT, show_default=True, help="From here a task passes."
 )
 @click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
+@click.option("--diff", "show_diff", is_flag=True, help="The agent's code in full, as it differs.")
 @runs_option
 @json_option
 @click.pass_context
@@ -73,6 +76,7 @@ def command(
     force: bool,
     pass_at: float,
     show_all: bool,
+    show_diff: bool,
     runs_dir: Path,
     as_json: bool,
 ) -> None:
@@ -106,7 +110,7 @@ def command(
         for i, comparison in enumerate(comparisons):
             if i:
                 console.print()
-            _show(console, comparison, show_all=show_all)
+            _show(console, comparison, show_all=show_all, show_diff=show_diff)
     context.exit(_exit_code(comparisons, fail_on))
 
 
@@ -122,7 +126,7 @@ def _exit_code(comparisons: Sequence[Comparison], fail_on: Sequence[str]) -> int
     return REFUSED if "not comparable" in verdicts else 0
 
 
-def _show(console: Console, comparison: Comparison, *, show_all: bool) -> None:
+def _show(console: Console, comparison: Comparison, *, show_all: bool, show_diff: bool) -> None:
     console.print(Text(f"{comparison.base} → {comparison.cand}", style="bold"), soft_wrap=True)
     verdict = Text(comparison.verdict, style=STYLE.get(comparison.verdict, "bold yellow"))
     because = comparison.because.replace(f"{comparison.verdict}: ", "", 1)
@@ -131,6 +135,7 @@ def _show(console: Console, comparison: Comparison, *, show_all: bool) -> None:
         console.print("--force compares the tasks that both have, and labels the result")
     for change in comparison.changes:
         console.print(Text(f"  changed  {plain(change, 160)}", style="dim"), soft_wrap=True)
+    _code(console, comparison, whole=show_diff)
     if comparison.reward is not None:
         console.print()
         _statistics(console, comparison)
@@ -138,6 +143,22 @@ def _show(console: Console, comparison: Comparison, *, show_all: bool) -> None:
         _costs(console, comparison)
     for note in comparison.notes:
         console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
+
+
+def _code(console: Console, comparison: Comparison, *, whole: bool) -> None:
+    """The files of the agent that differ, and how; the beginning, or all of it."""
+    code = comparison.code
+    for file in code.files:
+        line = f"  code     {plain(file.path, 100)}: +{file.added} -{file.removed} lines"
+        console.print(Text(line, style="dim"), soft_wrap=True)
+    lines = [line for file in code.files for line in file.diff.split("\n")]
+    for line in lines if whole else lines[:DIFF_LINES]:
+        colour = {"+": "green", "-": "red"}.get(line[:1], "dim")
+        console.print(Text(f"           {plain(line, 160)}", style=colour), soft_wrap=True)
+    if len(lines) > DIFF_LINES and not whole:
+        console.print(f"           … and {len(lines) - DIFF_LINES} more lines; --diff shows them")
+    for note in code.notes:
+        console.print(Text(f"  code     {plain(note, 200)}", style="dim"), soft_wrap=True)
 
 
 def _statistics(console: Console, comparison: Comparison) -> None:

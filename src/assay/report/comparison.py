@@ -7,7 +7,7 @@ independent of each other. Only tasks that were scored in both runs are paired.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import copysign, sqrt
 from pathlib import Path
 from statistics import variance
@@ -18,6 +18,7 @@ from assay.ledger.failures import zeros_replaced
 from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
+from assay.report.agent_changes import CodeChanges, code_changes
 from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, read_attempts, rewards_of
 from assay.report.comparability import changes, labels, obstacles
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
@@ -103,6 +104,8 @@ class Comparison:
     """What the comparison is one of, such as of two models."""
     changes: tuple[str, ...] = ()
     """Other differences of configuration: what was tried."""
+    code: CodeChanges = field(default_factory=CodeChanges)
+    """What differs in the agent's code, as far as the runs kept it."""
     n: int = 0
     """Tasks scored in both runs."""
     only_base: int = 0
@@ -234,6 +237,7 @@ def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Compa
         obstacles=hindrances,
         labels=labels(base.manifest, cand.manifest),
         changes=changes(base.manifest, cand.manifest),
+        code=CodeChanges() if settings.known_flaky is None else code_changes(base, cand),
         pass_at=settings.pass_at,
         notes=_notes(base, cand),
     )

@@ -20,6 +20,7 @@ from assay.ledger.provenance import (
     new_run_id,
     repository_state,
     task_set_hash,
+    uncommitted_changes,
     utc_now,
 )
 from assay.ledger.run import Run
@@ -43,7 +44,7 @@ PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "h
 """Their versions can change what an agent sees or what a reward says."""
 RUNNING = (
     "workers", "engine", "address", "resume", "retry_errors", "stop_after_errors", "runs_dir",
-    "repository", "progress",
+    "repository", "keep_diff", "progress",
 )  # fmt: skip
 """Arguments of a run that say how and where it is run, not what."""
 ANY_ADDRESS = "http://127.0.0.1"
@@ -71,6 +72,7 @@ def run(
     stop_after_errors: int | None = None,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
+    keep_diff: bool = True,
     progress: Callable[[RunProgress], None] = no_progress,
 ) -> Run:
     """The finished run, every attempt of which is in `runs_dir`.
@@ -87,7 +89,8 @@ def run(
     `settings` are the agent's options; with the name of a section before them (`limits.steps`,
     `tasks.seed`) those of the benchmark. `focus` says what the run is meant to show, and `expect`
     which tasks' rewards will go `up` or `down`: both are recorded before anything runs.
-    `repository` is the agent's, whose commit the manifest names.
+    `repository` is the agent's, whose commit the manifest names; what is not committed there is
+    kept with the run, bounded and without secrets, unless `keep_diff` is false.
 
     With `engine="ray"` the episodes are played by so many actors of a Ray cluster: the one at
     `address`, or one that is started on this machine.
@@ -121,6 +124,7 @@ def run(
         retry_errors=retry_errors,
         runs_dir=runs_dir,
         repository=repository,
+        keep_diff=keep_diff,
         elsewhere=engine != "local",
     ) as started:
         return started.finish(progress, executor, stop_after_errors=stop_after_errors)
@@ -235,6 +239,7 @@ def start(
     retry_errors: str | Sequence[str] | bool = False,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
+    keep_diff: bool = True,
     elsewhere: bool = False,
 ) -> StartedRun:
     """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet.
@@ -260,6 +265,8 @@ def start(
             _complete(_check_environment(plan))
         manifest = _manifest(plan, code, request.focus or "")
         writer = RunWriter.create(folder, manifest, secrets=secrets)
+        if keep_diff and code.dirty:
+            writer.keep_agent_diff(uncommitted_changes(repository, exclude=[folder]))
         return StartedRun(plan, writer, workers, {})
     moved = relocation(plan, earlier.manifest)
     notes = _other_code(earlier.manifest, code) | ({"resumed_with": moved} if moved else {})
