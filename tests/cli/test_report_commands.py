@@ -129,6 +129,7 @@ def test_three_tasks_that_fall_in_single_runs_can_close_the_gate(
     assert main([*command, "--fail-on", "task-drop"]) == 3
     out = capsys.readouterr().out
     assert "3 fell, 0 rose, p = 0.125: task-drop" in out
+    assert "; 3 tasks fell by 0.5 or more, none rose: task.0, task.1, task.2; with 20 tasks" in out
     assert "100% → 85%" in out
     assert "more tasks, or at least" in out
     assert main([*command, "--fail-on", "task-drop", "--drop", "0.9"]) == 0

@@ -128,12 +128,13 @@ def test_what_is_kept_holds_no_secret(project: Path, monkeypatch: pytest.MonkeyP
 def test_what_is_kept_is_bounded(project: Path) -> None:
     (project / "data.txt").write_text("x" * 60 + "\n")
     (project / "large.txt").write_text("a line of data\n" * 20_000)
-    (project / "binary.bin").write_bytes(b"\0\1\2")
+    (project / "binary.md").write_bytes(b"\0\1\2")
+    (project / "results.json").write_text("{}")
     (project / "mine.py").write_bytes(b"\xff\xfe no text")
     text = uncommitted_changes(project, most_bytes=400)
     assert len(text) < 1_000
     assert "+" + "x" * 60 in text
-    for name in ("large.txt", "binary.bin"):
+    for name in ("large.txt", "binary.md", "results.json"):
         assert f"# left out: {name!r}" in text
     for i in range(80):
         (project / f"many{i}.py").write_text("x = 1\n")

@@ -23,7 +23,7 @@ from assay.cli.terminal import (
 from assay.ledger.layout import archive, find_run
 from assay.report.timeline import HistoryRow, RunHistory, history
 
-WIDE = 120
+WIDE = 140
 """Columns of a terminal that the whole table fits in."""
 
 
@@ -104,7 +104,7 @@ def _table(rows: Sequence[HistoryRow]) -> Table:
         Column("run", no_wrap=True),
         Column("commit", no_wrap=True),
         Column("focus", overflow="fold"),
-        *(f">{name}" for name in numbers),
+        *(Column(name, justify="right", no_wrap=True) for name in numbers),
         "verdict",
     )
     for row in rows:
@@ -127,17 +127,17 @@ def _table(rows: Sequence[HistoryRow]) -> Table:
 
 def _list(rows: Sequence[HistoryRow]) -> Group:
     """What is needed of each run on a line, and the rest under it."""
-    numbers = ("n", "mean", "95 %", "pass", "change")
+    numbers = ("n", "mean", "95 %", "change")
     columns = (Column(name, justify="right", no_wrap=True) for name in numbers)
     table = table_of(Column("run", no_wrap=True), *columns, "verdict")
     for row in rows:
-        interval = interval_text(row.interval) or "—"
-        number = (str(row.n), _mean(row), interval, _share(row.pass_rate))
+        number = (str(row.n), _mean(row), interval_text(row.interval) or "—")
         table.add_row(_name(row), *number, *_change(row))
     below = []
     for row in rows:
         below.append(Text(f"{row.run_id}  {plain(row.focus, 200) or 'no focus given'}"))
-        extremes = f"best {reward_text(row.best)}, worst {reward_text(row.worst)}"
+        passed = f"pass rate {_share(row.pass_rate)}, "
+        extremes = f"{passed}best {reward_text(row.best)}, worst {reward_text(row.worst)}"
         ended = f"answered {_count(row.answered, row)}, errors {_count(row.errors, row)}"
         commit = f", commit {plain(row.commit, 10)}" if row.commit else ""
         below.append(Text(f"  {extremes}, {ended}{commit}", style="dim"))

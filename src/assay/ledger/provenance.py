@@ -26,6 +26,11 @@ DIFF_BYTES = 256 * 1024
 """Of uncommitted changes that a run keeps."""
 DIFF_FILE_BYTES = 128 * 1024
 DIFF_FILES = 50
+CODE = frozenset(
+    ".py .ipynb .js .mjs .cjs .jsx .ts .tsx .go .rs .java .kt .rb .php .c .h .cc .cpp .cs .sh "
+    ".bash .toml .yaml .yml .ini .cfg .md .txt .rst .j2 .jinja .jinja2 .prompt .tmpl .sql".split()
+)
+"""Endings of files that are kept although git does not know them: code, settings, prompts."""
 UNKNOWN = "unknown"
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -119,7 +124,8 @@ def uncommitted_changes(
 
     Every file of it stands there whole, so that two such diffs can be compared. Files that git
     does not know are additions. Secrets are replaced. What is too large, no text, or named like a
-    secret is left out and named, and so is what does not fit into `most_bytes`.
+    secret is left out and named, and so are data that git does not know, and what does not fit into
+    `most_bytes`.
     """
     try:
         root = _Git(
@@ -178,7 +184,9 @@ class _Diff:
 
     def _untracked(self, name: str, base: str) -> str | None:  # noqa: ARG002 - as the other one
         path = self.git.folder / name
-        if _is_private(name) or path.is_symlink() or not path.is_file() or not _is_small(path):
+        if path.suffix.lower() not in CODE or _is_private(name) or not _is_small(path):
+            return None
+        if path.is_symlink() or not path.is_file():
             return None
         try:
             lines = path.read_text(encoding="utf-8").split("\n")

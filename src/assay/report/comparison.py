@@ -363,6 +363,8 @@ def _no_difference(draft: Comparison, family: int) -> str:
 def _lead(draft: Comparison) -> str:
     """What would have been seen, and what it takes to see more."""
     parts = []
+    if draft.drops is not None and draft.drops.alarm:
+        parts.append(draft.drops.sentence)
     if draft.detectable is not None and statistics.best_p(draft.n) <= ALPHA:
         parts.append(
             f"with {draft.n} tasks a change below {draft.detectable:.2f} is likely to hide"
@@ -396,10 +398,11 @@ def _sample_size(
     else:
         # If the change is the same for every task, all of the spread is chance.
         within, steady = total, 0.0
+    repeats = statistics.needed_repeats(sqrt(steady), sqrt(within), len(pairs), change)
     return SampleSize(
         change=change,
         tasks=max(statistics.needed_pairs(sqrt(total), change), FEWEST_PAIRS),
-        repeats=statistics.needed_repeats(sqrt(steady), sqrt(within), len(pairs), change),
+        repeats=repeats if len(pairs) >= FEWEST_PAIRS else None,
         at_least=not repeated,
         n=len(pairs),
     )
