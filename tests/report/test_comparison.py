@@ -35,11 +35,11 @@ def test_three_tasks_allow_no_verdict(tmp_path: Path) -> None:
     found = compared(tmp_path, tasks(3, 0.0), tasks(3, 1.0))
     assert found.verdict == "no verdict possible"
     assert found.because == "no verdict possible: n=3, the best possible p is 0.25"
+    assert found.p == 0.25
     found = compared(tmp_path / "b", tasks(3, 0.0), {**tasks(2, 0.0), "task.2": 1.0})
     assert found.because.endswith(
         "about 1,044 more tasks (repeats of these are not enough) would show a change of 0.05"
     )
-    assert found.p == 0.25
 
 
 def test_six_tasks_that_all_rise_are_an_improvement(tmp_path: Path) -> None:
