@@ -98,7 +98,7 @@ class BrowserEnvironment:
         self._steps = 0
         self._url = ""
         self._targets: dict[str, ActionTarget] = {}
-        self._asked: dict[str, str] = {}
+        self._questions: dict[str, str] = {}
         self._scroll = 0
         self._dead = ""
         self._closed = False
@@ -148,7 +148,7 @@ class BrowserEnvironment:
         self._allowed = policy
         self._context, self._launch = tab.context, self._browser.launches
         self._task, self._steps, self._targets = task, 0, {}
-        self._asked, self._scroll = {}, 0
+        self._questions, self._scroll = {}, 0
         await self._watch(tab)
         observation = await self._act(ActionCall("goto", (start,)))
         if observation.outcome is not None and observation.outcome.error == "nav_error":
@@ -209,7 +209,7 @@ class BrowserEnvironment:
             requested = words if call.name == "goto" else page.search_address(words)
         return await self._observe(outcome, message, requested=requested, call=call)
 
-    async def _kept(self, call: ActionCall, outcome: ToolOutcome) -> bool | None:
+    async def _holds_value(self, call: ActionCall, outcome: ToolOutcome) -> bool | None:
         """Whether the field of a fill holds what was put in; `None` where that cannot be asked."""
         if call.name != "fill" or not outcome.ok:
             return None
@@ -218,7 +218,7 @@ class BrowserEnvironment:
         return None
 
     def _events(
-        self, call: ActionCall, snapshot: PageSnapshot, scroll: int, kept: bool | None
+        self, call: ActionCall, snapshot: PageSnapshot, scroll: int, holds: bool | None
     ) -> StepEvents:
         """What the browser reported of the call; a fill is about its own field alone."""
         page = self._tab()
@@ -234,7 +234,7 @@ class BrowserEnvironment:
             failed_reads=own.failed_reads,
             pending=own.pending,
             rejected=len(refused),
-            kept=kept,
+            kept=holds,
             downloads=happened["downloads"],
             tabs=happened["tabs"],
             dialogs=happened["dialogs"],
@@ -252,7 +252,7 @@ class BrowserEnvironment:
             arguments["0"] = list(target)
         key = call.arguments[0] if call.name == "press" else ""
         role, name = (target.role, target.name) if target is not None else ("", "")
-        dialog = self._asked.get(call.arguments[0], "") if call.arguments else ""
+        dialog = self._questions.get(call.arguments[0], "") if call.arguments else ""
         effect = effect_of(call.name, role=role, name=name, key=key, dialog=dialog)
         return ToolOutcome(
             tool=call.name,
@@ -307,7 +307,7 @@ class BrowserEnvironment:
         call: ActionCall | None = None,
     ) -> Observation:
         try:
-            kept = None if call is None else await self._kept(call, outcome)
+            holds = None if call is None else await self._holds_value(call, outcome)
             snapshot = await self._snapshot()
             picture = await self._tab().screenshot() if self.screenshots else None
             shot = await self._hash_picture()
@@ -322,7 +322,7 @@ class BrowserEnvironment:
             message = f"{message}\nerror: the page cannot be read: {_line(str(error))}"
             return Observation(message.strip(), outcome=outcome)
         traffic = self._tab().traffic
-        events = None if call is None else self._events(call, snapshot, self._scroll, kept)
+        events = None if call is None else self._events(call, snapshot, self._scroll, holds)
         self._tab().requests.rest()
         self._remember(snapshot)
         facts = snapshot.facts(traffic, step=self._steps, shot=shot)
@@ -378,7 +378,7 @@ class BrowserEnvironment:
     def _remember(self, snapshot: PageSnapshot) -> None:
         self._url = snapshot.url
         self._scroll = snapshot.scroll[0]
-        self._asked = {str(ref): text for ref, text in snapshot.asked.items()}
+        self._questions = {str(ref): text for ref, text in snapshot.asked.items()}
         count: dict[tuple[str, str], int] = {}
         for number, role, name in snapshot.refs:
             nth = count.get((role, name), 0)
