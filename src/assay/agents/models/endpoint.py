@@ -6,9 +6,10 @@ import asyncio
 import json
 import os
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
@@ -37,6 +38,11 @@ TOO_LONG = (
     b"context window", b"exceeds the available context size", b"request_too_large",
 )  # fmt: skip
 """What servers say of a conversation that is longer than the model takes."""
+TEMPORARY = (
+    "overloaded", "rate_limit", "rate limit", "too many requests", "server_error", "api_error",
+    "internal", "timeout", "timed out", "unavailable", "try again",
+)  # fmt: skip
+"""What an error in the body of a response with status 200 says of itself when it may pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,8 @@ class Endpoint:
         content = await self.post(body, timeout_s=timeout_s)
         try:
             return read(content)
+        except PromptTooLong as error:
+            raise PromptTooLong(self._public(str(error))) from None
         except ModelError as error:
             self.fail(str(error), fatal=error.fatal)
 
@@ -251,6 +259,11 @@ def cut_off(content: bytes) -> ModelError:
     if any(True for _ in server_events(content)):
         problem = f"the stream stops in the middle of a reply: {excerpt(content)}"
         return ModelError(problem, fatal=False)
+    # An error may come as a plain response, though a stream was asked for.
+    with suppress(ValueError):
+        value = orjson.loads(content)
+        if isinstance(value, dict) and value.get("error"):
+            raise reported_error(value["error"], "the response")
     return ModelError(f"the response is no stream of events: {excerpt(content)}")
 
 
@@ -263,9 +276,26 @@ def read_object(content: str | bytes, what: str, *, fatal: bool = True) -> dict[
     if not isinstance(value, dict):
         raise ModelError(f"{what} is not a JSON object: {excerpt(content)}", fatal=fatal)
     if value.get("error"):
-        problem = f"{what} reports an error: {excerpt(str(value['error']))}"
-        raise ModelError(problem, fatal=fatal)
+        raise reported_error(value["error"], what)
     return value
+
+
+def reported_error(error: object, what: str) -> ModelError | PromptTooLong:
+    """The error that a response with status 200 holds, whole or as an event of its stream.
+
+    It is fatal unless it says of itself that it may pass.
+    """
+    text = str(error)
+    problem = f"{what} reports an error: {excerpt(text)}"
+    body = text[:4096].lower()
+    if any(mark.decode() in body for mark in TOO_LONG):
+        return PromptTooLong(problem)
+    if any(mark.decode() in body for mark in NO_QUOTA):
+        return ModelError(problem)
+    codes = [error.get(name) for name in ("code", "status")] if isinstance(error, dict) else []
+    numbers = [int(str(code)) for code in codes if re.fullmatch(r"[0-9]{3}", str(code))]
+    may_pass = any(map(_is_temporary, numbers)) or any(mark in body for mark in TEMPORARY)
+    return ModelError(problem, fatal=not may_pass)
 
 
 def excerpt(content: str | bytes) -> str:
@@ -274,6 +304,22 @@ def excerpt(content: str | bytes) -> str:
     text = head if isinstance(head, str) else head.decode("utf-8", "replace")
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1] + "…"
+
+
+def string_in(record: object, name: str) -> str:
+    """A text that a record holds under a name; empty for anything else."""
+    value = record.get(name) if isinstance(record, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def as_json_text(value: object) -> str:
+    """Arguments as JSON text, which they are already in most replies."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return ""
 
 
 def token_count(record: object, name: str) -> int:
