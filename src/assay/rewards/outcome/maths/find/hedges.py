@@ -61,7 +61,11 @@ _LABELLED = re.compile(
     r"stderr|result of the tool)\s*[:：]",
     re.IGNORECASE,
 )
-_SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!]")
+_SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!→⇒➜]")
+_ARROW = re.compile(r"[\s$}]*(?:→|⇒|➜|->|=>|\\to\b|\\rightarrow\b)[\s$]*[-+−]?\d")
+_CLAUSE_MARKS = ".!?…。！？؟;；—–-,，、،:：\n"
+_SPACES = re.compile(r"[\s$]+")
+_ANY_VALUE = re.compile(r"\d|\\(?:frac|sqrt|pi)\b|\boption [a-h]\b|(?<!\w)\(?[b-h]\)?(?!\w)")
 _CODE = re.compile(
     r"\b(?:import \w+|def \w+\(|print\s*\(|sys\.\w+|return \w|console\.log|Traceback|"
     r"(?:Syntax|Type|Value|Name|Runtime|Index|Key|ZeroDivision)Error|assert |File \"|exit code)"
@@ -326,6 +330,35 @@ def is_retracted(candidate: Candidate) -> bool:
     )
 
 
+def is_corrected(candidate: Candidate) -> bool:
+    """Whether a later clause, after a word such as "actually", gives another value."""
+    if _ARROW.match(candidate.text, candidate.end) is not None:
+        return True
+    span = _SPACES.sub("", fold(candidate.span[:_WINDOW]).strip(" $*_."))
+    for part in candidate.later:
+        for book in candidate.books:
+            for word in book.pattern("correcting").finditer(part):
+                if _starts_clause(part, word.start()) and _is_other_value(
+                    part[word.end() : word.end() + _BESIDE], span
+                ):
+                    return True
+    return False
+
+
+def _starts_clause(folded: str, at: int) -> bool:
+    """Whether nothing, or a mark that ends a clause, stands before a place in a text."""
+    before = folded[:at].rstrip(" $*_\"'”’»」)]}\\(")
+    return not before or before[-1] in _CLAUSE_MARKS
+
+
+def _is_other_value(rest: str, span: str) -> bool:
+    """Whether what follows a word of correction has a value, and not the candidate's own."""
+    if _ANY_VALUE.search(rest) is None:
+        return False
+    at = _SPACES.sub("", rest).find(span)
+    return at < 0 or not span
+
+
 def is_given_up(candidate: Candidate) -> bool:
     """Whether the text around an unmarked candidate says that its author has no answer."""
     return candidate.weak and gives_up(candidate.text)
@@ -400,6 +433,7 @@ RULES: tuple[tuple[Callable[[Candidate], bool], str], ...] = (
     (is_example, "{} is an example of the form"),
     (is_one_of_several, "{} is one of several values on offer"),
     (is_retracted, "{} is taken back afterwards"),
+    (is_corrected, "{} is corrected afterwards"),
     (is_given_up, "the response gives up"),
     (is_no_value, "{} is no value"),
     (is_another_value, "words beside {} make another value of it"),

@@ -77,6 +77,9 @@ GERMAN = Language(
     "|bei näherem hinsehen|bei genauerem hinsehen|das ist nicht richtig|das ist nicht korrekt"
     "|er irrt|er irrte|sie irrt|hat sich geirrt|hat sich verrechnet|nicht geprüft"
     "|nicht überprüft|moment, das|moment mal|warte|falsch gerechnet|ist verkehrt|nein, das",
+    correcting="nein|eigentlich|tatsächlich|vielmehr|besser gesagt|moment|halt|ich meine"
+    "|oder besser|genauer|genauer gesagt|sorry|nach erneuter prüfung"
+    "|bei nochmaligem rechnen|korrektur|doch eher|es ist doch",
     giving_up="ich weiß es nicht|ich weiß nicht|weiß ich nicht|ich gebe auf|keine ahnung"
     "|kann ich nicht|ich kann die|ich kann das|ich kann diese|ich habe keine lösung"
     "|habe keine antwort|keine lösung gefunden|keine antwort gefunden|nicht lösen"

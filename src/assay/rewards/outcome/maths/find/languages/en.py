@@ -56,7 +56,8 @@ ENGLISH = Language(
     "|not unlikely|check whether|verify whether|determine whether|doubtless|not wrong"
     "|not surprisingly|no less than|no more than|no fewer than|i don't know if you"
     "|i do not know if you|don't know how|don't know why|decide whether|see whether|not just",
-    possible="suppose|assume|let us suppose|let us assume|if only|imagine|pretend|might think"
+    possible="let me guess|suppose|assume"
+    "|let us suppose|let us assume|if only|imagine|pretend|might think"
     "|may think|could think|one might think|would think|some think|might say|might guess"
     "|might answer|might expect|might conclude|say for instance|could be|might be|may be|can be"
     "|maybe|perhaps|possibly|could|might|could also be|might also be|potentially|conceivably"
@@ -110,6 +111,15 @@ ENGLISH = Language(
     "|they were wrong|is mistaken|was mistaken|is not what i get|wait, that is|wait, that's"
     "|wait, it|wait, i|i change my|changed my mind|on reflection|upon reflection|no, that's"
     "|no, it is|no, it's",
+    correcting="actually|wait|wait a minute|hold on|hmm|hm|oh|oh wait|no wait|no,|no.|no:|no;"
+    "|no -|no —|no –|nope|make that|make it|i mean|i meant|or rather"
+    "|correction|let me recompute|let me recalculate|let me redo|let me correct"
+    "|let me fix|sorry|apologies|to be precise|more precisely|but i get|but i got"
+    "|but we get|but i find|but i found|i get instead|it's really|it is really"
+    "|it should be|it should actually be|should be|really it is|fixed|update|edit"
+    "|revised|revised answer|after rechecking|after checking again|checking again"
+    "|on closer inspection|looking again|re-evaluating|upon rechecking|upon review"
+    "|ah|better",
     giving_up="i give up|i have to give up|i must give up|i do not know|i don't know"
     "|i cannot solve|i can't solve|i could not solve|i couldn't solve|cannot determine"
     "|can't determine|could not determine|couldn't determine|i cannot answer|i can't answer"

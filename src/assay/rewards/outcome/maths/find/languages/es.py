@@ -70,6 +70,9 @@ SPANISH = Language(
     "|no, espera|espera, no|pensándolo bien|no es correcto|no es así|calculé mal|sumé mal"
     "|me confundí|no vale|lo anterior es falso|eso es falso|mejor dicho|no la he comprobado"
     "|no lo he comprobado|no está bien|el resultado anterior es",
+    correcting="en realidad|de hecho|no,|no.|no:|perdón|digo|o mejor|mejor dicho|más bien"
+    "|espera|un momento|quiero decir|revisando|tras revisar|rectifico|corrijo"
+    "|es decir, no",
     giving_up="no sé|no lo sé|no puedo resolver|no puedo ayudar|no puedo responder|no puedo dar"
     "|no puedo determinar|no pude|no he podido|no logro|no logré|no encontré|me rindo|ni idea"
     "|no tengo idea|no es posible determinar|no se puede determinar|no conozco la respuesta"

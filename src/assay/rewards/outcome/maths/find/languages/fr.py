@@ -70,6 +70,9 @@ FRENCH = Language(
     "|réflexion faite|à la réflexion|ce n'est pas ça|ce n'est pas correct|ce n'est pas juste"
     "|mal calculé|j'ai mal|je me rétracte|c'était faux|finalement non|ce résultat est faux"
     "|ce résultat est erroné|plutôt",
+    correcting="en fait|en réalité|non,|non.|non:|non :|enfin|ou plutôt|plutôt|pardon|attendez"
+    "|attends|je veux dire|après vérification|en y regardant de plus près"
+    "|correction|je corrige",
     giving_up="je ne sais pas|je ne peux pas|je ne parviens pas|je n'arrive pas|j'abandonne"
     "|aucune idée|je n'ai pas pu|je n'ai pas trouvé|je n'ai pas réussi|impossible de déterminer"
     "|je ne connais pas|je suis incapable|désolé|je n'ai pas de réponse|je n'ai pas la réponse"

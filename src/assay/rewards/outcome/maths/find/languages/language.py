@@ -69,6 +69,8 @@ class Language:
     examples_after: str = ""
     retracting: str
     """After."""
+    correcting: str = ""
+    """At the start of a later clause that gives another value: actually, I mean."""
     giving_up: str
     """After; for an answer that is not marked as one, anywhere near."""
     asides: str

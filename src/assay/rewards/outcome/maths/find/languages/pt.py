@@ -68,6 +68,8 @@ PORTUGUESE = Language(
     "|foi um erro|é um erro|somei mal|calculei mal|calculei errado|não, espere|espere, não"
     "|espera, não|se enganou|enganou-se|me confundi|isso é falso|não confere|não verifiquei"
     "|aliás, não|melhor dizendo",
+    correcting="na verdade|não,|não.|não:|aliás|ou melhor|quer dizer|digo|melhor|espera|espere"
+    "|um momento|revendo|corrigindo|de fato",
     giving_up="não sei|não consigo|não consegui|não posso|não pude|desisto|não faço ideia"
     "|não tenho ideia|não é possível determinar|não encontrei|não tenho resposta"
     "|não tenho a resposta|sem resposta|sinto muito|não há resposta|não sou capaz"
