@@ -11,7 +11,7 @@ from assay.agents.models.calls import call_timeout_s, model_call
 from assay.agents.models.make import make_model
 from assay.agents.models.protocol import Model, Reply
 from assay.agents.protocol import Action, EpisodeLimits, as_action
-from assay.agents.tool_calls import CUT_OFF, EMPTY, CallQueue, ToolCalls, ToolUse, calls_natively
+from assay.agents.tool_calls import CUT_OFF, EMPTY, CallQueue, ReadyCall, ToolCalls, calls_natively
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter
 from assay.schema.observation import Observation
@@ -122,7 +122,7 @@ class ChatAgent:
         messages = self._transcript.take_new()
         return Action("", gave_up=True, think=_refused(refusals), messages=messages, usage=usage)
 
-    def _use(self, use: ToolUse, usage: Usage, refusals: Sequence[str]) -> Action:
+    def _use(self, use: ReadyCall, usage: Usage, refusals: Sequence[str]) -> Action:
         return Action(
             use.tool.write(use.arguments),
             answer=use.answer,

@@ -40,7 +40,7 @@ def calls_natively(choice: ToolCalls, model: Model) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUse:
+class ReadyCall:
     """A call that can be done."""
 
     tool: ActionTool
@@ -60,10 +60,10 @@ class _Waiting:
 
     record: Message | None
     """Its entry in the conversation; an answer has none, because it is no use of a tool."""
-    use: ToolUse | BadCall
+    use: ReadyCall | BadCall
 
 
-def _no_objection(use: ToolUse) -> str:  # noqa: ARG001 - whatever the call is
+def _no_objection(use: ReadyCall) -> str:  # noqa: ARG001 - whatever the call is
     return ""
 
 
@@ -93,7 +93,7 @@ class CallQueue:
         pairs = zip([*records, None], uses[: end + 1], strict=False)
         self._waiting = deque(_Waiting(record, use) for record, use in pairs)
 
-    def take(self, object_to: Callable[[ToolUse], str] = _no_objection) -> ToolUse | None:
+    def take(self, object_to: Callable[[ReadyCall], str] = _no_objection) -> ReadyCall | None:
         """The next call that can be done, whose result the next observation is.
 
         Those before it are refused. `None` when there is none left. `object_to` gives a reason not
@@ -112,7 +112,7 @@ class CallQueue:
                 return use
         return None
 
-    def _accept(self, record: Message | None, use: ToolUse) -> None:
+    def _accept(self, record: Message | None, use: ReadyCall) -> None:
         if record is not None:
             self._transcript.expect(record)
         elif self._message:
@@ -140,19 +140,19 @@ class CallQueue:
         return "" if self._n_done else "; ".join(reasons)[:REASON_CHARS]
 
 
-def _read_calls(reply: Reply, tools: Mapping[str, ActionTool]) -> list[ToolUse | BadCall]:
-    uses: list[ToolUse | BadCall] = []
+def _read_calls(reply: Reply, tools: Mapping[str, ActionTool]) -> list[ReadyCall | BadCall]:
+    uses: list[ReadyCall | BadCall] = []
     for call in reply.calls:
         arguments = read_tool_call(call.name, call.arguments, tools)
         if isinstance(arguments, BadCall):
             uses.append(arguments)
         else:
-            uses.append(ToolUse(tools[call.name], arguments, reply.text))
+            uses.append(ReadyCall(tools[call.name], arguments, reply.text))
     if reply.cut_off and uses:
         # Its arguments may be half of what the model meant, though they can be read.
         uses[-1] = BadCall(f"{CUT_OFF} in the middle of this call; be briefer")
     return uses
 
 
-def _answers(use: ToolUse | BadCall) -> bool:
-    return isinstance(use, ToolUse) and use.tool is ANSWER
+def _answers(use: ReadyCall | BadCall) -> bool:
+    return isinstance(use, ReadyCall) and use.tool is ANSWER

@@ -14,7 +14,7 @@ from assay.agents.research import page as pages
 from assay.agents.research.actions import ACTIONS, THINK_CHARS, TOOLS, Decision, call_of, read_reply
 from assay.agents.research.options import ResearchOptions
 from assay.agents.research.prompt import messages_for_model, system_prompt, turn_prompt
-from assay.agents.tool_calls import CUT_OFF, CallQueue, ToolUse, calls_natively
+from assay.agents.tool_calls import CUT_OFF, CallQueue, ReadyCall, calls_natively
 from assay.agents.transcript import Transcript
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
@@ -71,7 +71,7 @@ class WebResearchAgent(ResearchOptions):
         if not must_answer and not self._queue and self._is_sparse(observation.text, url):
             return self._wait_or_scroll(observation.text, url)
 
-        def object_to(use: ToolUse) -> str:
+        def object_to(use: ReadyCall) -> str:
             call = _with_absolute_url(call_of(use.tool.name, use.arguments), url)
             return self._objection(call, page, must_answer=must_answer)
 
@@ -194,7 +194,7 @@ class WebResearchAgent(ResearchOptions):
             usage=reply.usage,
         )
 
-    def _use(self, use: ToolUse, url: str, usage: Usage) -> Action:
+    def _use(self, use: ReadyCall, url: str, usage: Usage) -> Action:
         """The action of a native call."""
         self._refusals = 0
         self._last_call = _with_absolute_url(call_of(use.tool.name, use.arguments), url)
