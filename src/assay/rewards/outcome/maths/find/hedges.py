@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from assay.rewards.outcome.maths.find import refusals
 from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, books_for, fold, without
 
 _WINDOW = 400
@@ -61,7 +62,7 @@ _LABELLED = re.compile(
     r"stderr|result of the tool)\s*[:：]",
     re.IGNORECASE,
 )
-_SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!→⇒➜]")
+_SAYS = re.compile(rf"[^\W\d_]|[~?？؟≠!→⇒➜{refusals.MARKS}]")
 _ARROW = re.compile(r"[\s$}]*(?:→|⇒|➜|->|=>|\\to\b|\\rightarrow\b)[\s$]*[-+−]?\d")
 _CLAUSE_MARKS = ".!?…。！？؟;；—–-,，、،:：\n"
 _SPACES = re.compile(r"[\s$]+")
@@ -173,7 +174,7 @@ def is_denied(candidate: Candidate) -> bool:
     """Whether the words beside the candidate say that it is not the answer."""
     if _NOT_EQUAL.search(candidate.text[max(0, candidate.start - 40) : candidate.start]):
         return True
-    if candidate.stands_beside("denying"):
+    if candidate.stands_beside("denying") or _is_marked_wrong(candidate):
         return True
     for book in candidate.books:
         pattern = book.pattern("denying_after")
@@ -182,6 +183,12 @@ def is_denied(candidate: Candidate) -> bool:
         if (pattern.search(head) if grows else pattern.match(candidate.after)) is not None:
             return True
     return False
+
+
+def _is_marked_wrong(candidate: Candidate) -> bool:
+    before = candidate.text[max(0, candidate.start - 20) : candidate.start]
+    after = candidate.text[candidate.end : candidate.end + _WINDOW]
+    return refusals.is_marked_wrong(before, after, candidate.span)
 
 
 def is_doubted(candidate: Candidate) -> bool:
@@ -330,6 +337,23 @@ def is_retracted(candidate: Candidate) -> bool:
     )
 
 
+def fails_check(candidate: Candidate) -> bool:
+    """Whether the text after the candidate says that it fails a check."""
+    return refusals.fails_check(candidate.later, candidate.span, candidate.books)
+
+
+def is_one_case(candidate: Candidate) -> bool:
+    """Whether the candidate is the answer to one of several cases, of which none is chosen."""
+    # Boxes in a row are one candidate: a list, or a correction of which the last one counts.
+    last = candidate.text.rfind("\\boxed", candidate.start, candidate.end)
+    start = max(candidate.start, last)
+    if start > candidate.start and candidate.span not in candidate.text[start : candidate.end]:
+        return False
+    before = candidate.text[max(0, start - _WINDOW) : start]
+    after = candidate.text[candidate.end : candidate.end + _WINDOW]
+    return refusals.is_one_case(before, after, candidate.span, candidate.books)
+
+
 def is_corrected(candidate: Candidate) -> bool:
     """Whether a later clause, after a word such as "actually", gives another value."""
     if _ARROW.match(candidate.text, candidate.end) is not None:
@@ -432,7 +456,9 @@ RULES: tuple[tuple[Callable[[Candidate], bool], str], ...] = (
     (is_quoted, "{} is quoted, not said"),
     (is_example, "{} is an example of the form"),
     (is_one_of_several, "{} is one of several values on offer"),
+    (is_one_case, "{} is the answer to one of several cases"),
     (is_retracted, "{} is taken back afterwards"),
+    (fails_check, "{} fails a check afterwards"),
     (is_corrected, "{} is corrected afterwards"),
     (is_given_up, "the response gives up"),
     (is_no_value, "{} is no value"),
