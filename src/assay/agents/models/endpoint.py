@@ -8,15 +8,18 @@ import os
 import random
 import re
 import time
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.agents.models.connections import Connections, connections_of_the_run
+from assay.agents.models.http1 import RequestFailed, Response
 from assay.errors import BadParameter, ModelError, PromptTooLong
 from assay.resources.backoff import Backoff, retry_after_s
 from assay.schema.secrets import SecretMask, secret_values
@@ -56,15 +59,6 @@ class RetryPolicy:
     rng: random.Random = field(default_factory=random.Random)
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What a server answered, without the key."""
-
-    status: int
-    headers: httpx.Headers
-    content: bytes
-
-
 class _Problem(NamedTuple):
     """Why a request has no reply, where the next one may have."""
 
@@ -86,13 +80,20 @@ class Endpoint:
         retry: RetryPolicy | None = None,
     ) -> None:
         try:
-            self._url = httpx.URL(url)
+            self._url = _parse_url(url)
         except httpx.InvalidURL as error:
             raise BadParameter(f"{url!r} is no URL: {error}") from error
-        self._headers = dict(headers)
+        self._headers = {
+            **headers,
+            "content-type": "application/json",
+            "accept": "application/json",
+            "accept-encoding": "identity",
+            "user-agent": "assay",
+            **_basic_authorization(self._url),
+        }
         self.mask = SecretMask([secret, *secret_values(url)])
         """Takes the key out of whatever the server sends, and out of every message."""
-        self._retry = retry or RetryPolicy()
+        self._retry = retry or _default_retry()
         self._own = Connections()
 
     @property
@@ -198,24 +199,35 @@ class Endpoint:
 
     async def send(self, body: bytes) -> Response | str:
         """The response to one request, or as text why there is none."""
-        headers = {**self._headers, "content-type": "application/json"}
         try:
-            async with AsyncExitStack() as stack:
-                client = stack.enter_context(self._connections.client(self._url))
-                response = await stack.enter_async_context(
-                    client.stream("POST", self._url, content=body, headers=headers)
-                )
-                received = bytearray()
-                async for chunk in response.aiter_bytes():
-                    received += chunk
-                    if len(received) > MAX_BYTES:
-                        self.fail(f"the response is longer than {MAX_BYTES:,} bytes")
-                content = bytes(received)
-                # Before anything is cut or quoted: half a key would not be recognised.
-                content = self.mask.bytes(content)
-                return Response(response.status_code, response.headers, content)
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            return f"{type(error).__name__}: {error}"
+            response = await self._connections.post(
+                self._url, self._headers, body, max_bytes=MAX_BYTES
+            )
+        except RequestFailed as error:
+            return str(error)
+        except ModelError as error:
+            self.fail(str(error))
+        # Before anything is cut or quoted: half a key would not be recognised.
+        return replace(response, content=self.mask.bytes(response.content))
+
+
+@lru_cache(maxsize=1)
+def _default_retry() -> RetryPolicy:
+    # Made once: drawing a seed takes longer than all else in making a model.
+    return RetryPolicy()
+
+
+@lru_cache(maxsize=64)
+def _parse_url(url: str) -> httpx.URL:
+    return httpx.URL(url)
+
+
+def _basic_authorization(url: httpx.URL) -> dict[str, str]:
+    """The header for the user and password of a URL, where it has them."""
+    if not url.userinfo:
+        return {}
+    pair = f"{url.username}:{url.password}".encode()
+    return {"authorization": f"Basic {b64encode(pair).decode('ascii')}"}
 
 
 def encode(body: Mapping[str, Any]) -> bytes:
