@@ -94,6 +94,8 @@ class Connections:
         response = await connection.post(url, headers, body, max_bytes=max_bytes)
         if connection.is_usable():
             idle.append(connection)
+        else:
+            connection.abort()
         return response
 
     def _context(self, url: httpx.URL) -> ssl.SSLContext | None:
@@ -134,6 +136,9 @@ class Connections:
             # One of an agent with a loop of its own is closed there, if that still runs.
             with suppress(RuntimeError):
                 connection.loop.call_soon_threadsafe(connection.abort)
+        # Once for that call, and once for what it asks the loop to do.
+        for _ in range(2 * bool(idle)):
+            await asyncio.sleep(0)
         proxied, self._proxied = self._proxied, {}
         for client in proxied.values():
             await client.aclose()
