@@ -19,7 +19,7 @@ import pytest
 from assay.agents.models import http1
 from assay.agents.models.connections import Connections
 from assay.agents.models.endpoint import Endpoint
-from assay.agents.models.http1 import RequestFailed, Response
+from assay.agents.models.http1 import NoResponse, Response
 from assay.errors import ModelError
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
@@ -159,7 +159,7 @@ def test_a_connection_that_was_idle_for_long_is_replaced(monkeypatch: pytest.Mon
     ids=["nothing", "half", "chunks", "ssh", "a long header", "many headers", "no gzip"],
 )
 def test_what_is_no_response_is_a_failed_request(answer: bytes, says: str) -> None:
-    with pytest.raises(RequestFailed, match=says):
+    with pytest.raises(NoResponse, match=says):
         post(Server(answer, then_close=True))
 
 
@@ -276,7 +276,7 @@ def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path) -> None:
         connections = Connections()
         try:
             await connections.post(httpx.URL(f"https://127.0.0.1:{port}/"), {}, b"", max_bytes=9)
-        except RequestFailed as error:
+        except NoResponse as error:
             return str(error)
         finally:
             await connections.close()

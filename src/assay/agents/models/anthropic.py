@@ -47,9 +47,14 @@ class AnthropicModel(HostedModel):
     base_url: str = own_url
     api_key_env: str = "ANTHROPIC_API_KEY"
     max_tokens: int | None = 4096
+    api_version: str = "2026-10-21"
+    """The header `anthropic-version`: by default that of the official client which the tests hold
+    the requests to."""
 
     def _headers(self, key: str) -> dict[str, str]:
-        return {"anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}
+        version = {"anthropic-version": self.api_version}
+        # The official client sends a bearer token; servers of others may know the older header.
+        return {**version, **({"authorization": f"Bearer {key}", "x-api-key": key} if key else {})}
 
     def _url(self) -> str:
         base = self.base_url.rstrip("/")

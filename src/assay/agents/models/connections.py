@@ -13,7 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
-from assay.agents.models.http1 import HttpConnection, RequestFailed, Response
+from assay.agents.models.http1 import HttpConnection, NoResponse, Response
 from assay.errors import ModelError
 from assay.resources.loopback import is_loopback
 
@@ -83,7 +83,7 @@ class Connections:
     ) -> Response:
         """The response of the server.
 
-        Raises `RequestFailed` when there is none, and `ModelError` for one that is too long.
+        Raises `NoResponse` when there is none, and `ModelError` for one that is too long.
         """
         if _has_proxy(url):
             return await self._post_by_proxy(url, headers, body, max_bytes=max_bytes)
@@ -122,7 +122,7 @@ class Connections:
                     if len(received) > max_bytes:
                         raise ModelError(f"the response is longer than {max_bytes:,} bytes")
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise RequestFailed(f"{type(error).__name__}: {error}") from None
+            raise NoResponse(f"{type(error).__name__}: {error}") from None
         return Response(response.status_code, dict(response.headers), bytes(received))
 
     def gate(self, url: httpx.URL) -> RateGate:

@@ -19,7 +19,7 @@ import httpx
 import orjson
 
 from assay.agents.models.connections import Connections, connections_of_the_run
-from assay.agents.models.http1 import RequestFailed, Response
+from assay.agents.models.http1 import NoResponse, Response
 from assay.errors import BadParameter, ModelError, PromptTooLong
 from assay.resources.backoff import Backoff, retry_after_s
 from assay.schema.secrets import SecretMask, secret_values
@@ -203,7 +203,7 @@ class Endpoint:
             response = await self._connections.post(
                 self._url, self._headers, body, max_bytes=MAX_BYTES
             )
-        except RequestFailed as error:
+        except NoResponse as error:
             return str(error)
         except ModelError as error:
             self.fail(str(error))

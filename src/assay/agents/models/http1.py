@@ -27,7 +27,7 @@ IDLE_S: Final = 4.0
 """A connection that was idle for longer is not used again: servers close theirs after 5 s."""
 
 
-class RequestFailed(Exception):
+class NoResponse(Exception):
     """There is no response; the message begins with the kind of failure."""
 
 
@@ -53,7 +53,7 @@ class HttpConnection:
 
     @classmethod
     async def open(cls, url: httpx.URL, tls: ssl.SSLContext | None) -> HttpConnection:
-        """A new connection; raises `RequestFailed` where there is nobody."""
+        """A new connection; raises `NoResponse` where there is nobody."""
         port = url.port or (443 if tls else 80)
         try:
             # A name with several addresses: the next one is tried when the first does not answer.
@@ -61,7 +61,7 @@ class HttpConnection:
                 url.raw_host.decode("ascii"), port, ssl=tls, happy_eyeballs_delay=0.25
             )
         except (OSError, ValueError) as error:
-            raise RequestFailed(f"ConnectError: {error}") from None
+            raise NoResponse(f"ConnectError: {error}") from None
         return cls(reader, writer)
 
     def is_usable(self) -> bool:
@@ -75,17 +75,17 @@ class HttpConnection:
     ) -> Response:
         """The response, and the connection is ready for the next request, or closed.
 
-        Raises `RequestFailed` when the connection breaks or the server does not speak HTTP, and
+        Raises `NoResponse` when the connection breaks or the server does not speak HTTP, and
         `ModelError` for a response of more than `max_bytes`.
         """
         try:
             response = await self._exchange(url, headers, body, max_bytes)
         except h11.RemoteProtocolError as error:
             self.abort()
-            raise RequestFailed(f"RemoteProtocolError: {error}") from None
+            raise NoResponse(f"RemoteProtocolError: {error}") from None
         except (OSError, zlib.error) as error:
             self.abort()
-            raise RequestFailed(f"{type(error).__name__}: {error}") from None
+            raise NoResponse(f"{type(error).__name__}: {error}") from None
         except BaseException:
             # Cancelled half-way, for one: what is left of the response belongs to nobody.
             self.abort()
