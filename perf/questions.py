@@ -3,16 +3,17 @@
     python perf/questions.py                     # 2,000 questions, 64 at a time
     python perf/questions.py --questions 10000
 
-One process serves chat completions from memory; the same requests are sent by bare `httpx` and by
-`assay run`, which also scores each answer and has every attempt on the disk. Both in one run, in
-turn, so that other work on the machine slows both; processor time is beside the rates, since it
-says the same on a busy machine.
+One process serves chat completions from memory; the same requests are sent by bare `httpx`, by
+Assay's own HTTP client alone, and by `assay run`, which also scores each answer and has every
+attempt on the disk. All in one run, in turn, so that other work on the machine slows all;
+processor time is beside the rates, since it says the same on a busy machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import multiprocessing
 import os
@@ -25,6 +26,7 @@ from pathlib import Path
 import httpx
 
 import assay
+from assay.agents.models.connections import Connections
 
 REPLY = json.dumps(
     {
@@ -79,6 +81,27 @@ async def ask_bare(url: str, questions: int, workers: int) -> float:
         return questions / (time.perf_counter() - start)
 
 
+async def ask_own(url: str, questions: int, workers: int) -> float:
+    """Questions a second of the HTTP client that runs use, without the run."""
+    numbers = iter(range(questions))
+    connections = Connections()
+    address = httpx.URL(url)
+    headers = {"content-type": "application/json"}
+
+    async def work() -> None:
+        for number in numbers:
+            messages = [{"role": "user", "content": f"question {number}"}]
+            body = json.dumps({"model": "m", "messages": messages}).encode()
+            response = await connections.post(address, headers, body, max_bytes=1_000_000)
+            assert json.loads(response.content)["choices"]
+
+    start = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(workers)))
+    elapsed_s = time.perf_counter() - start
+    await connections.close()
+    return questions / elapsed_s
+
+
 def ask_with_assay(url: str, questions: int, workers: int) -> float:
     """Questions a second of a run: asked, scored, and on the disk."""
     with tempfile.TemporaryDirectory() as folder:
@@ -117,20 +140,24 @@ def main() -> None:
     url = f"http://127.0.0.1:{port}/v1/chat/completions"
     shares: list[float] = []
     try:
-        asyncio.run(_wait_for(port))
+        asyncio.run(wait_for(port))
         for _ in range(options.rounds):
-            start = time.process_time()
+            spent = [time.process_time()]
             bare = asyncio.run(ask_bare(url, options.questions, options.workers))
-            between = time.process_time()
+            spent.append(time.process_time())
+            own = asyncio.run(ask_own(url, options.questions, options.workers))
+            spent.append(time.process_time())
             run = ask_with_assay(url, options.questions, options.workers)
-            bare_ms, run_ms = (
-                1_000 * spent_s / options.questions
-                for spent_s in (between - start, time.process_time() - between)
+            spent.append(time.process_time())
+            bare_ms, own_ms, run_ms = (
+                1_000 * (after - before) / options.questions
+                for before, after in itertools.pairwise(spent)
             )
             shares.append(run / bare)
             print(
-                f"bare client {bare:5.0f}/s ({bare_ms:.2f} ms of processor each)   assay run "
-                f"{run:5.0f}/s ({run_ms:.2f} ms)   {run / bare:.0%} ({bare_ms / run_ms:.0%})"
+                f"bare httpx {bare:5.0f}/s ({bare_ms:.2f} ms of processor each)   our client alone "
+                f"{own:5.0f}/s ({own_ms:.2f} ms)   assay run {run:5.0f}/s ({run_ms:.2f} ms)   "
+                f"{run / bare:.0%} of bare httpx ({bare_ms / run_ms:.0%} by processor time)"
             )
     finally:
         server.terminate()
@@ -142,7 +169,7 @@ def main() -> None:
     )
 
 
-async def _wait_for(port: int) -> None:
+async def wait_for(port: int) -> None:
     for _ in range(100):
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)

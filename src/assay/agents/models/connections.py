@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
+from pathlib import Path
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -72,7 +73,9 @@ class RateGate:
 class Connections:
     """Open connections by server, and gates by URL."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache: Path | None = None) -> None:
+        self.cache = cache
+        """The folder of the replies that are kept; `None` where none are."""
         self._idle: dict[str, list[HttpConnection]] = {}
         self._proxied: dict[str, httpx.AsyncClient] = {}
         self._tls: ssl.SSLContext | None = None
@@ -181,9 +184,12 @@ _SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", defaul
 
 
 @asynccontextmanager
-async def shared_connections() -> AsyncIterator[None]:
-    """Whatever is asked while the block lasts, by this task and those it starts, shares."""
-    connections = Connections()
+async def shared_connections(cache: Path | None = None) -> AsyncIterator[None]:
+    """Whatever is asked while the block lasts, by this task and those it starts, shares.
+
+    With `cache`, replies are kept in that folder, and found there.
+    """
+    connections = Connections(cache)
     token = _SHARED.set(connections)
     try:
         yield

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from assay.agents.models.cache import ask
 from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import Endpoint, RetryPolicy, read_key
 from assay.agents.models.protocol import Prices, Reply
@@ -96,13 +97,13 @@ class HostedModel(ABC):
         tools: Sequence[dict[str, Any]] = (),
     ) -> Reply:
         """The assistant's next message, which may call the tools."""
-        body = {**self._body, **self._conversation(messages)}
+        body = {**self._body, **self._seed(), **self._conversation(messages)}
         if tools:
             body["tools"] = [self._tool(tool["function"]) for tool in tools]
         read = self._read_stream if self.stream else self._read
         try:
             async with model_call():
-                reply = await self._endpoint.post_and_read(body, read, timeout_s=timeout_s)
+                reply = await ask(self._endpoint, body, read, timeout_s=timeout_s)
         except ModelError as error:
             if not tools or _NO_TOOLS.search(str(error)) is None:
                 raise
@@ -114,6 +115,10 @@ class HostedModel(ABC):
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
+
+    def _seed(self) -> dict[str, Any]:
+        """What the body of a request says of the attempt's seed."""
+        return {}
 
     @abstractmethod
     def _headers(self, key: str) -> dict[str, str]:
