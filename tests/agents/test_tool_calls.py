@@ -455,6 +455,8 @@ ERRORS: list[tuple[Any, type[Exception], bool]] = [
     ({"code": "500", "message": "oh"}, ModelError, False),
     ({"code": "9" * 5_000, "message": "oh"}, ModelError, True),
     ({"type": "authentication_error", "message": "bad key"}, ModelError, True),
+    ({"type": "invalid_request_error", "message": "internal name; try again"}, ModelError, True),
+    ({"message": "The server is overloaded, try again"}, ModelError, False),
     ({"code": 429, "message": "insufficient_quota"}, ModelError, True),
     ({"code": 400, "message": "maximum context length is 8"}, PromptTooLong, True),
 ]

@@ -310,9 +310,12 @@ def reported_error(error: object, what: str) -> ModelError | PromptTooLong:
         return PromptTooLong(problem)
     if any(mark.decode() in body for mark in NO_QUOTA):
         return ModelError(problem)
-    codes = [error.get(name) for name in ("code", "status")] if isinstance(error, dict) else []
-    numbers = [int(str(code)) for code in codes if re.fullmatch(r"[0-9]{3}", str(code))]
-    may_pass = any(map(_is_temporary, numbers)) or any(mark in body for mark in TEMPORARY)
+    names = ("type", "code", "status")
+    codes = [str(error[name])[:80] for name in names if isinstance(error, dict) and error.get(name)]
+    numbers = [int(code) for code in codes if re.fullmatch(r"[0-9]{3}", code)]
+    # Its kind, where it names one, says more than the words of its message.
+    kind = " ".join(codes).lower() or body
+    may_pass = any(map(_is_temporary, numbers)) or any(mark in kind for mark in TEMPORARY)
     return ModelError(problem, fatal=not may_pass)
 
 

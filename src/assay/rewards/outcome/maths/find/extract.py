@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -23,7 +24,9 @@ from assay.rewards.outcome.maths.find.boxes import has_box, last_answer
 from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.maths.find.hedges import Candidate
 from assay.rewards.outcome.maths.find.markup import seen_text
+from assay.rewards.outcome.maths.find.parts import labelled_parts
 from assay.rewards.outcome.maths.find.phrasebook import BOOKS, books_for, fold
+from assay.rewards.outcome.slices import matches
 
 Rule: TypeAlias = Literal[
     "boxed",
@@ -56,6 +59,8 @@ class Extraction:
     rule: Rule | Literal["none"]
     """The rule that found the candidate; with no span, the rule whose candidate was refused."""
     because: str
+    parts: tuple[str, ...] = ()
+    """The answers to the parts of the question, where each has a box with its label."""
 
 
 DEFAULT = ExtractionPolicy()
@@ -71,6 +76,7 @@ POLICIES: Mapping[str, ExtractionPolicy] = MappingProxyType(
 one; `boxed` wants it in a box."""
 
 _ANSWER_TAG = re.compile(r"<(answer|final_answer|final-answer|ans)>", re.IGNORECASE)
+_LONGEST_TAG = 14
 _HASH_LINE = re.compile(r"####[ \t]*([^\n#]{1,200})")
 _LONG_REFERENCE = 400
 _LONGEST_JSON = 20_000
@@ -135,7 +141,17 @@ def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
     later = _phrase(after, policy) if "phrase" in policy.rules and after else None
     if later is not None and _contradicts(later.span, answer.span):
         return later
-    return _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
+    extraction = _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
+    return replace(extraction, parts=_parts(text)) if extraction.span is not None else extraction
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """What the boxes of labelled parts hold; none if the text refuses any of them."""
+    boxes = labelled_parts(text) if text.count("boxed") > 1 else []
+    candidates = [Candidate(text, box.start, box.end, box.content) for box in boxes]
+    if any(hedges.objection(candidate) for candidate in candidates):
+        return ()
+    return tuple(box.content for box in boxes)
 
 
 def _contradicts(later: str | None, boxed: str) -> bool:
@@ -146,7 +162,8 @@ def _contradicts(later: str | None, boxed: str) -> bool:
 
 
 def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
-    tags = list(_ANSWER_TAG.finditer(text)) if "<" in text else []
+    all_tags = matches(_ANSWER_TAG, text, longest=_LONGEST_TAG) if "<" in text else ()
+    tags = deque(all_tags, maxlen=2)
     if not tags:
         return None
     tag = tags[-1]

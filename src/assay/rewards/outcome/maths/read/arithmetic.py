@@ -13,6 +13,8 @@ from assay.rewards.outcome.maths.nodes import (
     Degree,
     Div,
     Expr,
+    Group,
+    Matrix,
     Mul,
     Node,
     Number,
@@ -35,6 +37,7 @@ STOP_COMMANDS: Final = frozenset(
     "hline over".split()
 ).union(BETWEEN, HALVES)
 """Commands that no factor starts with."""
+_APPLIED: Final = ("function", "operator")
 _FUNCTION_LETTERS: Final = frozenset("fghFGH")
 _OPENERS: Final = frozenset({"(", "[", "{", "\\{", "<", *AROUND})
 
@@ -167,7 +170,7 @@ def _read_mixed(cursor: Cursor, factors: list[Expr]) -> list[Expr] | None:
 
 def _starts_factor(cursor: Cursor, token: Token) -> bool:
     match token.kind:
-        case "number" | "grouped" | "name" | "constant" | "function":
+        case "number" | "grouped" | "name" | "constant" | "function" | "operator":
             return not (token.text == "U" and cursor.tokens[cursor.at - 1].kind == "close")
         case "open":
             return token.text in _OPENERS and not closes_interval(cursor)
@@ -208,7 +211,8 @@ def read_power(cursor: Cursor) -> Node:
     while cursor.token.kind == "op":
         sign = cursor.token.text
         if sign == "^":
-            base = _read_exponent(cursor, expression(base))
+            turned = _read_transpose(cursor, base)
+            base = _read_exponent(cursor, expression(base)) if turned is None else turned
         elif sign in AFTER:
             cursor.take()
             doubled = sign + sign if cursor.accept("op", sign) else sign
@@ -219,6 +223,22 @@ def read_power(cursor: Cursor) -> Node:
         if postfixes > 8:
             raise TooLarge("more than 8 powers or factorials of one atom")
     return base
+
+
+def _read_transpose(cursor: Cursor, base: Node) -> Matrix | None:
+    """`(2, 5)^T` as a column and a matrix turned; None if no such mark follows, or after others."""
+    ahead = "".join(cursor.peek(k).text for k in range(1, 4))
+    mark = next((mark for mark in ("{T}", "{top}", "T", "top") if ahead.startswith(mark)), None)
+    if mark is None:
+        return None
+    if isinstance(base, Matrix):
+        turned = Matrix(tuple(zip(*base.rows, strict=True)))
+    elif isinstance(base, Group) and base.opening in ("(", "[") and base.items:
+        turned = Matrix(tuple((item,) for item in base.items))
+    else:
+        return None
+    cursor.at += 4 if mark[0] == "{" else 2
+    return turned
 
 
 def _read_exponent(cursor: Cursor, base: Expr) -> Expr:
@@ -263,7 +283,7 @@ def _accept_degree(cursor: Cursor) -> bool:
 def read_juxtaposed(cursor: Cursor) -> Expr:
     """The argument of a function without brackets: factors up to the next function or sign."""
     factors = [_read_signed_power(cursor)]
-    while _starts_factor(cursor, cursor.token) and cursor.token.kind != "function":
+    while _starts_factor(cursor, cursor.token) and cursor.token.kind not in _APPLIED:
         if cursor.token.kind in ("number", "grouped"):
             break
         factors = _juxtapose(cursor, factors, cursor.token)
