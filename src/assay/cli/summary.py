@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
@@ -22,8 +23,7 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
     """The run's summary on stdout: its numbers and a table of its tasks, or JSON."""
     summary = summarise(run)
     if as_json:
-        where = {"path": str(run.path), "parent": run.manifest.parent}
-        print_json(where | summary.to_record())
+        print_json(run_record(run, summary))
         return summary
     console = output()
     console.print(_tasks(summary))
@@ -37,6 +37,12 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
         console.print(f"… and {more} more messages; --json has them all")
     console.print(Text(f"{run.path}", style="bold"), soft_wrap=True)
     return summary
+
+
+def run_record(run: Run, summary: RunSummary | None = None) -> dict[str, Any]:
+    """The run's summary as JSON values, with its place."""
+    where = {"path": str(run.path), "parent": run.manifest.parent}
+    return where | (summary or summarise(run)).to_record()
 
 
 def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
