@@ -92,7 +92,7 @@ PATHS = (
         "/cycle/a",
         (
             Turn("click To B", "progress", ("url_changed",)),
-            Turn("click To A", "progress", ("revisited",)),
+            Turn("click To A", "repeat", ("revisited",)),
             Turn("click To B", "repeat", ("revisited", "repeated_call")),
             Turn("click To A", "repeat", ("revisited", "repeated_call")),
         ),

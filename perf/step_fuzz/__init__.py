@@ -24,7 +24,7 @@ from assay.rewards.step import (
 from assay.rewards.step.inputs import Progress
 from assay.rewards.step.telemetry import RECORD_LIMIT_BYTES, to_json_line, to_record
 from assay.schema.blocking import BlockCode
-from assay.schema.evidence import PageEvidence, PageFacts
+from assay.schema.evidence import PageEvidence, PageFacts, StepEvents
 from assay.schema.outcome import ErrorCode, Gate
 from assay.schema.step_score import BANDS, StepScore, step_score_to_record
 
@@ -109,11 +109,26 @@ class Generator:
         contract = self.contract() if self.rng.random() < 0.5 else None
         recent = self.recent() if self.rng.random() < 0.7 else None
         progress = self.pick(CODES["progress"])
-        return StepInput(self.outcome(), self.page(), self.page(), progress, contract, recent)
+        events = self.events() if self.rng.random() < 0.5 else None
+        return StepInput(
+            self.outcome(), self.page(), self.page(), progress, contract, recent, events
+        )
+
+    def events(self) -> StepEvents:
+        counts = {name: self.pick((0, 0, 0, 1, 3, -1), 0.5) for name in StepEvents._fields}
+        counts["status"] = self.pick((200, 200, 302, 404, 500), 0.7)
+        return StepEvents(**counts)._replace(kept=self.pick((True, False), 0.8))
 
     def loop(self) -> list[StepInput]:
         steps = (self.step() for _ in range(self.rng.randrange(1, 20)))
-        return [s._replace(outcome=s.outcome._replace(gate="satisfied")) for s in steps]
+        # What waits for an answer costs nothing, however often.
+        return [
+            s._replace(
+                outcome=s.outcome._replace(gate="satisfied"),
+                events=s.events and s.events._replace(pending=None),
+            )
+            for s in steps
+        ]
 
 
 @dataclass
@@ -164,6 +179,7 @@ def _problems(step: StepInput, rng: random.Random) -> Iterator[str]:
     yield from _extremes(step, score)
     yield from _more_evidence(step, rng)
     yield from _more_repetition(step, rng)
+    yield from _reported_events(step)
     yield from _recovery_order(step)
     yield from _less_evidence(step, score, rng)
 
@@ -214,6 +230,20 @@ def _more_repetition(step: StepInput, rng: random.Random) -> Iterator[str]:
         yield "a worse progress status raised the score"
 
 
+def _reported_events(step: StepInput) -> Iterator[str]:
+    events = step.events or StepEvents()
+    for name in ("failed_writes", "failed_reads", "rejected"):
+        if not _rising(_milli(step, events=_with(events, name, n)) for n in (1, None, 0)):
+            yield f"{name} raised the score"
+    for name in ("tabs", "downloads", "copies", "dialogs"):
+        if not _rising(_milli(step, events=_with(events, name, n)) for n in (0, None, 1)):
+            yield f"{name} lowered the score"
+
+
+def _with(events: StepEvents, name: str, value: Any) -> StepEvents:
+    return events._replace(**{name: value})
+
+
 def _recovery_order(step: StepInput) -> Iterator[str]:
     done = ToolOutcome("click", "c", gate="satisfied", ok=True)
     failed = done._replace(ok=False, error="stale_ref")
@@ -222,7 +252,10 @@ def _recovery_order(step: StepInput) -> Iterator[str]:
         same_call=0, revisits=0, seen_info=False, pending="stale_ref", fresh_refs=True
     )
     shared = step._replace(
-        contract=None, before=PageEvidence(url="a", refs="r"), after=PageEvidence(url="b", refs="s")
+        contract=None,
+        before=PageEvidence(url="a", refs="r"),
+        after=PageEvidence(url="b", refs="s"),
+        events=None,
     )
     scores = [
         _milli(shared, outcome=failed, recent=recent._replace(same_error=1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from assay.formats.table import COLUMNS
 from assay.ledger.run import Run
 from assay.ledger.transfer import export_run
 from assay.ledger.writer import RunWriter
+from assay.schema.task import Task
 from tests.ledger.example import MANIFEST, episode, write_example
 
 
@@ -52,6 +54,24 @@ def test_a_lone_surrogate_is_exact_in_json_and_escaped_in_parquet(tmp_path: Path
     assert row["final_response"] == "a\\ud800\x00"
 
 
+def test_csv_holds_the_same_rows_and_no_formula(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, MANIFEST) as writer:
+        for i, answer in enumerate(('=cmd|" /C calc"!A1', "-5", "-1+1", "@x", 'a,\n"b"', "\ud800")):
+            writer.append(episode(f"task.{i}", Task(id=f"task.{i}", goal="?"), answer=answer))
+    run = Run(writer.path)
+    export_run(run, tmp_path / "out.jsonl")
+    assert export_run(run, tmp_path / "out.csv", "csv") == 6
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as stream:
+        table = list(csv.DictReader(stream))
+    assert [row["final_response"] for row in table] == [
+        '\'=cmd|" /C calc"!A1', "-5", "'-1+1", "'@x", 'a,\n"b"', "\\ud800",
+    ]  # fmt: skip
+    assert list(table[0]) == list(lines[0])
+    assert [float(row["reward"]) for row in table] == [line["reward"] for line in lines]
+    assert {row["counts"] for row in table} == {"true"}
+
+
 def test_a_run_without_attempts_is_a_table_without_rows(tmp_path: Path) -> None:
     RunWriter.create(tmp_path, MANIFEST).close()
     run = Run(tmp_path / MANIFEST.run_id)
@@ -63,6 +83,6 @@ def test_a_run_without_attempts_is_a_table_without_rows(tmp_path: Path) -> None:
 def test_an_unknown_format_leaves_nothing_behind(tmp_path: Path) -> None:
     run = write_example(tmp_path)
     before = set(tmp_path.iterdir())
-    with pytest.raises(UnknownName, match="csv"):
-        export_run(run, tmp_path / "out.csv", "csv")
+    with pytest.raises(UnknownName, match="xlsx"):
+        export_run(run, tmp_path / "out.csv", "xlsx")
     assert set(tmp_path.iterdir()) == before

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -297,7 +297,7 @@ def test_the_same_fatal_error_on_the_first_attempts_ends_the_run(
         port = int(endpoint.url.rpartition(":")[2])
     done = Run(stopped.value.path)
     assert set(endings(done)) == {"model_error"}
-    assert 3 <= len(endings(done)) <= 3 + workers - 1
+    assert len(endings(done)) == 3
     assert not done.unfinished()
     # The key is mended: exactly what failed and what is missing is run, nothing twice.
     with serving(script("ok"), reply=answer, port=port) as endpoint:
@@ -307,6 +307,64 @@ def test_the_same_fatal_error_on_the_first_attempts_ends_the_run(
     assert summarise(again).counts.mean == 1.0
     assert summarise(again).errors == ()
     assert summarise(again).replaced_zeros == 0
+
+
+MANY_QUESTIONS = [{"question": f"What is {n} + 1?", "answer": str(n + 1)} for n in range(100)]
+
+
+@pytest.mark.parametrize("fault", ["unauthorized", "forbidden", "not_found", "refused"])
+def test_a_key_that_is_refused_costs_three_of_a_hundred_attempts(
+    tmp_path: Path, fault: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(map(json.dumps, MANY_QUESTIONS)))
+    refused = fault == "refused"
+    with serving(script("ok" if refused else cast(Fault, fault))) as endpoint:
+        url = f"http://127.0.0.1:{free_port()}" if refused else endpoint.url
+        arguments = ["run", str(questions), "--model", "openai:m", "--reward", "qa_f1_reward"]
+        arguments += ["--set", f"model_options.base_url={url}", "--call-timeout", "1"]
+        code: Any = main([*arguments, "--workers", "64", "--runs", str(tmp_path / "runs")])
+    assert code == 1
+    (path,) = list_runs(tmp_path / "runs")
+    assert summarise(Run(path)).attempts == 3
+    assert len(endpoint.requests) == (0 if refused else 3)
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("assay:")]
+    assert "stopped early, since the first attempts all failed alike" in line
+    assert url in line
+
+
+@pytest.mark.parametrize("first", ["42", ModelError("slow", fatal=False), ValueError("mine")])
+def test_every_worker_begins_once_one_attempt_did_not_fail_alike(
+    tmp_path: Path, first: str | Exception
+) -> None:
+    """The first reply opens the run, and so does any failure that another attempt may not have."""
+    asked: list[str] = []
+    all_ask = asyncio.Event()
+
+    async def answer(question: str) -> str:
+        asked.append(question)
+        if len(asked) > 1:
+            if len(asked) == 10:
+                all_ask.set()
+            await asyncio.wait_for(all_ask.wait(), 20)
+            return "42"
+        if isinstance(first, Exception):
+            raise first
+        return first
+
+    tasks, runs = MANY_QUESTIONS[:20], tmp_path / "runs"
+    done = assay.run(tasks=tasks, agent=answer, rewards=["qa_f1_reward"], workers=9, runs_dir=runs)
+    assert sum(episode.stop_reason == "answered" for episode in done.final()) >= 19
+
+
+def test_an_agent_that_acts_before_it_asks_its_model_does_not_open_the_run(
+    corridor: Path,
+) -> None:
+    settings = {**options(f"http://127.0.0.1:{free_port()}"), "auto_scrolls": 2}
+    settings |= {"tasks.names": list(NAMES)}
+    with pytest.raises(RunStopped) as stopped:
+        run(corridor, "", settings=settings, workers=8, stop_after_errors=None)
+    assert len(endings(Run(stopped.value.path))) == 3
 
 
 def test_an_early_end_prints_the_reason_and_exits_with_one(

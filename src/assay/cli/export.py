@@ -1,4 +1,4 @@
-"""`assay export`: a run in a shape that other tools read."""
+"""`assay export`: a run in a shape that other people and other tools read."""
 
 from __future__ import annotations
 
@@ -14,13 +14,22 @@ from assay.ledger.layout import find_run
 from assay.ledger.run import Run
 from assay.ledger.transfer import export_run
 
-HELP = f"""Write every attempt of RUN: a folder, an id, the beginning of one, or `latest`.
+HELP = f"""Write every attempt of RUN: a folder, an id, the beginning of one, `latest` or `@-2`.
 
 \b
 {describe(writable())}
 
 An atif is a folder; with --out NAME.jsonl, it is a line for each attempt. What was written is
 printed on stdout.
+
+--html writes one file to share: that run with its answers, scores and steps, and nothing else.
+--otlp sends an event for each score to an OpenTelemetry endpoint; what it asks for as a key is
+read from OTEL_EXPORTER_OTLP_HEADERS (authorization=Bearer%20KEY).
+
+\b
+assay export latest --html run.html
+assay export latest --out run.csv
+assay export latest --otlp http://127.0.0.1:4318
 """
 
 
@@ -35,19 +44,66 @@ printed on stdout.
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Where to write.  [default: RUN.ENDING here]"
 )
-@click.option("--overwrite", is_flag=True, help="Replace what --out names.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the run as one page that needs nothing else.",
+)
+@click.option("--otlp", metavar="URL", help="Send the scores there, as OpenTelemetry events.")
+@click.option("--overwrite", is_flag=True, help="Replace what --out or --html names.")
 @runs_option
 def command(
-    run: str, file_format: str | None, out: Path | None, overwrite: bool, runs_dir: Path
+    run: str,
+    file_format: str | None,
+    out: Path | None,
+    html: Path | None,
+    otlp: str | None,
+    overwrite: bool,
+    runs_dir: Path,
 ) -> None:
-    recorded = Run(find_run(run, runs_dir))
+    folder = find_run(run, runs_dir)
+    if html is None and otlp is None:
+        _write(Run(folder), file_format, out, overwrite=overwrite)
+        return
+    if out is not None or file_format is not None:
+        raise BadParameter("--out and --format are for files; give --html and --otlp without them")
+    if html is not None:
+        _write_html(folder, html, overwrite=overwrite)
+    if otlp is not None:
+        _send(Run(folder), otlp)
+
+
+def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bool) -> None:
     chosen = writable()[file_format or format_of(out)]
-    path = out or Path(f"{recorded.id}{chosen.suffix}")
-    if path.exists() and not overwrite:
-        raise BadParameter(f"{str(path)!r} exists; give --overwrite, or another --out")
-    count = export_run(recorded, path, chosen.name)
+    path = out or Path(f"{run.id}{chosen.suffix}")
+    _check_free(path, "--out", overwrite=overwrite)
+    count = export_run(run, path, chosen.name)
     progress_output().print(f"{count:,} {chosen.counted}")
     click.echo(path)
+
+
+def _write_html(folder: Path, path: Path, *, overwrite: bool) -> None:
+    from assay.viewer.share import export_html
+
+    _check_free(path, "--html", overwrite=overwrite)
+    count = export_html(folder, path)
+    progress_output().print(f"{count:,} attempts, {path.stat().st_size / 1000:,.0f} kB")
+    click.echo(path)
+
+
+def _send(run: Run, url: str) -> None:
+    from assay.ledger.otlp import logs_endpoint, send_scores
+
+    endpoint = logs_endpoint(url)
+    count = send_scores(run, url)
+    progress_output().print(f"{count:,} scores sent")
+    click.echo(endpoint)
+
+
+def _check_free(path: Path, option: str, *, overwrite: bool) -> None:
+    if path.exists() and not overwrite:
+        raise BadParameter(f"{str(path)!r} exists; give --overwrite, or another {option}")
 
 
 def format_of(out: Path | None) -> str:

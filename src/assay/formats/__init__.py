@@ -131,6 +131,7 @@ FORMATS: tuple[FileFormat, ...] = (
         suffix=".jsonl",
     ),
     FileFormat("parquet", "the same, as Parquet", writes=True, suffix=".parquet"),
+    FileFormat("csv", "the same, for spreadsheets", module="csv_table", writes=True, suffix=".csv"),
     FileFormat(
         "otel",
         "a line for each score: an evaluation event of OpenTelemetry",

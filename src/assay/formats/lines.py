@@ -106,6 +106,20 @@ def read_lines(path: Path, *, start: int = 0, after: int = 0) -> Iterator[FileLi
             offset += len(raw)
 
 
+def valid_text(text: str) -> str:
+    """The text, with half of a surrogate pair as its escape: many readers refuse it otherwise."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def valid_unicode(value: Any) -> Any:
+    """A JSON value whose texts and keys are all valid Unicode."""
+    if isinstance(value, str):
+        return valid_text(value)
+    if isinstance(value, Mapping):
+        return {valid_text(str(key)): valid_unicode(item) for key, item in value.items()}
+    return [valid_unicode(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 def finite_number(value: Any) -> float | None:
     """The value as a float; `None` for a truth value, and for what is no finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -9,6 +9,7 @@ from typing import Any
 
 from assay.errors import BadRecord, MissingExtra
 from assay.formats import RunRecords
+from assay.formats.lines import valid_text
 from assay.formats.table import ColumnType, columns_of, rows
 
 READ_ROWS = 32
@@ -87,7 +88,7 @@ def write_rows(
         "number": arrow.float64(),
         "truth": arrow.bool_(),
     }
-    schema = arrow.schema([(_valid(name), types[kind]) for name, kind in columns.items()])
+    schema = arrow.schema([(valid_text(name), types[kind]) for name, kind in columns.items()])
     texts = [name for name, kind in columns.items() if kind == "text"]
     count = 0
     with parquet.ParquetWriter(path, schema) as writer:
@@ -168,10 +169,6 @@ def _column(arrow: Any, values: list[Any], kind: Any) -> Any:
     try:
         return arrow.array(values, kind)
     except UnicodeEncodeError:
-        return arrow.array([_valid(value) for value in values], kind)
-
-
-def _valid(value: Any) -> Any:
-    if not isinstance(value, str) or value.isascii():
-        return value
-    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+        return arrow.array(
+            [valid_text(value) if isinstance(value, str) else value for value in values], kind
+        )

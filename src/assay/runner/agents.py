@@ -33,6 +33,11 @@ class AgentChoice:
         """A fresh agent, without state of any earlier episode."""
         return self.factory(**self.options)
 
+    @property
+    def asks_model(self) -> bool:
+        """Whether it names a model, and so reports what the calls of it used."""
+        return self.to_record()["options"].get("model") is not None
+
     def to_record(self) -> dict[str, Any]:
         """The name and every option, defaults filled in."""
         return {"name": self.name, "options": with_defaults(self.factory, self.options)}

@@ -23,7 +23,7 @@ from assay.errors import AssayError, BadParameter, MissingExtra, ResourceError
 from assay.ledger.provenance import utc_now
 from assay.ledger.writer import RunWriter
 from assay.resources.processes import guarded_work
-from assay.runner.cluster_actor import RolloutActor
+from assay.runner.cluster_actor import WORKS, RolloutActor
 from assay.runner.cluster_payload import pack, unpack
 from assay.runner.execute import Executor, PlayAttempt
 from assay.runner.plan import Plan, PlannedAttempt
@@ -146,7 +146,11 @@ def ray_executor(address: str | None = None) -> Executor:
 
 
 async def _play_attempt(
-    actors: ActorPool, plan: Plan, writer: RunWriter, planned_attempt: PlannedAttempt
+    actors: ActorPool,
+    plan: Plan,
+    writer: RunWriter,
+    planned_attempt: PlannedAttempt,
+    on_work: Callable[[], None],
 ) -> Episode:
     """The episode, from whichever attempt at it was not lost with its worker."""
     policy = AttemptPolicy.of(plan)
@@ -156,7 +160,7 @@ async def _play_attempt(
         attempt = writer.new_attempt(planned_attempt.task, planned_attempt.repeat)
         try:
             with _as_raised(actors.ray):
-                episode = await _record_events(actor, writer, attempt, planned_attempt)
+                episode = await _record_events(actor, writer, attempt, planned_attempt, on_work)
         except actors.losses as error:
             losses += 1
             actors.replace(actor)
@@ -173,7 +177,11 @@ async def _play_attempt(
 
 # Ray's handles, references and generators have no types that a type checker could use.
 async def _record_events(
-    actor: Any, writer: RunWriter, attempt: str, planned_attempt: PlannedAttempt
+    actor: Any,
+    writer: RunWriter,
+    attempt: str,
+    planned_attempt: PlannedAttempt,
+    on_work: Callable[[], None],
 ) -> Episode:
     """The episode; its steps and artifacts are in the ledger as they happen."""
     steps = writer.steps(attempt)
@@ -186,6 +194,8 @@ async def _record_events(
             steps.write(event)
         elif isinstance(event, bytes):
             writer.artifact(event)
+        elif event == WORKS:
+            on_work()
         else:
             episode = event
     assert episode is not None, "a stream that was not broken off ends with the episode"

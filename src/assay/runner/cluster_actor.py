@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from assay.runner.cluster_payload import unpack
 from assay.runner.execute import open_run_resources
@@ -17,7 +17,9 @@ from assay.runner.rollout import rollout
 from assay.schema.episode import Episode, Step
 from assay.schema.secrets import SecretMask, environment_secrets
 
-Event: TypeAlias = Step | bytes | Episode
+WORKS: Literal["works"] = "works"
+"""The agent has shown that it can do its work."""
+Event: TypeAlias = Step | bytes | Literal["works"] | Episode
 """A step that was taken, an artifact that it refers to, or the whole episode, which is the last."""
 
 
@@ -84,8 +86,16 @@ class RolloutActor:
         self, attempt: str, planned_attempt: PlannedAttempt, resources: RunResources
     ) -> None:
         events = self._recorder.events
+        works = False
+
+        def on_work() -> None:
+            nonlocal works
+            if not works:
+                works = True
+                events.put_nowait(WORKS)
+
         try:
-            events.put_nowait(await rollout(attempt, planned_attempt, resources))
+            events.put_nowait(await rollout(attempt, planned_attempt, resources, on_work))
         finally:
             events.put_nowait(None)
 

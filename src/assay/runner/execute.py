@@ -23,15 +23,19 @@ from assay.resources.browser import close_shared_browsers
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
 from assay.runner.agents import RECORDINGS, AgentChoice
+from assay.runner.pacing import Pacing
 from assay.runner.plan import Plan, PlannedAttempt
 from assay.runner.recorder import LedgerSink, RunResources
-from assay.runner.retries import SameFailure, tracker_for
+from assay.runner.retries import tracker_for
 from assay.runner.rollout import rollout
 from assay.runner.services import fill_base_url, running_service
 from assay.schema.episode import Episode
 
-PlayAttempt: TypeAlias = Callable[[PlannedAttempt], Awaitable[Episode]]
-"""Plays one attempt to its end; the episode is not in the ledger yet."""
+PlayAttempt: TypeAlias = Callable[[PlannedAttempt, Callable[[], None]], Awaitable[Episode]]
+"""Plays one attempt to its end; the episode is not in the ledger yet.
+
+It calls its second argument once the agent has shown that it can work: its model has replied, or,
+where the agent names none, it has acted."""
 
 
 class Executor(Protocol):
@@ -101,9 +105,11 @@ async def local_executor(
     """Episodes are played in this process, by coroutines that share environments and services."""
     async with open_run_resources(plan, writer, workers, notes) as resources:
 
-        async def play_attempt(planned_attempt: PlannedAttempt) -> Episode:
+        async def play_attempt(
+            planned_attempt: PlannedAttempt, on_work: Callable[[], None]
+        ) -> Episode:
             attempt = writer.new_attempt(planned_attempt.task, planned_attempt.repeat)
-            return await rollout(attempt, planned_attempt, resources)
+            return await rollout(attempt, planned_attempt, resources, on_work)
 
         yield play_attempt
 
@@ -136,22 +142,16 @@ async def execute(
     limit = plan.benchmark.limits.stop_after_errors
     limit = limit if stop_after_errors is None else stop_after_errors
     # A run of fewer tasks than that has failed too when all of them have.
-    same = SameFailure(min(limit, total))
-    stopped: list[str] = []
+    pacing = Pacing(queue, stop_after_errors=min(limit, total))
 
     async def work(play_attempt: PlayAttempt) -> None:
-        while queue:
-            planned_attempt = queue.popleft()
-            episode = await play_attempt(planned_attempt)
+        while (planned_attempt := await pacing.next_attempt()) is not None:
+            episode = await play_attempt(planned_attempt, pacing.open)
             await writer.finish(episode)
             refusal = retries.add(episode)
-            if failure := same.add(episode):
-                # Attempts that are under way are played to their end; no other one begins.
-                stopped.append(failure)
-                queue.clear()
-            elif not refusal and not stopped:
-                # At the end of the queue: what made the environment fail may have passed by then.
-                queue.append(planned_attempt)
+            pacing.add(episode)
+            if not refusal:
+                pacing.retry(planned_attempt)
             on_progress(counter.add(episode, settled=bool(refusal)))
 
     workers = min(workers, len(queue))
@@ -162,8 +162,8 @@ async def execute(
                     group.create_task(work(play_attempt))
         except ExceptionGroup as errors:  # a task group raises nothing else
             raise _first_of_ours(errors) from errors
-    if stopped:
-        raise RunStopped(_stop_message(stopped[0], writer.path), path=str(writer.path))
+    if pacing.failure:
+        raise RunStopped(_stop_message(pacing.failure, writer.path), path=str(writer.path))
 
 
 def _first_of_ours(errors: ExceptionGroup) -> Exception:
@@ -203,6 +203,7 @@ async def open_run_resources(
                     writer=writer,
                     base_url=base_url,
                     notes=notes,
+                    asks_model=plan.agent.asks_model,
                 )
         finally:
             await close_shared_browsers()

@@ -34,6 +34,10 @@ Turn = Literal["agent_error", "env_error"]
 """Whose turn it is, as the stop reason that a failure during it becomes."""
 
 
+def do_nothing() -> None:
+    """For an episode of which nobody waits to hear."""
+
+
 class StepSink(Protocol):
     """Where the steps of one attempt go while they happen."""
 
@@ -63,15 +67,22 @@ class RunResources:
     notes: Mapping[str, Any] = field(default_factory=dict)
     """What every episode keeps as metadata."""
     clock: Callable[[], float] = time.monotonic
+    asks_model: bool = False
+    """Whether the agent names a model."""
 
 
 class EpisodeRecorder:
     """What has happened in an episode so far; a second ending changes nothing."""
 
     def __init__(
-        self, attempt: str, planned_attempt: PlannedAttempt, resources: RunResources
+        self,
+        attempt: str,
+        planned_attempt: PlannedAttempt,
+        resources: RunResources,
+        on_work: Callable[[], None] = do_nothing,
     ) -> None:
         self.resources = resources
+        self._on_work = on_work
         self.task = fill_base_url(planned_attempt.task, resources.base_url)
         """As the agent and the environment see it; the record has it as the benchmark does."""
         self.stop_reason: StopReason | None = None
@@ -122,6 +133,9 @@ class EpisodeRecorder:
         _check_action(action)
         self._action, self._cut_off_s = action, 0.0
         self._messages += [Message.model_validate(message) for message in action.messages]
+        # An agent may act once or twice before it asks its model for the first time.
+        if action.usage.calls or not self.resources.asks_model:
+            self._on_work()
         return action
 
     def record_step(self, observation: Observation) -> None:

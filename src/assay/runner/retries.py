@@ -120,6 +120,11 @@ class SameFailure:
         self._key: str | None = None
         self._count = 0
 
+    @property
+    def may_stop(self) -> bool:
+        """Whether the attempts so far leave it open; not once one of them ended otherwise."""
+        return bool(self._limit)
+
     def add(self, episode: Episode) -> str:
         """Count a finished attempt; the message of the failure when it is time to stop.
 

@@ -10,7 +10,7 @@ run. The failure is attributed to whoever's turn it was, or to the model that an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 from assay.agents.protocol import Agent, as_action
@@ -18,7 +18,7 @@ from assay.errors import MissingExtra, UsageError
 from assay.resources.context import Context
 from assay.resources.protocol import Environment
 from assay.runner.plan import PlannedAttempt
-from assay.runner.recorder import EpisodeRecorder, RunResources
+from assay.runner.recorder import EpisodeRecorder, RunResources, do_nothing
 from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode
 from assay.schema.observation import Observation
 from assay.schema.score import Score
@@ -27,10 +27,16 @@ from assay.scoring.scorer import Scorer
 
 
 async def rollout(
-    attempt: str, planned_attempt: PlannedAttempt, resources: RunResources
+    attempt: str,
+    planned_attempt: PlannedAttempt,
+    resources: RunResources,
+    on_work: Callable[[], None] = do_nothing,
 ) -> Episode:
-    """One attempt at one task, scored; only cancellation and a missing dependency raise."""
-    recorder = EpisodeRecorder(attempt, planned_attempt, resources)
+    """One attempt at one task, scored; only cancellation and a missing dependency raise.
+
+    `on_work` is called when the agent has got a reply of its model, or has acted without one.
+    """
+    recorder = EpisodeRecorder(attempt, planned_attempt, resources, on_work)
     environments = {resources.environment.name: resources.environment}
     with _boundary(recorder):
         async with Context.open(

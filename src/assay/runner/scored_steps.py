@@ -36,7 +36,7 @@ from assay.rewards.step.inputs import Progress
 from assay.rewards.step.telemetry import redact
 from assay.schema.action import BadAction
 from assay.schema.episode import Step
-from assay.schema.evidence import PageEvidence
+from assay.schema.evidence import PageEvidence, StepEvents
 from assay.schema.observation import Observation
 from assay.schema.step_score import StepScore, step_score_from_record, step_score_to_record
 
@@ -112,7 +112,9 @@ class StepScoring:
         scores: tuple[dict[str, Any], ...] = ()
         self.score = None
         if outcome is not None:
-            step = StepInput(outcome, self._before, after, progress, status)
+            step = StepInput(
+                outcome, self._before, after, progress, status, events=observation.events
+            )
             self.history, score = self._scorer.advance(self.history, step)
             if index > 0:
                 self.score = score
@@ -187,6 +189,7 @@ def rescore(
                 after,
                 _progress_from_record(written),
                 _contract_from_record(written.get("contract")),
+                events=_events_from_record(written.get("events")),
             )
             history, score = scorer.advance(history, step_input)
         before = after
@@ -248,6 +251,16 @@ def _contract_from_record(record: Any) -> ContractStatus | None:
         raise BadRecord(f"not the state of a contract: {record!r:.200}") from error
 
 
+def _events_from_record(record: Any) -> StepEvents | None:
+    if record is None:
+        return None
+    kinds: dict[str, tuple[type, ...]] = dict.fromkeys(StepEvents._fields, (int, NoneType))
+    if not isinstance(record, Mapping) or not record.keys() <= kinds.keys():
+        raise BadRecord(f"not the events of a step: {record!r:.200}")
+    _check_kinds(record, kinds, "the events of a step")
+    return StepEvents(**record)
+
+
 def _stored(record: Mapping[str, Any]) -> StepScore | None:
     try:
         return step_score_from_record(record)
@@ -263,12 +276,16 @@ def _score_record(
     if redacted is not None and len(json.dumps(redacted)) > ARGUMENTS_BYTES:
         redacted = {"left_out": "too large"}
     unscored = {"scorer": scorer, "score": None}
-    return {
+    record = {
         **(unscored if score is None else step_score_to_record(score, scorer=scorer)),
         "progress": step.progress,
         "contract": None if step.contract is None else step.contract._asdict(),
         "arguments": redacted,
     }
+    if step.events is not None:
+        events = step.events._asdict()
+        record["events"] = {name: value for name, value in events.items() if value is not None}
+    return record
 
 
 def _arguments(action: str) -> dict[str, Any] | None:

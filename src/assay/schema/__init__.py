@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.schema.evidence import NetworkFact as NetworkFact
     from assay.schema.evidence import PageEvidence as PageEvidence
     from assay.schema.evidence import PageFacts as PageFacts
+    from assay.schema.evidence import StepEvents as StepEvents
     from assay.schema.evidence import WorldEvidence as WorldEvidence
     from assay.schema.manifest import RunManifest as RunManifest
     from assay.schema.message import Message as Message
@@ -30,7 +31,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "assay.schema.episode": "Episode Step Trajectory",
-        "assay.schema.evidence": "NetworkFact PageEvidence PageFacts WorldEvidence",
+        "assay.schema.evidence": "NetworkFact PageEvidence PageFacts StepEvents WorldEvidence",
         "assay.schema.manifest": "RunManifest",
         "assay.schema.message": "Message",
         "assay.schema.observation": "Observation",

@@ -15,7 +15,8 @@ class PageEvidence:
     """Digests of a page; every part may be missing, and a missing one says nothing.
 
     Only equality of digests has a meaning, except for the screenshot hash, whose Hamming
-    distance says how much of the picture changed.
+    distance says how much of the picture changed. What changes while nobody acts (a clock, a
+    ticker, an advertisement) is left out of the digests as soon as that has been seen.
     """
 
     url: str | None = None
@@ -36,7 +37,43 @@ class PageEvidence:
     dialog: bool | None = None
     schema: str = "d1"
     """Digests of another schema cannot be compared; they count as missing."""
+    tiles: str | None = None
+    """One character for each tile of the screenshot; `.` for a tile that changes by itself."""
     kind: Literal["page"] = "page"
+
+
+class StepEvents(NamedTuple):
+    """What the browser reported of one step, from the call to the look after it.
+
+    Every part may be `None`, which is "not recorded" and never "none".
+    """
+
+    status: int | None = None
+    """The HTTP status of the main document that the step loaded."""
+    redirects: int | None = None
+    """Redirects on the way to that document."""
+    answered: int | None = None
+    """The step's own requests that were answered well: scripts', and forms' into frames."""
+    failed_writes: int | None = None
+    """Its own requests that change something, and were refused or broke off."""
+    failed_reads: int | None = None
+    """Its own requests for data that were refused or broke off."""
+    pending: int | None = None
+    """Its own requests that had no answer when the page was read."""
+    rejected: int | None = None
+    """Fields that the page or the browser refused at this step; for a fill, only its own field."""
+    kept: bool | None = None
+    """Whether the field holds what the call put into it."""
+    downloads: int | None = None
+    tabs: int | None = None
+    """Tabs and windows that were opened."""
+    dialogs: int | None = None
+    copies: int | None = None
+    """Writes to the clipboard."""
+    scrolled: int | None = None
+    """How many pixels the window or a part of the page moved, up or down."""
+    popups: int | None = None
+    """Overlays that came up by themselves; they are left out of the digests."""
 
 
 class NetworkFact(NamedTuple):

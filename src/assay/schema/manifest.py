@@ -41,3 +41,15 @@ class RunManifest(Record):
     """The run whose episodes were scored again, for a run that executed nothing itself."""
     created_at: str = ""
     """ISO 8601, in UTC."""
+
+    @property
+    def model_name(self) -> str:
+        """The model that the agent asked, not where it is hosted; empty when none is named."""
+        agent = self.config.get("agent")
+        options = agent.get("options") if isinstance(agent, dict) else None
+        if not isinstance(options, dict):
+            return ""
+        details = options.get("model_options")
+        name = details.get("model") if isinstance(details, dict) else None
+        # A client without such an option, such as one of rules, is the model itself.
+        return next((each for each in (name, options.get("model")) if isinstance(each, str)), "")

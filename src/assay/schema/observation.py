@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.schema.evidence import Evidence, PageFacts
+from assay.schema.evidence import Evidence, PageFacts, StepEvents
 from assay.schema.outcome import ToolOutcome
 
 
@@ -21,6 +21,8 @@ class Observation:
     done: bool = False
     outcome: ToolOutcome | None = None
     """How the action ended, as codes; text environments have none."""
+    events: StepEvents | None = None
+    """What the browser reported of the step; text environments have none."""
     truncated: bool = False
     """Whether the text leaves out a part of what there was to see."""
     facts: PageFacts | None = None

@@ -37,6 +37,10 @@ ErrorCode: TypeAlias = Literal[
     "empty_result",
     "wrong_element",
     "silent_click",
+    "page_error",
+    "request_failed",
+    "form_rejected",
+    "value_refused",
     "other",
 ]
 

@@ -1,13 +1,13 @@
-"""Where each page is: on the server, where the address is the state, or in a folder of files.
+"""Where each page is: on the server, where the address is the state, in a folder, or in one file.
 
-A page that does not exist in one of the two has no link, and its name is plain text there.
+A page that does not exist in one of them has no link, and its name is plain text there.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
@@ -135,7 +135,28 @@ class FileLinks:
         return self._to(f"rewards/{name}.html")
 
 
-Links: TypeAlias = ServerLinks | FileLinks
+@dataclass(frozen=True, slots=True)
+class OneFileLinks:
+    """Places within a single file that holds one run; pictures are in the links themselves."""
+
+    picture: Callable[[str, str], str | None]
+    """The data URI of an artifact, by its hash and kind; `None` for one that is not in the file."""
+    exported: bool = field(default=True, init=False)
+
+    def episode(self, run_id: str, attempt: str, step: int | None = None) -> str:  # noqa: ARG002
+        return f"#{part(attempt)}" + ("" if step is None else f".step-{step}")
+
+    def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str | None:  # noqa: ARG002
+        return None if kind == "txt" else self.picture(sha256, kind)
+
+    def _elsewhere(self, *_: object, **__: object) -> None:
+        """No link: the file holds nothing else."""
+
+    static = runs = run = diagnosis = finding = record = _elsewhere
+    compare = pair = rewards = reward = _elsewhere
+
+
+Links: TypeAlias = ServerLinks | FileLinks | OneFileLinks
 """The links of a template; a method returns `None` where there is nothing to link to."""
 
 

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.errors import AssayError, UnknownName
@@ -69,7 +69,10 @@ class RunsReader:
             return []
         with self._index_lock:
             rows = self._index.runs()
-        return rows if self._only is None else [row for row in rows if row.run_id == self._only]
+        if self._only is None:
+            return rows
+        # What it scored again is another run.
+        return [replace(row, parent=None) for row in rows if row.run_id == self._only]
 
     def attempts(self, run_id: str, task_id: str | None = None) -> list[AttemptRow]:
         """The attempts of a run, or of one task in it."""

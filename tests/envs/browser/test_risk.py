@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.envs.browser.risk import RISKY, effect_of
+from assay.envs.browser.risk import effect_of
+from assay.envs.browser.risk.words import LANGUAGES
 from assay.schema.outcome import Effect
 
 CASES = [
@@ -55,7 +56,13 @@ def test_a_key_that_activates_is_a_click(key: str) -> None:
     assert effect_of("press", role="button", name="Buy now", key=key) == Effect.IRREVERSIBLE
 
 
-@given(st.sampled_from([(e, p) for e, words in RISKY.items() for p in words]), st.text(max_size=40))
+RISKY = [
+    *((Effect.IRREVERSIBLE, phrase) for language in LANGUAGES for phrase in language.buys),
+    *((Effect.DESTRUCTIVE, phrase) for language in LANGUAGES for phrase in language.destroys),
+]
+
+
+@given(st.sampled_from(RISKY), st.text(max_size=40))
 def test_words_after_a_risky_one_never_make_it_safer_than_alone(
     risky: tuple[Effect, str], more: str
 ) -> None:

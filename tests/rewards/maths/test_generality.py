@@ -1,6 +1,7 @@
 """Pairs of many kinds, each right answer beside a wrong twin, keep their results.
 
-The pairs are in `tests/data/math/own_pairs.jsonl`: one per line, with the reason for its label.
+The pairs are in `own_pairs.jsonl` and `form_pairs.jsonl` of `tests/data/math`: one per line, with
+the reason for its label.
 Equal pairs that are not recognised are in `MISSES`, with the reason.
 """
 
@@ -14,7 +15,8 @@ import pytest
 
 from assay.rewards.outcome.maths.reward import math_equal_reward
 
-PAIRS = Path(__file__).parents[2] / "data" / "math" / "own_pairs.jsonl"
+DATA = Path(__file__).parents[2] / "data" / "math"
+FILES = ("own_pairs", "form_pairs")
 
 GROUPS = {
     "names": "letters that stand for different things",
@@ -32,12 +34,14 @@ GROUPS = {
     "college": "answers of college problems",
     "false_friends": "answers that only look alike",
     "responses": "whole responses",
+    "angles": "degrees and radians",
 }
 
 
 @cache
 def _pairs() -> list[dict[str, str | bool]]:
-    return [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+    texts = [(DATA / f"{name}.jsonl").read_text(encoding="utf-8") for name in FILES]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
 def _is_equal(pair: dict[str, str | bool]) -> bool | None:

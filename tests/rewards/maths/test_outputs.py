@@ -1,7 +1,7 @@
 """Whole responses in ten languages, of which only those that give the answer are paid.
 
 `tests/data/math/hostile_outputs.jsonl` was written class by class by somebody who had not read the
-code; `commitments.jsonl` is ours. Each row says whether it is to be paid.
+code; `commitments.jsonl` and `refusals.jsonl` are ours. Each row says whether it is to be paid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assay.rewards.outcome.maths.find.languages import LANGUAGES
 from assay.rewards.outcome.maths.reward import math_equal_reward
 
 DATA = Path(__file__).parents[2] / "data" / "math"
-FILES = ("hostile_outputs", "commitments")
+FILES = ("hostile_outputs", "commitments", "refusals")
 
 KNOWN_MISSES: frozenset[str] = frozenset()
 """Responses that are not decided as they should be."""

@@ -17,7 +17,7 @@ from assay.rewards.step import (
 )
 from assay.rewards.step.inputs import ContractVerdict, Progress
 from assay.schema.blocking import BlockCode
-from assay.schema.evidence import PageEvidence
+from assay.schema.evidence import PageEvidence, StepEvents
 from assay.schema.outcome import ErrorCode, Gate
 
 CHANNELS = ("url", "dom", "text", "net", "refs")
@@ -77,6 +77,16 @@ recents = st.builds(
     fresh_refs=st.booleans(),
     passed=st.booleans(),
 )
+events = st.builds(
+    StepEvents,
+    status=st.sampled_from([None, None, 200, 302, 404, 500, -1]),
+    kept=st.sampled_from([None, None, True, False]),
+    **{
+        name: st.sampled_from([None, None, 0, 0, 1, 3, -1, 10**30])
+        for name in StepEvents._fields
+        if name not in ("status", "kept")
+    },
+)
 steps = st.builds(
     StepInput,
     outcome=outcomes,
@@ -85,6 +95,7 @@ steps = st.builds(
     progress=st.sampled_from(get_args(Progress)),
     contract=maybe(contracts),
     recent=maybe(recents),
+    events=maybe(events),
 )
 
 
@@ -101,6 +112,10 @@ def outcome_with(step: StepInput, **changes: Any) -> StepInput:
     return step._replace(outcome=step.outcome._replace(**changes))
 
 
+def events_with(step: StepInput, **changes: Any) -> StepInput:
+    return step._replace(events=(step.events or StepEvents())._replace(**changes))
+
+
 def recent_with(step: StepInput, **changes: Any) -> StepInput:
     return step._replace(recent=(step.recent or RecentSteps())._replace(**changes))
 
@@ -112,4 +127,5 @@ cycle_step = st.builds(
     after=maybe(pages),
     progress=st.sampled_from(get_args(Progress)),
     contract=maybe(contracts),
+    events=maybe(events),
 )

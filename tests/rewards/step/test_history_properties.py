@@ -15,6 +15,7 @@ from assay.rewards.step import (
     history_to_json,
     observe,
 )
+from assay.rewards.step.inputs import failure_code
 from assay.schema.evidence import PageEvidence
 from tests.rewards.step.strategies import cycle_step, maybe, scorer
 
@@ -78,7 +79,7 @@ def recount(run: list[StepInput], last: StepInput) -> tuple[int, int]:
         return call, here if here is not None else ("info", step.outcome.info)
 
     def failed(step: StepInput) -> bool:
-        return step.outcome.ok is False or step.outcome.error is not None
+        return failure_code(step) is not None
 
     call = last.outcome.call or last.outcome.tool
     same = sum(key(i, step) == key(len(run), last) for i, step in enumerate(run))
@@ -104,5 +105,5 @@ def test_folding_a_history_counts_as_a_recount_of_the_whole_run(
     _, recent = observe(history, last)
     same, errors = recount(filled[:-1], last)
     assert recent.same_call == same
-    if last.outcome.ok is False or last.outcome.error is not None:
+    if failure_code(last) is not None:
         assert recent.same_error == errors

@@ -79,14 +79,14 @@ def test_defect_4_page_content_never_looks_like_a_failure_or_a_block() -> None:
 
 
 def test_defect_5_repetition_lowers_the_score_evenly_without_a_cliff() -> None:
-    before, after = PageEvidence(url="a"), PageEvidence(url="b")
-    scores = [
-        scorer.score(
-            StepInput(ToolOutcome("click", ok=True), before, after, recent=RecentSteps(same_call=k))
-        ).milli
-        for k in range(6)
-    ]
-    assert scores == [250, 120, -10, -140, -270, -400]
+    def scores(before: PageEvidence, after: PageEvidence) -> list[int]:
+        step = StepInput(ToolOutcome("click", ok=True), before, after)
+        return [
+            scorer.score(step._replace(recent=RecentSteps(same_call=k))).milli for k in range(6)
+        ]
+
+    assert scores(PageEvidence(net="a"), PageEvidence(net="b")) == [150, 40, -70, -180, -290, -400]
+    assert scores(PageEvidence(url="a"), PageEvidence(url="b")) == [250, 225, 200, 175, 150, 125]
 
 
 def test_defect_6_clicking_back_and_forth_does_not_pay() -> None:

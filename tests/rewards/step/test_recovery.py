@@ -187,13 +187,13 @@ ROWS: list[tuple[str, StepInput, int, str]] = [
     (
         "back where it was",
         StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=1)),
-        125,
-        "progress",
+        0,
+        "repeat",
     ),
     (
         "back again and again",
         StepInput(CLICK, A, MOVED, recent=RecentSteps(revisits=5)),
-        -35,
+        -160,
         "repeat",
     ),
     (

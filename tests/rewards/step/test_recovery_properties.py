@@ -20,6 +20,7 @@ from assay.rewards.step import (
     StepInput,
     ToolOutcome,
 )
+from assay.rewards.step.inputs import contract_change
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import ErrorCode
 from assay.schema.step_score import (
@@ -34,6 +35,7 @@ from tests.rewards.step.strategies import (
     CHANNELS,
     contracts,
     count,
+    events_with,
     outcome_with,
     page,
     recent_with,
@@ -248,6 +250,44 @@ def test_learning_that_a_channel_did_not_change_never_makes_it_progress(
         assert same.classification != "progress"
 
 
+REFUSALS = ("failed_writes", "failed_reads", "rejected")
+GAINS = ("tabs", "downloads", "copies", "dialogs")
+
+
+@given(steps, st.sampled_from(REFUSALS))
+def test_what_was_refused_never_scores_above_what_was_not(step: StepInput, name: str) -> None:
+    refused, not_recorded, none = (
+        scorer.score(events_with(step, **{name: n})).milli for n in (2, None, 0)
+    )
+    assert refused <= not_recorded == none
+
+
+@given(steps, st.sampled_from(GAINS))
+def test_a_tab_a_download_a_copy_and_a_dialog_never_score_lower(step: StepInput, name: str) -> None:
+    none, not_recorded, some = (
+        scorer.score(events_with(step, **{name: n})).milli for n in (0, None, 1)
+    )
+    assert none == not_recorded <= some
+
+
+@given(steps)
+def test_an_answer_that_is_not_in_yet_is_never_a_penalty(step: StepInput) -> None:
+    waiting, answered = (scorer.score(events_with(step, pending=n)) for n in (1, 0))
+    if answered.rule in (7, 8) and not contract_change(step.contract)[1]:
+        assert waiting.milli >= min(answered.milli, 0)
+    if waiting.milli < 0:
+        assert waiting.milli == answered.milli
+
+
+@given(steps)
+def test_what_the_browser_reports_never_raises_the_confidence_by_being_absent(
+    step: StepInput,
+) -> None:
+    score, without = scorer.score(step), scorer.score(step._replace(events=None))
+    if score.rule == without.rule and score.rule != 8:
+        assert without.confidence_milli <= score.confidence_milli
+
+
 @given(steps)
 def test_digests_of_another_schema_count_as_missing(step: StepInput) -> None:
     other = step._replace(
@@ -278,7 +318,7 @@ def test_recovered_beats_a_fresh_read_beats_a_failure_beats_a_repeated_one(
     look = outcome._replace(tool="read_page", effect=Effect.READ)
     failed = outcome._replace(ok=False, error=error)
     old, new = PageEvidence(url="a", refs="r"), PageEvidence(url="b", refs="s")
-    shared = step._replace(contract=None, before=old, after=new)
+    shared = step._replace(contract=None, before=old, after=new, events=None)
     after_failure = (step.recent or RecentSteps())._replace(
         pending=error, same_call=0, revisits=0, seen_info=False, fresh_refs=error == "stale_ref"
     )

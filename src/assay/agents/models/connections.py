@@ -35,9 +35,11 @@ class RateGate:
         self, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
     ) -> AsyncIterator[int]:
         """One request is under way while the block lasts; the number is for `slow_down`."""
-        if (pause_s := self._resume_at - clock()) > 0:
-            await sleep(pause_s)
-        while self._under_way >= self._limit:
+        # Asked again after every wait: another request may have been refused meanwhile.
+        while (pause_s := self._resume_at - clock()) > 0 or self._under_way >= self._limit:
+            if pause_s > 0:
+                await sleep(pause_s)
+                continue
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
             await waiter

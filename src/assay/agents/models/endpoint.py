@@ -108,8 +108,9 @@ class Endpoint:
         """The content of the response with status 200, within `timeout_s` seconds in all.
 
         429, 408, 5xx and failed connections are tried again while attempts and time last; where
-        429 says when to come again, time alone decides, and every caller of the URL waits. A
-        server that is busy or slow then may not be so later; every other failure is fatal.
+        429 says when to come again, time alone decides. Where a server names a time, and after
+        429 in any case, every caller of the URL waits. A server that is busy or slow then may not
+        be so later; every other failure is fatal.
         """
         retry = self._retry
         attempts = retry.backoff.attempts
@@ -140,7 +141,7 @@ class Endpoint:
                 wait = retry.backoff.wait_s(attempt, retry.rng)
             if attempt == attempts or retry.clock() + wait >= deadline:
                 self._give_up(problem, attempt)
-            if is_busy:
+            if is_busy or problem.wait_s is not None:
                 gate.slow_down(turn, retry.clock() + wait)
             else:
                 await retry.sleep(wait)

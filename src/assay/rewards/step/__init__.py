@@ -15,10 +15,13 @@ from assay.rewards.step.history import StepHistory, history_from_json, history_t
 from assay.rewards.step.inputs import ContractStatus, RecentSteps, StepInput
 from assay.rewards.step.recovery import RecoveryRewardScorer
 from assay.rewards.step.shaping import Shaping, StepCost, step_cost
+from assay.rewards.step.status import AgentStatus, status
 from assay.schema.blocking import BlockCode
+from assay.schema.evidence import StepEvents
 from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 
 __all__ = [
+    "AgentStatus",
     "BlockCode",
     "Contract",
     "ContractProgress",
@@ -29,6 +32,7 @@ __all__ = [
     "RecoveryRewardScorer",
     "Shaping",
     "StepCost",
+    "StepEvents",
     "StepHistory",
     "StepInput",
     "ToolOutcome",
@@ -40,5 +44,6 @@ __all__ = [
     "history_to_json",
     "observe",
     "parse_contract",
+    "status",
     "step_cost",
 ]

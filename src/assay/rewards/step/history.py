@@ -13,10 +13,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from assay.errors import BadRecord
-from assay.rewards.step.inputs import RecentSteps, StepInput, contract_change
+from assay.rewards.step.inputs import RecentSteps, StepInput, contract_change, failure_code
 from assay.schema.evidence import PageEvidence
 from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 
@@ -24,11 +24,20 @@ CAPACITY: Final = 100
 """Distinct things that a history holds; the one not met for longest is dropped first."""
 PATIENCE_STEPS: Final = 10
 """Steps after which a failure that was not repaired is no longer pending."""
+LATEST: Final = 15
+"""Steps that are remembered one by one."""
 
 _KEY_BYTES: Final = 5
+_LOGGED_BYTES: Final = 3
+_CALL_MASK: Final = 2**23 - 1
+"""One bit of three bytes says whether the step led to something new."""
 _MOST_COUNT: Final = 15
-_SCHEMA: Final = "h1"
+_SCHEMA: Final = "h2"
 _ERRORS: Final = frozenset(get_args(ErrorCode))
+
+Phase: TypeAlias = Literal["running", "blocked", "recovered", "done"]
+"""How the latest step left the agent, by its class alone."""
+_PHASES: Final = frozenset(get_args(Phase))
 
 
 class PendingFailure(NamedTuple):
@@ -45,6 +54,15 @@ class PendingFailure(NamedTuple):
     age: int = 0
 
 
+class LoggedStep(NamedTuple):
+    """One of the latest steps, in short."""
+
+    call: int
+    """Hash of the call in the state that it was made in; 23 bits."""
+    fresh: bool
+    """Whether it led to a page state or a result that was not known."""
+
+
 class StepHistory(NamedTuple):
     """The earlier steps of one tab, in short; `StepHistory()` is a new tab."""
 
@@ -53,6 +71,11 @@ class StepHistory(NamedTuple):
     state: int | None = None
     """The page state after the last step."""
     pending: PendingFailure | None = None
+    steps: int = 0
+    latest: tuple[LoggedStep, ...] = ()
+    phase: Phase = "running"
+    since: int = 0
+    """The step at which the phase began."""
 
 
 def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentSteps]:
@@ -67,7 +90,8 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentS
     keys = [_key("call", "" if place is None else str(place), call)]
     same_call = seen.get(keys[0], 0)
     same_error = revisits = 0
-    failed = outcome.ok is False or outcome.error is not None
+    error = failure_code(step)
+    failed = error is not None
     if failed or history.pending is not None:
         key = _key("fail", call)
         same_error = seen.get(key, 0)
@@ -75,11 +99,13 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentS
             keys.append(key)
     if info is not None:
         keys.append(info)
+    fresh = info is not None and info not in seen
     if state_after is not None and state_after != state_before:
         revisits = seen.get(state_after, 0)
         keys.append(state_after)
+        fresh = fresh or revisits == 0
     passed = _passed_before(seen, step, keys)
-    pending, same_target, fresh_refs = _next_pending(history.pending, step, failed)
+    pending, same_target, fresh_refs = _next_pending(history.pending, step, error)
     recent = RecentSteps(
         same_call,
         same_error,
@@ -90,7 +116,24 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentS
         fresh_refs,
         passed,
     )
-    return StepHistory(_count_keys(seen, state_before, keys), state_after, pending), recent
+    logged = LoggedStep(keys[0] & _CALL_MASK, fresh)
+    history = StepHistory(
+        _count_keys(seen, state_before, keys),
+        state_after,
+        pending,
+        history.steps + 1,
+        (*history.latest[1 - LATEST :], logged),
+        history.phase,
+        history.since,
+    )
+    return history, recent
+
+
+def enter_phase(history: StepHistory, phase: Phase) -> StepHistory:
+    """The history with the phase in which its latest step left the agent."""
+    if phase == history.phase:
+        return history
+    return history._replace(phase=phase, since=history.steps)
 
 
 def _count_keys(
@@ -116,19 +159,19 @@ def _passed_before(seen: Mapping[int, int], step: StepInput, keys: list[int]) ->
 
 
 def _next_pending(
-    pending: PendingFailure | None, step: StepInput, failed: bool
+    pending: PendingFailure | None, step: StepInput, error: ErrorCode | None
 ) -> tuple[PendingFailure | None, bool, bool]:
     """The failure that is pending after the step, and how the step relates to the one before."""
     outcome = step.outcome
     if pending is None:
-        return (_pending_failure(step) if failed else None), False, False
+        return (None if error is None else _pending_failure(step, error)), False, False
     same_target = _goal(outcome) == pending.goal
-    fresh_refs = not failed and _shows_other_refs(pending, step.after)
-    if failed:
+    fresh_refs = error is None and _shows_other_refs(pending, step.after)
+    if error is not None:
         # A failed read does not replace the failed action before it.
         keep = outcome.effect == Effect.READ and pending.effect != Effect.READ and not same_target
         if not keep:
-            return _pending_failure(step), same_target, False
+            return _pending_failure(step, error), same_target, False
     elif outcome.ok is True and (same_target or contract_change(step.contract)[0] > 0):
         return None, same_target, fresh_refs
     if pending.age + 1 >= PATIENCE_STEPS:
@@ -137,12 +180,11 @@ def _next_pending(
     return older, same_target, fresh_refs
 
 
-def _pending_failure(step: StepInput) -> PendingFailure:
+def _pending_failure(step: StepInput, error: ErrorCode) -> PendingFailure:
     outcome = step.outcome
     refs = None if step.before is None else step.before.refs
-    error = outcome.error if outcome.error in _ERRORS else "other"
     return PendingFailure(
-        cast(ErrorCode, error),  # `in` narrows to a code, which no static type of it says
+        error if error in _ERRORS else "other",
         _goal(outcome),
         outcome.effect,
         None if refs is None else _key("refs", refs),
@@ -189,6 +231,9 @@ def history_to_json(history: StepHistory) -> bytes:
         "counts": "".join(f"{count:x}" for count in history.seen.values()),
         "state": history.state,
         "pending": None if pending is None else list(pending),
+        "steps": history.steps,
+        "latest": b64encode(b"".join(map(_logged_bytes, history.latest))).decode(),
+        "phase": [history.phase, history.since],
     }
     return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
 
@@ -207,9 +252,34 @@ def history_from_json(data: bytes | str) -> StepHistory:
             raise ValueError(f"{len(seen)} things in it; a history holds {CAPACITY}")
         state = record["state"]
         pending = None if record["pending"] is None else _read_pending(record["pending"])
-        return StepHistory(seen, None if state is None else int(state), pending)
+        phase, since = record["phase"]
+        if phase not in _PHASES:
+            raise ValueError(f"no phase {phase!r:.50}")
+        return StepHistory(
+            seen,
+            None if state is None else int(state),
+            pending,
+            int(record["steps"]),
+            _read_latest(record["latest"]),
+            phase,
+            int(since),
+        )
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise BadRecord(f"not a history: {type(error).__name__} {error!s:.200}") from error
+
+
+def _logged_bytes(step: LoggedStep) -> bytes:
+    return (step.call << 1 | step.fresh).to_bytes(_LOGGED_BYTES)
+
+
+def _read_latest(text: str) -> tuple[LoggedStep, ...]:
+    raw = b64decode(text, validate=True)
+    if len(raw) % _LOGGED_BYTES or len(raw) > LATEST * _LOGGED_BYTES:
+        raise ValueError(f"{len(raw)} bytes for the latest {LATEST} steps")
+    numbers = (
+        int.from_bytes(raw[at : at + _LOGGED_BYTES]) for at in range(0, len(raw), _LOGGED_BYTES)
+    )
+    return tuple(LoggedStep(number >> 1, bool(number & 1)) for number in numbers)
 
 
 def _read_pending(fields: list[Any]) -> PendingFailure:

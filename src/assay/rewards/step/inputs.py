@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from assay.schema.evidence import PageEvidence
+from assay.schema.evidence import PageEvidence, StepEvents
 from assay.schema.outcome import ErrorCode, ToolOutcome
 
 ContractVerdict: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -63,6 +63,32 @@ class StepInput(NamedTuple):
     progress: Progress = "unknown"
     contract: ContractStatus | None = None
     recent: RecentSteps | None = None
+    events: StepEvents | None = None
+
+
+def failure_code(step: StepInput) -> ErrorCode | None:
+    """How the step failed, by the tool's word or by what the browser reported; `None` if not."""
+    outcome = step.outcome
+    if outcome.error is not None:
+        return outcome.error
+    if outcome.ok is False:
+        return "other"
+    return None if step.events is None else _reported_failure(step.events)
+
+
+def _reported_failure(events: StepEvents) -> ErrorCode | None:
+    status = events.status
+    if status is not None and status >= 400:
+        return "page_error"
+    if events.rejected is not None and events.rejected > 0:
+        return "form_rejected"
+    # A page that loaded stands for the step, whatever the scripts of the old or the new one miss.
+    if status is None:
+        if events.failed_writes is not None and events.failed_writes > 0:
+            return "request_failed"
+        if events.failed_reads is not None and events.failed_reads > 0 and not events.answered:
+            return "request_failed"
+    return "value_refused" if events.kept is False else None
 
 
 def contract_change(contract: ContractStatus | None) -> tuple[int, int]:

@@ -5,23 +5,28 @@ The rules are tried in order and the first six decide alone; the numbers are tho
     1  destructive or transactional, and its gate is not known to be passed          -1000
     2  contract passed on fresh facts, for the first time                            +1000
     3  a CAPTCHA, bot check, login or the like stands in the way                      -750
-    4  the call failed                         -450 - 50 for each earlier failure of the same call
+    4  the call failed, or the browser reported that its page, request, form or value was refused
+                                               -450 - 50 for each earlier failure of the same call
     5  contract failed             -300 (critical -400) + 150 x subgoal gain, or rule 7 if lower
     6  a pending failure was repaired                             +500 + max(0, rule 7) / 4
     7  gains, at most 700:
          address 250, structure 150, text 100, network 150, elements 50, picture 50
          (a read cannot cause these: for it, anything new is worth 50 in all)
+         a tab opened 250, a download 150, a copy 100, a dialog 50
          other elements after a stale reference 200, new items 150/250/300 for 1/2-3/4 and more,
          subgoals 200 + 300 x gain
-       a quarter of that if the page had been in this state before
-       minus a fifth of that for each earlier identical call in the same state
+       if the page had been in this state before, nothing for the page and a quarter of the rest
+       minus a fifth of that for each earlier identical call in the same state, or a tenth if this
+       one led to something new
        minus 400 x subgoal loss
        minus 100 if something could be compared and there was no gain
-       minus 80 for each earlier identical call in the same state (at most 5)
+       minus 80 for each such call (at most 5) if it led to nothing new
        minus 40 for each further return to this state (at most 5)
        minus 40 if that is negative and the agent is stalling, 80 if it is stuck
        at most 450 while a failure is pending, never outside -440 and 700
-    8  nothing could be compared, and nothing was gained or repeated                     0
+    8  nothing could be compared, and nothing was gained or repeated; or requests of the step have
+       no answer yet, and neither the address nor anything else but the look of the page changed
+                                                                                         0
 
 A step that adds positive evidence never scores lower for it, and one that repeats or returns never
 scores higher. Nothing is read but the arguments: no text, clock, random number or model.
@@ -32,16 +37,17 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from assay.rewards.step.history import StepHistory, observe
+from assay.rewards.step.history import Phase, StepHistory, enter_phase, observe
 from assay.rewards.step.inputs import (
     ContractStatus,
     Progress,
     RecentSteps,
     StepInput,
     contract_change,
+    failure_code,
 )
-from assay.schema.evidence import PageEvidence
-from assay.schema.outcome import Effect, ToolOutcome
+from assay.schema.evidence import PageEvidence, StepEvents
+from assay.schema.outcome import Effect, ErrorCode, ToolOutcome
 from assay.schema.step_score import MOST, SENTENCES, Classification, Reason, StepScore
 
 SHOT_DISTANCE: Final = 6
@@ -62,6 +68,16 @@ _PAGE_GAIN: Final = tuple(
 _PAGE_REASONS: Final = tuple(
     tuple(reason for bit, _, reason in _CHANNELS if mask & bit) for mask in range(64)
 )
+_EVENTS: Final = (
+    ("tabs", 250, Reason("tab_opened")),
+    ("downloads", 150, Reason("download")),
+    ("copies", 100, Reason("copied")),
+    ("dialogs", 50, Reason("dialog_opened")),
+)
+_ADDRESS: Final = 1
+_NETWORK: Final = 8
+_STATE: Final = 1 | 2 | 4
+"""The channels that make up a state of the page."""
 _FRESH_REFS: Final = 200
 _NEW_INFO: Final = 50
 _MOST_GAIN: Final = 700
@@ -97,6 +113,11 @@ _GATE_UNKNOWN: Final = StepScore(
 _CONTRACT_PASSED: Final = StepScore(
     1000, "contract_pass", (_REASONS["contract_pass"],), 1000, evidence_backed=True, rule=2
 )
+_PHASES: Final[dict[str, Phase]] = {
+    "contract_pass": "done",
+    "blocked": "blocked",
+    "recovered": "recovered",
+}
 _NOTHING_RECENT: Final = RecentSteps()
 
 
@@ -105,7 +126,7 @@ class RecoveryRewardScorer:
 
     __slots__ = ()
 
-    id: Final = "recovery@1"
+    id: Final = "recovery@2"
     """Recorded beside every score; the number rises whenever a score can change."""
 
     def score(self, step: StepInput) -> StepScore:
@@ -115,7 +136,8 @@ class RecoveryRewardScorer:
     def advance(self, history: StepHistory, step: StepInput) -> tuple[StepHistory, StepScore]:
         """The history with this step added, and the step's worth in the light of it before."""
         history, recent = observe(history, step)
-        return history, _score(step, recent)
+        score = _score(step, recent)
+        return enter_phase(history, _PHASES.get(score.classification, "running")), score
 
 
 def _score(step: StepInput, recent: RecentSteps | None) -> StepScore:
@@ -130,8 +152,9 @@ def _score(step: StepInput, recent: RecentSteps | None) -> StepScore:
         return _CONTRACT_PASSED
     if outcome.block is not None:
         return _BLOCK_SCORES.get(outcome.block) or _BLOCK_SCORES["other"]
-    if outcome.ok is False or outcome.error is not None:
-        return _score_failure(outcome, recent)
+    error = failure_code(step)
+    if error is not None:
+        return _score_failure(outcome, error, recent)
     if contract is not None and contract.verdict == "fail":
         return _score_contract_failure(step, contract, recent)
     return _score_evidence(step, recent)
@@ -143,17 +166,18 @@ def _newly_passed(contract: ContractStatus, recent: RecentSteps | None) -> bool:
     return recent is None or not recent.passed
 
 
-def _score_failure(outcome: ToolOutcome, recent: RecentSteps | None) -> StepScore:
-    code = outcome.error
-    reason = _ERROR_REASONS.get(code or "other") or _ERROR_REASONS["other"]
+def _score_failure(outcome: ToolOutcome, error: ErrorCode, recent: RecentSteps | None) -> StepScore:
+    reason = _ERROR_REASONS.get(error) or _ERROR_REASONS["other"]
     reasons: tuple[Reason, ...] = (reason,)
     milli = -450
     if recent is not None and recent.same_error > 0:
         milli -= 50 * min(recent.same_error, 5)
         reasons = (reason, _counted_reason("repeated_failure", recent.same_error))
-    confidence = 800 if code is None else 900
+    # The tool says only that it failed, and nothing else does.
+    unexplained = outcome.error is None and outcome.ok is False
+    confidence = 800 if unexplained else 900
     return StepScore(
-        milli, "failure", reasons, confidence, code != "protocol", code is not None, rule=4
+        milli, "failure", reasons, confidence, error != "protocol", not unexplained, rule=4
     )
 
 
@@ -188,16 +212,20 @@ class _Delta(NamedTuple):
     compared: int
     """How many channels could be compared, a read's result among them."""
     new_info: bool
+    fresh: bool
+    """Whether the step led to something that the history does not know."""
 
 
 def _delta(step: StepInput, recent: RecentSteps | None) -> _Delta:
     compared, changed = _compare(step.before, step.after)
     new_info = False
+    fresh = changed & _STATE > 0 and (recent is None or recent.revisits <= 0)
     if recent is not None and recent.seen_info is not None:
         new_info = not recent.seen_info
         if step.outcome.effect == Effect.READ:
             compared += 1
-    return _Delta(changed, compared, new_info)
+            fresh = fresh or new_info
+    return _Delta(changed, compared, new_info, fresh)
 
 
 def _compare(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
@@ -216,7 +244,18 @@ def _compare(a: PageEvidence | None, b: PageEvidence | None) -> tuple[int, int]:
         compared += 1
         if (a.shot ^ b.shot).bit_count() > SHOT_DISTANCE:
             changed |= bit
+    elif a.tiles is not None and b.tiles is not None:
+        compared += 1
+        if a.tiles != b.tiles and _tiles_differ(a.tiles, b.tiles):
+            changed |= bit
     return compared, changed
+
+
+def _tiles_differ(a: str, b: str) -> bool:
+    """Whether a tile that does not change by itself is another one."""
+    if len(a) != len(b):
+        return True
+    return any(x != y and x != "." and y != "." for x, y in zip(a, b, strict=True))
 
 
 def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
@@ -224,26 +263,31 @@ def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
     delta = _delta(step, recent)
     reasons: list[Reason] = []
     subgoal_gain, subgoal_loss = contract_change(step.contract)
-    gains = _gains(step.outcome, earlier, delta, subgoal_gain, reasons)
-    milli = _after_costs(gains, subgoal_loss, delta.compared, earlier, step.progress, reasons)
+    gains = _gains(step, earlier, delta, subgoal_gain, reasons)
+    milli = _after_costs(gains, subgoal_loss, delta, earlier, step.progress, reasons)
     _add_contract_reason(step.contract, earlier, reasons)
 
     classification: Classification
     backed = _is_evidenced(step.outcome, earlier, subgoal_gain, delta)
     rule = 7
     if earlier.pending is not None and _is_recovery(
-        step.outcome, earlier, subgoal_gain, gains, delta
+        step.outcome, earlier, subgoal_gain, gains.total, delta
     ):
         milli = 500 + max(0, milli) // 4
         reasons.insert(0, _REASONS["recovered"])
         classification, rule = "recovered", 6
+    elif _waits(step.events) and (milli <= 0 or _only_looks_different(delta, gains)):
+        # A page that waits for an answer may look like anything.
+        assert step.events is not None
+        reasons.append(_counted_reason("pending", step.events.pending or 0))
+        milli, classification, rule, backed = 0, "unknown", 8, False
     else:
         if earlier.pending is not None:
             milli = min(milli, _MOST_PENDING)
             reasons.append(_REASONS["failure_pending"])
         if milli > 0:
-            classification = _classify_gain(step.outcome, subgoal_gain, gains, earlier)
-        elif milli == 0 == gains:
+            classification = _classify_gain(step.outcome, subgoal_gain, gains.total, earlier)
+        elif milli == 0 == gains.total:
             reasons.append(_REASONS["no_evidence"])
             classification, rule = "unknown", 8
         else:
@@ -257,20 +301,35 @@ def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
     return StepScore(milli, classification, tuple(reasons), confidence, controllable, backed, rule)
 
 
+class _Gains(NamedTuple):
+    """What a step brought, before its costs."""
+
+    page: int
+    """For the page that it led to."""
+    other: int
+    """For what it took from the page or set off beside it."""
+
+    @property
+    def total(self) -> int:
+        return min(self.page + self.other, _MOST_GAIN)
+
+
 def _gains(
-    outcome: ToolOutcome,
+    step: StepInput,
     recent: RecentSteps,
     delta: _Delta,
     subgoal_gain: int,
     reasons: list[Reason],
-) -> int:
-    changed = delta.changed
-    gains = 0
+) -> _Gains:
+    outcome, changed = step.outcome, delta.changed
+    page = gains = 0
     if changed:
-        gains = _PAGE_GAIN[changed]
+        page = _PAGE_GAIN[changed]
         reasons += _PAGE_REASONS[changed]
+    if step.events is not None:
+        gains = _event_gains(step.events, outcome.effect, reasons)
     if outcome.effect == Effect.READ:
-        gains = _NEW_INFO if changed or delta.new_info else 0
+        page = _NEW_INFO if changed or delta.new_info else 0
         if delta.new_info:
             reasons.append(_REASONS["new_info"])
         elif recent.seen_info:
@@ -285,32 +344,58 @@ def _gains(
     if subgoal_gain:
         gains += 200 + 300 * subgoal_gain // 1000
         reasons.append(Reason("subgoal_gained", subgoal_gain))
-    return min(gains, _MOST_GAIN)
+    return _Gains(page, gains)
+
+
+def _event_gains(events: StepEvents, effect: Effect, reasons: list[Reason]) -> int:
+    if events.popups is not None and events.popups > 0:
+        reasons.append(_REASONS["popup"])
+    if effect == Effect.READ:
+        return 0
+    gains = 0
+    for name, gain, reason in _EVENTS:
+        count = getattr(events, name)
+        if count is not None and count > 0:
+            gains += gain
+            reasons.append(reason)
+    return gains
+
+
+def _waits(events: StepEvents | None) -> bool:
+    return events is not None and events.pending is not None and events.pending > 0
+
+
+def _only_looks_different(delta: _Delta, gains: _Gains) -> bool:
+    return not gains.other and not delta.changed & (_ADDRESS | _NETWORK)
 
 
 def _after_costs(
-    gains: int,
+    gains: _Gains,
     subgoal_loss: int,
-    compared: int,
+    delta: _Delta,
     recent: RecentSteps,
     progress: Progress,
     reasons: list[Reason],
 ) -> int:
-    milli = gains
+    milli = gains.total
+    compared = delta.compared
     returns, again = recent.revisits, recent.same_call
     if returns > 0:
-        milli //= 4
+        milli = min(gains.other, _MOST_GAIN) // 4
         reasons.append(_counted_reason("revisited", returns))
     if again > 0:
         reasons.append(_counted_reason("repeated_call", again))
         again = min(again, _PATIENCE)
-        milli = milli * (_PATIENCE - again) // _PATIENCE - 80 * again
+        if delta.fresh:
+            milli = milli * (2 * _PATIENCE - again) // (2 * _PATIENCE)
+        else:
+            milli = milli * (_PATIENCE - again) // _PATIENCE - 80 * again
     if returns > 1:
         milli -= 40 * min(returns - 1, _PATIENCE)
     if subgoal_loss:
         milli -= 400 * subgoal_loss // 1000
         reasons.append(Reason("subgoal_lost", subgoal_loss))
-    if compared and not gains:
+    if compared and not gains.total:
         milli -= 100
         reasons.append(_counted_reason("unchanged", compared))
     if milli < 0:

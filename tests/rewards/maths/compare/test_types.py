@@ -217,3 +217,43 @@ def test_the_decimal_comma_has_a_switch(
     decimal_comma: str, reference: str, answer: str, paid: bool
 ) -> None:
     assert is_paid(reference, answer, decimal_comma=decimal_comma) is paid
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer"),
+    [
+        (r"5\zeta(3)", r"3\zeta(5)"),
+        ("2P(3)", "3P(2)"),
+        ("2P(3)", "6P"),
+        ("6a(1)", "3a(2)"),
+        (r"\Gamma(1/3)", r"\frac43\Gamma(1/4)"),
+        (r"\sum_{j=1}^n a_j", r"\sum_{i=1}^n a_j"),
+        (r"\sum_{j=1}^n a_j", r"\sum_{j=0}^{n-1} a_j"),
+        (r"\sum_{j=1}^n a_j", r"\sum_{i=1}^n b_i"),
+        ("a_n=2n", "a_k=2n"),
+        ("f(x)=0", r"f\equiv 1"),
+    ],
+)
+def test_a_letter_at_a_number_or_an_index_is_no_product(reference: str, answer: str) -> None:
+    assert not is_paid(reference, answer)
+    assert not is_paid(answer, reference)
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer"),
+    [
+        (r"\sum_{j=1}^n a_j", r"\sum_{i=1}^n a_i"),
+        (r"\sum_{j=1}^{2} a_j", "a_1+a_2"),
+        ("a_n=2n-1", "a_k=2k-1"),
+        ("f(x)=0", r"f\equiv 0"),
+        (r"5\zeta(3)", r"\zeta(3)\cdot5"),
+        (r"10\pi r", r"\pi r(10)"),
+        (r"\begin{pmatrix}1\\2\\3\end{pmatrix}", "x=1,y=2,z=3"),
+        (r"\begin{pmatrix}1\\2\\3\end{pmatrix}", "z=3,y=2,x=1"),
+    ],
+)
+def test_an_index_and_a_function_keep_their_meaning_under_other_names(
+    reference: str, answer: str
+) -> None:
+    assert is_paid(reference, answer)
+    assert is_paid(answer, reference)

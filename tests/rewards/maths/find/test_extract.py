@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.rewards.outcome.maths.find.extract import (
@@ -189,6 +189,8 @@ PIECES = st.sampled_from(
 )
 
 
+# The tables of a language are compiled when its first text is read.
+@settings(deadline=None)
 @given(st.lists(PIECES | st.text(max_size=8), max_size=40).map("".join))
 def test_any_text_is_read_without_an_error(response: str) -> None:
     extraction = extract(response)

@@ -106,7 +106,10 @@ def _vector(node: Node) -> list[Node] | None:
         return [Group("[", row, "]") for row in node.rows]
     if isinstance(node, Group) and node.opening in ("(", "["):
         return list(node.items)
-    return None
+    labels = _labels(node)
+    order = order_of_names(labels)
+    values = _stated_values(node)
+    return None if order is None else [values[k] for k in order]
 
 
 def _shape(node: Node) -> Shape:

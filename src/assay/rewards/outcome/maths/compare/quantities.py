@@ -9,6 +9,8 @@ from assay.rewards.outcome.maths.compare.comparison import AnswerComparison
 from assay.rewards.outcome.maths.compute.points import value_of
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
+    Call,
+    Constant,
     Degree,
     Div,
     Expr,
@@ -19,6 +21,7 @@ from assay.rewards.outcome.maths.nodes import (
     Quantity,
     Ratio,
     Symbol,
+    children,
     hundredth,
 )
 from assay.rewards.outcome.maths.read.nouns import is_unlisted, same_noun
@@ -27,6 +30,7 @@ from assay.rewards.outcome.maths.read.units import SPELLINGS, Unit, factor_betwe
 _PERCENT: Final[Unit] = (("percent", 1),)
 _DEGREE: Final[Unit] = (("deg", 1),)
 _RADIAN: Final[Unit] = (("rad", 1),)
+_ANGLES: Final = frozenset("arcsin arccos arctan arccot arcsec arccsc".split())
 
 
 def same_quantities(prediction: Node, reference: Node, comparison: AnswerComparison) -> str | None:
@@ -45,10 +49,27 @@ def same_quantities(prediction: Node, reference: Node, comparison: AnswerCompari
         )
     if comparison.conventions.units == "required" and target_unit:
         return None
+    if _DEGREE in (unit, target_unit) and _is_in_radians(value if target_unit else target):
+        return _same_angle(prediction, reference, comparison)
     rule = comparison.rule(value, target)
     if rule is None and _DEGREE in (unit, target_unit):
         return _same_angle(prediction, reference, comparison)
     return rule
+
+
+def _is_in_radians(value: Node) -> bool:
+    """Whether a bare number can only be an angle in radians: a multiple of pi, or an arctangent."""
+    match value:
+        case Div(top, _):
+            return _is_in_radians(top)
+        case Constant("pi"):
+            return True
+        case Call(name) if name in _ANGLES:
+            return True
+        case Expr():
+            return any(map(_is_in_radians, children(value)))
+        case _:
+            return False
 
 
 def _same_in_two_units(

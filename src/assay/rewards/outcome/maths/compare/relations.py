@@ -139,11 +139,24 @@ def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison)
         free = has_variables(one.value) or has_variables(other.value)
         if not free and left.name == right.name:
             return len(left.arguments) == len(right.arguments)
+    if _is_constant_function(left, one.value, right) or _is_constant_function(
+        right, other.value, left
+    ):
+        return True
     if is_segment(left) and is_segment(right):
         return left == right or set(left.name) == set(right.name)
     if Symbol("y") in (left, right) and _is_function_value(left, right):
         return True
     return comparison.same(left, right)
+
+
+def _is_constant_function(name: Node, value: Node, other: Node) -> bool:
+    """Whether `f \\equiv 0` stands beside `f(x)`: a function by its name alone, and a number."""
+    match name, other:
+        case Symbol(letter), Call(called, _, True):
+            return letter == called and not has_variables(value)
+        case _:
+            return False
 
 
 def is_segment(node: Node) -> TypeGuard[Symbol]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from assay.rewards.outcome.maths.compute.evaluate import running_name
+from assay.rewards.outcome.maths.compute.evaluate import rational_or_none, running_name
+from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Apply,
@@ -15,6 +17,7 @@ from assay.rewards.outcome.maths.nodes import (
     Builder,
     Call,
     Constant,
+    Expr,
     Group,
     Mul,
     Node,
@@ -38,7 +41,7 @@ def functions_in(*roots: Node) -> frozenset[str]:
     f, g and h do, unless the same letter stands alone in that answer, or in the other while sums
     are all that it is applied to: `h(a+b)` may be a product. So does a letter whose value at a
     plain argument is the left side of an equation, as in `V(t) = 3t`, or all that is asked, as in
-    `P(3)`.
+    `P(3)`; a letter at numbers, as in `5\\zeta(3)`, unless it is a small one that stands alone.
     """
     alone = {part.name for part in walk(*roots) if isinstance(part, Symbol)}
     functions: set[str] = set()
@@ -47,13 +50,31 @@ def functions_in(*roots: Node) -> frozenset[str]:
         here = {part.name for part in walk(root) if isinstance(part, Symbol)}
         factors = {name for name in applied & alone if _multiplies_sums(root, name)}
         functions |= applied - here - factors
+        functions |= _at_numbers(root) - alone
     return frozenset(functions)
+
+
+def _at_numbers(root: Node) -> set[str]:
+    """The letters that stand before nothing but numbers in brackets."""
+    uses = [part for part in walk(root) if isinstance(part, Apply)]
+    others = {use.name for use in uses if not _is_at_numbers(use)}
+    return {use.name for use in uses} - others
+
+
+def _is_at_numbers(use: Apply) -> bool:
+    return all(rational_or_none(part, WorkBudget()) is not None for part in use.arguments)
+
+
+def _is_function_name(name: str) -> bool:
+    return name[0] in "fghFGH" or name in ("zeta", "Gamma") or name.endswith("'")
 
 
 def _applications(root: Node) -> set[str]:
     applied: set[str] = set()
     for node in walk(root):
-        if isinstance(node, Apply) and (node.name[0] in "fghFGH" or node.name.endswith("'")):
+        if isinstance(node, Apply) and (
+            _is_function_name(node.name) or (node.name[0].isupper() and _is_at_numbers(node))
+        ):
             applied.add(node.name)
         elif isinstance(node, Relation):
             applied.update(_named_functions(node.sides[0]))
@@ -85,6 +106,51 @@ _ZETA: Final = {k: Fraction(1, bottom) for k, bottom in ((2, 6), (4, 90), (6, 94
 """Riemann's zeta function at even numbers, without the power of pi."""
 
 
+def _gamma(argument: Expr) -> Expr | None:
+    """Euler's gamma function at whole numbers and at halves between them, from 1/2 to 40."""
+    twice = rational_or_none(Mul((Number(2), argument)), WorkBudget())
+    if not isinstance(twice, int) or not 1 <= twice <= 80:
+        return None
+    count = twice // 2
+    if twice % 2 == 0:
+        return Number(math.factorial(count - 1))
+    factor = Fraction(math.factorial(2 * count), 4**count * math.factorial(count))
+    return Mul((Number(factor), Power(Constant("pi"), Number(Fraction(1, 2)))))
+
+
+def with_combinations(left: Node, right: Node) -> tuple[Node, Node]:
+    """Both answers with `C(n, k)` and `C_n^k` as binomial coefficients, beside one that is;
+    and with `P(5, 3)` as the number of arrangements, beside a number."""
+    nodes = walk(left, right)
+    if any(isinstance(part, Call) and part.name == "binomial" for part in nodes):
+        return _spell_combinations(left), _spell_combinations(right)
+    if isinstance(left, Number) != isinstance(right, Number):
+        return _spell_arrangements(left), _spell_arrangements(right)
+    return left, right
+
+
+def _spell_arrangements(node: Node) -> Node:
+    match node:
+        case Apply("P" | "A", (Number(int(n)), Number(int(k)))) if 0 < k < n < 200:
+            return Number(math.perm(n, k))
+        case _:
+            return node
+
+
+def _spell_combinations(node: Node) -> Node:
+    match node:
+        case Apply("C", (top, bottom)):
+            return Call("binomial", (top, bottom))
+        case Power(Symbol(name), bottom) if name.startswith("C_") and name[2:].isalnum():
+            index = name[2:]
+            below: Expr = Number(int(index)) if index.isdigit() else Symbol(index)
+            return Call("binomial", (below, bottom))
+        case Power(Call("C_", (top,), True), bottom):
+            return Call("binomial", (top, bottom))
+        case _:
+            return rebuild(node, _spell_combinations)
+
+
 def settle(node: Node, functions: frozenset[str]) -> Node:
     """The tree without undecided applications: opaque functions, or products."""
 
@@ -94,6 +160,8 @@ def settle(node: Node, functions: frozenset[str]) -> Node:
     match node:
         case Apply("zeta", (Number(int(place)),)) if place in _ZETA:
             return Mul((Number(_ZETA[place]), Power(Constant("pi"), Number(place))))
+        case Apply("Gamma", (argument,)) if (value := _gamma(argument)) is not None:
+            return value
         case Apply(name, arguments):
             settled_arguments = tuple(expression(change(argument)) for argument in arguments)
             if name in functions or len(settled_arguments) != 1:
@@ -144,6 +212,30 @@ def _spell_label(node: Node, products: frozenset[str]) -> Node:
     return rebuild(node, lambda child: _spell_label(child, products))
 
 
+def with_terms(left: Node, right: Node) -> tuple[Node, Node]:
+    """Both answers with `a_k` as the term of a sequence at k, where an operator runs over k."""
+    running = {running_name(part) for part in walk(left, right) if isinstance(part, Big)}
+    names = [part.name for part in walk(left, right) if isinstance(part, Symbol)]
+    stems = frozenset(stem for stem, index in map(_split_index, names) if stem and index in running)
+    return (_with_terms(left, stems), _with_terms(right, stems)) if stems else (left, right)
+
+
+def _with_terms(node: Node, stems: frozenset[str]) -> Node:
+    if isinstance(node, Symbol):
+        stem, index = _split_index(node.name)
+        if stem not in stems:
+            return node
+        place: Expr = Number(int(index)) if index.isdecimal() else Symbol(index)
+        return Call(f"{stem}_", (place,), opaque=True)
+    return rebuild(node, lambda child: _with_terms(child, stems))
+
+
+def _split_index(name: str) -> tuple[str, str]:
+    """The letter and the index of a name such as `a_k`; no letter without an index."""
+    stem, _, index = name.rpartition("_")
+    return stem, index
+
+
 def with_bound_names(node: Node, level: int = 0) -> Node:
     """The tree with running variables named by their nesting, so that k is as good as n."""
     if not isinstance(node, Big):
@@ -189,6 +281,11 @@ def with_same_names(left: Node, right: Node) -> tuple[Node, Node]:
             }
             if len(names) == len(arguments) == len(set(names.values())):
                 return _rename_all(left, names), right
+        case Relation((Symbol(name), *_)), Relation((Symbol(other), *_)) if name != other:
+            (stem, index), (other_stem, other_index) = _split_index(name), _split_index(other)
+            if stem == other_stem != "" and len(index) == len(other_index) == 1:
+                letters = index.isalpha() and other_index.isalpha()
+                return (_rename_all(left, {index: other_index}) if letters else left), right
     return left, right
 
 
@@ -197,6 +294,9 @@ def _rename_all(node: Node, names: Mapping[str, str]) -> Node:
     if isinstance(node, Symbol):
         if node.name in names:
             return Symbol(names[node.name])
+        stem, index = _split_index(node.name)
+        if stem and index in names:
+            return Symbol(f"{stem}_{names[index]}")
         return Symbol(f"free:{node.name}") if node.name in names.values() else node
     return rebuild(node, lambda child: _rename_all(child, names))
 

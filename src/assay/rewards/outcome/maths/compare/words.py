@@ -15,6 +15,7 @@ from assay.rewards.outcome.maths.read.lexicon import (
     SYNONYMS,
     TENS,
     TEXT_COMMANDS,
+    is_ordinal,
 )
 from assay.rewards.outcome.maths.read.nouns import LISTED, counted_noun
 
@@ -26,7 +27,7 @@ _FUNCTION_RUN: Final = re.compile(
     r"\d(?:sin|cos|tan|log|ln|sqrt)|(?<![a-z])(?:sin|cos|tan|log|ln|sqrt)\w*/|/\w(?!\w)"
 )
 """Formulas in plain text that would pass for words, such as `2sinxcosx` and `sinx/x`."""
-_ARTICLE: Final = re.compile(r"^(?:the|an|a)\s+")
+_ARTICLE: Final = re.compile(r"^(?:(?:the )?answer is |it is |it's )?(?:(?:the|an|a)\s+)?")
 _EDGES: Final = " \t\r\n.,;:!?'()"
 _CHOICE: Final = re.compile(r"\(? ?([A-J]) ?\)?[.):]?")
 _OPTION: Final = re.compile(
@@ -42,17 +43,37 @@ _SIZES: Final = re.compile(r"\\(?:left|right|displaystyle|limits)(?![A-Za-z])|\\
 _GAP: Final = re.compile(r"(?<!\w)\s+|\s+(?!\w)")
 _KNOWN: Final = frozenset(name.lower() for name in (*SPELLINGS, *GREEK))
 
+_ORDINALS: Final = {
+    **dict(
+        zip(
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+            "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth".split(),
+            range(1, 20),
+            strict=True,
+        )
+    ),
+    **{word[:-1] + "ieth": value for word, value in TENS.items()},
+    "hundredth": 100,
+}
+_ORDINAL_FIGURES: Final = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,12})(st|nd|rd|th)(?: (\w+))?")
+_PLACES: Final = (None, "day", "place", "position")
 _SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _PARTS: Final = {
-    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4,
-    "fourths": 4, "fifth": 5, "fifths": 5, "sixth": 6, "sixths": 6, "eighth": 8, "eighths": 8,
-    "tenth": 10, "tenths": 10,
+    "half": 2, "halves": 2, "quarter": 4, "quarters": 4,
+    **{
+        ordinal + ending: value
+        for ordinal, value in _ORDINALS.items()
+        if value >= 3
+        for ending in ("", "s")
+    },
 }  # fmt: skip
 _SETS: Final = {
     "all real numbers": r"\mathbb{R}",
     "no solution": r"\emptyset",
     "all integers": r"\mathbb{Z}",
     "positive integers": r"\mathbb{Z}^+",
+    "infinity": r"\infty",
+    "negative infinity": r"-\infty",
 }
 """Phrases, in the spelling of the table of synonyms, to the sets that they name."""
 _CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*([ap])\.?\s?m\.?", re.IGNORECASE)
@@ -78,7 +99,7 @@ def is_words(text: str) -> bool:
     """Whether a plain text is language, not formulas: a real word and no mathematical sign."""
     if _PLAIN.fullmatch(text) is None or _FUNCTION_RUN.search(text):
         return False
-    return any(word not in _KNOWN for word in _WORD.findall(text))
+    return text == "no" or any(word not in _KNOWN for word in _WORD.findall(text))
 
 
 def is_prose(text: str) -> bool:
@@ -142,9 +163,16 @@ def in_figures(text: str) -> str | None:
     words = plain(text)
     if words in _SETS:
         return _SETS[words]
+    ordinal = _ordinal(words) if _PART_OF_ONE.match(_without_markup(text)) is None else None
+    if ordinal is not None:
+        return str(ordinal)
     parts = words.replace("-", " ").replace(" and ", " ").split()
     sign = "-" if parts and parts[0] in ("minus", "negative") else ""
     parts = parts[1:] if sign else parts
+    if parts[:1] == ["half"] and parts[1:] in (["dozen"], ["a", "dozen"]):
+        return "6"
+    if parts[-2:] == ["a", "half"] and _whole(parts[:-2]) is not None:
+        return f"{sign}{2 * (_whole(parts[:-2]) or 0) + 1}/2"
     if parts and parts[-1] in _PARTS:
         top = _whole(parts[:-1]) if parts[:-1] not in ([], ["a"]) else 1
         return None if top is None else f"{sign}{top}/{_PARTS[parts[-1]]}"
@@ -155,6 +183,27 @@ def in_figures(text: str) -> str | None:
         if value is not None and _is_counted(parts[end:]):
             return f"{sign}{value}"
     return None
+
+
+_PART_OF_ONE: Final = re.compile(r"\s*(?:a|an|one)\s", re.IGNORECASE)
+"""What makes a part of an ordinal: a third is 1/3, and the third is the one after two others."""
+
+
+def _ordinal(words: str) -> int | None:
+    """The number of a place: `fifth`, `twenty-first`, `12th`, `4th day`."""
+    figures = _ORDINAL_FIGURES.fullmatch(words)
+    if figures is not None:
+        digits = figures[1].replace(",", "")
+        fits = is_ordinal(digits, figures[2]) and figures[3] in _PLACES
+        return int(digits) if fits else None
+    parts = words.replace("-", " ").split()
+    if not parts or parts[-1] not in _ORDINALS or len(parts) > 4:
+        return None
+    last = _ORDINALS[parts[-1]]
+    if len(parts) == 1:
+        return last
+    tens = _whole(parts[:-1])
+    return tens + last if tens is not None and tens % 10 == 0 and last < 10 and tens else None
 
 
 def _is_counted(words: list[str]) -> bool:
@@ -169,6 +218,11 @@ def _whole(words: list[str]) -> int | None:
     """The whole number that the words spell, or None."""
     if not words:
         return None
+    words = words[1:] if words[0] == "a" else words
+    if words[:1] in (["hundred"], ["thousand"], ["million"], ["billion"], ["dozen"]):
+        words = ["one", *words]
+    if words[1:] == ["dozen"] and words[0] in SMALL_NUMBERS:
+        return 12 * SMALL_NUMBERS[words[0]]
     total, current, last = 0, 0, 10**12
     for word in words:
         if (
@@ -179,7 +233,7 @@ def _whole(words: list[str]) -> int | None:
             current += SMALL_NUMBERS[word]
         elif word in TENS and current % 100 == 0:
             current += TENS[word]
-        elif word == "hundred" and 0 < current < 10:
+        elif word == "hundred" and 0 < current < 20 and current != 10:
             current *= 100
         elif word in _SCALES and current and _SCALES[word] < last:
             last = _SCALES[word]

@@ -166,7 +166,7 @@ def _gap(between: str) -> Gap:
         return "prose"
     plain = _MARKUP.sub(" ", between).strip()
     words = [word.lower() for word in _WORD.findall(plain)]
-    if "or" in words or _is_or(plain) or _ATTEMPT.search(plain):
+    if "or" in words or plain in ("/", "|") or _is_or(plain) or _ATTEMPT.search(plain):
         return "or"
     if len(words) > 4 or _CONCLUDES.intersection(words):
         return "prose" if len(words) > 3 else "few_words"

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from assay.rewards.outcome.maths.find import refusals
 from assay.rewards.outcome.maths.find.phrasebook import Phrasebook, books_for, fold, without
 
 _WINDOW = 400
@@ -61,7 +62,11 @@ _LABELLED = re.compile(
     r"stderr|result of the tool)\s*[:：]",
     re.IGNORECASE,
 )
-_SAYS = re.compile(r"[^\W\d_]|[~?？؟≠!]")
+_SAYS = re.compile(rf"[^\W\d_]|[~?？؟≠!→⇒➜{refusals.MARKS}]")
+_ARROW = re.compile(r"[\s$}]*(?:→|⇒|➜|->|=>|\\to\b|\\rightarrow\b)[\s$]*[-+−]?\d")
+_CLAUSE_MARKS = ".!?…。！？؟;；—–-,，、،:：\n"
+_SPACES = re.compile(r"[\s$]+")
+_ANY_VALUE = re.compile(r"\d|\\(?:frac|sqrt|pi)\b|\boption [a-h]\b|(?<!\w)\(?[b-h]\)?(?!\w)")
 _CODE = re.compile(
     r"\b(?:import \w+|def \w+\(|print\s*\(|sys\.\w+|return \w|console\.log|Traceback|"
     r"(?:Syntax|Type|Value|Name|Runtime|Index|Key|ZeroDivision)Error|assert |File \"|exit code)"
@@ -169,7 +174,7 @@ def is_denied(candidate: Candidate) -> bool:
     """Whether the words beside the candidate say that it is not the answer."""
     if _NOT_EQUAL.search(candidate.text[max(0, candidate.start - 40) : candidate.start]):
         return True
-    if candidate.stands_beside("denying"):
+    if candidate.stands_beside("denying") or _is_marked_wrong(candidate):
         return True
     for book in candidate.books:
         pattern = book.pattern("denying_after")
@@ -178,6 +183,12 @@ def is_denied(candidate: Candidate) -> bool:
         if (pattern.search(head) if grows else pattern.match(candidate.after)) is not None:
             return True
     return False
+
+
+def _is_marked_wrong(candidate: Candidate) -> bool:
+    before = candidate.text[max(0, candidate.start - 20) : candidate.start]
+    after = candidate.text[candidate.end : candidate.end + _WINDOW]
+    return refusals.is_marked_wrong(before, after, candidate.span)
 
 
 def is_doubted(candidate: Candidate) -> bool:
@@ -326,6 +337,52 @@ def is_retracted(candidate: Candidate) -> bool:
     )
 
 
+def fails_check(candidate: Candidate) -> bool:
+    """Whether the text after the candidate says that it fails a check."""
+    return refusals.fails_check(candidate.later, candidate.span, candidate.books)
+
+
+def is_one_case(candidate: Candidate) -> bool:
+    """Whether the candidate is the answer to one of several cases, of which none is chosen."""
+    # Boxes in a row are one candidate: a list, or a correction of which the last one counts.
+    last = candidate.text.rfind("\\boxed", candidate.start, candidate.end)
+    start = max(candidate.start, last)
+    if start > candidate.start and candidate.span not in candidate.text[start : candidate.end]:
+        return False
+    before = candidate.text[max(0, start - _WINDOW) : start]
+    after = candidate.text[candidate.end : candidate.end + _WINDOW]
+    return refusals.is_one_case(before, after, candidate.span, candidate.books)
+
+
+def is_corrected(candidate: Candidate) -> bool:
+    """Whether a later clause, after a word such as "actually", gives another value."""
+    if _ARROW.match(candidate.text, candidate.end) is not None:
+        return True
+    span = _SPACES.sub("", fold(candidate.span[:_WINDOW]).strip(" $*_."))
+    for part in candidate.later:
+        for book in candidate.books:
+            for word in book.pattern("correcting").finditer(part):
+                if _starts_clause(part, word.start()) and _is_other_value(
+                    part[word.end() : word.end() + _BESIDE], span
+                ):
+                    return True
+    return False
+
+
+def _starts_clause(folded: str, at: int) -> bool:
+    """Whether nothing, or a mark that ends a clause, stands before a place in a text."""
+    before = folded[:at].rstrip(" $*_\"'”’»」)]}\\(")
+    return not before or before[-1] in _CLAUSE_MARKS
+
+
+def _is_other_value(rest: str, span: str) -> bool:
+    """Whether what follows a word of correction has a value, and not the candidate's own."""
+    if _ANY_VALUE.search(rest) is None:
+        return False
+    at = _SPACES.sub("", rest).find(span)
+    return at < 0 or not span
+
+
 def is_given_up(candidate: Candidate) -> bool:
     """Whether the text around an unmarked candidate says that its author has no answer."""
     return candidate.weak and gives_up(candidate.text)
@@ -399,7 +456,10 @@ RULES: tuple[tuple[Callable[[Candidate], bool], str], ...] = (
     (is_quoted, "{} is quoted, not said"),
     (is_example, "{} is an example of the form"),
     (is_one_of_several, "{} is one of several values on offer"),
+    (is_one_case, "{} is the answer to one of several cases"),
     (is_retracted, "{} is taken back afterwards"),
+    (fails_check, "{} fails a check afterwards"),
+    (is_corrected, "{} is corrected afterwards"),
     (is_given_up, "the response gives up"),
     (is_no_value, "{} is no value"),
     (is_another_value, "words beside {} make another value of it"),

@@ -9,6 +9,7 @@ from assay.rewards.outcome.maths.limits import MAX_ITEMS, TooLarge, UnreadableAn
 from assay.rewards.outcome.maths.nodes import (
     Add,
     Call,
+    Constant,
     Degree,
     Div,
     Expr,
@@ -17,6 +18,7 @@ from assay.rewards.outcome.maths.nodes import (
     Number,
     PlusMinus,
     Power,
+    Symbol,
     Without,
     expression,
     negate,
@@ -25,6 +27,7 @@ from assay.rewards.outcome.maths.nodes import (
     total,
 )
 from assay.rewards.outcome.maths.read.cursor import Cursor
+from assay.rewards.outcome.maths.read.lexicon import GREEK
 from assay.rewards.outcome.maths.read.tokens import Token
 
 STOP_COMMANDS: Final = frozenset(
@@ -32,6 +35,7 @@ STOP_COMMANDS: Final = frozenset(
     "hline over".split()
 ).union(BETWEEN, HALVES)
 """Commands that no factor starts with."""
+_FUNCTION_LETTERS: Final = frozenset("fghFGH")
 _OPENERS: Final = frozenset({"(", "[", "{", "\\{", "<", *AROUND})
 
 
@@ -225,11 +229,24 @@ def _read_exponent(cursor: Cursor, base: Expr) -> Expr:
     if cursor.token.kind == "op" and cursor.token.text in ("'", "*"):
         raise UnreadableAnswer("a prime or star as an exponent")
     negative = _read_minus(cursor)
-    exponent = expression(cursor.read_atom())
+    exponent = read_script(cursor)
     if cursor.token.kind == "op" and cursor.token.text == "^":
         exponent = _read_exponent(cursor, exponent)
     cursor.leave()
     return Power(base, negate(exponent) if negative else exponent)
+
+
+def read_script(cursor: Cursor) -> Expr:
+    """An exponent, a bound or a bare argument: of a letter the letter alone.
+
+    `e^x(x+1)` and `\\sqrt x(x+1)` are products; only f, g and h take what stands behind them.
+    """
+    token = cursor.token
+    letter = token.kind == "name" or (token.kind == "command" and token.text in GREEK)
+    if letter and cursor.peek().text == "(" and token.text not in _FUNCTION_LETTERS:
+        cursor.take()
+        return Constant("i") if token.text == "i" else Symbol(token.text.removeprefix("var"))
+    return expression(cursor.read_atom())
 
 
 def _accept_degree(cursor: Cursor) -> bool:
@@ -271,7 +288,7 @@ def read_argument(cursor: Cursor) -> Expr:
     if token.kind == "grouped":
         raise UnreadableAnswer("a grouped number as a bare argument")
     cursor.enter()
-    argument = expression(cursor.read_atom())
+    argument = read_script(cursor)
     cursor.leave()
     return argument
 

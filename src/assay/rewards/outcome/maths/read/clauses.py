@@ -20,7 +20,17 @@ _MARKUP: Final = re.compile(
     r"\\(?:text|mathrm|mbox)\s*\{|\\(?:quad|qquad|displaystyle)|\\[ ,;!]|[{}$~]"
 )
 _NAME: Final = r"(\\[A-Za-z]+|[A-Za-z](?:_\d)?)"
-_DOMAIN: Final = re.compile(r"(.*\S)\s*\(\s*([A-Za-z])\s*\\in\s*\\mathbb\s*\{?\s*Z\s*\}?\s*\)")
+_NAMES: Final = rf"{_NAME}(?:(?:,| and|, and) ?{_NAME}){{1,3}}"
+_Z: Final = r"(?:\\(?:mathbb|mathbf|bf|rm|mathrm)\s*)?\{?\s*Z\s*\}?"
+_DOMAIN: Final = re.compile(
+    rf"(.*[^\s\\,;])(?:\s|\\[ ,;]|\\q?quad|~|,)*\(\s*([A-Za-z])\s*\\in\s*{_Z}\s*\)", re.DOTALL
+)
+_COUNTING: Final = re.compile(
+    r"(.*[^\s\\,;])(?:\s|\\[ ,;]|\\q?quad|~|,)*\(\s*[nkm]\s*\\in\s*"
+    r"\\math(?:bb|bf)\s*\{?\s*[NZ]\s*\}?\s*(?:[_^]\s*\{?\s*(?:\*|\+|\\ast|>\s*0)\s*\}?)?\s*\)",
+    re.DOTALL,
+)
+"""What an index runs over, after the formula of a sequence."""
 _NUMBERS: Final = r"(?:numbers?|values?(?: of)?|constants?|scalars?)"
 _WHOLE: Final = r"(?:an?|any|some|all|every|arbitrary|each|the| )*"
 _KIND: Final = r"(?:real|complex|positive|possible|nonnegative|fixed| )*"
@@ -33,7 +43,13 @@ _FREE: Final = (
     re.compile(
         rf"{_WHOLE}(?:real|complex|positive|possible|nonnegative| )*(?:{_NUMBERS})? ?{_NAME}"
     ),
-    re.compile(rf"{_WHOLE}(?:positive|natural|nonnegative|whole)? ?(?:integers|numbers) {_NAME} ?"),
+    re.compile(
+        rf"{_WHOLE}(?:positive|natural|nonnegative|non-negative|whole)? ?"
+        rf"(?:integers?|numbers?) {_NAME} ?"
+    ),
+    re.compile(rf"{_WHOLE}{_KIND}(?:constants|numbers|parameters) {_NAMES}"),
+    re.compile(rf"{_NAMES} (?:is|are|be|being){_WHOLE}{_KIND}{_NUMBERS}(?: of integration)?"),
+    re.compile(r"(?:all )?([nkm]) ?(?:\\geq?|\\geqslant|>=|>|=) ?\d(?:, ?\d)*(?:, ?\\[lc]?dots)?"),
     re.compile(rf"{_NAME} (?:is|are|be|being){_WHOLE}{_KIND}{_NUMBERS}(?: of integration)?"),
     re.compile(rf"{_NAME} (?:is|are){_WHOLE}real"),
     re.compile(rf"{_NAME} ?\\in ?(?:\\mathbb ?[RCN]|[RCN])"),
@@ -56,6 +72,9 @@ def without_clause(text: str) -> str:
     domain = _DOMAIN.fullmatch(text)
     if domain is not None:
         return rf"{domain[1]}, {domain[2]} \in \mathbb{{Z}}"
+    counting = _COUNTING.fullmatch(text) if "=" in text else None
+    if counting is not None:
+        return counting[1]
     match = _CLAUSE.fullmatch(text)
     if match is None or len(match["clause"]) > 80:
         return text

@@ -65,9 +65,10 @@ _BASE_WORD: Final = r"\s*\(?([a-z]{2,12}|\d{1,2})\)?\s*"
 _TEXT: Final = r"\\(?:text|mathrm|rm)\s*\{"
 _NUMERAL_BASE: Final = re.compile(
     r"(?<![0-9A-F])(\()?(\d[0-9A-F]{0,400}|[A-F]{2,40}[0-9A-F]{0,40})(\))?(?:"
-    rf"\s*_\s*(?:\{{\s*{_TEXT}{_BASE_WORD}\}}\s*\}}|\{{{_BASE_WORD}\}}|{_TEXT}{_BASE_WORD}\}}|(\d))"
+    rf"\s*_\s*(?:\{{\s*{_TEXT}\s*(?:base\s*)?\}}?{_BASE_WORD}\}}?\s*\}}|\{{{_BASE_WORD}\}}|{_TEXT}{_BASE_WORD}\}}|(\d))"
     rf"|(?:\\[ ,;]|[ ~])*(?:{_TEXT}\s*\(?(?:in\s)?\s*base\s*\}}\s*(\d{{1,2}})|"
     rf"{_TEXT}\s*\(?(?:in\s)?\s*base[\s-]{_BASE_WORD}\}}"
+    rf"|{_TEXT}\s*\(?(?:in\s)?\s*(binary|octal|decimal|hexadecimal)\)?\s*\}}"
     rf"|\(?(?:in\s)?\s*\bbase[\s-]{_BASE_WORD}))"
 )
 """A numeral in brackets or not, with its base below it or in words after it."""
@@ -90,6 +91,35 @@ _COMBINATIONS: Final = (
 )
 """Schools' notations for combinations and permutations, of two numbers: `{}_{10}C_3`, `C_{10}^3`,
 `10C3`, `C(10,3)`, `10 choose 3`."""
+_LEAD: Final = re.compile(
+    r"(?P<open>\\(?:text|textbf|textrm|mathrm|mbox)\s*\{)\s*(?:(?:so|thus|hence|therefore|yes),?\s+)?"
+    r"(?:(?:the|our|my)\s+)?(?:final\s+|correct\s+)?(?:"
+    r"(?:answer|result|value|total|sum|solution|minimum|maximum)(?:\s+value)?\s*(?:is|equals|=|:)"
+    r"|exactly|precisely|only|just|a\s+total\s+of|total\s+of|in\s+total|equal\s+to|equals|is|yes,"
+    r"|there\s+are|we\s+get|we\s+have|it\s+is|namely|i\.e\.,?)\s*:?\s*(?:exactly\s+)?"
+    r"(?P<close>\}\s*(?=[-+\d\\(\[{$A-Za-z])|(?=[-+]?\d[\d.,/]*\s*\}))",
+    re.IGNORECASE,
+)
+"""Words before an answer that leave it as it is; a text command ends with them, or holds it."""
+_ALL_THAT: Final = re.compile(
+    r"\\text\s*\{\s*(?:for\s+)?(?:all|any|every)(?:\s+(?:real|integers?))?\s*\}\s*"
+    r"(?=[a-z]\s*(?:[<>]|\\(?:ge|le|ne|gt|lt|in)))"
+)
+_MAPPING: Final = re.compile(r"(?:([A-Za-z])\s*:\s*)?([a-z])\s*\\mapsto\s*(?=\S)")
+_STYLED_GROUP: Final = re.compile(r"\{\s*\\rm(?:\s+|(?=\{))([^{}\\]*)\}")
+_BARE_STYLE: Final = re.compile(r"\\mathrm\s*d(?=\s*[a-z](?![A-Za-z]))")
+_UNIT_PRODUCT: Final = re.compile(
+    r"\\(?:mathrm|text|rm)\s*\{((?:[A-Za-z~ ./]|\\[,;: !]|\\cdot(?![A-Za-z])\s*"
+    r"|\^\s*\{?\s*-?\d\s*\}?){2,60})\}"
+)
+_UNIT_LAYOUT: Final = re.compile(r"\\[,;: !]|\\cdot|~")
+_PREFIXED_NUMERAL: Final = re.compile(
+    r"(?:\\text\s*\{\s*)?0(?:b([01]{1,200})|x([0-9A-Fa-f]{1,40})|o([0-7]{1,60}))\}?"
+)
+_STYLED_DIGITS: Final = re.compile(
+    r"(?<=[0-9A-F])\\(?:mathrm|text)\s*\{([0-9A-F]+)\}(?=[0-9A-F]*\s*_)"
+)
+_BARRED_NUMERAL: Final = re.compile(r"\\overline\s*\{(\d{1,40})\}(?=\s*_)")
 _WRAPPERS: Final = (
     ("$$", "$$"),
     ("$", "$"),
@@ -113,12 +143,39 @@ def clean(text: str) -> str:
         text = _UNSEEN.sub(" ", text)
     if "\\\\" in text:
         text = _undouble(text)
+    if "\\" in text:
+        text = _plain_styles(text)
     if "10^" in text:
         text = _TIMES_TEN.sub(r"\1\\times 10^", text)
     if "\\left" in text:
         text = _SIZED_BRACKET.sub("", text)
     text = _spell_out(text)
     return _drop_dollars(text) if "$" in text else text
+
+
+def _plain_styles(text: str) -> str:
+    """Words that lead to the answer taken off, and units and digits without styles inside."""
+    if "rm" in text:
+        text = _BARE_STYLE.sub("d", _STYLED_GROUP.sub(r"\\text{\1}", text))
+    if "^" in text:
+        text = _UNIT_PRODUCT.sub(_spell_unit, text)
+    lead = _LEAD.match(text)
+    if lead is not None:
+        text = (lead["open"] if not lead["close"] else "") + text[lead.end() :]
+    every = _ALL_THAT.match(text)
+    text = text if every is None else text[every.end() :]
+    mapping = _MAPPING.match(text) if "mapsto" in text else None
+    if mapping is not None:
+        return f"{mapping[1] or 'f'}({mapping[2]})={text[mapping.end() :]}"
+    return text
+
+
+def _spell_unit(match: re.Match[str]) -> str:
+    r"""`\mathrm{m\,s^{-2}}` as `\text{m s^-2}`; unchanged without a power inside."""
+    if "^" not in match[1]:
+        return match[0]
+    inside = _UNIT_LAYOUT.sub(" ", match[1]).replace("{", "").replace("}", "")
+    return f"\\text{{{inside.replace('^ ', '^')}}}"
 
 
 def _spell_out(text: str) -> str:
@@ -173,6 +230,17 @@ def _spell_base(match: re.Match[str]) -> str:
     if not 2 <= base <= 36 or (opening is None) != (closing is None):
         return match[0]
     return f"{digits}_{{{base}}}"
+
+
+def _spell_prefixed(match: re.Match[str]) -> str:
+    """`0b1101` and `0x2A`, as programs write them, with their base below."""
+    binary, sixteen, octal = match.groups()
+    base = 2 if binary else 16 if sixteen else 8
+    return f"{(binary or sixteen or octal).upper()}_{{{base}}}"
+
+
+def _plain_numerals(text: str) -> str:
+    return _BARRED_NUMERAL.sub(r"\1", _STYLED_DIGITS.sub(r"\1", text))
 
 
 def _with_period(digits: str) -> str:
@@ -289,7 +357,14 @@ _SHORTHAND: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
     ("P", _spell_combinations),
     ("A", _spell_combinations),
     ("choose", _spell_combinations),
+    ("0b", partial(_PREFIXED_NUMERAL.sub, _spell_prefixed)),
+    ("0x", partial(_PREFIXED_NUMERAL.sub, _spell_prefixed)),
+    ("0o", partial(_PREFIXED_NUMERAL.sub, _spell_prefixed)),
+    ("_", _plain_numerals),
     ("_", partial(_NUMERAL_BASE.sub, _spell_base)),
+    ("binary", partial(_NUMERAL_BASE.sub, _spell_base)),
+    ("octal", partial(_NUMERAL_BASE.sub, _spell_base)),
+    ("decimal", partial(_NUMERAL_BASE.sub, _spell_base)),
     ("base", partial(_NUMERAL_BASE.sub, _spell_base)),
     ("^", partial(_RAISED_ORDINAL.sub, r"\\text{\1}")),
     (")", _spell_labels),

@@ -169,15 +169,19 @@ def _read_big(cursor: Cursor, name: str) -> Expr:
     upper: Node | None = None
     for _ in range(2):
         if cursor.accept("op", "_"):
-            braced = cursor.token.text == "{"
-            lower = cursor.read_group() if braced else read_argument(cursor)
+            lower = _read_bound(cursor)
         elif cursor.accept("op", "^"):
-            upper = read_argument(cursor)
+            upper = _read_bound(cursor)
     body = read_signed_product(cursor)
     cursor.leave()
     if isinstance(lower, Relation) and lower.sides[0] == Constant("i"):
         lower, body = with_variable(lower, "i"), expression(with_variable(body, "i"))
     return Big(_OPERATORS[name], lower, upper, body)
+
+
+def _read_bound(cursor: Cursor) -> Node:
+    """A bound: in braces it may be a relation, such as `k=1`."""
+    return cursor.read_group() if cursor.token.text == "{" else read_argument(cursor)
 
 
 _COMMANDS: Final[dict[str, CommandRule]] = {

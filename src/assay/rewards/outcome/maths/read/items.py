@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias, get_args
 
-from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge
+from assay.rewards.outcome.maths.limits import MAX_ITEMS, MAX_PARTS, TooLarge, UnreadableAnswer
 from assay.rewards.outcome.maths.nodes import (
     Expr,
     Group,
     Node,
+    Number,
     Ratio,
     Relation,
     RelationOp,
@@ -26,6 +28,7 @@ from assay.rewards.outcome.maths.read.tokens import Token
 Joint: TypeAlias = Literal["", "and", "or"]
 _OR: Final = frozenset({"or", ", or", "and/or"})
 _AND: Final = frozenset({"and", ", and", "&", "as well as"})
+_DOTS: Final = frozenset({"ldots", "dots", "cdots", "dotsc"})
 _ITEM_ENDS: Final = frozenset({"sep", "close", "end"})
 _RELATION_SIGNS: Final[dict[str, RelationOp]] = {sign: sign for sign in get_args(RelationOp)}
 
@@ -47,10 +50,35 @@ def read_list(cursor: Cursor) -> Node:
 def read_items(cursor: Cursor) -> list[Node]:
     items = [read_item(cursor)]
     while _skip_separators(cursor):
+        if cursor.token.kind == "command" and cursor.token.text in _DOTS:
+            items.extend(_read_dots(cursor, items))
         items.append(read_item(cursor))
         if len(items) > MAX_ITEMS:
             raise TooLarge(f"more than {MAX_ITEMS} members")
     return items
+
+
+def _read_dots(cursor: Cursor, items: list[Node]) -> list[Node]:
+    """The whole numbers that dots stand for, up to the number after them.
+
+    Those before must be in steps of one size, which is 1 after a single number.
+    """
+    cursor.take()
+    _skip_separators(cursor)
+    end = cursor.token.text
+    values = [item.value for item in items if isinstance(item, Number) and item.digits is None]
+    steps = {after - before for before, after in pairwise(values)} or {1}
+    step = next(iter(steps))
+    whole = len(values) == len(items) and all(isinstance(value, int) for value in values)
+    if not whole or len(steps) > 1 or step <= 0 or not end.isdigit() or len(end) > 9:
+        raise UnreadableAnswer("dots that stand for no sequence of whole numbers")
+    after = cursor.peek().kind
+    count, rest = divmod(int(end) - int(values[-1]), int(step))
+    if rest or count < 1 or after not in _ITEM_ENDS:
+        raise UnreadableAnswer("dots that do not lead to what follows")
+    if count > MAX_ITEMS:
+        raise TooLarge(f"more than {MAX_ITEMS} members")
+    return [Number(values[-1] + step * k) for k in range(1, count)]
 
 
 def _skip_separators(cursor: Cursor) -> bool:

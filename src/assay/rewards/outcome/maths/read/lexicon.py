@@ -49,7 +49,9 @@ PARTS_OF_LINE: Final = {
 SPACES: Final = frozenset(
     "quad qquad displaystyle textstyle scriptstyle limits nolimits left right big Big bigg Bigg "
     "bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle bigm hfill noindent nobreak thinspace "
-    "enspace medspace negthinspace mathop centering".split()
+    "enspace medspace negthinspace mathop centering strut mathstrut large Large LARGE huge Huge "
+    "small normalsize footnotesize bf bfseries it itshape tt ttfamily sf sffamily rm rmfamily "
+    "qed blacksquare therefore because".split()
 )
 """Commands that only lay out."""
 
@@ -80,7 +82,9 @@ TIMES: Final = frozenset({"times", "cdot", "ast", "bullet", "cdotp", "star"})
 MATRICES: Final = frozenset(
     {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "smallmatrix", "array"}
 )
-SYSTEMS: Final = frozenset({"cases", "aligned", "align", "alignedat", "gathered", "split"})
+SYSTEMS: Final = frozenset(
+    "cases aligned align alignedat gathered gather split equation displaymath multline".split()
+)
 TEXT_COMMANDS: Final = "|".join(
     "text textbf textrm textit textnormal textsf texttt mbox hbox mathrm operatorname rm mathit "
     "emph".split()
@@ -174,6 +178,32 @@ SYNONYMS: Final = {
             "cannot determine",
         ),
         "not possible": ("impossible", "it is impossible", "it is not possible"),
+        "yes": ("yes, it is", "yes it is", "yes, it does", "yes, they are", "yes, there is"),
+        "no": ("no, it is not", "no, it isn't", "no, it does not", "no, they are not"),
+        "infinity": (
+            "diverges to infinity", "positive infinity", "plus infinity", "+infinity",
+            "goes to infinity", "tends to infinity",
+        ),
+        "negative infinity": ("minus infinity", "-infinity", "diverges to negative infinity"),
+        "converges absolutely": (
+            "absolutely convergent", "absolute convergence", "series converges absolutely",
+            "is absolutely convergent", "series is absolutely convergent",
+        ),
+        "converges conditionally": (
+            "conditionally convergent", "conditional convergence", "is conditionally convergent",
+            "series converges conditionally", "series is conditionally convergent",
+        ),
+        "no integer solutions": (
+            "no integer solution", "there are no integer solutions", "no integer solutions exist",
+            "there is no integer solution", "no solutions in integers",
+        ),
+        "no such function": (
+            "no such function exists", "there is no such function", "no such functions exist",
+            "no function exists", "there are no such functions", "no such functions",
+        ),
+        "none": ("none of them", "there are none", "none of these", "none exist"),
+        "all primes": ("all prime numbers", "every prime", "prime numbers", "primes"),
+        "neither": ("neither even nor odd", "neither odd nor even"),
     }.items()
     for phrase in phrases
 }  # fmt: skip

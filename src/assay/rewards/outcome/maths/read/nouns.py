@@ -133,7 +133,7 @@ _MODIFIERS: Final = frozenset(
     nonempty nonzero obtuse odd old open orange ordered original outer paper parallel perfect
     perpendicular pink plain plastic positive possible prime purple rational ready-made real red
     regular rich right ripe rotten round scalene separate sharp shiny short silver similar
-    simple single small solid spare special sq square sweet tall thick thin three-digit tiny
+    simple single small solid spare special sq square such sweet tall thick thin three-digit tiny
     total two-digit unique unordered unused used valid vertical violet warm wet white whole wide
     wild wooden working yellow young
     """.split()
@@ -144,7 +144,10 @@ _PARTS: Final = frozenset(
     "opposites doubles triples reciprocals fails works loses remains exceeds equals".split()
 )
 """Words that look like plurals of things and change the number, or say something of it."""
-TRAILING: Final = ("in total", "in all", "left", "total", "altogether", "each", "old")
+TRAILING: Final = (
+    "in total", "in all", "left", "total", "altogether", "each", "old", "exactly", "only",
+    "overall", "of them", "of these", "is the answer", "(the only solution)", "as the answer",
+)  # fmt: skip
 """What may stand after the noun, or after a unit."""
 LISTED: Final = "noun:"
 UNLISTED: Final = "word:"

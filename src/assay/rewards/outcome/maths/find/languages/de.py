@@ -77,6 +77,34 @@ GERMAN = Language(
     "|bei näherem hinsehen|bei genauerem hinsehen|das ist nicht richtig|das ist nicht korrekt"
     "|er irrt|er irrte|sie irrt|hat sich geirrt|hat sich verrechnet|nicht geprüft"
     "|nicht überprüft|moment, das|moment mal|warte|falsch gerechnet|ist verkehrt|nein, das",
+    refusing="falsch|nicht richtig|nicht korrekt|inkorrekt|unrichtig|verworfen|gestrichen"
+    "|durchgestrichen|verkehrt|ungültig|nicht die antwort|fehlerhaft|ein fehler|fehler"
+    "|ausgeschlossen|unmöglich|nein|keine lösung|scheinlösung|zurückgenommen|nicht wahr"
+    "|falsche antwort|falsches ergebnis|stimmt nicht|widerrufen|entfällt",
+    relatives="was|das ist|das war|dies ist|ist|war|es ist|leider|aber|natürlich|offensichtlich"
+    "|jedoch|aber leider|was leider",
+    failing="erfüllt nicht|nicht erfüllt|erfüllt die gleichung nicht"
+    "|erfüllt die bedingung nicht|erfüllt die zweite bedingung nicht"
+    "|erfüllt die erste bedingung nicht|verletzt|ist keine lösung|keine lösung ist"
+    "|ist keine wurzel|funktioniert nicht|geht nicht auf|passt nicht"
+    "|kann nicht die antwort sein|nicht die antwort sein kann|kann nicht die lösung sein"
+    "|kann nicht richtig sein|kann nicht stimmen|stimmt nicht|führt zu einem widerspruch"
+    "|ergibt einen widerspruch|ist ein widerspruch|widerspricht|ist unmöglich|ist ungültig"
+    "|scheitert|die probe schlägt fehl|die probe geht nicht auf|muss falsch sein",
+    subjects="das|dies|dieser|diese|dieses|es|er|sie|was|die antwort|meine antwort|das ergebnis"
+    "|der wert|die lösung|probe|die probe|einsetzen|die zahl",
+    others="andere|anderen|anderer|anderes|kleinere|kleineren|größere|größeren|kein|keine|jede"
+    "|jeder|alle|sonst|übrigen|nur|außer|mehr|weniger|kleiner|größer|nächste|negative|weder",
+    cases="andernfalls|sonst|wenn|falls|im fall|fall|unter der annahme|sofern|angenommen"
+    "|methode|bei der lesart",
+    concluding="also|daher|somit|folglich|insgesamt|schließlich|endgültig|endgültige|deshalb|da"
+    "|korrektur|mithin",
+    undecided="je nachdem|je nach|abhängig davon|kommt darauf an|hängt davon ab|nicht angegeben"
+    "|ist nicht gesagt|nicht gesagt, welche|mehrdeutig|nicht klar, welche|unklar, welche"
+    "|beides ist möglich|weiß nicht, welche",
+    correcting="nein|eigentlich|tatsächlich|vielmehr|besser gesagt|moment|halt|ich meine"
+    "|oder besser|genauer|genauer gesagt|sorry|nach erneuter prüfung"
+    "|bei nochmaligem rechnen|korrektur|doch eher|es ist doch",
     giving_up="ich weiß es nicht|ich weiß nicht|weiß ich nicht|ich gebe auf|keine ahnung"
     "|kann ich nicht|ich kann die|ich kann das|ich kann diese|ich habe keine lösung"
     "|habe keine antwort|keine lösung gefunden|keine antwort gefunden|nicht lösen"

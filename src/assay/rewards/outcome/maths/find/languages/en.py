@@ -56,7 +56,8 @@ ENGLISH = Language(
     "|not unlikely|check whether|verify whether|determine whether|doubtless|not wrong"
     "|not surprisingly|no less than|no more than|no fewer than|i don't know if you"
     "|i do not know if you|don't know how|don't know why|decide whether|see whether|not just",
-    possible="suppose|assume|let us suppose|let us assume|if only|imagine|pretend|might think"
+    possible="let me guess|suppose|assume"
+    "|let us suppose|let us assume|if only|imagine|pretend|might think"
     "|may think|could think|one might think|would think|some think|might say|might guess"
     "|might answer|might expect|might conclude|say for instance|could be|might be|may be|can be"
     "|maybe|perhaps|possibly|could|might|could also be|might also be|potentially|conceivably"
@@ -110,6 +111,50 @@ ENGLISH = Language(
     "|they were wrong|is mistaken|was mistaken|is not what i get|wait, that is|wait, that's"
     "|wait, it|wait, i|i change my|changed my mind|on reflection|upon reflection|no, that's"
     "|no, it is|no, it's",
+    refusing="wrong|incorrect|false|not correct|not right|not true|not valid|not the answer"
+    "|not it|invalid|discarded|discard|rejected|reject|mistaken|erroneous|a mistake|an error"
+    "|mistake|error|nope|no|withdrawn|retracted|crossed out|struck out|cancelled|canceled"
+    "|ruled out|excluded|untrue|impossible|extraneous|an extraneous solution"
+    "|extraneous solution|not a solution|inadmissible|failed|void|nonsense|not accepted"
+    "|not my answer|superseded|wrong answer|incorrect answer|wrong result|wrong value"
+    "|the wrong answer|my wrong answer",
+    relatives="which is|that is|this is|it is|it's|that's|which was|that was|is|was|clearly"
+    "|obviously|of course|sadly|unfortunately|but|which turns out to be|however",
+    failing="fails|failed|does not satisfy|doesn't satisfy|do not satisfy|don't satisfy"
+    "|not satisfy|does not fulfil|does not fulfill|doesn't fulfill|does not meet|doesn't meet"
+    "|violates|does not hold|doesn't hold|is not a solution|isn't a solution|is not a root"
+    "|isn't a root|is not valid|isn't valid|does not work|doesn't work|does not work out"
+    "|does not check out|doesn't check out|cannot be the answer|can't be the answer"
+    "|cannot be the solution|cannot be a solution|cannot be correct|cannot be right"
+    "|can't be correct|can't be right|cannot be|must be wrong|leads to a contradiction"
+    "|gives a contradiction|is a contradiction|is inconsistent|is extraneous|is invalid"
+    "|is impossible|is not possible|does not fit|doesn't fit|does not add up|doesn't add up"
+    "|does not match|doesn't match|contradicts",
+    subjects="this|that|it|which|the answer|my answer|the result|my result|the value"
+    "|the solution|my solution|plugging in|plugging back in|plugging it in|plugging it back in"
+    "|substituting|substitution|substituting back|checking|check|verification|verifying"
+    "|the check|the number",
+    others="other|others|smaller|larger|greater|bigger|any|no|none|every|all|else|otherwise"
+    "|remaining|rest|each|only|unless|never|cannot fail|lower|higher|less|more|next|neither"
+    "|nothing|one|larger one|smaller one|negative|second root",
+    cases="otherwise|alternatively|else|if|when|assuming|in case|case|supposing|provided"
+    "|for the other|under the|method|approach|interpretation|scenario|reading",
+    concluding="so|thus|hence|therefore|final|finally|overall|in conclusion|in total|altogether"
+    "|wait|actually|corrected|correction|we conclude|since",
+    undecided="depending on|depends on|i am not told|i'm not told|we are not told"
+    "|not told which|not stated which|does not say which|doesn't say which|not specified which"
+    "|unclear which|not clear which|ambiguous|whichever|cannot tell which|can't tell which"
+    "|not sure which|don't know which|do not know which|both are possible|take your pick"
+    "|pick one|either interpretation",
+    correcting="actually|wait|wait a minute|hold on|hmm|hm|oh|oh wait|no wait|no,|no.|no:|no;"
+    "|no -|no —|no –|nope|make that|make it|i mean|i meant|or rather"
+    "|correction|let me recompute|let me recalculate|let me redo|let me correct"
+    "|let me fix|sorry|apologies|to be precise|more precisely|but i get|but i got"
+    "|but we get|but i find|but i found|i get instead|it's really|it is really"
+    "|it should be|it should actually be|should be|really it is|fixed|update|edit"
+    "|revised|revised answer|after rechecking|after checking again|checking again"
+    "|on closer inspection|looking again|re-evaluating|upon rechecking|upon review"
+    "|ah|better",
     giving_up="i give up|i have to give up|i must give up|i do not know|i don't know"
     "|i cannot solve|i can't solve|i could not solve|i couldn't solve|cannot determine"
     "|can't determine|could not determine|couldn't determine|i cannot answer|i can't answer"

@@ -70,6 +70,32 @@ SPANISH = Language(
     "|no, espera|espera, no|pensándolo bien|no es correcto|no es así|calculé mal|sumé mal"
     "|me confundí|no vale|lo anterior es falso|eso es falso|mejor dicho|no la he comprobado"
     "|no lo he comprobado|no está bien|el resultado anterior es",
+    refusing="incorrecto|incorrecta|falso|falsa|está mal|no es correcto|no es correcta"
+    "|no es así|equivocado|equivocada|erróneo|errónea|descartado|descartada|rechazado|rechazada"
+    "|tachado|tachada|anulado|anulada|un error|error|imposible|no|inválido|inválida|no válido"
+    "|no válida|no es la respuesta|no es solución|respuesta incorrecta|excluido|excluida"
+    "|retirado|no sirve",
+    relatives="lo cual es|lo que es|que es|esto es|eso es|es|era|lo cual|pero|pero es"
+    "|pero eso es|claramente|obviamente|por desgracia|está",
+    failing="no cumple|no satisface|no verifica|no es solución|no es una solución|no es raíz"
+    "|no es una raíz|no funciona|no sirve|no puede ser la respuesta|no puede ser correcto"
+    "|no puede ser correcta|no puede ser la solución|no puede ser|falla|viola|contradice"
+    "|lleva a una contradicción|da una contradicción|es una contradicción|es imposible"
+    "|no es válido|no es válida|no cuadra|no encaja|debe estar mal|debe de estar mal",
+    subjects="esto|eso|este|esta|ese|esa|ello|lo cual|lo que|la respuesta|mi respuesta"
+    "|el resultado|mi resultado|el valor|la solución|comprobando|al comprobar|comprobación"
+    "|verificando|al verificar|sustituyendo|al sustituir|el número",
+    others="otro|otra|otros|otras|menor|menores|mayor|mayores|ningún|ninguno|ninguna|cada|todo"
+    "|todos|todas|solo|sólo|único|demás|resto|menos|más|siguiente|ni",
+    cases="de lo contrario|si no|si|cuando|en el caso|en caso de|caso|suponiendo|método|según",
+    concluding="así que|por tanto|por lo tanto|luego|finalmente|final|en total|en conclusión"
+    "|como|corrección|entonces",
+    undecided="según la interpretación|según el|según se|dependiendo de|depende de"
+    "|no se dice cuál|no se especifica|no está especificado|no me dicen|ambiguo|ambigua"
+    "|no sé cuál|ambas son posibles|no se indica",
+    correcting="en realidad|de hecho|no,|no.|no:|perdón|digo|o mejor|mejor dicho|más bien"
+    "|espera|un momento|quiero decir|revisando|tras revisar|rectifico|corrijo"
+    "|es decir, no",
     giving_up="no sé|no lo sé|no puedo resolver|no puedo ayudar|no puedo responder|no puedo dar"
     "|no puedo determinar|no pude|no he podido|no logro|no logré|no encontré|me rindo|ni idea"
     "|no tengo idea|no es posible determinar|no se puede determinar|no conozco la respuesta"

@@ -70,6 +70,32 @@ FRENCH = Language(
     "|réflexion faite|à la réflexion|ce n'est pas ça|ce n'est pas correct|ce n'est pas juste"
     "|mal calculé|j'ai mal|je me rétracte|c'était faux|finalement non|ce résultat est faux"
     "|ce résultat est erroné|plutôt",
+    refusing="faux|fausse|incorrect|incorrecte|pas correct|pas juste|pas la bonne réponse"
+    "|erroné|erronée|inexact|rejeté|rejetée|écarté|écartée|barré|barrée|annulé|annulée"
+    "|une erreur|erreur|impossible|non|non valide|invalide|à rejeter|mauvaise réponse"
+    "|pas une solution|exclu|exclue|retiré|retirée|rayé",
+    relatives="ce qui est|c'est|qui est|est|c'était|ce qui était|cela est|mais|hélas"
+    "|malheureusement|mais c'est|évidemment",
+    failing="ne vérifie pas|ne satisfait pas|ne satisfait ni|ne respecte pas|ne remplit pas"
+    "|ne convient pas|ne marche pas|ne fonctionne pas|n'est pas une solution|n'est pas solution"
+    "|n'est pas racine|n'est pas une racine|ne peut pas être la réponse|ne peut être la réponse"
+    "|ne peut pas être correct|échoue|viole|contredit|mène à une contradiction"
+    "|donne une contradiction|conduit à une contradiction|est une contradiction|est impossible"
+    "|n'est pas valide|ne tient pas|doit être faux",
+    subjects="ce|cela|ça|celui-ci|celle-ci|il|elle|qui|la réponse|ma réponse|le résultat"
+    "|mon résultat|la valeur|la solution|vérification|la vérification|en vérifiant"
+    "|en remplaçant|le nombre",
+    others="autre|autres|plus petit|plus petite|plus grand|plus grande|aucun|aucune|tout|toute"
+    "|tous|toutes|sinon|seul|seule|chaque|seulement|moins|supérieur|inférieur|suivant|ni",
+    cases="sinon|si|lorsque|quand|dans le cas|cas|en supposant|méthode|selon que",
+    concluding="donc|ainsi|par conséquent|finalement|finale|au total|en conclusion|puisque"
+    "|correction|d'où",
+    undecided="selon l'interprétation|selon que|selon le|selon la|cela dépend|dépend de"
+    "|on ne dit pas|n'est pas précisé|pas précisé|ambigu|ambiguë|je ne sais pas lequel"
+    "|je ne sais pas laquelle|les deux sont possibles|on ne sait pas",
+    correcting="en fait|en réalité|non,|non.|non:|non :|enfin|ou plutôt|plutôt|pardon|attendez"
+    "|attends|je veux dire|après vérification|en y regardant de plus près"
+    "|correction|je corrige",
     giving_up="je ne sais pas|je ne peux pas|je ne parviens pas|je n'arrive pas|j'abandonne"
     "|aucune idée|je n'ai pas pu|je n'ai pas trouvé|je n'ai pas réussi|impossible de déterminer"
     "|je ne connais pas|je suis incapable|désolé|je n'ai pas de réponse|je n'ai pas la réponse"

@@ -69,6 +69,24 @@ class Language:
     examples_after: str = ""
     retracting: str
     """After."""
+    refusing: str
+    """Right after, as a remark of its own: (wrong), — false!"""
+    relatives: str
+    """What may stand between the answer and such a remark: which is."""
+    failing: str
+    """After: does not satisfy, is not a solution."""
+    subjects: str
+    """What stands for the answer in such a sentence: this, it, the result."""
+    others: str
+    """Words by which such a sentence speaks of other values."""
+    cases: str
+    """What opens a case; two cases with different values leave the answer open."""
+    concluding: str
+    """Words before a case after which it is the one that counts."""
+    undecided: str
+    """Beside different boxes: depending on, not told which."""
+    correcting: str = ""
+    """At the start of a later clause that gives another value: actually, I mean."""
     giving_up: str
     """After; for an answer that is not marked as one, anywhere near."""
     asides: str

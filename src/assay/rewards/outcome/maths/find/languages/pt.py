@@ -68,6 +68,32 @@ PORTUGUESE = Language(
     "|foi um erro|é um erro|somei mal|calculei mal|calculei errado|não, espere|espere, não"
     "|espera, não|se enganou|enganou-se|me confundi|isso é falso|não confere|não verifiquei"
     "|aliás, não|melhor dizendo",
+    refusing="incorreto|incorreta|errado|errada|falso|falsa|não está correto|não está correta"
+    "|não é correto|não é correta|equivocado|descartado|descartada|rejeitado|rejeitada|riscado"
+    "|riscada|anulado|anulada|um erro|erro|impossível|não|inválido|inválida|não é a resposta"
+    "|não é solução|resposta errada|excluído|excluída|não serve|retirado",
+    relatives="o que é|o que está|que é|isto é|isso é|é|era|está|isso está|mas|mas é|mas isso é"
+    "|mas está|claramente|obviamente|infelizmente",
+    failing="não satisfaz|não cumpre|não verifica|não atende|não é solução|não é uma solução"
+    "|não é raiz|não é uma raiz|não funciona|não serve|não pode ser a resposta"
+    "|não pode ser correto|não pode ser correta|não pode ser a solução|não pode ser"
+    "|não pode estar|falha|viola|contradiz|leva a uma contradição|dá uma contradição"
+    "|é uma contradição|é impossível|não é válido|não é válida|não bate|não fecha"
+    "|deve estar errado|deve estar errada",
+    subjects="isto|isso|este|esta|esse|essa|ele|ela|o que|a resposta|minha resposta|o resultado"
+    "|meu resultado|o valor|a solução|verificando|ao verificar|verificação|substituindo"
+    "|ao substituir|o número",
+    others="outro|outra|outros|outras|menor|menores|maior|maiores|nenhum|nenhuma|cada|todo"
+    "|todos|todas|só|somente|apenas|único|demais|resto|menos|mais|seguinte|nem",
+    cases="caso contrário|senão|se|quando|no caso|caso|supondo|método|conforme",
+    concluding="portanto|logo|assim|então|finalmente|final|no total|em conclusão|como|correção"
+    "|por isso",
+    undecided="dependendo da|dependendo do|dependendo de|depende da|depende do|depende de"
+    "|conforme a interpretação|não é dito qual|não se diz qual|não está especificado"
+    "|não foi dito|não me dizem|ambíguo|ambígua|não sei qual|ambas são possíveis"
+    "|não se especifica",
+    correcting="na verdade|não,|não.|não:|aliás|ou melhor|quer dizer|digo|melhor|espera|espere"
+    "|um momento|revendo|corrigindo|de fato",
     giving_up="não sei|não consigo|não consegui|não posso|não pude|desisto|não faço ideia"
     "|não tenho ideia|não é possível determinar|não encontrei|não tenho resposta"
     "|não tenho a resposta|sem resposta|sinto muito|não há resposta|não sou capaz"

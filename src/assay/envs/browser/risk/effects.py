@@ -1,0 +1,142 @@
+"""The worst effect that a browser action can have, by the role and name of its element.
+
+It reads the words that a site puts on its own buttons, so it is a policy and no proof: a button
+called "Next" can sell a house. Words are compared whole, ignoring case, marks and punctuation ("Pay
+now" is a payment, "Payment options" is not), and only on elements that do something when clicked.
+A button that says no more than "Yes" does what its dialog asks about.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from assay.envs.browser.risk.words import COMPOUNDS, LANGUAGES, NOUN_TOO, RiskyWords, plain
+from assay.schema.outcome import Effect
+
+READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover"))
+"""Actions that only look."""
+PRESSED: Final = frozenset(
+    ("button", "link", "menuitem", "clickable", "form", "option", "switch", "checkbox", "radio")
+)
+"""Roles of elements that do something when they are clicked."""
+CHOSEN: Final = frozenset(("option", "switch", "checkbox", "radio"))
+"""Roles of elements that are only chosen, until something else sends the choice."""
+ACTIVATING_KEYS: Final = frozenset(("enter", "numpadenter", "space", " "))
+LEADING: Final = frozenset(("checkout", "check out", "unsubscribe", "trash", "papierkorb"))
+"""On a link these lead to a page where the deed can still be left undone."""
+STILL_RISKY: Final = tuple(
+    phrase
+    for language in LANGUAGES
+    for phrase in language.destroys
+    if any(phrase.startswith(f"{first} ") for first in language.harmless_first)
+)
+"""Phrases that only look harmless, because they begin as harmless ones do: "Cancel order"."""
+
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORDS_READ: Final = 24
+_TITLE_WORDS: Final = 4
+"""A longer link is a title: an article about how firms delete data deletes nothing."""
+_CONFIRM_WORDS: Final = 5
+
+
+def effect_of(
+    action: str, *, role: str = "", name: str = "", key: str = "", dialog: str = ""
+) -> Effect:
+    """The worst that the action can do to the element with this role and name.
+
+    `press` counts only for keys that activate (`key`); its element is what would be activated.
+    `dialog` is the text of the dialog that the element is in.
+    """
+    if action in READS:
+        return Effect.READ
+    if action == "press" and key.rpartition("+")[2].lower() not in ACTIVATING_KEYS:
+        return Effect.BROWSER
+    if action not in ("click", "press") or role not in PRESSED or role in CHOSEN:
+        return Effect.BROWSER
+    effect = _effect_of_name(role, name[:400])
+    if dialog and effect < Effect.DESTRUCTIVE and _confirms(name):
+        return max(effect, _effect_of_question(dialog[:400]))
+    return effect
+
+
+@lru_cache(maxsize=4_096)
+def _effect_of_name(role: str, name: str) -> Effect:
+    words = _words(name)
+    if not words:
+        # Sending a form by Enter sends it whatever its button is called, or if it has none.
+        return Effect.EXTERNAL if role == "form" else Effect.BROWSER
+    if role == "link" and len(words) > _TITLE_WORDS:
+        return Effect.BROWSER
+    text = f" {' '.join(words)} "
+    for phrase in COMPOUNDS:
+        text = text.replace(f" {phrase} ", " ")
+    worst = Effect.BROWSER
+    for language in LANGUAGES:
+        worst = max(worst, _effect_in(language, text, role))
+    return worst
+
+
+def _effect_in(language: RiskyWords, text: str, role: str) -> Effect:
+    still_risky = any(_has(language, text, phrase) for phrase in STILL_RISKY)
+    if not still_risky and _begins(language, text, language.harmless_first):
+        return Effect.BROWSER
+    for effect, phrases in (
+        (Effect.IRREVERSIBLE, language.buys),
+        (Effect.DESTRUCTIVE, language.destroys),
+        (Effect.EXTERNAL, language.sends),
+    ):
+        matches = {phrase for phrase in phrases if _has(language, text, phrase)}
+        if _ends(language, text, language.nouns):
+            matches -= matches if not language.spaced else NOUN_TOO
+        if effect != Effect.EXTERNAL and _names_a_view(language, text):
+            matches = set()
+        # A link that says "send" or "checkout" leads to where that is done.
+        if matches and not (role == "link" and (effect == Effect.EXTERNAL or matches <= LEADING)):
+            return effect
+    return Effect.BROWSER
+
+
+def _names_a_view(language: RiskyWords, text: str) -> bool:
+    return any(_has(language, text, thing) for thing in language.things)
+
+
+def _confirms(name: str) -> bool:
+    """Whether the name says no more than that the dialog's question is answered with yes."""
+    words = _words(name)
+    text = f" {' '.join(words)} "
+    return len(words) <= _CONFIRM_WORDS and any(
+        _begins(language, text, language.confirms) for language in LANGUAGES
+    )
+
+
+def _effect_of_question(dialog: str) -> Effect:
+    """The worst that the question of a dialog speaks of, whatever words stand around it."""
+    text = f" {' '.join(_words(dialog))} "
+    for effect, phrases in (
+        (Effect.IRREVERSIBLE, [(lang, p) for lang in LANGUAGES for p in lang.buys]),
+        (Effect.DESTRUCTIVE, [(lang, p) for lang in LANGUAGES for p in lang.destroys]),
+    ):
+        for language, phrase in phrases:
+            if _has(language, text, phrase) and not _names_a_view(language, text):
+                return effect
+    return Effect.BROWSER
+
+
+def _has(language: RiskyWords, text: str, phrase: str) -> bool:
+    return (f" {phrase} " if language.spaced else phrase) in text
+
+
+def _begins(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
+    space = " " if language.spaced else ""
+    return any(text.startswith(f" {phrase}{space}") for phrase in phrases)
+
+
+def _ends(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
+    space = " " if language.spaced else ""
+    return any(text.endswith(f"{space}{phrase} ") for phrase in phrases)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(plain(name))[:_WORDS_READ])

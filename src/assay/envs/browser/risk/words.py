@@ -1,0 +1,371 @@
+"""What sites write on buttons that buy, destroy or send: one row for each language.
+
+Case and marks on letters do not count, so "löschen" is found in "LOSCHEN" as well. Where a language
+is written without spaces, or glues endings to its words, a phrase counts wherever it stands.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final, NamedTuple
+
+
+class RiskyWords(NamedTuple):
+    """The risky words of one language, and the words around them that make them harmless."""
+
+    code: str
+    buys: tuple[str, ...]
+    """Spends money, or binds to it: cannot be taken back."""
+    destroys: tuple[str, ...]
+    sends: tuple[str, ...] = ()
+    """Gives something to others or to the site."""
+    spaced: bool = True
+    """Whether phrases are compared as whole words."""
+    harmless_first: tuple[str, ...] = ()
+    """A name that begins so does nothing of what follows: "Don't delete", "How to pay"."""
+    things: tuple[str, ...] = ()
+    """Objects that are only a view of the page: "Remove filter", "Delete search"."""
+    nouns: tuple[str, ...] = ()
+    """A name that ends so is a place or a topic, if its risky word can be a noun."""
+    confirms: tuple[str, ...] = ()
+    """What stands on a button that does what its dialog asks about."""
+
+
+def plain(text: str) -> str:
+    """The text in lower case, without marks on its letters; kana keep theirs."""
+    folded = unicodedata.normalize("NFKD", text.casefold().replace("’", "'"))
+    bare = "".join(
+        letter for letter in folded if not unicodedata.combining(letter) or letter in _KANA_MARKS
+    )
+    return unicodedata.normalize("NFC", bare)
+
+
+def phrases(text: str) -> tuple[str, ...]:
+    """The phrases of a list with commas between them."""
+    return tuple(" ".join(plain(phrase).split()) for phrase in text.split(","))
+
+
+_KANA_MARKS: Final = "\u3099\u309a"
+NOUN_TOO: Final = frozenset(
+    phrases("""
+    acheter, bezahlen, bid, buy, check out, checkout, comprar, donate, drop, invest, kaufen,
+    order now, pagar, pay, purchase, rent now, sell, trade, transfer, trash, wire, withdraw
+""")
+)
+"""Risky words that also stand in names of places and topics: "Purchase history"."""
+COMPOUNDS: Final = phrases("""
+    drop down, drop downs, drop shadow, drop cap, drop in, drop off, buy vs, rent vs buy,
+    vs buy, where to buy, best buy, pay per view, pay it forward, pay attention, sell by,
+    cross sell, up sell, hard wire, wire frame, remove formatting, clear formatting,
+    delete key
+""")
+"""Phrases in which a risky word means something else."""
+
+LANGUAGES: Final = (
+    RiskyWords(
+        "en",
+        buys=phrases("""
+            pay, buy, purchase, order now, place order, place your order, place my order,
+            place the order, complete order, complete purchase, complete payment,
+            confirm order, confirm purchase, confirm payment, confirm and pay, submit order,
+            submit payment, checkout, check out, donate, transfer, send money, send payment,
+            withdraw, wire, bid, place bid, start subscription, start membership,
+            start trial, start free trial, upgrade now, upgrade to pro, rent now, sell,
+            trade now, invest, invest now, reserve and pay, book and pay, subscribe and pay,
+            authorize payment, authorise payment, make payment, top up, charge card,
+            sign contract
+        """),
+        destroys=phrases("""
+            delete, remove, erase, destroy, wipe, purge, discard, trash, move to trash,
+            move to bin, clear all, clear history, clear data, clear everything,
+            empty trash, empty bin, empty cart, close account, close my account, deactivate,
+            disable account, terminate, revoke, uninstall, factory reset, reset all,
+            reset everything, reset account, reset device, reset to factory, drop,
+            drop table, drop database, format disk, format drive, change password,
+            cancel subscription, cancel order, cancel booking, cancel reservation,
+            cancel membership, cancel plan, cancel account, cancel appointment,
+            cancel flight, cancel my subscription, cancel my order, cancel my booking,
+            cancel my plan, cancel my account, end membership, end subscription,
+            leave group, leave team, leave organization, unsubscribe, opt out, block user,
+            ban user, ban, kick, archive project, overwrite, force push, merge and delete,
+            shut down, shutdown, permanently, forget me, forget device, sign out everywhere,
+            log out all, rotate key, regenerate key, reject application, decline offer,
+            quit job, withdraw application
+        """),
+        sends=phrases("""
+            submit, send, publish, post, book, book now, reserve, apply, register, sign up,
+            create account, confirm, agree, accept, share, reply, comment, invite, upload,
+            save, subscribe, update, vote, request, report, form
+        """),
+        harmless_first=phrases("""
+            cancel, back, go back, preview, undo, restore, keep, do not, don't, dont, never,
+            no, not now, learn, more, how, why, what, when, where, who, which, about, help,
+            view, show, see, edit, review, search, filter, sort, compare, browse, explore,
+            find, read, open, manage, choose, select, without, hide, collapse, expand,
+            close, dismiss, skip, recover, unarchive, print, download, copy, go to
+        """),
+        things=phrases("""
+            filter, filters, search, searches, selection, comparison, compare, sort,
+            sorting, highlight, highlights, formatting, column, query, zoom, wishlist,
+            wish list, favorites, favourites, watchlist, favorite, favourite, bookmark,
+            bookmarks, from list, from my list, saved items, saved for later, tag, tags,
+            chip, overlay, tooltip, banner, input, form fields, field, text, breadcrumb,
+            pin, layer, marker, refinement
+        """),
+        nouns=phrases("""
+            history, policy, options, methods, settings, guide, details, filter, filters,
+            list, status, faq, menu, calculator, comparison, tips, prices, price, limits,
+            fees, info, information, rates, list view, overview, terms, instructions, help,
+            folder, bin, deals, reviews, page, pages, orders, zone, shipping, catalog,
+            dates, news, tutorial
+        """),
+        confirms=phrases("""
+            yes, ok, okay, confirm, continue, proceed, i am sure, i'm sure, sure,
+            i understand, do it, go ahead, agree, i agree, accept, apply, submit, finish,
+            done, next, approve
+        """),
+    ),
+    RiskyWords(
+        "de",
+        buys=phrases("""
+            kaufen, jetzt kaufen, bezahlen, zahlen, zahlungspflichtig, kostenpflichtig,
+            bestellen, bestellung abschliessen, bestellung abschicken, bestellung aufgeben,
+            kauf abschliessen, zahlung bestatigen, uberweisen, spenden, abo abschliessen,
+            abonnieren und bezahlen, buchen und bezahlen, verkaufen, gebot abgeben, mieten,
+            auszahlen
+        """),
+        destroys=phrases("""
+            loschen, entfernen, vernichten, verwerfen, papierkorb, konto schliessen,
+            kundigen, deaktivieren, stornieren, widerrufen, zurucksetzen, austreten,
+            abbestellen, abmelden von allen, passwort andern, deinstallieren, leeren,
+            beenden und loschen, sperren, uberschreiben
+        """),
+        harmless_first=phrases("""
+            nicht, abbrechen, zuruck, wie, warum, was, wo, mehr, hilfe, uber, behalten,
+            anzeigen, ansehen, suchen, vorschau
+        """),
+        things=phrases("""
+            filter, suche, auswahl, vergleich, vergleichsliste, merkliste, wunschliste,
+            sortierung, markierung, favoriten, suchfeld, eingabe
+        """),
+        nouns=phrases("ratgeber, rechner, verlauf, optionen, arten, seite, hilfe, tipps"),
+        confirms=phrases("ja, bestatigen, fortfahren, weiter, ich bin sicher, ok, sicher"),
+    ),
+    RiskyWords(
+        "fr",
+        buys=phrases("""
+            acheter, payer, commander, passer la commande, valider la commande,
+            valider le paiement, confirmer le paiement, confirmer la commande, regler,
+            faire un don, virer, effectuer le virement, encherir, vendre, louer, souscrire,
+            reserver et payer
+        """),
+        destroys=phrases("""
+            supprimer, effacer, retirer, detruire, corbeille, fermer le compte, cloturer,
+            resilier, desactiver, annuler la commande, annuler la reservation,
+            annuler l'abonnement, annuler mon abonnement, se desabonner, revoquer,
+            reinitialiser, vider, desinstaller, bannir, ecraser, changer le mot de passe
+        """),
+        harmless_first=phrases("""
+            ne pas, annuler, retour, comment, pourquoi, ou, en savoir, aide, voir, afficher,
+            garder, conserver, rechercher, a propos
+        """),
+        things=phrases("""
+            filtre, filtres, recherche, selection, comparaison, comparateur, favoris, liste,
+            tri, champ, champs, saisie
+        """),
+        nouns=phrases("guide, historique, options, modes, calculateur, page, aide"),
+        confirms=phrases("oui, confirmer, continuer, valider, je suis sur, d'accord, ok"),
+    ),
+    RiskyWords(
+        "es",
+        buys=phrases("""
+            comprar, pagar, realizar pedido, hacer pedido, confirmar pedido,
+            confirmar compra, confirmar pago, finalizar compra, realizar pago, pedir ahora,
+            donar, transferir, enviar dinero, pujar, vender, alquilar, contratar,
+            suscribirse y pagar, reservar y pagar, tramitar pedido, retirar fondos
+        """),
+        destroys=phrases("""
+            eliminar, borrar, quitar, destruir, descartar, papelera, cerrar cuenta,
+            cerrar mi cuenta, dar de baja, darse de baja, darme de baja, desactivar,
+            cancelar pedido, cancelar reserva, cancelar suscripcion,
+            cancelar mi suscripcion, anular, revocar, restablecer, vaciar, desinstalar,
+            bloquear usuario, cambiar contrasena, sobrescribir, suprimir
+        """),
+        harmless_first=phrases("""
+            no, cancelar, volver, como, por que, donde, mas, ayuda, ver, mostrar, conservar,
+            buscar, acerca
+        """),
+        things=phrases("""
+            filtro, filtros, busqueda, seleccion, comparacion, comparador, favoritos,
+            lista de deseos, orden, campo, campos
+        """),
+        nouns=phrases("guia, historial, opciones, metodos, calculadora, pagina, ayuda"),
+        confirms=phrases("si, confirmar, continuar, aceptar, estoy seguro, estoy segura, ok"),
+    ),
+    RiskyWords(
+        "pt",
+        buys=phrases("""
+            comprar, pagar, finalizar compra, finalizar pedido, fazer pedido,
+            confirmar pedido, confirmar compra, confirmar pagamento, efetuar pagamento,
+            doar, transferir, enviar dinheiro, dar lance, vender, alugar, contratar,
+            assinar agora, assinar e pagar, reservar e pagar, sacar
+        """),
+        destroys=phrases("""
+            excluir, apagar, remover, eliminar, deletar, descartar, lixeira, lixo,
+            encerrar conta, fechar conta, desativar, cancelar pedido, cancelar reserva,
+            cancelar assinatura, cancelar plano, revogar, redefinir, esvaziar, desinstalar,
+            bloquear usuario, alterar senha, sobrescrever
+        """),
+        harmless_first=phrases("""
+            nao, cancelar, voltar, como, por que, onde, mais, ajuda, ver, mostrar, manter,
+            buscar, pesquisar, sobre
+        """),
+        things=phrases("""
+            filtro, filtros, busca, pesquisa, selecao, comparacao, favoritos,
+            lista de desejos, ordenacao, campo, campos
+        """),
+        nouns=phrases("guia, historico, opcoes, metodos, calculadora, pagina, ajuda"),
+        confirms=phrases("sim, confirmar, continuar, aceitar, tenho certeza, ok"),
+    ),
+    RiskyWords(
+        "it",
+        buys=phrases("""
+            acquista, acquistare, compra, comprare, paga, pagare, ordina, effettua ordine,
+            conferma ordine, conferma acquisto, conferma pagamento, completa acquisto, dona,
+            trasferisci, invia denaro, vendi, noleggia, prenota e paga, abbonati e paga,
+            preleva
+        """),
+        destroys=phrases("""
+            elimina, eliminare, cancella account, cancella, rimuovi, rimuovere, distruggi,
+            cestino, chiudi account, disattiva, annulla ordine, annulla prenotazione,
+            annulla abbonamento, disdici, revoca, ripristina, svuota, disinstalla,
+            cambia password, sovrascrivi
+        """),
+        harmless_first=phrases("""
+            non, annulla, indietro, come, perche, dove, altro, aiuto, vedi, mostra,
+            mantieni, cerca, informazioni
+        """),
+        things=phrases("""
+            filtro, filtri, ricerca, selezione, confronto, preferiti, lista dei desideri,
+            campo, campi
+        """),
+        nouns=phrases("guida, cronologia, opzioni, metodi, calcolatore, pagina, aiuto"),
+        confirms=phrases("si, conferma, continua, accetta, sono sicuro, sono sicura, ok"),
+    ),
+    RiskyWords(
+        "nl",
+        buys=phrases("""
+            kopen, nu kopen, betalen, afrekenen, bestellen, bestelling plaatsen,
+            bestelling bevestigen, betaling bevestigen, doneren, overmaken, verkopen, huren,
+            bieden
+        """),
+        destroys=phrases("""
+            verwijderen, verwijder, wissen, vernietigen, prullenbak, opzeggen,
+            account sluiten, deactiveren, annuleer bestelling, bestelling annuleren,
+            abonnement stopzetten, intrekken, resetten, leegmaken, wachtwoord wijzigen
+        """),
+        harmless_first=phrases("niet, annuleren, terug, hoe, waarom, waar, meer, hulp"),
+        things=phrases("filter, filters, zoekopdracht, selectie, vergelijking, favorieten"),
+        nouns=phrases("gids, geschiedenis, opties, rekenmachine, pagina"),
+        confirms=phrases("ja, bevestigen, doorgaan, ik weet het zeker, akkoord, ok"),
+    ),
+    RiskyWords(
+        "ru",
+        buys=phrases("""
+            купить, оплатить, заплатить, заказать, оформить заказ, подтвердить заказ,
+            подтвердить оплату, пожертвовать, перевести деньги, перевести, продать,
+            арендовать, сделать ставку, вывести средства, оформить подписку
+        """),
+        destroys=phrases("""
+            удалить, удаляю, стереть, уничтожить, убрать, в корзину удалить, очистить,
+            закрыть аккаунт, закрыть счет, деактивировать, отменить заказ,
+            отменить подписку, отменить бронирование, отписаться, отозвать, сбросить,
+            сменить пароль, заблокировать пользователя
+        """),
+        harmless_first=phrases("""
+            не, отмена, отменить действие, назад, как, почему, где, подробнее, помощь,
+            показать, посмотреть, оставить
+        """),
+        things=phrases("""
+            фильтр, фильтры, поиск, выбор, сравнение, сравнения, избранное, избранного,
+            запрос
+        """),
+        nouns=phrases("история, покупок, справка, калькулятор"),
+        confirms=phrases("да, подтвердить, продолжить, я уверен, я уверена, ок, согласен"),
+    ),
+    RiskyWords(
+        "zh",
+        spaced=False,
+        buys=phrases("""
+            立即购买, 购买, 付款, 支付, 下单, 提交订单, 确认订单, 结算, 转账, 捐款, 捐赠,
+            出售, 竞拍, 开通会员, 立即订购, 订购, 提现, 充值, 購買, 結帳
+        """),
+        destroys=phrases("""
+            删除, 刪除, 移除, 清空, 清除, 销毁, 丢弃, 回收站, 注销, 註銷, 停用, 取消订单,
+            取消订阅, 取消预订, 撤销授权, 重置, 解散, 卸载, 退订, 拉黑, 修改密码, 退出群,
+            抹掉
+        """),
+        harmless_first=phrases("""
+            不, 取消操作, 返回, 如何, 怎么, 为什么, 查看, 了解, 帮助, 保留, 恢复
+        """),
+        things=phrases("筛选, 篩選, 搜索, 搜尋, 选择, 选中, 对比, 比较, 收藏, 输入, 排序"),
+        nouns=phrases("记录, 历史, 指南, 方式, 说明, 计算器, 帮助"),
+        confirms=phrases("是, 确定, 确认, 继续, 我确定, 同意, 確定, 確認"),
+    ),
+    RiskyWords(
+        "ja",
+        spaced=False,
+        buys=phrases("""
+            購入, 今すぐ買う, 支払, 注文を確定, 注文する, 決済, 振込, 送金, 寄付, 入札,
+            売却, レンタルする, 課金, 申し込む, 契約する, 出金
+        """),
+        destroys=phrases("""
+            削除, 消去, 破棄, ゴミ箱, 退会, 解約, 無効化, 注文をキャンセル,
+            予約をキャンセル, 取り消す, リセット, 初期化, アンインストール, ブロックする,
+            パスワードを変更, 空にする, 除名, 上書き, 失効
+        """),
+        harmless_first=phrases("キャンセル, 戻る, やめる, しない"),
+        things=phrases("""
+            フィルタ, 絞り込み, 検索, 選択, 比較, お気に入り, 並べ替え, 入力, 条件
+        """),
+        nouns=phrases("""
+            履歴, 方法, ガイド, について, 一覧, とは, しない, ません, ヘルプ, 計算機
+        """),
+        confirms=phrases("はい, 確認, 確定, 続行, 続ける, 同意, 実行, ok"),
+    ),
+    RiskyWords(
+        "ko",
+        spaced=False,
+        buys=phrases("""
+            구매, 결제, 주문하기, 주문 확정, 주문완료, 송금, 이체, 기부, 입찰, 판매하기,
+            대여하기, 지불, 출금, 충전하기
+        """),
+        destroys=phrases("""
+            삭제, 제거, 지우기, 폐기, 휴지통, 탈퇴, 해지, 비활성화, 주문 취소, 예약 취소,
+            구독 취소, 초기화, 차단하기, 비밀번호 변경, 비우기, 철회, 강제 종료
+        """),
+        harmless_first=phrases("취소, 뒤로, 돌아가기, 보기, 방법, 왜, 어떻게, 유지, 복원"),
+        things=phrases("필터, 검색, 선택, 비교, 즐겨찾기, 정렬, 찜, 입력"),
+        nouns=phrases("내역, 방법, 안내, 가이드, 도움말, 계산기, 목록, 조회"),
+        confirms=phrases("예, 네, 확인, 계속, 동의, 진행"),
+    ),
+    RiskyWords(
+        "ar",
+        spaced=False,
+        buys=phrases("""
+            شراء, اشتر, ادفع, دفع, اتمام الطلب, تاكيد الطلب, تاكيد الشراء, تبرع,
+            تحويل الاموال, بيع, استئجار, اشترك الان
+        """),
+        destroys=phrases("""
+            حذف, احذف, ازالة, مسح, اتلاف, سلة المهملات, اغلاق الحساب, الغاء الحساب, تعطيل,
+            الغاء الطلب, الغاء الاشتراك, الغاء الحجز, اعادة تعيين, افراغ, حظر,
+            تغيير كلمة المرور
+        """),
+        harmless_first=phrases("""
+            لا, الغاء الامر, رجوع, كيف, لماذا, عرض, المزيد, مساعدة, تراجع
+        """),
+        things=phrases("فلتر, الفلتر, التصفية, البحث, التحديد, المقارنة, المفضلة, الترتيب"),
+        nouns=phrases("سجل, دليل, خيارات, طرق, حاسبة"),
+        confirms=phrases("نعم, تاكيد, متابعة, موافق, انا متاكد"),
+    ),
+)

@@ -1,0 +1,186 @@
+"""Sends the scores of a run to an OpenTelemetry endpoint, over OTLP/HTTP in its JSON form."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import random
+import ssl
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from assay.errors import BadParameter, BadRecord, ResourceError
+from assay.formats import RunRecords, otel
+from assay.formats.lines import dump_json, load_record
+from assay.resources.backoff import Backoff, retry_after_s
+
+PATH = "/v1/logs"
+HEADERS = ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS")
+"""Variables with headers for every request, such as a key: `name=value,name=value`."""
+BATCH = 500
+TIMEOUT_S = 10.0
+BACKOFF = Backoff(attempts=5, base_s=0.5, cap_s=10.0)
+RETRIED = frozenset({429, 502, 503, 504})
+"""Answers after which the protocol asks for another try."""
+ANSWER_BYTES = 64 * 1024
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def send_scores(
+    run: RunRecords,
+    url: str,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    sleep: Callable[[float], None] = time.sleep,
+    rng: random.Random | None = None,
+) -> int:
+    """Send an event for every score of the run; how many were accepted.
+
+    `url` is that of a Collector (`http://127.0.0.1:4318`) or of its logs (`…/v1/logs`). Raises
+    `BadParameter` for what is no such address, and `ResourceError` when the endpoint cannot be
+    reached, refuses a request or drops events of it.
+    """
+    endpoint = logs_endpoint(url)
+    sender = _Sender(endpoint, _headers(environment), sleep, rng or random.Random())
+    count = 0
+    for events in _batches(otel.run_events(run), BATCH):
+        sender.send(dump_json(otel.to_otlp(*events)), count)
+        count += len(events)
+    return count
+
+
+def logs_endpoint(url: str) -> str:
+    """The address that log records go to; raises `BadParameter` for one that is not HTTP."""
+    try:
+        parts = urlsplit(url)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise BadParameter(
+            f"--otlp {url[:200]!r} is no address of HTTP, such as http://127.0.0.1:4318"
+        )
+    if parts.username or parts.password:
+        raise BadParameter(f"--otlp takes no user or password; a key is read from {HEADERS[0]}")
+    path = parts.path.rstrip("/")
+    path = path if path.endswith(PATH) else path + PATH
+    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sender:
+    endpoint: str
+    headers: Mapping[str, str]
+    sleep: Callable[[float], None]
+    rng: random.Random
+
+    def send(self, body: bytes, n_before: int) -> None:
+        """The endpoint has the body; `n_before` is how many it took already."""
+        problem = ""
+        for sent in range(1, BACKOFF.attempts + 1):
+            answer = self._post(body)
+            if isinstance(answer, _Answer):
+                if answer.status not in RETRIED:
+                    self._check(answer, n_before)
+                    return
+                problem = f"answered {answer.status}{_words(answer.body)}"
+                asked_s = retry_after_s(answer.headers)
+            else:
+                problem, asked_s = answer, None
+            if sent < BACKOFF.attempts:
+                wait_s = BACKOFF.wait_s(sent, self.rng)
+                self.sleep(wait_s if asked_s is None else min(asked_s, BACKOFF.cap_s))
+        raise ResourceError(
+            f"{self._name} {problem}, {BACKOFF.attempts} times; it has {n_before:,} events of "
+            "the run"
+        )
+
+    def _check(self, answer: _Answer, n_before: int) -> None:
+        if not 200 <= answer.status < 300:
+            hint = (
+                f"; its key is read from {HEADERS[0]}, as authorization=Bearer%20KEY"
+                if answer.status in (401, 403)
+                else ""
+            )
+            raise ResourceError(
+                f"{self._name} answered {answer.status}{_words(answer.body)}; it has {n_before:,} "
+                f"events of the run{hint}"
+            )
+        rejected, why = _rejected(answer.body)
+        if rejected:
+            raise ResourceError(f"{self._name} dropped {rejected} events: {why[:300]!r}")
+
+    def _post(self, body: bytes) -> _Answer | str:
+        """The answer, or why there is none."""
+        parts = urlsplit(self.endpoint)
+        make = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
+        connection = make(str(parts.hostname), parts.port, timeout=TIMEOUT_S)
+        target = urlunsplit(("", "", parts.path, parts.query, ""))
+        try:
+            connection.request(
+                "POST", target, body, {**self.headers, "Content-Type": "application/json"}
+            )
+            response = connection.getresponse()
+            headers = {name.lower(): value for name, value in response.getheaders()}
+            return _Answer(response.status, headers, response.read(ANSWER_BYTES))
+        except ssl.SSLCertVerificationError as error:
+            raise ResourceError(f"{self._name} is not trusted: {error.verify_message}") from error
+        except (OSError, http.client.HTTPException) as error:
+            return f"cannot be reached ({str(error)[:200] or type(error).__name__})"
+        finally:
+            connection.close()
+
+    @property
+    def _name(self) -> str:
+        """The address without a user, a password or a query, which may hold a key."""
+        parts = urlsplit(self.endpoint)
+        host = parts.netloc.rpartition("@")[2]
+        return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def _headers(environment: Mapping[str, str]) -> dict[str, str]:
+    headers = {}
+    for variable in HEADERS:
+        for pair in filter(None, environment.get(variable, "").split(",")):
+            name, equals, value = pair.partition("=")
+            if not equals or not name.strip().isascii():
+                raise BadParameter(f"{variable} is not name=value,name=value")
+            headers[name.strip()] = unquote(value.strip())
+    return headers
+
+
+def _rejected(body: bytes) -> tuple[int, str]:
+    """How many events an endpoint that took the request dropped of it, and why."""
+    try:
+        partial = load_record(body).get("partialSuccess")
+        if not isinstance(partial, dict):
+            return 0, ""
+        return int(partial.get("rejectedLogRecords") or 0), str(partial.get("errorMessage", ""))
+    except (BadRecord, TypeError, ValueError):
+        # An answer in Protobuf, or none at all: the status is all that it says.
+        return 0, ""
+
+
+def _words(body: bytes) -> str:
+    text = " ".join(body[:300].decode("utf-8", "replace").split())
+    return f": {text}" if text else ""
+
+
+def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch

@@ -1,0 +1,131 @@
+"""Definite integrals of polynomials, worked out exactly; any other integral is left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from assay.rewards.outcome.maths.compute.algebra import (
+    ONE,
+    Monomial,
+    Polynomial,
+    PolynomialRing,
+    Undefined,
+    quotient,
+)
+from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
+from assay.rewards.outcome.maths.nodes import (
+    INFINITY,
+    Add,
+    Big,
+    Constant,
+    ConstantName,
+    Div,
+    Expr,
+    Mul,
+    Node,
+    Number,
+    Power,
+    Rational,
+    Symbol,
+    expression,
+    negate,
+    product,
+    rebuild,
+    total,
+    walk,
+)
+
+_CONSTANTS: Final[dict[str, ConstantName]] = {"pi": "pi", "e": "e", "i": "i"}
+_MOST_STEPS: Final = 400
+
+
+def with_integrals(node: Node) -> Node:
+    """The tree with each definite integral of a polynomial in its place worked out."""
+    if not isinstance(node, Big) or node.operator != "int":
+        return rebuild(node, with_integrals)
+    return _worked_out(node) or node
+
+
+def _worked_out(node: Big) -> Expr | None:
+    """The value of an integral, or of integrals one inside the other with all their ends.
+
+    Of several differentials the first belongs to the innermost integral.
+    """
+    ends: list[tuple[Node | None, Node | None]] = []
+    body: Expr = node
+    while isinstance(body, Big) and body.operator == "int":
+        ends.append((body.lower, body.upper))
+        body = body.body
+    factors = list(body.factors) if isinstance(body, Mul) else [body]
+    names: list[str] = []
+    for _ in ends:
+        match factors[-2:]:
+            case [Symbol("d"), Symbol(name)]:
+                names.append(name)
+                del factors[-2:]
+            case _:
+                return None
+    value = expression(with_integrals(product(factors))) if factors else Number(1)
+    for (low, high), name in zip(reversed(ends), reversed(names), strict=True):
+        integral = _integral(value, name, low, high)
+        if integral is None:
+            return None
+        value = integral
+    return value
+
+
+def _integral(body: Expr, name: str, low: Node | None, high: Node | None) -> Expr | None:
+    if not isinstance(low, Expr) or not isinstance(high, Expr):
+        return None
+    if {INFINITY, Symbol(name)} & set(walk(low, high)):
+        return None
+    try:
+        return _between(body, name, low, high)
+    except (TooLarge, Undefined):
+        return None
+
+
+def _between(body: Expr, name: str, low: Expr, high: Expr) -> Expr | None:
+    ring = PolynomialRing(WorkBudget(_MOST_STEPS))
+    value = quotient(body, ring)
+    atom = ring.atom("symbol", name)
+    kinds = {kind for kind, _ in ring.atoms}
+    if not kinds <= {"symbol", "prime", *_CONSTANTS} or _has(value.bottom, atom):
+        return None
+    terms: list[Expr] = []
+    for monomial, coefficient in value.top.items():
+        power = next((exponent for part, exponent in monomial if part == atom), 0)
+        if not isinstance(power, int):
+            return None
+        rest = tuple(part for part in monomial if part[0] != atom)
+        above, below = (Power(end, Number(power + 1)) for end in (high, low))
+        factor = _term(rest, coefficient, ring)
+        terms.append(Div(Mul((factor, Add((above, negate(below))))), Number(power + 1)))
+    top = total(terms) if terms else Number(0)
+    return top if value.bottom == ONE else Div(top, _expression(value.bottom, ring))
+
+
+def _has(polynomial: Polynomial, atom: int) -> bool:
+    return any(part == atom for monomial in polynomial for part, _ in monomial)
+
+
+def _expression(polynomial: Polynomial, ring: PolynomialRing) -> Expr:
+    return total([_term(monomial, value, ring) for monomial, value in polynomial.items()])
+
+
+def _term(monomial: Monomial, coefficient: Rational, ring: PolynomialRing) -> Expr:
+    factors: list[Expr] = [Number(coefficient)]
+    for atom, exponent in monomial:
+        kind, key = ring.atoms[atom]
+        factors.append(Power(_ATOMS[kind](key), Number(exponent)))
+    return product(factors)
+
+
+_ATOMS: Final[dict[str, Callable[[object], Expr]]] = {
+    "symbol": lambda key: Symbol(str(key)),
+    "prime": lambda key: Number(int(str(key))),
+    "pi": lambda _: Constant("pi"),
+    "e": lambda _: Constant("e"),
+    "i": lambda _: Constant("i"),
+}

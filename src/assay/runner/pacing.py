@@ -1,0 +1,63 @@
+"""When the next attempt of a run may begin, and when none may any more.
+
+A run starts slowly: until one of its agents has got a reply, no more attempts begin than may fail
+alike before the run is ended. So a key that is refused costs that many attempts, however many
+workers wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from assay.runner.plan import PlannedAttempt
+from assay.runner.retries import SameFailure
+from assay.schema.episode import Episode
+
+
+class Pacing:
+    """Lets the workers of one run begin attempts, one after the other; for one event loop."""
+
+    def __init__(self, queue: deque[PlannedAttempt], *, stop_after_errors: int) -> None:
+        self.failure = ""
+        """The message of the failure with which all attempts ended; empty while there is none."""
+        self._queue = queue
+        self._same = SameFailure(stop_after_errors)
+        self._first = stop_after_errors
+        self._started = 0
+        self._is_open = not stop_after_errors
+        self._change = asyncio.Event()
+
+    async def next_attempt(self) -> PlannedAttempt | None:
+        """The attempt that may begin now, once one may; `None` when there is none left."""
+        while self._queue:
+            if self._is_open or self._started < self._first:
+                self._started += 1
+                return self._queue.popleft()
+            await self._change.wait()
+        return None
+
+    def open(self) -> None:
+        """An agent can do its work: from now on every worker may begin."""
+        self._is_open = True
+        self._wake()
+
+    def add(self, episode: Episode) -> None:
+        """Count an attempt that ended; after the last of those that fail alike, none begins."""
+        if failure := self._same.add(episode):
+            # Attempts that are under way are played to their end.
+            self.failure = failure
+            self._queue.clear()
+            self._wake()
+        elif not self._same.may_stop:
+            self.open()
+
+    def retry(self, attempt: PlannedAttempt) -> None:
+        """Let the attempt be made again, unless the run is being ended."""
+        if not self.failure:
+            # At the end: what made the environment fail may have passed by then.
+            self._queue.append(attempt)
+
+    def _wake(self) -> None:
+        self._change.set()
+        self._change = asyncio.Event()

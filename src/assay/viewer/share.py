@@ -1,0 +1,113 @@
+"""One run as one file: no script, no network, nothing of any other run."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from assay.errors import AssayError
+from assay.ledger.run import Run
+from assay.resources.files import atomic_write
+from assay.schema.message import text_of
+from assay.viewer.app import STATIC
+from assay.viewer.links import OneFileLinks
+from assay.viewer.pages.episode import window_page
+from assay.viewer.pages.records import CutText, cut_text
+from assay.viewer.pages.run import RunPage, RunQuery, run_page
+from assay.viewer.rendering import Templates
+from assay.viewer.runs_reader import RunsReader
+
+PICTURE_BYTES = 20_000_000
+"""Pictures in a file, all together; those beyond are left out, and the file says so."""
+MOST_MESSAGES = 200
+MESSAGE_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """One message of a conversation."""
+
+    role: str
+    text: CutText
+
+
+@dataclass(slots=True)
+class _Pictures:
+    """The pictures of the file; one that is shown twice is in it twice."""
+
+    reader: RunsReader
+    run_id: str
+    most_bytes: int = PICTURE_BYTES
+    spent: int = 0
+    left_out: int = 0
+
+    def uri(self, sha256: str, kind: str) -> str | None:
+        """The picture as an address that holds it; `None` when it is unreadable or too much."""
+        try:
+            data = self.reader.artifact(self.run_id, sha256)
+        except AssayError:
+            return None
+        if self.spent + len(data) > self.most_bytes:
+            self.left_out += 1
+            return None
+        self.spent += len(data)
+        return f"data:image/{kind};base64,{b64encode(data).decode('ascii')}"
+
+
+def export_html(run: Path, target: Path) -> int:
+    """Write the run in this folder as one HTML file; how many attempts are in it.
+
+    It holds the summary, the diagnosis, and every attempt with its answer, scores, messages and
+    steps, long texts cut visibly. The file is there complete or not at all.
+    """
+    folder = run.resolve()
+    run_id = folder.name
+    reader, templates = RunsReader(folder.parent, only=run_id), Templates()
+    pictures = _Pictures(reader, run_id)
+    links = OneFileLinks(pictures.uri)
+    pages = _pages(reader, run_id)
+    episodes = [item for page in pages for item in page.episodes]
+    recorded = Run(folder, strict=False)
+    with atomic_write(target) as draft, draft.open("w", encoding="utf-8") as stream:
+        style = Markup((STATIC / "viewer.css").read_text(encoding="utf-8"))  # noqa: S704 - ours
+        more = {"style": style, "episodes": episodes, "model": recorded.manifest.model_name}
+        stream.write(templates.render("share.html", pages[0], links, **more))
+        for attempt in (*(item.attempt for item in episodes), *reader.unfinished(run_id)):
+            conversation = _conversation(recorded, attempt)
+            shown = conversation[:MOST_MESSAGES]
+            window = window_page(reader, run_id, attempt, 0)
+            stream.write(
+                templates.render(
+                    "share_episode.html",
+                    window,
+                    links,
+                    conversation=shown,
+                    n_messages=len(conversation),
+                )
+            )
+        stream.write(templates.render("share_end.html", pictures, links))
+    return len(episodes)
+
+
+def _pages(reader: RunsReader, run_id: str) -> list[RunPage]:
+    """The pages of the run, which list every attempt."""
+
+    def make(number: int) -> RunPage:
+        return run_page(reader, run_id, RunQuery(show="all", page=number), wait=True)
+
+    first = make(1)
+    return [first, *map(make, range(2, first.pages + 1))]
+
+
+def _conversation(run: Run, attempt: str) -> list[MessageView]:
+    """The messages of a finished attempt; none where they cannot be read."""
+    with suppress(AssayError):
+        return [
+            MessageView(message.role, cut_text(text_of(message.content), MESSAGE_CHARS))
+            for message in run.episode(attempt).trajectory.messages
+        ]
+    return []
