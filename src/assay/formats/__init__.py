@@ -187,14 +187,14 @@ def recognise(path: Path, name: str | None = None) -> FoundLogs:
     if name is not None:
         chosen = find_format(name, readable())
         return FoundLogs(chosen, tuple(chosen.load_reader().logs(path)) or (path,))
-    found = [each for each in _search(path) if each.logs]
-    if len(found) > 1:
-        names = ", ".join(each.format.name for each in found)
+    candidates = [each for each in _search(path) if each.logs]
+    if len(candidates) > 1:
+        names = ", ".join(each.format.name for each in candidates)
         raise UsageError(
             f"{str(path)!r} holds logs of several tools ({names}); name one file, or say --format"
         )
-    if found:
-        return found[0]
+    if candidates:
+        return candidates[0]
     sought = "; ".join(f"{each.looks_for} ({each.name})" for each in readable().values())
     raise BadRecord(
         f"{str(path)!r} holds no log that is known. Looked for: {sought}. `--format NAME` says "
@@ -205,8 +205,8 @@ def recognise(path: Path, name: str | None = None) -> FoundLogs:
 def _search(path: Path) -> Iterable[FoundLogs]:
     """Each format with its logs; rows of no tool's are only looked for where nothing else is."""
     formats = [each for each in readable().values() if each.name != "jsonl"]
-    found = [FoundLogs(each, tuple(each.load_reader().logs(path))) for each in formats]
-    if not any(each.logs for each in found):
+    candidates = [FoundLogs(each, tuple(each.load_reader().logs(path))) for each in formats]
+    if not any(each.logs for each in candidates):
         rows = readable()["jsonl"]
-        found.append(FoundLogs(rows, tuple(rows.load_reader().logs(path))))
-    return found
+        candidates.append(FoundLogs(rows, tuple(rows.load_reader().logs(path))))
+    return candidates

@@ -255,9 +255,9 @@ def _broken(result: Mapping[str, Any]) -> Failure | None:
 def _ending(extra: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
     if broken is not None:
         return broken.kind
-    given = extra.get("stop_reason")
-    if given in ("answered", "finished", "gave_up", "step_limit", "timeout"):
-        ending: StopReason = given
+    ending_name = extra.get("stop_reason")
+    if ending_name in ("answered", "finished", "gave_up", "step_limit", "timeout"):
+        ending: StopReason = ending_name
         return ending
     return "answered" if response else "finished"
 

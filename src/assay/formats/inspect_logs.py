@@ -324,11 +324,11 @@ def _number(value: Any) -> float | None:
 
 def _usage(models: Mapping[str, Any], calls: int) -> Usage:
     costs = [finite_number(each.get("total_cost")) for each in models.values()]
-    known = [cost for cost in costs if cost is not None]
+    numbers = [cost for cost in costs if cost is not None]
     return usage_of(
         sum(each.get("input_tokens") or 0 for each in models.values()),
         sum(each.get("output_tokens") or 0 for each in models.values()),
-        cost=sum(known) if known and len(known) == len(costs) else None,
+        cost=sum(numbers) if numbers and len(numbers) == len(costs) else None,
         calls=calls,
     )
 

@@ -112,8 +112,8 @@ def _results_file(path: Path) -> Path | None:
 
 def _task_name(path: Path, results: Mapping[str, Any]) -> str:
     name = _DATE.sub("", path.name).removeprefix("samples_").removesuffix(".jsonl")
-    known = [task for task in results.get("configs") or () if task == name]
-    return known[0] if known else name
+    numbers = [task for task in results.get("configs") or () if task == name]
+    return numbers[0] if numbers else name
 
 
 def _filter(row: Row) -> str:
@@ -152,13 +152,18 @@ def _reported(task: str, filters: list[str], results: Mapping[str, Any]) -> Iter
     n = ((results.get("n-samples") or {}).get(task) or {}).get("effective")
     for name, value in ((results.get("results") or {}).get(task) or {}).items():
         number = finite_number(value)
-        metric, comma, applied = str(name).rpartition(",")
-        if comma and number is not None and applied in filters and not metric.endswith("_stderr"):
-            yield ReportedScore(_score_name(metric, applied), number, n)
+        metric, comma, filter_name = str(name).rpartition(",")
+        if (
+            comma
+            and number is not None
+            and filter_name in filters
+            and not metric.endswith("_stderr")
+        ):
+            yield ReportedScore(_score_name(metric, filter_name), number, n)
 
 
-def _score_name(metric: str, applied: str) -> str:
-    return metric if applied == _NONE else f"{metric},{applied}"
+def _score_name(metric: str, filter_name: str) -> str:
+    return metric if filter_name == _NONE else f"{metric},{filter_name}"
 
 
 def _other_scores(path: Path, filters: list[str], suffix: str) -> dict[str, list[Score]]:
@@ -173,14 +178,14 @@ def _other_scores(path: Path, filters: list[str], suffix: str) -> dict[str, list
 
 def _scores(row: Mapping[str, Any], suffix: str) -> Iterator[Score]:
     """The metrics that are numbers: some are pairs, which only a whole file makes a number of."""
-    applied = str(row.get("filter") or _NONE)
+    filter_name = str(row.get("filter") or _NONE)
     names = row.get("metrics") or [name for name in row if name not in NOT_METRICS]
     texts = _texts(row.get("filtered_resps"))
     notes = {"extracted": texts[0]} if texts else {}
     for name in names:
         value = row.get(name)
         if isinstance(value, bool) or finite_number(value) is not None:
-            yield score_of(value, scorer=_score_name(name, applied) + suffix, notes=notes)
+            yield score_of(value, scorer=_score_name(name, filter_name) + suffix, notes=notes)
 
 
 def _texts(value: Any) -> list[str]:
@@ -210,10 +215,10 @@ def _episode(row: dict[str, Any], suffix: str, others: Mapping[str, list[Score]]
 def _requests(arguments: Any) -> list[Any]:
     """The requests that were made for a document: prompt, and continuation or options."""
     if isinstance(arguments, Mapping):
-        named = [arguments[key] for key in sorted(arguments, key=_place)]
+        requests = [arguments[key] for key in sorted(arguments, key=_place)]
         return [
             [each.get("arg_0"), each.get("arg_1")] if isinstance(each, Mapping) else each
-            for each in named
+            for each in requests
         ]
     return arguments if isinstance(arguments, list) else []
 
@@ -254,8 +259,8 @@ def _response(resps: Any, choices: list[str]) -> str | None:
     ]
     if len(weights) < 2 or len(weights) != len(choices) or None in weights:
         return None
-    known = [weight for weight in weights if weight is not None]
-    return choices[known.index(max(known))]
+    numbers = [weight for weight in weights if weight is not None]
+    return choices[numbers.index(max(numbers))]
 
 
 def _answer(target: Any, choices: list[str]) -> Any:

@@ -68,11 +68,11 @@ def read(path: Path) -> ForeignRun:
     metrics = path.with_name(f"{path.stem}_aggregate_metrics.json")
     files = (path, *(file for file in (failures, metrics) if file.is_file()))
     first = first_row(path)
-    asked = first.get("responses_create_params") or {}
-    model = (first.get("response") or {}).get("model") or asked.get("model")
+    request = first.get("responses_create_params") or {}
+    model = (first.get("response") or {}).get("model") or request.get("model")
     name = str((first.get("agent_ref") or {}).get("name") or path.stem)
-    kept = ("temperature", "top_p", "max_output_tokens", "reasoning")
-    sampling = {key: asked[key] for key in kept if asked.get(key) is not None}
+    names = ("temperature", "top_p", "max_output_tokens", "reasoning")
+    sampling = {key: request[key] for key in names if request.get(key) is not None}
     manifest = RunManifest(
         run_id="",
         benchmark=name[:200],
@@ -103,12 +103,12 @@ def _reported(metrics: Path) -> Iterator[ReportedScore]:
 
 
 def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
-    asked = row["responses_create_params"]
+    request = row["responses_create_params"]
     response = row.get("response") or {}
     broken = _broken(row)
-    prompt = _messages(asked.get("input"), asked.get("instructions"))
-    answered = _messages(response.get("output"))
-    text = _last(answered)
+    prompt = _messages(request.get("input"), request.get("instructions"))
+    output = _messages(response.get("output"))
+    text = _last(output)
     name = str(row[TASK]) if TASK in row else text_of(prompt[-1].content) if prompt else ""
     used = response.get("usage") or {}
     reward = row.get("reward") if broken is None else None
@@ -125,7 +125,7 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
         ),
         repeat=_repeat(row, name, repeats),
         trajectory=Trajectory(
-            messages=(*prompt, *answered), stop_reason=_ending(response, broken, text)
+            messages=(*prompt, *output), stop_reason=_ending(response, broken, text)
         ),
         final_response=text,
         scores=(
@@ -136,7 +136,7 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
         usage=usage_of(
             used.get("input_tokens"),
             used.get("output_tokens"),
-            calls=sum(m.role == "assistant" for m in answered),
+            calls=sum(m.role == "assistant" for m in output),
         ),
         started_at=utc(response.get("created_at")),
         failure=broken,
@@ -145,9 +145,9 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
 
 
 def _repeat(row: Mapping[str, Any], name: str, repeats: Counter[str]) -> int:
-    given = row.get(ROLLOUT)
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
-        return given
+    rollout = row.get(ROLLOUT)
+    if isinstance(rollout, int) and not isinstance(rollout, bool) and rollout >= 0:
+        return rollout
     repeats[name] += 1
     return repeats[name] - 1
 

@@ -80,16 +80,16 @@ def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
     first = first_row(path)
     if not first:
         raise BadRecord(f"{str(path)!r} is not a file of JSON lines")
-    named = dict(columns or {})
-    _check(path, first, named)
-    model = first.get(_places(first, named).get("model", ""))
+    explicit_columns = dict(columns or {})
+    _check(path, first, explicit_columns)
+    model = first.get(_places(first, explicit_columns).get("model", ""))
     manifest = RunManifest(
         run_id="",
         benchmark=path.stem[:200],
         agent=str(model or path.stem),
         config={
             "agent": {"name": "rows", "options": {} if model is None else {"model": model}},
-            "columns": named,
+            "columns": explicit_columns,
             "imported": origin(path, "jsonl"),
         },
     )
@@ -98,7 +98,7 @@ def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
         repeats: Counter[str] = Counter()
         numbered = enumerate(json_rows(path, problems), 1)
         rows = (row._replace(data={**row.data, "\0": n}) for n, row in numbered)
-        return episodes_of(rows, lambda row: _episode(row, named, repeats), problems)
+        return episodes_of(rows, lambda row: _episode(row, explicit_columns, repeats), problems)
 
     return ForeignRun(manifest, (path,), episodes)
 
@@ -121,13 +121,13 @@ def _check(path: Path, row: Mapping[str, Any], columns: Mapping[str, str]) -> No
 
 def _places(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:
     """The column of each part in this row."""
-    given = {ALIASES[part]: column for part, column in columns.items()}
-    taken = set(given.values())
+    explicit = {ALIASES[part]: column for part, column in columns.items()}
+    used = set(explicit.values())
     usual = {
-        part: next((name for name in names if name in row and name not in taken), "")
+        part: next((name for name in names if name in row and name not in used), "")
         for part, names in PARTS.items()
     }
-    return {part: column for part, column in {**usual, **given}.items() if column}
+    return {part: column for part, column in {**usual, **explicit}.items() if column}
 
 
 def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[str]) -> Episode:
@@ -204,8 +204,8 @@ def _metadata(row: Mapping[str, Any], places: Mapping[str, str], domain: Any) ->
     return rest if domain in (None, "") else {**rest, "domain": domain}
 
 
-def _repeat(given: Any, name: str, repeats: Counter[str]) -> int:
-    number = finite_number(given)
+def _repeat(explicit: Any, name: str, repeats: Counter[str]) -> int:
+    number = finite_number(explicit)
     if number is not None and 0 <= number < 2**31:
         return int(number)
     repeats[name] += 1
@@ -221,11 +221,11 @@ def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
     return failure(message, otherwise="env_error") if message else None
 
 
-def _ending(given: Any, broken: Failure | None, response: str | None) -> StopReason:
+def _ending(explicit: Any, broken: Failure | None, response: str | None) -> StopReason:
     if broken is not None:
         return broken.kind
-    if given in ENDINGS:
-        ending: StopReason = given
+    if explicit in ENDINGS:
+        ending: StopReason = explicit
         return ending
     return "gave_up" if response == "" else "answered"
 

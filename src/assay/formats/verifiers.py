@@ -115,22 +115,22 @@ def _next_repeat(name: str, repeats: Counter[str]) -> int:
 
 def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode:
     name, reward = str(row["example_id"]), row["reward"]
-    asked, answered = messages_of(row["prompt"]), _completion(row["completion"])
+    prompt, completion = messages_of(row["prompt"]), _completion(row["completion"])
     broken = _broken(row.get("error"))
-    response = _last(answered)
+    response = _last(completion)
     used = row.get("token_usage") or {}
     timing = row.get("timing") or {}
-    calls = sum(message.role == "assistant" for message in answered)
+    calls = sum(message.role == "assistant" for message in completion)
     return Episode(
         task=Task(
             id=name,
-            goal=_goal(asked),
+            goal=_goal(prompt),
             answer=row.get("answer") or None,
             metadata=_info(row),
         ),
         repeat=_next_repeat(name, repeats),
         trajectory=Trajectory(
-            messages=(*asked, *answered), stop_reason=_ending(row, broken, response)
+            messages=(*prompt, *completion), stop_reason=_ending(row, broken, response)
         ),
         final_response=response,
         scores=(_reward(reward, scorer, row.get("metrics"), broken),),
@@ -242,7 +242,7 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
     errors = [*(trace.get("errors") or ()), *(row.get("errors") or ())]
     broken = None if row.get("ok") else _broken(errors[-1] if errors else "the rollout failed")
     reference = data.get("answer")
-    kept = {
+    metadata = {
         key: value for key, value in data.items() if key not in ("answer", "prompt", "name", "idx")
     }
     timing = trace.get("timing") or {}
@@ -252,7 +252,7 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
             id=name,
             goal=_goal(messages) or text_of(data.get("prompt")),
             answer=reference,
-            metadata=kept,
+            metadata=metadata,
         ),
         repeat=_next_repeat(name, repeats),
         trajectory=Trajectory(messages=messages, stop_reason=_ending(trace, broken, response)),
