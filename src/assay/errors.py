@@ -17,6 +17,7 @@ the value, and says what to do next.
     ├── ModelError               a language model could not be asked, or its reply not be read
     ├── PromptTooLong            a conversation is longer than the model takes
     ├── RunStopped               a run was ended early, since every attempt would fail alike
+    │   └── BudgetSpent          a run was ended early, since its budget has no room for more
     ├── ServerError              a reward server could not be asked, or refused what it was asked
     └── ResourceError            something that must be opened, held and closed went wrong
         ├── AcquireTimeout       no instance became free before the deadline
@@ -136,6 +137,10 @@ class RunStopped(AssayError, RuntimeError):
         super().__init__(message)
         self.path = path
         """The folder of the run, which can be resumed."""
+
+
+class BudgetSpent(RunStopped):
+    """A run was ended early, since its budget has no room for the next attempt."""
 
 
 class ServerError(AssayError, RuntimeError):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from assay.agents.attempt import attempt_seed
 from assay.agents.protocol import Action, Agent, EpisodeLimits, as_action
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, cause_of
@@ -17,8 +18,10 @@ from assay.schema.action import arguments_json, tool_call_in
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 
-FILLED = ("observation", "question", "goal", "task_id", "step", "messages")
-"""What a function is given by the name of a parameter, beside the columns of the task."""
+FILLED = ("observation", "question", "goal", "task_id", "step", "messages", "seed")
+"""What a function is given by the name of a parameter, beside the columns of the task.
+
+There is a seed where the run has one."""
 Parameter = inspect.Parameter
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -160,6 +163,8 @@ class FunctionAgent:
             "step": step,
             "messages": list(self._transcript.messages),
         }
+        if (seed := attempt_seed()) is not None:
+            values["seed"] = seed
         arguments: list[Any] = []
         for index, parameter in enumerate(self._positional):
             if parameter.name in values:
@@ -173,7 +178,7 @@ class FunctionAgent:
                 raise BadParameter(
                     f"agent {self.name!r} asks for {parameter.name!r}, which task "
                     f"{self._task.id!r} does not have; there are: {columns}. Keyword-only "
-                    "parameters are options"
+                    "parameters are options, and a seed there is where the run has one (--seed)"
                 )
         return arguments
 
@@ -187,11 +192,11 @@ class _ObjectAgent:
         self._with_step = "step" in inspect.signature(item.act).parameters
         self._transcript = Transcript()
 
-    async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
+    async def start(self, task: Task, *, limits: EpisodeLimits, seed: int | None = None) -> None:
         """Begin a fresh conversation."""
         self._transcript = Transcript()
         if hasattr(self._item, "start"):
-            await call(self._item.start, task, limits=limits)
+            await call(self._item.start, task, limits=limits, **seed_for(self._item.start, seed))
 
     async def act(self, observation: Observation, *, step: int) -> Action:
         """What the object returns, as an action."""
@@ -204,6 +209,13 @@ class _ObjectAgent:
         """Close what the object has to close."""
         if hasattr(self._item, "close"):
             await call(self._item.close)
+
+
+def seed_for(start: Callable[..., Any], seed: int | None) -> dict[str, int]:
+    """The seed as an argument of an agent's `start`, if there is one and it takes it."""
+    if seed is None or "seed" not in inspect.signature(start).parameters:
+        return {}
+    return {"seed": seed}
 
 
 def recorded(action: Action, observation: Observation, transcript: Transcript) -> Action:

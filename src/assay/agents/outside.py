@@ -1,9 +1,9 @@
 """Agents outside of this process, in any language: behind HTTP, or a program with JSON lines.
 
-Each turn sends one JSON object with `episode`, `step`, `task_id`, `question`, `observation` and
-`tools`, and takes one JSON value: a text, or an object with some of `action`, `answer`, `gave_up`,
-`think`, `messages`, `usage`; or `{"error": …}` for a failure of the agent, and
-`{"model_error": …}` for one of its model.
+Each turn sends one JSON object with `episode`, `step`, `task_id`, `question`, `observation`,
+`tools`, and `seed` where the run has one, and takes one JSON value: a text, or an object with some
+of `action`, `answer`, `gave_up`, `think`, `messages`, `usage`; or `{"error": …}` for a failure of
+the agent, and `{"model_error": …}` for one of its model.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 import orjson
 
+from assay.agents.attempt import attempt_seed
 from assay.agents.functions import recorded
 from assay.agents.models.cli import kill_group, split_command
 from assay.agents.models.endpoint import Endpoint, Response, encode, excerpt, read_key
@@ -66,6 +67,8 @@ class _OutsideAgent(ABC):
             "observation": observation.text,
             "tools": None if observation.tools is None else list(observation.tools),
         }
+        if (seed := attempt_seed()) is not None:
+            request["seed"] = seed
         reply = _read_reply(await self._ask(encode(request)))
         return recorded(as_action(reply, observation), observation, self._transcript)
 

@@ -22,6 +22,10 @@ class EpisodeLimits:
     then again for the environment's step."""
     episode_s: float = 240.0
     """From the reset to the ending."""
+    tokens: int | None = None
+    """Of prompts and completions; once the agent has used them, no further turn of it begins."""
+    cost_usd: float | None = None
+    """What its calls of a model may cost, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,10 @@ class Agent(Protocol):
     name: str
 
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
-        """Forget any earlier episode and get ready for this one."""
+        """Forget any earlier episode and get ready for this one.
+
+        An agent that draws at random may take `seed` too, a whole number or `None`.
+        """
 
     async def act(self, observation: Observation, *, step: int) -> Action | str | Mapping[str, Any]:
         """The next action, given what the environment shows now; steps count from 1.

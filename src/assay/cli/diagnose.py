@@ -10,6 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from assay.cli.options import json_option, runs_option
+from assay.cli.summary import rate_lines
 from assay.cli.terminal import output, plain, print_json, reward_text, table_of, words
 from assay.ledger.layout import LATEST
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose
@@ -64,6 +65,8 @@ def _head(console: Console, diagnosis: Diagnosis) -> None:
             "form"
         )
     console.print(f"{diagnosis.run_id}: {sentence}")
+    for name, value in rate_lines(diagnosis.passes):
+        console.print(f"{name:<8} {value}")
 
 
 def _causes(diagnosis: Diagnosis) -> Table:

@@ -148,6 +148,37 @@ def _load(names: Iterable[str], find: Callable[[str], T]) -> Iterator[tuple[str,
             click.echo(f"assay: {error}", err=True)
 
 
+@command.command(name="prices")
+@click.option(
+    "--prices", type=click.Path(path_type=Path), metavar="FILE", help="A table of your own, too."
+)
+@json_option
+def prices(prices: Path | None, as_json: bool) -> None:
+    """Show what a million tokens of each model cost, as far as that is known, and since when.
+
+    The list prices that come with Assay hold at the vendors' own addresses; a table of your own
+    (`assay run --prices FILE`) holds anywhere, and comes before them.
+    """
+    from assay.agents.models.prices import default_prices, read_prices
+
+    tables = [("list price", default_prices())]
+    if prices is not None:
+        tables.insert(0, (str(prices), read_prices(prices)))
+    rows = [
+        {"model": model, **asdict(price), "as_of": table.as_of, "source": source}
+        for source, table in tables
+        for model, price in table.models.items()
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    shown = table_of("model", ">input $", ">output $", "as of", "source")
+    for row in rows:
+        cells = (f"{row[key]:.2f}" for key in ("input_usd_per_mtok", "output_usd_per_mtok"))
+        shown.add_row(Text(plain(row["model"], 60)), *cells, row["as_of"] or "—", row["source"])
+    output().print(shown)
+
+
 @command.command(name="rewards")
 @click.argument("name", required=False)
 @json_option

@@ -60,6 +60,52 @@ from assay.runner.run import StartedRun, find_executor, start
 @click.option("--tasks", metavar="ID,…", help="Ids, patterns (rain_*), or a flag such as demo.")
 @click.option("--repeats", type=click.IntRange(1), help="Episodes of each task.  [default: 1]")
 @click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    help="Each attempt gets a seed of its own, derived from this one, for agents that take `seed`; "
+    "--set model_options.send_seed=true sends it to an OpenAI-shaped endpoint.",
+)
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="No attempt begins that all of them together are likely to cost more with; the run can "
+    "be resumed with a larger budget. --resume alone keeps the run's own; 0 for none.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(0),
+    metavar="N",
+    help="The same for tokens, of prompts and completions.",
+)
+@click.option(
+    "--max-attempt-cost",
+    type=float,
+    metavar="USD",
+    help="An attempt that has cost so much ends before its next turn, as budget_limit; short for "
+    "--set limits.cost_usd=USD.",
+)
+@click.option(
+    "--max-attempt-tokens",
+    type=int,
+    metavar="N",
+    help="The same for tokens; short for --set limits.tokens=N.",
+)
+@click.option(
+    "--prices",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What models cost, as TOML or JSON; `assay list prices` shows what is known without.",
+)
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep the replies of hosted models there, and take them from there, at no cost, when the "
+    "same request is made in the same repeat.",
+)
+@click.option(
     "--workers", type=click.IntRange(1), default=2, show_default=True, help="Episodes at a time."
 )
 @engine_options
@@ -110,6 +156,13 @@ def command(
     settings: Sequence[str],
     tasks: str | None,
     repeats: int | None,
+    seed: int | None,
+    max_cost: float | None,
+    max_tokens: int | None,
+    max_attempt_cost: float | None,
+    max_attempt_tokens: int | None,
+    prices: Path | None,
+    cache: Path | None,
     workers: int,
     engine: EngineName,
     address: str | None,
@@ -132,13 +185,14 @@ def command(
     The run is a folder under --runs. Stop it with Ctrl-C or kill it: every finished episode is
     kept, and --resume goes on. Progress is on stderr, the summary on stdout. An attempt that its
     model or environment ended is in no mean. A run that can only fail is stopped early, and exits
-    with 1, as one does of which nothing could be scored.
+    with 1, as one does whose budget is spent, or of which nothing could be scored.
 
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
     assay run townsquare --agent rules --set observation_chars=4000 --set limits.steps=20
     assay run questions.jsonl --model openai:NAME --reward math_equal_reward --workers 64
     assay run questions.jsonl --agent mine.py:answer --reward qa_f1_reward
+    assay run questions.jsonl --model openai:NAME --reward qa_f1_reward --repeats 4 --max-cost 5
     assay run townsquare --agent my_agent.py:walk
     assay run townsquare --agent rules --engine ray --workers 8 --address auto
     assay run --resume 20260329-122135-d4b692
@@ -148,12 +202,17 @@ def command(
     executor = find_executor(engine, address)
     if call_timeout is not None and any(text.startswith("model_timeout_s=") for text in settings):
         raise UsageError("--call-timeout and --set model_timeout_s say the same; give one of them")
+    short = {
+        "model_options.timeout_s": call_timeout,
+        "limits.cost_usd": max_attempt_cost,
+        "limits.tokens": max_attempt_tokens,
+    }
     request = RunRequest(
         benchmark=benchmark,
         agent=agent,
         settings={
             **dict(key_text(text, "--set") for text in settings),
-            **({} if call_timeout is None else {"model_options.timeout_s": call_timeout}),
+            **{key: value for key, value in short.items() if value is not None},
         },
         tasks=tasks,
         repeats=repeats,
@@ -162,10 +221,15 @@ def command(
         model=model,
         rewards=None if rewards is None else [name.strip() for name in rewards.split(",")],
         columns=column_map(columns),
+        seed=seed,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+        prices=prices,
     )
     with start(
         request,
         workers=workers,
+        cache=cache,
         resume=resume,
         retry_errors=False if retry_errors is None else retry_errors,
         runs_dir=runs_dir,

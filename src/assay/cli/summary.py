@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +16,10 @@ from assay.ledger.failures import zeros_replaced
 from assay.ledger.run import Run
 from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
 
+if TYPE_CHECKING:
+    from assay.report.passes import PassRate
+    from assay.report.statistics import ConfidenceInterval
+
 SHOWN_ERRORS = 10
 SHOWN_TASKS = 200
 
@@ -22,14 +27,15 @@ SHOWN_TASKS = 200
 def print_run(run: Run, *, as_json: bool) -> RunSummary:
     """The run's summary on stdout: its numbers and a table of its tasks, or JSON."""
     summary = summarise(run)
+    rates = _pass_rates(run)
     if as_json:
-        print_json(run_record(run, summary))
+        print_json(_record(run, summary, rates))
         return summary
     console = output()
     console.print(_tasks(summary))
     if len(summary.tasks) > SHOWN_TASKS:
         console.print(f"… and {len(summary.tasks) - SHOWN_TASKS:,} more tasks; --json has all")
-    console.print(_totals(summary))
+    console.print(_totals(summary, rates))
     for failure in summary.errors[:SHOWN_ERRORS]:
         console.print(Text(plain(str(failure), 600), style=BAD), soft_wrap=True)
     more = len(summary.errors) - SHOWN_ERRORS
@@ -39,10 +45,46 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
     return summary
 
 
-def run_record(run: Run, summary: RunSummary | None = None) -> dict[str, Any]:
+def run_record(run: Run) -> dict[str, Any]:
     """The run's summary as JSON values, with its place."""
+    return _record(run, summarise(run), _pass_rates(run))
+
+
+def _record(run: Run, summary: RunSummary, rates: Iterable[PassRate]) -> dict[str, Any]:
     where = {"path": str(run.path), "parent": run.manifest.parent}
-    return where | (summary or summarise(run)).to_record()
+    return where | summary.to_record() | {"passes": [rate.to_record() for rate in rates]}
+
+
+def _pass_rates(run: Run) -> tuple[PassRate, ...]:
+    if run.manifest.repeats < 2:
+        return ()
+    # Only now: the intervals need numpy, which takes a while to load.
+    from assay.report.passes import pass_rates
+
+    return pass_rates(run.final())
+
+
+def rate_lines(rates: Iterable[PassRate]) -> list[tuple[str, str]]:
+    """A line for each rate: its name, and its value with the interval."""
+    return [
+        (
+            f"{name}{rate.k}",
+            f"{value:.3f}  {_interval(interval)} of {rate.tasks} task{'s' * (rate.tasks != 1)}",
+        )
+        for rate in rates
+        for name, value, interval in (
+            ("pass@", rate.any_pass, rate.any_interval),
+            ("pass^", rate.all_pass, rate.all_interval),
+        )
+        # With one attempt the two are the same.
+        if name == "pass@" or rate.k > 1
+    ]
+
+
+def _interval(interval: ConfidenceInterval | None) -> str:
+    if interval is None:
+        return "—"
+    return f"{100 * interval.level:.0f} % [{interval.low:.3f}, {interval.high:.3f}]"
 
 
 def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
@@ -87,23 +129,33 @@ def _place(row: TaskSummary) -> tuple[str, list[tuple[int, str]]]:
     return row.domain, [(int(piece) if piece.isdecimal() else -1, piece) for piece in pieces]
 
 
-def _totals(summary: RunSummary) -> Table:
+def _totals(summary: RunSummary, rates: Iterable[PassRate]) -> Table:
     table = table_of(show_header=False)
-    for name, value in _lines(summary.counts, summary.scorer):
+    for name, value in (*_lines(summary.counts, summary.scorer), *rate_lines(rates)):
         table.add_row(name, value)
     if summary.retried:
         table.add_row("attempts", f"{summary.attempts}, of which {summary.retried} were replaced")
     if summary.replaced_zeros:
         table.add_row("", zeros_replaced(summary.replaced_zeros))
-    if summary.usage.calls:
-        usage = summary.usage
-        cost = "" if usage.cost_usd is None else f", ${usage.cost_usd:.4f}"
-        table.add_row(
-            "model",
-            f"{usage.calls:,} calls, {usage.prompt_tokens:,} + {usage.completion_tokens:,} "
-            f"tokens{cost}",
-        )
+    if summary.usage.calls or summary.cached_calls:
+        table.add_row("model", _spent(summary))
     return table
+
+
+def _spent(summary: RunSummary) -> str:
+    """What the calls of the model used and cost, in words; a cost that is not known is not 0."""
+    usage, each = summary.usage, summary.cost_per_attempt_usd
+    if usage.cost_usd is None:
+        cost = "cost unknown (see --prices)"
+    elif usage.cost_usd and each is not None:
+        cost = f"${usage.cost_usd:.4f} (${each:.4f} an attempt)"
+    else:
+        cost = f"${usage.cost_usd:.4f}"
+    cached = f"; {summary.cached_calls:,} from the cache" if summary.cached_calls else ""
+    return (
+        f"{usage.calls:,} calls, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, "
+        f"{cost}{cached}"
+    )
 
 
 def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:

@@ -61,6 +61,8 @@ class TaskSummary:
     """`metadata["domain"]` of the task; empty when it has none."""
     counts: EpisodeCounts
     endings: Mapping[StopReason, int]
+    usage: Usage
+    """Of all attempts at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +83,24 @@ class RunSummary:
     """Every distinct message of the attempts that count, with how often it came."""
     usage: Usage
     """Of all attempts: what was spent, not only what counted."""
+    cached_calls: int
+    """Replies that came from the cache, at no cost; they are in no other number of `usage`."""
     elapsed_s: float
     """The sum over all attempts; concurrent ones overlap."""
     tasks: tuple[TaskSummary, ...]
     problems: tuple[str, ...]
     """What a lenient reader left out."""
 
+    @property
+    def cost_per_attempt_usd(self) -> float | None:
+        """Of all attempts; `None` where the cost is not known."""
+        cost = self.usage.cost_usd
+        return None if cost is None or not self.attempts else cost / self.attempts
+
     def to_record(self) -> dict[str, Any]:
         """The summary as plain JSON values."""
         record = {"mean": self.counts.mean, **asdict(self)}
+        record["cost_per_attempt_usd"] = self.cost_per_attempt_usd
         record["counts"]["error_rate"] = self.counts.error_rate
         for task, row in zip(record["tasks"], self.tasks, strict=True):
             task["counts"]["error_rate"] = row.counts.error_rate
@@ -143,11 +154,15 @@ def summarise(run: Run) -> RunSummary:
     by_task: dict[str, list[Episode]] = {}
     for episode in final:
         by_task.setdefault(episode.task.id, []).append(episode)
-    attempts, elapsed_s, usage = 0, 0.0, Usage()
+    attempts, elapsed_s, usage, cached_calls = 0, 0.0, Usage(), 0
+    used: dict[str, Usage] = {}
     for episode in run.episodes():
         attempts += 1
         elapsed_s += episode.elapsed_s
         usage += episode.usage
+        used[episode.task.id] = used.get(episode.task.id, Usage()) + episode.usage
+        cached = episode.metadata.get("cached_calls", 0)
+        cached_calls += cached if isinstance(cached, int) else 0
     return RunSummary(
         run_id=run.id,
         scorer=next((episode.scores[0].scorer for episode in final if episode.scores), ""),
@@ -158,9 +173,12 @@ def summarise(run: Run) -> RunSummary:
         replaced_zeros=run.attempts().replaced_zeros,
         errors=distinct_failures(final),
         usage=usage,
+        cached_calls=cached_calls,
         elapsed_s=elapsed_s,
         tasks=tuple(
-            TaskSummary(task_id, episodes[0].domain, count(episodes), _endings(episodes))
+            TaskSummary(
+                task_id, episodes[0].domain, count(episodes), _endings(episodes), used[task_id]
+            )
             for task_id, episodes in by_task.items()
         ),
         problems=run.problems,

@@ -56,17 +56,15 @@ def import_run(
     `references` are the right answers by task (or a file of them), for a log that has none. What
     could not be read of it is in the manifest (`skipped_of`).
     """
-    candidates = recognise(Path(path), format)
-    if len(candidates.logs) != 1:
-        names = [str(log.relative_to(path)) for log in candidates.logs[:5]]
+    source = recognise(Path(path), format)
+    if len(source.logs) != 1:
+        names = [str(log.relative_to(path)) for log in source.logs[:5]]
         raise UsageError(
-            f"{str(path)!r} holds {len(candidates.logs)} logs of {candidates.format.name}; name one, such as "
+            f"{str(path)!r} holds {len(source.logs)} logs of {source.format.name}; name one, such as "
             f"{names}, or take each as a run with import_runs"
         )
-    importing = _Importing(
-        Path(runs_dir), candidates.format, focus, commit, _references(references)
-    )
-    return importing.take(candidates.logs[0], options, run_id=run_id, now=now)
+    importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
+    return importing.take(source.logs[0], options, run_id=run_id, now=now)
 
 
 def import_runs(
@@ -80,11 +78,9 @@ def import_runs(
     **options: Any,
 ) -> Iterator[Run]:
     """A run for each log at `path`, one after the other; arguments as for `import_run`."""
-    candidates = recognise(Path(path), format)
-    importing = _Importing(
-        Path(runs_dir), candidates.format, focus, commit, _references(references)
-    )
-    for log in candidates.logs:
+    source = recognise(Path(path), format)
+    importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
+    for log in source.logs:
         yield importing.take(log, options)
 
 
@@ -94,17 +90,13 @@ def open_log(path: Path, runs_dir: str | Path = "runs") -> Run:
     It is imported into `.imported` below the runs, where no list or history shows it, unless it is
     a run already.
     """
-    candidates = recognise(path)
-    if len(candidates.logs) != 1:
-        names = [str(log) for log in candidates.logs[:5]]
-        raise UsageError(
-            f"{str(path)!r} holds {len(candidates.logs)} logs; name one of them: {names}"
-        )
+    source = recognise(path)
+    if len(source.logs) != 1:
+        names = [str(log) for log in source.logs[:5]]
+        raise UsageError(f"{str(path)!r} holds {len(source.logs)} logs; name one of them: {names}")
     home = Path(runs_dir)
-    importing = _Importing(
-        home, candidates.format, look_in=(home, home / VIEWED), into=home / VIEWED
-    )
-    return importing.take(candidates.logs[0], {})
+    importing = _Importing(home, source.format, look_in=(home, home / VIEWED), into=home / VIEWED)
+    return importing.take(source.logs[0], {})
 
 
 def skipped_of(manifest: RunManifest) -> tuple[int, list[str]]:

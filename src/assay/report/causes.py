@@ -24,7 +24,8 @@ Cause: TypeAlias = Literal[
     "model_error", "environment_error", "scorer_error", "agent_error", "not_recorded",
     "format_rejection", "payload_truncated", "observation_truncated", "blocked", "looping",
     "navigation_failure",
-    "time_budget", "step_budget", "stale_gold", "no_answer", "partial_list", "near_miss",
+    "time_budget", "token_budget", "step_budget", "stale_gold", "no_answer", "partial_list",
+    "near_miss",
     "wrong_answer",
 ]  # fmt: skip
 
@@ -256,6 +257,17 @@ def time_budget(case: DiagnosisCase) -> Evidence:
         return ()
     limit = case.trace.episode.metadata.get("limit", "a time limit")
     return case.at_answer(f"stopped by {limit}")
+
+
+@_rule("raise the attempt's budget (--max-attempt-tokens, --max-attempt-cost), or ask less often")
+def token_budget(case: DiagnosisCase) -> Evidence:
+    """The episode ended in a `budget_limit`."""
+    episode = case.trace.episode
+    if episode.stop_reason != "budget_limit":
+        return ()
+    tokens = episode.usage.prompt_tokens + episode.usage.completion_tokens
+    limit = episode.metadata.get("limit", "a budget")
+    return case.at_answer(f"stopped by {limit}: {tokens:,} tokens used")
 
 
 @_rule("raise the step budget, or shorten the way to the answer")

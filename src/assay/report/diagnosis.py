@@ -15,6 +15,7 @@ from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
 from assay.report.causes import SUGGESTIONS, Cause, DiagnosisCase, DiagnosisLimits, cause_of
 from assay.report.comparability import step_budget
+from assay.report.passes import PassRate, pass_rates
 from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
 from assay.report.traces import AttemptTrace, EvidenceLine
 from assay.schema.episode import Episode
@@ -93,11 +94,14 @@ class Diagnosis:
     """The costliest first."""
     findings: tuple[AttemptDiagnosis, ...]
     notes: tuple[str, ...] = ()
+    passes: tuple[PassRate, ...] = ()
+    """How often one of k attempts passes, and how often all do; none without repeats."""
 
     def to_record(self) -> dict[str, Any]:
         """The diagnosis as plain JSON values."""
         record = asdict(self)
         record["findings"] = [finding.to_record() for finding in self.findings]
+        record["passes"] = [rate.to_record() for rate in self.passes]
         return record
 
 
@@ -116,11 +120,13 @@ def diagnose(
     best: list[float] = []
     findings: list[AttemptDiagnosis] = []
     broken: list[Episode] = []
+    counted: list[Episode] = []
     n = 0
     for episode in opened.final():
         if task not in (None, episode.task.id):
             continue
         n += 1
+        counted.append(episode)
         if episode.failure is not None:
             broken.append(episode)
         reward = reward_of(episode)
@@ -144,6 +150,7 @@ def diagnose(
         causes=_summary(findings, len(rewards)),
         findings=tuple(findings),
         notes=(*_notes(opened, n, len(rewards)), *map(str, distinct_failures(broken))),
+        passes=pass_rates(counted),
     )
 
 

@@ -126,6 +126,36 @@ def _flip_hits(sizes: Floats, bar: float, seed: int) -> tuple[int, int]:
     return hits, draws
 
 
+def pass_at(k: int, n: int, passes: int) -> float:
+    """The chance that at least one of `k` attempts passes, of `n` of which so many did.
+
+    The unbiased estimate: how many of the sets of `k` of these attempts have a pass in them.
+    """
+    return 1.0 - comb(n - passes, k) / comb(n, k)
+
+
+def pass_all(k: int, n: int, passes: int) -> float:
+    """The chance that all of `k` attempts pass, estimated in the same way."""
+    return comb(passes, k) / comb(n, k)
+
+
+def rate_interval(
+    values: Sequence[float], *, level: float = 1 - ALPHA, seed: int = SEED
+) -> ConfidenceInterval | None:
+    """The interval of the mean of one rate for each task; tasks are drawn, not attempts.
+
+    Where every task passes always, or none ever, nothing varies that could be drawn: then it is
+    the exact interval (Clopper and Pearson's) of so many tasks. `None` without any.
+    """
+    n = len(values)
+    bound = ((1 - level) / 2) ** (1 / n) if n else 0.0
+    if n and all(value == 1.0 for value in values):
+        return ConfidenceInterval(bound, 1.0, level)
+    if n and not any(values):
+        return ConfidenceInterval(0.0, 1.0 - bound, level)
+    return bootstrap_mean(values, level=level, seed=seed)
+
+
 def mcnemar(gained: int, lost: int) -> McNemarTest:
     """The two-sided exact binomial test on the tasks that changed sides."""
     n = gained + lost

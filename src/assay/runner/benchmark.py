@@ -270,9 +270,11 @@ class _Table:
             raise self.problem(key, value, "a list of texts")
         return tuple(value)
 
-    def number(self, key: str, default: float, *, whole: bool, least: int = 1) -> Any:
-        """A number > 0, or a whole one from `least` up."""
+    def number(self, key: str, default: float | None, *, whole: bool, least: int = 1) -> Any:
+        """A number > 0, or a whole one from `least` up; `None` only where that is the default."""
         value = self._take(key, default)
+        if value is None and default is None:
+            return None
         kinds = (int,) if whole else (int, float)
         # TOML's true is Python's True, which is an int too.
         in_range = isinstance(value, kinds) and (
@@ -329,11 +331,18 @@ MAY_BE_ZERO = ("stop_after_errors",)
 """Limits of which 0 means that there is none."""
 
 
+WHOLE = ("tokens",)
+"""Limits that are whole numbers, where there is one at all."""
+
+
 def _limits(table: _Table) -> RunLimits:
     defaults = asdict(RunLimits())
     values = {
         key: table.number(
-            key, default, whole=isinstance(default, int), least=key not in MAY_BE_ZERO
+            key,
+            default,
+            whole=isinstance(default, int) or key in WHOLE,
+            least=key not in MAY_BE_ZERO,
         )
         for key, default in defaults.items()
     }

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from assay.agents.models.connections import shared_connections
 from assay.agents.protocol import Agent
-from assay.errors import AssayError, RunStopped
+from assay.errors import AssayError, BudgetSpent, RunStopped
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of
 from assay.ledger.writer import RunWriter
@@ -23,6 +23,7 @@ from assay.resources.browser import close_shared_browsers
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
 from assay.runner.agents import RECORDINGS, AgentChoice
+from assay.runner.budget import Spending
 from assay.runner.pacing import Pacing
 from assay.runner.plan import Plan, PlannedAttempt
 from assay.runner.recorder import LedgerSink, RunResources
@@ -129,10 +130,12 @@ async def execute(
 
     `notes` are written with each of them. An episode whose last attempt ended in one of
     `retry_errors` is lacking too. Raises `MissingExtra` when the machine lacks what the
-    environment or the agent needs, and `RunStopped` when the first attempts all failed alike:
-    `stop_after_errors` of them, or as many as the plan says; 0 for never.
+    environment or the agent needs, `RunStopped` when the first attempts all failed alike:
+    `stop_after_errors` of them, or as many as the plan says; 0 for never; and `BudgetSpent` when
+    the plan's budget has no room for the next attempt.
     """
-    retries = tracker_for(plan, Run(writer.path), retry_errors)
+    run = Run(writer.path)
+    retries = tracker_for(plan, run, retry_errors)
     queue = deque(attempt for attempt in plan.attempts() if not retries.refusal(attempt.key))
     total = len(plan.tasks) * plan.repeats
     counter = ProgressCounter(total, total - len(queue))
@@ -142,7 +145,8 @@ async def execute(
     limit = plan.benchmark.limits.stop_after_errors
     limit = limit if stop_after_errors is None else stop_after_errors
     # A run of fewer tasks than that has failed too when all of them have.
-    pacing = Pacing(queue, stop_after_errors=min(limit, total))
+    spending = Spending(plan.budget, run.episodes())
+    pacing = Pacing(queue, spending, stop_after_errors=min(limit, total))
 
     async def work(play_attempt: PlayAttempt) -> None:
         while (planned_attempt := await pacing.next_attempt()) is not None:
@@ -164,6 +168,9 @@ async def execute(
             raise _first_of_ours(errors) from errors
     if pacing.failure:
         raise RunStopped(_stop_message(pacing.failure, writer.path), path=str(writer.path))
+    if pacing.left_by_budget:
+        message = spending.stop_message(pacing.left_by_budget, writer.path)
+        raise BudgetSpent(message, path=str(writer.path))
 
 
 def _first_of_ours(errors: ExceptionGroup) -> Exception:
@@ -193,7 +200,10 @@ async def open_run_resources(
         make = benchmark.environment.find(ENVIRONMENTS)
         environment = ResourceSpec(benchmark.environment.name, options, make)
         try:
-            async with shared_connections(), Pools(_limits(environment, workers)) as pools:
+            async with (
+                shared_connections(plan.cache),
+                Pools(_limits(environment, workers)) as pools,
+            ):
                 yield RunResources(
                     environment=environment,
                     limits=benchmark.limits,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from assay.agents.models.prices import read_prices
 from assay.agents.models.protocol import Model
 from assay.agents.protocol import Agent
 from assay.errors import AssayError, BadParameter, BadRecord, MissingParameter
@@ -28,6 +30,7 @@ from assay.runner.benchmark import (
     find_benchmark,
     read_benchmark,
 )
+from assay.runner.budget import NO_BUDGET, Budget, check_prices, make_budget, with_prices
 from assay.runner.services import service_options
 from assay.runner.values import (
     RewardLike,
@@ -68,6 +71,12 @@ class RunRequest:
     """Where a file of questions has the parts of a task under other names."""
     environment: Any = None
     """Instead of the benchmark's: a name, a mapping with a name, what makes one, or one."""
+    seed: int | None = None
+    max_cost: float | None = None
+    """What the whole run may cost, in dollars; 0 for no limit."""
+    max_tokens: int | None = None
+    prices: str | Path | None = None
+    """A file that says what models cost."""
 
     @property
     def selection(self) -> str | None:
@@ -112,6 +121,11 @@ class RunRequest:
             if ("." in key and key.partition(".")[0] in SECTIONS) == benchmark
         }
 
+    def with_prices(self, agent: AgentChoice) -> AgentChoice:
+        """The agent, with what its model costs where that is known."""
+        prices = None if self.prices is None else read_prices(self.prices)
+        return with_prices(agent, prices, self.settings)
+
     @property
     def agent_or_chat(self) -> str | Agent | Callable[..., Any] | None:
         """The agent; the one that passes questions on where only a model is named."""
@@ -135,6 +149,8 @@ class PlannedAttempt:
 
     task: Task
     repeat: int
+    seed: int | None = None
+    """For whatever the agent draws; `None` where the run has no seed."""
 
     @property
     def key(self) -> AttemptKey:
@@ -155,12 +171,17 @@ class Plan:
     """Which of the benchmark's tasks, as the caller wrote it; empty for all."""
     expect: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Ids of the tasks whose reward the caller expects to go `up` or `down`."""
+    seed: int | None = None
+    """From which the seed of each attempt is derived."""
+    budget: Budget = NO_BUDGET
+    cache: Path | None = None
+    """The folder of the replies that are kept; not part of the configuration."""
 
     def attempts(self) -> Iterator[PlannedAttempt]:
         """Every attempt, all tasks once before any of them a second time."""
         for repeat in range(self.repeats):
             for task in self.tasks:
-                yield PlannedAttempt(task, repeat)
+                yield PlannedAttempt(task, repeat, derived_seed(self.seed, task.id, repeat))
 
     def config(self) -> dict[str, Any]:
         """The resolved configuration as the manifest keeps it, nulls included."""
@@ -182,8 +203,18 @@ class Plan:
                 "tasks": self.selection,
                 "repeats": self.repeats,
                 "expect": {key: list(ids) for key, ids in self.expect.items()},
+                "seed": self.seed,
+                "budget": self.budget.to_record(),
             }
         )
+
+
+def derived_seed(seed: int | None, task_id: str, repeat: int) -> int | None:
+    """The seed of one attempt, from 0 to 2³¹ - 1: the same for the same run's seed, always."""
+    if seed is None:
+        return None
+    digest = hashlib.sha256(f"{seed}/{repeat}/{task_id}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def plan_new(request: RunRequest) -> Plan:
@@ -196,10 +227,12 @@ def plan_new(request: RunRequest) -> Plan:
         )
     return make_plan(
         request.find_benchmark(),
-        choose_agent(agent, request.settings_of(benchmark=False)),
+        request.with_prices(choose_agent(agent, request.settings_of(benchmark=False))),
         selection=request.selection or "",
         repeats=1 if request.repeats is None else request.repeats,
         expect=request.expect,
+        seed=request.seed,
+        budget=make_budget(request.max_cost, request.max_tokens),
     )
 
 
@@ -219,13 +252,14 @@ def plan_resumed(request: RunRequest, manifest: RunManifest) -> Plan:
     _check_secrets(settings, manifest.run_id)
     plan = make_plan(
         request.find_benchmark(manifest),
-        choose_agent(
-            config["agent"]["name"] if agent is None else agent,
-            settings,
+        request.with_prices(
+            choose_agent(config["agent"]["name"] if agent is None else agent, settings)
         ),
         selection=config["tasks"] if request.selection is None else request.selection,
         repeats=config["repeats"] if request.repeats is None else request.repeats,
         expect=config["expect"] if request.expect is None else request.expect,
+        seed=config.get("seed") if request.seed is None else request.seed,
+        budget=make_budget(request.max_cost, request.max_tokens, config.get("budget")),
     )
     changes = list(_changes(plan, manifest, request.focus))
     if changes:
@@ -252,7 +286,8 @@ def _changes(plan: Plan, manifest: RunManifest, focus: str | None) -> Iterator[s
     """Each difference between what was planned and what would be done now, as a sentence."""
     now = plan.config()
     then = _with_model_where_it_is_now(_without_default_options(manifest.config, plan), now)
-    yield from differences(then, now)
+    # A run goes on with another budget as it would have with more of the first.
+    yield from differences({**then, "budget": now["budget"]}, now)
     rewards = tuple(scorer.spec.id for scorer in plan.scorers)
     if rewards != manifest.rewards:
         yield f"rewards were {list(manifest.rewards)} and are {list(rewards)} now"
@@ -318,6 +353,8 @@ def make_plan(
     selection: str = "",
     repeats: int = 1,
     expect: Mapping[str, Sequence[str]] | None = None,
+    seed: int | None = None,
+    budget: Budget = NO_BUDGET,
 ) -> Plan:
     """A plan whose names, options and columns were checked; raise what is wrong with them."""
     if repeats < 1:
@@ -329,6 +366,7 @@ def make_plan(
         environment.options,
     )
     service_options(benchmark)
+    check_prices(agent, budget.cost_usd, benchmark.limits.cost_usd)
     tasks = select_tasks(load_tasks(benchmark), selection)
     scorers = tuple(map(_scorer, benchmark.rewards))
     for scorer in scorers:
@@ -343,6 +381,8 @@ def make_plan(
         repeats=repeats,
         selection=selection,
         expect=_resolve_expectations(tasks, expect or {}),
+        seed=seed,
+        budget=budget,
     )
 
 

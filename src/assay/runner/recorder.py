@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from assay.agents.attempt import AttemptState
 from assay.agents.models.calls import agent_turn
 from assay.agents.protocol import Action, Agent
 from assay.errors import ModelError
@@ -83,6 +84,8 @@ class EpisodeRecorder:
     ) -> None:
         self.resources = resources
         self._on_work = on_work
+        self.state = AttemptState(planned_attempt.repeat, planned_attempt.seed)
+        """What the agent and its model can know of the attempt."""
         self.task = fill_base_url(planned_attempt.task, resources.base_url)
         """As the agent and the environment see it; the record has it as the benchmark does."""
         self.stop_reason: StopReason | None = None
@@ -102,6 +105,7 @@ class EpisodeRecorder:
         """The action that no step records yet."""
         self._scoring = StepScoring(contract_of(self.task), verbatim=True)
         self._steps: list[Step] = []
+        self._usage = Usage()
         self._steps_file = resources.writer.steps(attempt)
         self._messages: list[Message] = []
         self._answer: str | None = None
@@ -109,6 +113,8 @@ class EpisodeRecorder:
         self._notes: dict[str, Any] = dict(resources.notes)
         if resources.base_url:
             self._notes["base_url"] = resources.base_url
+        if planned_attempt.seed is not None:
+            self._notes["seed"] = planned_attempt.seed
 
     @asynccontextmanager
     async def turn(self, turn: Turn, limit_s: float) -> AsyncIterator[None]:
@@ -132,6 +138,7 @@ class EpisodeRecorder:
         """Note the action, and the messages that the agent's turn added to the conversation."""
         _check_action(action)
         self._action, self._cut_off_s = action, 0.0
+        self._usage += action.usage
         self._messages += [Message.model_validate(message) for message in action.messages]
         # An agent may act once or twice before it asks its model for the first time.
         if action.usage.calls or not self.resources.asks_model:
@@ -160,6 +167,19 @@ class EpisodeRecorder:
         complete = step.model_copy(update=facts)
         self._steps_file.write(complete)
         self._steps.append(complete)
+
+    def is_out_of_budget(self) -> bool:
+        """Whether the agent has used what the episode may cost; the notes then name the limit."""
+        limits, usage = self.resources.limits, self._usage
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        for name, limit, amount in (
+            ("tokens", limits.tokens, tokens),
+            ("cost_usd", limits.cost_usd, usage.cost_usd),
+        ):
+            if limit is not None and amount is not None and amount >= limit:
+                self._notes["limit"] = name
+                return True
+        return False
 
     def end(self, stop_reason: StopReason, answer: str | None = None) -> None:
         """The episode is over, unless it was over before."""
@@ -221,7 +241,9 @@ class EpisodeRecorder:
     def episode(self) -> Episode:
         """The record of the whole episode, which has to have ended."""
         assert self.stop_reason is not None
-        usage = sum((step.usage for step in self._steps), self._action.usage)
+        notes = dict(self._notes)
+        if self.state.cached_calls:
+            notes["cached_calls"] = self.state.cached_calls
         return Episode(
             attempt=self._attempt,
             task=self._planned_attempt.task,
@@ -233,11 +255,11 @@ class EpisodeRecorder:
             ),
             final_response=self._answer,
             scores=self.scores,
-            usage=usage,
+            usage=self._usage,
             started_at=self._started_at,
             elapsed_s=self._elapsed_s,
             failure=self._failure,
-            metadata=self._notes,
+            metadata=notes,
         )
 
 

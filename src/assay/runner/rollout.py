@@ -13,6 +13,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
+from assay.agents.attempt import attempt_state
+from assay.agents.functions import seed_for
 from assay.agents.protocol import Agent, as_action
 from assay.errors import MissingExtra, UsageError
 from assay.resources.context import Context
@@ -38,7 +40,7 @@ async def rollout(
     """
     recorder = EpisodeRecorder(attempt, planned_attempt, resources, on_work)
     environments = {resources.environment.name: resources.environment}
-    with _boundary(recorder):
+    with attempt_state(recorder.state), _boundary(recorder):
         async with Context.open(
             task=recorder.task,
             rollout_id=attempt,
@@ -56,7 +58,7 @@ async def rollout(
 
 async def _run_episode(recorder: EpisodeRecorder, context: Context) -> None:
     """Acquire and reset the environment, and let the agent act until the episode ends."""
-    limits = recorder.resources.limits
+    limits, planned_seed = recorder.resources.limits, recorder.state.seed
     environment = await context.acquire_resource(recorder.resources.environment, "global")
     try:
         with _boundary(recorder):
@@ -67,7 +69,8 @@ async def _run_episode(recorder: EpisodeRecorder, context: Context) -> None:
                 async with _new_agent(recorder) as agent:
                     with _boundary(recorder):
                         async with recorder.turn("agent_error", limits.step_s):
-                            await agent.start(recorder.task, limits=limits)
+                            seed = seed_for(agent.start, planned_seed)
+                            await agent.start(recorder.task, limits=limits, **seed)
                         await _run_steps(recorder, agent, environment, observation)
     finally:
         if recorder.stop_reason in (None, "timeout", "env_error"):
@@ -82,6 +85,8 @@ async def _run_steps(
     """The agent acts and the environment answers, until one of them or a limit ends it."""
     limits = recorder.resources.limits
     for index in range(1, limits.steps + 1):
+        if recorder.is_out_of_budget():
+            return recorder.end("budget_limit")
         async with recorder.turn("agent_error", limits.step_s):
             result = await agent.act(observation, step=index)
             action = recorder.record_action(as_action(result, observation))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from assay.agents.attempt import AttemptState, attempt_state
 from assay.agents.models.protocol import Model
 from assay.agents.protocol import Agent
 from assay.errors import AssayError, BadParameter, MissingExtra, cause_of
@@ -36,14 +37,13 @@ from assay.runner.services import fill_base_url
 from assay.runner.values import RewardLike, TaskLike
 from assay.schema.manifest import RunManifest
 from assay.schema.secrets import secret_values
-from assay.schema.task import Task
 
 RUNS_DIR = "runs"
 PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "httpx")
 """Their versions can change what an agent sees or what a reward says."""
 RUNNING = (
-    "workers", "engine", "address", "resume", "retry_errors", "stop_after_errors", "runs_dir",
-    "repository", "progress",
+    "workers", "engine", "address", "resume", "retry_errors", "stop_after_errors", "cache",
+    "runs_dir", "repository", "progress",
 )  # fmt: skip
 """Arguments of a run that say how and where it is run, not what."""
 ANY_ADDRESS = "http://127.0.0.1"
@@ -61,6 +61,11 @@ def run(
     settings: Mapping[str, Any] | None = None,
     tasks: str | Iterable[TaskLike] | None = None,
     repeats: int | None = None,
+    seed: int | None = None,
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
+    prices: str | Path | None = None,
+    cache: str | Path | None = None,
     workers: int = 2,
     engine: EngineName = "local",
     address: str | None = None,
@@ -89,6 +94,11 @@ def run(
     which tasks' rewards will go `up` or `down`: both are recorded before anything runs.
     `repository` is the agent's, whose commit the manifest names.
 
+    `seed` is what the seed of each attempt is derived from, for agents that take one. `max_cost`
+    (in dollars) and `max_tokens` are for all attempts together; those of one attempt are the
+    settings `limits.cost_usd` and `limits.tokens`. `prices` is a file that says what models cost.
+    Replies of hosted models are kept in the folder `cache`, and taken from there at no cost.
+
     With `engine="ray"` the episodes are played by so many actors of a Ray cluster: the one at
     `address`, or one that is started on this machine.
 
@@ -98,7 +108,8 @@ def run(
     are run again, as new attempts: `"env,model"`, which `True` stands for, or `"agent"`.
 
     Raises `RunStopped` when the first `stop_after_errors` attempts (3, or what the benchmark's
-    limits say; 0 for never) all failed alike, such as with a key that is refused.
+    limits say; 0 for never) all failed alike, such as with a key that is refused, and
+    `BudgetSpent`, which is one, when the budget has no room for the next attempt.
     """
     request = RunRequest(
         benchmark,
@@ -112,6 +123,10 @@ def run(
         rewards=rewards,
         columns=columns,
         environment=environment,
+        seed=seed,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+        prices=prices,
     )
     executor = find_executor(engine, address)
     with start(
@@ -119,6 +134,7 @@ def run(
         workers=workers,
         resume=resume,
         retry_errors=retry_errors,
+        cache=cache,
         runs_dir=runs_dir,
         repository=repository,
         elsewhere=engine != "local",
@@ -233,6 +249,7 @@ def start(
     workers: int = 2,
     resume: str | Path | None = None,
     retry_errors: str | Sequence[str] | bool = False,
+    cache: str | Path | None = None,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
     elsewhere: bool = False,
@@ -252,8 +269,9 @@ def start(
     code = repository_state(repository, exclude=[folder])
     earlier = None if resume is None else Run(find_run(resume, folder))
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
+    plan = replace(plan, cache=None if cache is None else _make_cache(cache))
     # Raises what the agent raises for its options: better now than in every episode.
-    _complete(_check_agent(with_recordings(plan.agent, folder), plan.tasks))
+    _complete(_check_agent(with_recordings(plan.agent, folder), plan))
     secrets = secret_values(plan.agent.to_record())
     if earlier is None:
         if not elsewhere:
@@ -281,13 +299,24 @@ def _refusal_of(what: str, options: Mapping[str, Any]) -> Iterator[None]:
         raise BadParameter(f"{what} cannot be made with {names}: {cause_of(error)}") from error
 
 
-async def _check_agent(agent: AgentChoice, tasks: Sequence[Task]) -> None:
+def _make_cache(folder: str | Path) -> Path:
+    """The folder, made where there is none; raise `BadParameter` if nothing can be kept there."""
+    path = Path(folder).resolve()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadParameter(f"cache {str(folder)!r} cannot be used: {error.strerror}") from error
+    return path
+
+
+async def _check_agent(agent: AgentChoice, plan: Plan) -> None:
     """The agent takes its options, and the tasks as far as it can say before it starts."""
     with _refusal_of(f"agent {agent.name!r}", agent.options):
         built = agent.build()
     try:
         if isinstance(built, Checkable):
-            await built.check_run(tasks)
+            with attempt_state(AttemptState(seed=plan.seed)):
+                await built.check_run(plan.tasks)
     finally:
         await built.close()
 

@@ -16,7 +16,7 @@ from assay.schema.task import Task
 from assay.schema.usage import Usage
 
 StopReason = Literal[
-    "answered", "finished", "gave_up", "step_limit", "timeout",
+    "answered", "finished", "gave_up", "step_limit", "budget_limit", "timeout",
     "agent_error", "model_error", "env_error",
 ]  # fmt: skip
 """How an episode ended: answered, ended by the environment, out of something, or broken."""

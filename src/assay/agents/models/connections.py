@@ -7,6 +7,7 @@ import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 
 import httpx
 
@@ -86,7 +87,9 @@ class _Client:
 class Connections:
     """HTTP clients by server, and gates by URL."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache: Path | None = None) -> None:
+        self.cache = cache
+        """The folder of the replies that are kept; `None` where none are."""
         self._clients: dict[str, list[_Client]] = {}
         self._gates: dict[str, RateGate] = {}
 
@@ -124,9 +127,12 @@ _SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", defaul
 
 
 @asynccontextmanager
-async def shared_connections() -> AsyncIterator[None]:
-    """Whatever is asked while the block lasts, by this task and those it starts, shares."""
-    connections = Connections()
+async def shared_connections(cache: Path | None = None) -> AsyncIterator[None]:
+    """Whatever is asked while the block lasts, by this task and those it starts, shares.
+
+    With `cache`, replies are kept in that folder, and found there.
+    """
+    connections = Connections(cache)
     token = _SHARED.set(connections)
     try:
         yield

@@ -90,6 +90,11 @@ class Endpoint:
         self._own = Connections()
 
     @property
+    def url(self) -> str:
+        """The whole URL, which may hold a secret."""
+        return str(self._url)
+
+    @property
     def public_url(self) -> str:
         """The URL as messages may show it: without user, password and query."""
         return f"{self._url.scheme}://{self._url.netloc.decode('ascii')}{self._url.path}"

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+from assay.agents.models.cache import ask
 from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import Endpoint, RetryPolicy, read_key
 from assay.agents.models.protocol import Prices, Reply
@@ -78,16 +79,20 @@ class HostedModel(ABC):
         session: str | None = None,  # noqa: ARG002 - the server keeps no conversation
     ) -> Reply:
         """The assistant's next message."""
-        body = {**self._body, **self._conversation(messages)}
+        body = {**self._body, **self._seed(), **self._conversation(messages)}
         read = self._read_stream if self.stream else self._read
         async with model_call():
-            reply = await self._endpoint.post_and_read(body, read, timeout_s=timeout_s)
+            reply = await ask(self._endpoint, body, read, timeout_s=timeout_s)
         # Once more: in a stream of events the key may have come in pieces.
         return replace(reply, text=self._endpoint.mask.text(reply.text))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
+
+    def _seed(self) -> dict[str, Any]:
+        """What the body of a request says of the attempt's seed."""
+        return {}
 
     @abstractmethod
     def _headers(self, key: str) -> dict[str, str]:

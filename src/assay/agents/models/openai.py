@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from assay.agents.attempt import attempt_seed
 from assay.agents.models.endpoint import (
     cut_off,
     excerpt,
@@ -22,14 +23,22 @@ from assay.errors import ModelError
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OpenAIModel(HostedModel):
-    """A model behind `{base_url}/chat/completions`."""
+    """A model behind `{base_url}/chat/completions`.
+
+    With `send_seed`, each request has the seed of its attempt, where the run has one.
+    """
 
     name = "openai"
     path = "/chat/completions"
     own_url = "https://api.openai.com/v1"
     base_url: str = own_url
     api_key_env: str = "OPENAI_API_KEY"
+    send_seed: bool = False
     stream_body = MappingProxyType({"stream": True, "stream_options": {"include_usage": True}})
+
+    def _seed(self) -> dict[str, Any]:
+        seed = attempt_seed() if self.send_seed else None
+        return {} if seed is None else {"seed": seed}
 
     def _headers(self, key: str) -> dict[str, str]:
         return {"authorization": f"Bearer {key}"} if key else {}

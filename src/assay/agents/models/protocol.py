@@ -50,9 +50,13 @@ class Prices:
     output_usd: float | None = None
 
     def usage(self, prompt_tokens: int, completion_tokens: int) -> Usage:
-        """One call's usage, with its cost when both prices are known."""
+        """One call's usage, with its cost when both prices and the tokens are known.
+
+        A server that counts no tokens says nothing of them; that is not the same as free.
+        """
         cost = None
-        if self.input_usd is not None and self.output_usd is not None:
+        is_counted = bool(prompt_tokens or completion_tokens)
+        if is_counted and self.input_usd is not None and self.output_usd is not None:
             total = prompt_tokens * self.input_usd + completion_tokens * self.output_usd
             cost = total / 1_000_000
         return Usage(prompt_tokens, completion_tokens, cost, calls=1)

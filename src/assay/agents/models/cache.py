@@ -1,0 +1,90 @@
+"""Replies that were paid for once: kept in a folder, by the whole request.
+
+The key is a hash of the URL, of the request's body, of the repeat and the seed of the attempt, and
+of how often that attempt has made the same request. So every repeat draws a reply of its own, and
+a run that is made again gets the replies that it got.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from assay.agents.attempt import AttemptState, current_attempt
+from assay.agents.models.connections import connections_of_the_run
+from assay.agents.models.endpoint import Endpoint
+from assay.agents.models.protocol import Reply
+from assay.errors import ModelError
+from assay.schema.usage import Usage
+
+FREE = Usage(cost_usd=0.0)
+
+
+async def ask(
+    endpoint: Endpoint,
+    body: Mapping[str, Any],
+    read: Callable[[bytes], Reply],
+    *,
+    timeout_s: float,
+) -> Reply:
+    """The reply to the request: from the cache of the run, at no cost, or else from the server.
+
+    Only a response that `read` can read is kept.
+    """
+    connections = connections_of_the_run()
+    folder = None if connections is None else connections.cache
+    if folder is None:
+        return await endpoint.post_and_read(body, read, timeout_s=timeout_s)
+    attempt = current_attempt()
+    path = _path(folder, endpoint.url, body, attempt)
+    if (content := _content(path)) is not None:
+        try:
+            reply = replace(read(content), usage=FREE)
+        except ModelError:
+            # What a full disk or a power cut left of a response.
+            pass
+        else:
+            attempt.cached_calls += 1
+            return reply
+
+    def read_and_keep(content: bytes) -> Reply:
+        reply = read(content)
+        _keep(path, content)
+        return reply
+
+    return await endpoint.post_and_read(body, read_and_keep, timeout_s=timeout_s)
+
+
+def _path(folder: Path, url: str, body: Mapping[str, Any], attempt: AttemptState) -> Path:
+    request = _digest([url, body])
+    number = attempt.requests[request]
+    attempt.requests[request] += 1
+    key = _digest([request, attempt.repeat, attempt.seed, number])
+    return folder / key[:2] / key
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _keep(path: Path, content: bytes) -> None:
+    """The file is there whole or not at all, for any reader, whenever this process is killed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{uuid4().hex}.draft")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

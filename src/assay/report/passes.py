@@ -1,0 +1,69 @@
+"""How often one of k attempts at a task passes, and how often all of them do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from assay.ledger.summary import PERFECT, reward_of
+from assay.report.statistics import ConfidenceInterval, pass_all, pass_at, rate_interval
+from assay.schema.episode import Episode
+
+
+@dataclass(frozen=True, slots=True)
+class PassRate:
+    """The chances of `k` attempts at a task, over the tasks that were attempted so often."""
+
+    k: int
+    tasks: int
+    """With at least `k` scored attempts; the others are in none of these numbers."""
+    any_pass: float
+    """pass@k: at least one of the attempts passes."""
+    any_interval: ConfidenceInterval | None
+    all_pass: float
+    """pass^k: all of them pass."""
+    all_interval: ConfidenceInterval | None
+
+    def to_record(self) -> dict[str, Any]:
+        """The rates as plain JSON values, under the names that they have in the field."""
+        return {
+            "k": self.k,
+            "tasks": self.tasks,
+            "pass@k": self.any_pass,
+            "pass@k_interval": self.any_interval and asdict(self.any_interval),
+            "pass^k": self.all_pass,
+            "pass^k_interval": self.all_interval and asdict(self.all_interval),
+        }
+
+
+def pass_rates(episodes: Iterable[Episode], *, passing: float = PERFECT) -> tuple[PassRate, ...]:
+    """The rates for k = 1, 2, 4, … and the most attempts that a task has; none without repeats.
+
+    `episodes` are the attempts that count. One passes with a reward of at least `passing`; one
+    without a reward is left out.
+    """
+    attempts: dict[str, list[bool]] = {}
+    for episode in episodes:
+        reward = reward_of(episode)
+        if reward is not None:
+            attempts.setdefault(episode.task.id, []).append(reward >= passing)
+    counts = [(len(passes), sum(passes)) for passes in attempts.values()]
+    most = max((n for n, _ in counts), default=0)
+    if most < 2:
+        return ()
+    ks = sorted({2**power for power in range(most.bit_length()) if 2**power <= most} | {most})
+    return tuple(_rate(k, [(n, passes) for n, passes in counts if n >= k]) for k in ks)
+
+
+def _rate(k: int, counts: list[tuple[int, int]]) -> PassRate:
+    any_pass = [pass_at(k, n, passes) for n, passes in counts]
+    all_pass = [pass_all(k, n, passes) for n, passes in counts]
+    return PassRate(
+        k=k,
+        tasks=len(counts),
+        any_pass=sum(any_pass) / len(counts),
+        any_interval=rate_interval(any_pass),
+        all_pass=sum(all_pass) / len(counts),
+        all_interval=rate_interval(all_pass),
+    )

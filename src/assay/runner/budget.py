@@ -1,0 +1,208 @@
+"""What a run may spend on its model, and what it has spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from math import ceil, floor, log10
+from pathlib import Path
+from typing import Any
+
+from assay.agents.models.prices import ModelPrice, PriceTable, default_prices
+from assay.errors import BadParameter
+from assay.registry import MODELS
+from assay.runner.agents import AgentChoice
+from assay.schema.episode import Episode
+from assay.schema.usage import Usage
+
+ROOM = 1.1
+"""How much more than what is expected the advice for going on names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What all attempts of a run together may cost; `None` for no limit."""
+
+    cost_usd: float | None = None
+    tokens: int | None = None
+    """Of prompts and completions."""
+
+    def to_record(self) -> dict[str, Any] | None:
+        """The limits as plain values; `None` where there is none."""
+        return asdict(self) if self else None
+
+    def __bool__(self) -> bool:
+        return self.cost_usd is not None or self.tokens is not None
+
+
+NO_BUDGET = Budget()
+
+
+def make_budget(max_cost: float | None, max_tokens: int | None, recorded: Any = None) -> Budget:
+    """The budget of these limits; where one is `None`, the recorded one's, and 0 is no limit.
+
+    Raises `BadParameter` for a negative number.
+    """
+    before = Budget(**recorded) if recorded else Budget()
+    for name, limit in (("max_cost", max_cost), ("max_tokens", max_tokens)):
+        if limit is not None and not limit >= 0:
+            raise BadParameter(f"{name} is {limit!r}; it is a number from 0 up, and 0 is no limit")
+    return Budget(
+        (before.cost_usd if max_cost is None else max_cost) or None,
+        (before.tokens if max_tokens is None else max_tokens) or None,
+    )
+
+
+PRICE_OPTIONS = tuple(field.name for field in fields(ModelPrice))
+
+
+def with_prices(
+    agent: AgentChoice, prices: PriceTable | None, settings: Mapping[str, Any]
+) -> AgentChoice:
+    """The agent with what its model costs among the options of the model, where that is known.
+
+    What is in `settings` stands. Else the prices of the table count, and at the vendor's own
+    address the list prices that come with Assay.
+    """
+    make, inner = _model_of(agent)
+    name = inner.get("model")
+    if make is None or not isinstance(name, str):
+        return agent
+    explicit = {f"model_options.{name}" for name in settings.get("model_options") or ()}
+    if any(f"model_options.{option}" in explicit.union(settings) for option in PRICE_OPTIONS):
+        return agent
+    price = None if prices is None else prices.find(name)
+    is_known = any(inner.get(option) is not None for option in PRICE_OPTIONS)
+    if price is None and not is_known and inner.get("base_url", make.own_url) == make.own_url:
+        price = default_prices().find(name)
+    if price is None:
+        return agent
+    options = {**agent.options, "model_options": {**inner, **asdict(price)}}
+    return replace(agent, options=options)
+
+
+def _model_of(agent: AgentChoice) -> tuple[Any, Mapping[str, Any]]:
+    """The class of the agent's model and its options; `None` where it has no prices."""
+    options = agent.to_record()["options"]
+    kind, inner = options.get("model"), options.get("model_options") or {}
+    make = MODELS.get(kind) if isinstance(kind, str) and kind in MODELS.names() else None
+    return (make, inner) if hasattr(make, "own_url") else (None, {})
+
+
+def check_prices(agent: AgentChoice, *limits: float | None) -> None:
+    """Raise `BadParameter` if a limit of the cost cannot be kept, since no price is known."""
+    limit = next((each for each in limits if each is not None), None)
+    make, inner = _model_of(agent)
+    if limit is None or make is None:
+        return
+    if None in (inner.get(option) for option in PRICE_OPTIONS):
+        raise BadParameter(
+            f"no price is known of model {inner.get('model')!r} at "
+            f"{inner.get('base_url') or make.own_url}, so a limit of {money(limit)} cannot be "
+            "kept; name the prices with --prices FILE, or with --set "
+            "model_options.input_usd_per_mtok=… and output_usd_per_mtok=…"
+        )
+
+
+@dataclass(slots=True)
+class Account:
+    """One limit of a run: what was spent, and on how many attempts."""
+
+    option: str
+    limit: float
+    spent: float = 0.0
+    attempts: int = 0
+    """Those that cost something."""
+
+    @property
+    def mean(self) -> float:
+        return self.spent / self.attempts if self.attempts else 0.0
+
+    def add(self, amount: float) -> None:
+        self.spent += amount
+        self.attempts += amount > 0
+
+    def has_room(self, under_way: int) -> bool:
+        """Whether one more attempt is likely to stay below the limit, beside those under way."""
+        if not self.attempts:
+            # What one costs is not known yet.
+            return not under_way and self.spent < self.limit
+        return self.spent + (under_way + 1) * self.mean <= self.limit * (1 + 1e-9)
+
+    def enough(self, attempts: int) -> str:
+        """A limit that should be enough for so many attempts more, rounded up."""
+        needed = max(self.limit, ROOM * (self.spent + attempts * self.mean)) * (1 + 1e-9)
+        unit = 10.0 ** (floor(log10(needed)) - 1)
+        return f"{ceil(needed / unit) * unit:.10g}"
+
+    def words(self, amount: float) -> str:
+        return money(amount) if self.option == "--max-cost" else f"{amount:,.0f} tokens"
+
+
+class Spending:
+    """What a run has spent, attempt by attempt, beside what it may."""
+
+    def __init__(self, budget: Budget, earlier: Iterable[Episode] = ()) -> None:
+        limits = (("--max-cost", budget.cost_usd), ("--max-tokens", budget.tokens))
+        self._accounts = [Account(name, limit) for name, limit in limits if limit is not None]
+        self.problem = ""
+        """Why the budget cannot be kept; empty while it can."""
+        if self._accounts:
+            for episode in earlier:
+                self.add(episode)
+
+    def add(self, episode: Episode) -> None:
+        """Count an attempt that ended."""
+        for account in self._accounts:
+            amount = _amount(episode.usage, account.option)
+            if amount is None or _is_silent(episode):
+                what = "cost" if account.option == "--max-cost" else "number of tokens"
+                self.problem = (
+                    f"the {what} of attempt {episode.attempt!r} is not known, so {account.option} "
+                    "cannot be kept: the agent reports no usage, or its model has no price (return "
+                    "`usage` with the action, or name the prices with --prices FILE)"
+                )
+            account.add(amount or 0.0)
+
+    def has_room(self, under_way: int) -> bool:
+        """Whether one more attempt may begin while so many are under way."""
+        return not self.problem and all(each.has_room(under_way) for each in self._accounts)
+
+    def stop_message(self, left: int, path: Path) -> str:
+        """Why no further attempt begins although so many are left, and how to go on."""
+        if self.problem:
+            return (
+                f"stopped: {self.problem}. Every attempt is kept, and {left} are left. Without a "
+                f"budget: assay run --resume {path} --max-cost 0 --max-tokens 0"
+            )
+        short = [account for account in self._accounts if not account.has_room(0)]
+        spent = " and ".join(
+            f"{each.words(each.spent)} of {each.option} {each.limit:.10g} are spent, at about "
+            f"{each.words(each.mean)} an attempt"
+            for each in short
+        )
+        more = " ".join(f"{each.option} {each.enough(left)}" for each in short)
+        return (
+            f"stopped at the budget: {spent}. Every attempt is kept, and {left} are left. "
+            f"To go on: assay run --resume {path} {more}"
+        )
+
+
+def _amount(usage: Usage, option: str) -> float | None:
+    """What was used of a limit; `None` where that is not known."""
+    if usage == Usage():
+        return 0.0
+    if option == "--max-cost":
+        return usage.cost_usd
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return tokens if tokens or not usage.calls else None
+
+
+def _is_silent(episode: Episode) -> bool:
+    """Whether the agent did its work and reports nothing of what it used."""
+    return episode.usage == Usage() and episode.stop_reason in ("answered", "finished", "gave_up")
+
+
+def money(amount: float) -> str:
+    """Dollars, with as many digits as a small amount needs."""
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
