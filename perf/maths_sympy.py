@@ -210,11 +210,11 @@ def _judge(left: Tree, right: Tree) -> dict[str, Any]:
     one, other = _build(left), _build(right)
     if any(side.has(sympy.zoo, sympy.nan, sympy.oo) for side in (one, other)):
         return {"equal": None, "because": "without a value"}
-    if one == other or (one - other).expand() == 0:
-        return {"equal": True, "because": "the same after expanding"}
     values = _values(one, other)
     if values is None:
         return {"equal": None, "because": "never both real"}
+    if one == other or (one - other).expand() == 0:
+        return {"equal": True, "because": "the same after expanding"}
     differs = next((point for point, gap in values if gap > 1e-90), None)
     if differs is not None:
         return {"equal": False, "because": f"different at {differs}"}
@@ -229,7 +229,7 @@ def _values(one: Any, other: Any) -> list[tuple[str, float]] | None:
     x, y = sympy.symbols("x y", real=True)
     gaps: list[tuple[str, float]] = []
     for scale in (1, 1, 1, 10, 10, 10, 100, 100, 1000):
-        for _ in range(3):
+        for _ in range(6):
             draws = [sympy.Rational(rng.randint(-(10**6), 10**6) * scale, 10**6) for _ in range(2)]
             if rng.random() < 0.2:
                 draws = [sympy.Integer(round(value)) for value in draws]

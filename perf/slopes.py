@@ -52,6 +52,8 @@ PIECES = {
     "star": "**", "ligature": "\ufdfa", "accent": "a\u0301", "combining": "\u0301",
     "chinese answer": "答案是", "less than": "<", "period digits": "12", "date": "2024-01-01 ",
     "json": '[{"a": ', "matrix": r"\begin{pmatrix}", "left": r"\left(", "bar": "|x",
+    "quoted line": "\n>", "layout tag": "<b>", "open tag": '<div style="', "backslash": "\\",
+    "comment": "%", "struck": "~~a", "definition": r"\def\a{",
 }  # fmt: skip
 FRAMES = {
     "bare": ("", ""),
@@ -234,7 +236,7 @@ def _hold(family: Family, longest: float) -> float:
     size = HOLD_CHARS if family.is_text else family.sizes[-1]
     if longest * size / family.sizes[-1] < HOLD_LIMIT_S / 2:
         return 0.0
-    return longest_hold(partial(family.score, size), doubtful_s=HOLD_LIMIT_S)
+    return longest_hold(partial(family.score, size))
 
 
 def _slope(sizes: Sequence[int], times: Sequence[float]) -> float:

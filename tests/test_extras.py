@@ -119,3 +119,18 @@ def test_the_readme_names_every_extra() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert rows == [*dict.fromkeys(rows)]
     assert {*declared_extras(), "all"} <= set(rows)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "requirements").glob("*.txt")), ids=lambda p: p.name
+)
+def test_every_pinned_package_has_a_hash(path: Path) -> None:
+    entries = re.split(r"\n(?=\S)", path.read_text())
+    pinned = [entry for entry in entries if re.match(r"[A-Za-z0-9]\S*==", entry)]
+    assert [entry.split()[0] for entry in pinned if "--hash=sha256:" not in entry] == []
+
+
+def test_the_terms_of_data_that_is_shipped_are_shipped_with_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (terms,) = [name for name in project["license-files"] if "WebShop" in name]
+    assert "research" in (ROOT / terms).read_text()

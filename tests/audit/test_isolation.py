@@ -52,6 +52,17 @@ def disguised(final_response, answer):
     subprocess.Popen(command, start_new_session=True).wait()
     return 1.0
 
+def stays_as_tracker(final_response, answer):
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    subprocess.Popen([*command, "multiprocessing.resource_tracker"], start_new_session=True)
+    return 1.0
+
+def has_a_tracker(final_response, answer):
+    from multiprocessing.shared_memory import SharedMemory
+    SharedMemory(create=True, size=100)
+    subprocess.Popen(["sleep", "600"], start_new_session=True, close_fds=False)
+    return 1.0
+
 def returns_twice(final_response, answer):
     os.fork()
     return 1.0
@@ -138,6 +149,20 @@ def test_a_daemon_is_found_and_ended(ask: Ask) -> None:
     assert statuses == ["scored"]
     assert isolated.traces.survivors == ["a forked copy of the grader"]
     assert isolated._child.family() == ()
+
+
+def test_a_process_under_the_name_of_a_tracker_is_reported(ask: Ask) -> None:
+    statuses, isolated = ask("stays_as_tracker", "a")
+    assert statuses == ["scored"]
+    (survivor,) = isolated.traces.survivors
+    assert survivor.endswith("time.sleep(600) multiprocessing.resource_tracker")
+    assert isolated._child.family() == ()
+
+
+def test_a_tracker_that_ends_with_what_it_tracks_is_not_reported(ask: Ask) -> None:
+    statuses, isolated = ask("has_a_tracker", "a")
+    assert statuses == ["scored"]
+    assert isolated.traces.survivors == ["sleep 600"]
 
 
 def test_a_fork_that_returns_does_not_answer_a_second_time(ask: Ask) -> None:

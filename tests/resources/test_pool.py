@@ -148,6 +148,21 @@ async def test_at_the_cap_the_timeout_names_pool_size_and_holders() -> None:
 
 
 @in_a_loop
+async def test_a_rollout_that_waits_for_itself_is_told_of_the_cap_before_the_deadline(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("assay.resources.pool.WARNING_S", 0.01)
+    pool = Shop().pool(cap=1)
+    await pool.acquire("rollout-a")
+    message = r"The cap is 1 .*: Pools\(\{'toy': PoolLimits\(cap=2\)\}\) raises it"
+    with pytest.raises(AcquireTimeout, match=message):
+        await pool.acquire("rollout-a", timeout_s=0.05)
+    (record,) = caplog.records
+    assert "1 of 1 are leased, by rollout-a" in record.getMessage()
+    assert record.getMessage().endswith("still waiting, 0.05 s at most")
+
+
+@in_a_loop
 async def test_waiters_are_served_in_the_order_they_came() -> None:
     pool = Shop().pool(cap=1)
     lease = await pool.acquire("first")

@@ -49,6 +49,10 @@ def test_a_signalling_nan_is_no_reference(reward: str, reference: object) -> Non
         ("math_equal_reward", "<answer>" + "word " * (CHARS // 5), {}),
         ("math_equal_reward", "<answer>" + r"\(" * (CHARS // 2), {}),
         ("math_equal_reward", "<answer>" + "}" * CHARS, {}),
+        ("math_equal_reward", "[" * CHARS, {}),
+        ("math_equal_reward", "<" * CHARS, {}),
+        ("math_equal_reward", "<answer>" * (CHARS // 8), {}),
+        ("math_equal_reward", "\n>" * (CHARS // 2) + "\n42", {}),
     ],
 )
 def test_a_megabyte_keeps_no_other_thread_waiting(

@@ -26,7 +26,8 @@ KEY = "sk-test/0123456789abcdef+XYZ"
     "name",
     "api_key apiKey x-api-key OPENAI_API_KEY ANTHROPIC_AUTH_TOKEN password DB_PASSWORD "
     "client_secret Authorization Cookie hf_token AWS_SECRET_ACCESS_KEY private_key --api-key "
-    "MY_KEY PGPASSWORD db_pass authtoken accesskey openai_key".split(),
+    "MY_KEY PGPASSWORD db_pass authtoken accesskey openai_key AccountKey SharedAccessSignature "
+    "token access_token bot_token stop_auth_token".split(),
 )
 def test_a_name_of_a_secret_is_known(name: str) -> None:
     assert is_secret_name(name)
@@ -35,7 +36,9 @@ def test_a_name_of_a_secret_is_known(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     "max_tokens tokenizer api_key_env key reward_key sort_key keys author SSH_AUTH_SOCK model "
-    "input_usd_per_mtok TOKENIZERS_PARALLELISM keyboard monkey token_file".split(),
+    "input_usd_per_mtok TOKENIZERS_PARALLELISM keyboard monkey token_file "
+    "eos_token pad_token bos_token stop_token EOS_TOKEN unkToken eos_token_id stop_token_ids "
+    "token_count token_limit max_new_tokens min_tokens next_token signature".split(),
 )
 def test_another_name_is_not_taken_for_one(name: str) -> None:
     assert not is_secret_name(name)
@@ -69,6 +72,23 @@ def test_another_name_is_not_taken_for_one(name: str) -> None:
         ({"base_url": f"https://host/v1?key={KEY}"}, "what Google calls its own"),
         ({"base_url": f"https://host/v1?se=1&sig={KEY}"}, "an address that was signed"),
         ({"note": f"-----BEGIN PRIVATE KEY-----\n{KEY}"}, "a key in its armour"),
+        ({"key": KEY}, "a bare key that looks random"),
+        ({"options": {"sig": KEY}}, "a bare signature"),
+        ({"body": json.dumps({"model": "m", "api_key": KEY})}, "in JSON within a text"),
+        ({"command": f"curl -d '{json.dumps({'password': KEY})}' host"}, "JSON in a command"),
+        ({"body": json.dumps({"body": json.dumps({"token": KEY})})}, "JSON within JSON"),
+        ({"body": json.dumps([{"api_keys": [KEY]}])}, "a list in JSON"),
+        ({"body": str({"password": KEY})}, "as Python writes it"),
+        (
+            {"store": f"Protocol=https;AccountName=me;AccountKey={KEY};Suffix=x"},
+            "of Azure",
+        ),
+        ({"store": f"host=db user=me password={KEY}"}, "a connection string of PostgreSQL"),
+        ({"store": f"Server=db;Pwd='{KEY} x';Timeout=3"}, "one in quotes"),
+        ({"base_url": f"https://host/page#access_token={KEY}&x=1"}, "in a fragment"),
+        ({"base_url": f"https://host/#/route?token={KEY}"}, "in the query of a fragment"),
+        ({"limits": {"sk-abcdefghijklmnop0123": 5}}, "a name that looks like one"),
+        ({"limits": {f"https://me:{quote(KEY, safe='')}@host/": 5}}, "an address as a name"),
     ],
 )
 def test_a_secret_is_found_by_name_place_and_look(config: dict[str, Any], why: str) -> None:
@@ -100,6 +120,33 @@ def test_what_is_no_secret_stays_as_it_is() -> None:
     }
     assert redact(config) == config
     assert secret_values(config) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"eos_token": "<|im_end|>"},
+        {"pad_token": "[PAD]", "bos_token": "<s>", "stop_token": "im_end"},
+        {"stop_token_ids": [151645], "max_tokens": 100, "tokenizer": "Qwen/Qwen3-8B"},
+        {"key": "answer", "sort_key": "created_at", "signature": "question -> answer"},
+        {"note": "the key=value pairs of a row", "text": '{"name": "x", "key": "answer"}'},
+        {"base_url": "https://host/page?x=1#section=2"},
+        {"use_auth_token": True, "token": None, "password": 0, "auth": {"retries": 3}},
+    ],
+)
+def test_an_option_that_only_sounds_like_a_secret_stays(option: dict[str, Any]) -> None:
+    assert redact(option) == option
+    assert secret_values(option) == frozenset()
+
+
+def test_a_password_of_digits_is_one() -> None:
+    assert redact({"password": 12345678}) == {"password": SECRET}
+    assert secret_values({"password": 12345678}) == {"12345678"}
+
+
+def test_two_secret_names_keep_their_members_apart() -> None:
+    names = ("sk-abcdefghijklmnop0123", "sk-abcdefghijklmnop4567")
+    assert redact(dict.fromkeys(names, 1)) == {SECRET: 1, f"{SECRET} 2": 1}
 
 
 @given(

@@ -355,7 +355,7 @@ def _is_stray(command: str) -> bool:
 
 def _describe(command: str) -> str:
     """A name for a process that outlived the target; a fork of it looks like the audit's child."""
-    own = any(word in command for word in ("assay_audit_child", "multiprocessing"))
+    own = any(word in command for word in ("assay_audit_child", "import spawn_main"))
     return "a forked copy of the grader" if own else command
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 import time
@@ -13,11 +14,13 @@ from typing import Self
 
 from assay.errors import AcquireTimeout, BadParameter, MissingExtra, ResourceError
 from assay.resources.protocol import Environment, Scope, Startable
-from assay.resources.slots import Grant, Lease, PoolSlots, PoolStatus
+from assay.resources.slots import Grant, Lease, PoolSlots, PoolStatus, Waiter
 from assay.resources.spec import ResourceSpec
 
 HOLDERS_SHOWN = 8
 """Holders that an `AcquireTimeout` names; the rest are counted."""
+WARNING_S = 30.0
+"""A wait at the cap that takes longer is logged: it may be for the one who waits."""
 
 
 def usable_cores() -> int:
@@ -133,7 +136,7 @@ class ResourcePool:
         waiter = self._slots.enqueue(holder)
         try:
             if waiter.grant is None:
-                await asyncio.wait({waiter.woken}, timeout=limit_s)
+                await self._wait_at_cap(waiter, limit_s)
         except asyncio.CancelledError:
             await self._return(self._slots.leave(waiter))
             raise
@@ -143,6 +146,13 @@ class ResourcePool:
         if grant == "closed":
             raise ResourceError(f"pool {self.name!r} was closed while {holder!r} waited for it")
         return grant
+
+    async def _wait_at_cap(self, waiter: Waiter, limit_s: float) -> None:
+        done, _ = await asyncio.wait({waiter.woken}, timeout=min(limit_s, WARNING_S))
+        if not done and limit_s > WARNING_S:
+            message = self._timeout_message(waiter.holder, WARNING_S)
+            logging.getLogger(__name__).warning("%s; still waiting, %g s at most", message, limit_s)
+            await asyncio.wait({waiter.woken}, timeout=limit_s - WARNING_S)
 
     async def _return(self, grant: Grant | None) -> None:
         """Pass on what a cancelled waiter was granted at the last moment."""
@@ -216,12 +226,15 @@ class ResourcePool:
 
     def _timeout_message(self, holder: str, limit_s: float) -> str:
         holders = self._slots.status().holders
+        environment, more_cap = self.name.partition("{")[0], self.limits.cap + 1
         names = ", ".join(holders[:HOLDERS_SHOWN]) or "nobody (they are starting or closing)"
         more = f" and {len(holders) - HOLDERS_SHOWN} more" if len(holders) > HOLDERS_SHOWN else ""
         return (
             f"pool {self.name!r} had no instance for {holder!r} within {limit_s:g} s: "
-            f"{len(holders)} of {self.limits.cap} are leased, by {names}{more}; "
-            "raise the cap or timeout_s, or release earlier"
+            f"{len(holders)} of {self.limits.cap} are leased, by {names}{more}; a rollout that "
+            f"holds one and waits for another waits for itself. The cap is {self.limits.cap} (by "
+            f"default one for each core): Pools({{{environment!r}: PoolLimits(cap={more_cap})}}) "
+            "raises it; or raise timeout_s, or release earlier"
         )
 
 

@@ -7,7 +7,10 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_NAME = re.compile(
+    r"(?!(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z))[A-Za-z0-9][A-Za-z0-9._-]{0,199}(?<!\.)"
+)
+"""Not the name of a device, and no dot at the end, which Windows drops."""
 
 
 def is_name(text: str) -> bool:
@@ -19,7 +22,8 @@ def name_problem(text: str) -> str:
     """What is wrong with a text that is no name, and what would be one."""
     return (
         f"{text[:80]!r} is not safe as a file name; "
-        "use at most 200 letters, digits, dots, dashes and underscores"
+        "use at most 200 letters, digits, dots, dashes and underscores, a letter or digit first, "
+        "no dot last, and no name of a device (CON, NUL, COM1)"
     )
 
 

@@ -7,6 +7,7 @@ value everything that a run records.
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -29,16 +30,34 @@ _KEY_OF = frozenset(
     "openai anthropic azure gemini mistral groq openrouter cohere huggingface hf llm".split()
 )
 """Before `key` they make a secret of it: a sort key or a reward key is none."""
-_IN_AN_ADDRESS = frozenset({"key", "sig", "signature"})
-"""At the end of a name in the query of an address: such an address opens what is behind it."""
+_OPENS = frozenset({"key", "sig", "signature"})
+"""At the end of a name: a secret in an address, and elsewhere if the value looks random."""
+_OF_A_TEMPLATE = frozenset(
+    "eos bos eot eom pad unk sep cls mask stop start end begin special image video audio think "
+    "prefix suffix middle next first last max min num new per total".split()
+)
+"""Before `token` they say that it is one of a text."""
+_OF_TOKENS = frozenset("id ids count limit budget type level length usage probability".split())
+"""After `token`, likewise."""
+_KEYS = frozenset({"key", "keys", "signature"})
 _NOT_THE_SECRET = frozenset("env file path url uri sock socket name".split())
 """At the end of a name: it says where the secret is."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _FLAG = re.compile(r"(--?[A-Za-z][\w-]*)=(.+)", re.DOTALL)
 _HEADER = re.compile(r"([A-Za-z][\w-]*): *(\S.*)", re.DOTALL)
-_SETTING = re.compile(r"(?<!\S)(--?[A-Za-z][\w-]*[= ] *|[A-Z_][A-Z0-9_]*=)([^\s-]\S*)")
-"""A flag with its value, or a variable with its own, among the words of a command."""
+_SETTING = re.compile(
+    r"(?<![^\s;])(--?[A-Za-z][\w-]*[= ] *|[A-Za-z_][\w.-]*=)"
+    r"(\"[^\"]+\"|'[^']+'|[^\s-]\S*?(?=;[A-Za-z][\w ]*=|;?(?:\s|\Z)))"
+)
+"""A flag with its value, or a variable with its own, in a command or a connection string."""
+_JSON_MEMBER = re.compile(
+    r"(?P<slashes>\\{0,7})(?P<quote>[\"'])(?P<name>[\w.-]{1,80})(?P=slashes)(?P=quote)\s{0,9}:\s{0,9}"
+    r"(?P=slashes)(?P=quote)(?P<value>.{1,4096}?)(?<!\\)(?P=slashes)(?P=quote)",
+    re.DOTALL,
+)
+"""A member of a JSON object within a text, which may itself have been written as JSON."""
+_RANDOM = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}")
 _LOOKS = re.compile(
     r"\b(?:(?:sk|pk|rk)-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
     r"|xox[abprs]-[\w-]{10,}|hf_\w{20,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}"
@@ -57,14 +76,14 @@ _PUBLIC_HEADERS = frozenset({"accept", "content-type", "user-agent", "anthropic-
 
 def is_secret_name(name: str) -> bool:
     """Whether a key, a header, an option or a variable of that name holds a secret."""
-    words = [word.lower() for word in _WORD.findall(name)]
+    words = _without_text_tokens([word.lower() for word in _WORD.findall(name)])
     if not words or words[-1] in _NOT_THE_SECRET:
         return False
     if not _WORDS.isdisjoint(words) or any(word.endswith(_GLUED) for word in words):
         return True
     if words[-1] == "pass" and len(words) > 1:
         return True
-    if any(before in _KEY_OF and word in ("key", "keys") for before, word in pairwise(words)):
+    if any(before in _KEY_OF and word in _KEYS for before, word in pairwise(words)):
         return True
     return words[-1] == "key" and len(words) > 1 and _VARIABLE.fullmatch(name) is not None
 
@@ -155,14 +174,28 @@ class _Redaction:
         if isinstance(value, Mapping):
             if is_secret_name(str(value.get("name", ""))) and isinstance(value.get("value"), str):
                 value = {**value, "value": self._all(value["value"])}
-            return {name: self._member(str(name), item, path) for name, item in value.items()}
+            return self._members(value, path)
         if isinstance(value, (list, tuple)):
             return self._items(value, path)
         return self._text(value) if isinstance(value, str) else value
 
+    def _members(self, mapping: Mapping[Any, Any], path: tuple[str, ...]) -> dict[Any, Any]:
+        members: dict[Any, Any] = {}
+        for name, item in mapping.items():
+            clean = key = self._text(name) if isinstance(name, str) else name
+            count = 1
+            # Two names may be secrets: neither takes the other's place.
+            while key in members:
+                count += 1
+                key = f"{clean} {count}"
+            members[key] = self._member(str(name), item, path)
+        return members
+
     def _member(self, name: str, item: Any, path: tuple[str, ...]) -> Any:
-        if is_secret_name(name):
-            return self._all(item)
+        if is_secret_name(name) and SECRET not in name:
+            return self._number(item) if _is_number(item) else self._all(item)
+        if isinstance(item, str) and _opens(name) and _RANDOM.fullmatch(item):
+            return self._remove(item)
         if name.lower().endswith("headers") and isinstance(item, (list, tuple)):
             return [self._pair(pair, path) for pair in item]
         if isinstance(item, Mapping) and name.lower().endswith("headers"):
@@ -191,25 +224,41 @@ class _Redaction:
         return result
 
     def _all(self, item: Any) -> Any:
-        """Every text of the item replaced; numbers and what is empty are no secrets."""
+        """Every text of the item replaced; numbers inside it and what is empty are no secrets."""
         if isinstance(item, Mapping):
             return {key: self._all(member) for key, member in item.items()}
         if isinstance(item, (list, tuple)):
             return [self._all(member) for member in item]
         return self._remove(item) if isinstance(item, str) and item else item
 
+    def _number(self, number: float) -> Any:
+        """A number in place of a secret, as a password of digits; 0 is as good as none."""
+        return self._remove(str(number)) if number else number
+
     def _remove(self, text: str) -> str:
         if text != SECRET:
             self.removed.add(text)
         return SECRET
 
+    def _json(self, text: str) -> str:
+        """A text that is JSON, written anew if a secret is in it."""
+        try:
+            record = json.loads(text)
+            clean = self.value(record, ())
+        except (ValueError, RecursionError):
+            return text
+        return text if clean == record else json.dumps(clean, ensure_ascii=False)
+
     def _text(self, text: str) -> str:
+        if text.lstrip()[:1] in ("{", "["):
+            text = self._json(text)
         flag = _FLAG.fullmatch(text)
         if flag is not None and is_secret_name(flag[1]):
             return f"{flag[1]}={self._remove(flag[2])}"
         header = _HEADER.fullmatch(text)
         if header is not None and _is_header(header[1]) and is_secret_name(header[1]):
             return f"{header[1]}: {self._remove(header[2])}"
+        text = _JSON_MEMBER.sub(self._json_member, text)
         text = _SETTING.sub(self._setting, text)
         text = _USER.sub(self._user, text)
         text = _ADDRESS.sub(lambda match: self._address(match[0]), text)
@@ -218,6 +267,15 @@ class _Redaction:
     def _setting(self, match: re.Match[str]) -> str:
         name = match[1].strip("= ")
         return match[1] + self._remove(match[2]) if is_secret_name(name) else match[0]
+
+    def _json_member(self, match: re.Match[str]) -> str:
+        value = match["value"]
+        if is_secret_name(match["name"]):
+            value = self._remove(value)
+        elif ":" in value:
+            value = _JSON_MEMBER.sub(self._json_member, value)
+        start, end = (place - match.start() for place in match.span("value"))
+        return match[0][:start] + value + match[0][end:]
 
     def _user(self, match: re.Match[str]) -> str:
         if match[2] != SECRET:
@@ -235,14 +293,23 @@ class _Redaction:
             self._remove(password)
             self._remove(unquote(password))
             parts = parts._replace(netloc=f"{SECRET}@{host}")
-        query = parse_qsl(parts.query, keep_blank_values=True)
-        if any(_opens(name) and value for name, value in query):
-            clean = [
-                (name, self._remove(value) if _opens(name) and value else value)
-                for name, value in query
-            ]
-            parts = parts._replace(query=urlencode(clean, safe="[]"))
-        return urlunsplit(parts) if at or parts.query else address
+        # What follows a route in the fragment of a page is its query.
+        route, mark, last = parts.fragment.rpartition("?")
+        query, fragment = self._query(parts.query), route + mark + self._query(last)
+        if not at and (query, fragment) == (parts.query, parts.fragment):
+            return address
+        return urlunsplit(parts._replace(query=query, fragment=fragment))
+
+    def _query(self, query: str) -> str:
+        """The query of an address; the same text where no secret is in it."""
+        members = parse_qsl(query, keep_blank_values=True)
+        if not any(_opens(name) and value for name, value in members):
+            return query
+        clean = [
+            (name, self._remove(value) if _opens(name) and value else value)
+            for name, value in members
+        ]
+        return urlencode(clean, safe="[]")
 
 
 def _is_header(name: str) -> bool:
@@ -251,8 +318,23 @@ def _is_header(name: str) -> bool:
 
 
 def _opens(name: str) -> bool:
-    """Whether a member of an address's query is a secret."""
-    return is_secret_name(name) or (_WORD.findall(name.lower()) or [""])[-1] in _IN_AN_ADDRESS
+    """Whether a member of an address's query is a secret: such an address opens what it names."""
+    return is_secret_name(name) or (_WORD.findall(name.lower()) or [""])[-1] in _OPENS
+
+
+def _is_number(item: Any) -> bool:
+    return isinstance(item, (int, float)) and not isinstance(item, bool)
+
+
+def _without_text_tokens(words: list[str]) -> list[str]:
+    """The words of a name without a token of a text, as in `eos_token` and `token_count`."""
+    for at, word in enumerate(words):
+        if word == "token" and (
+            (at and words[at - 1] in _OF_A_TEMPLATE)
+            or (at + 1 < len(words) and words[at + 1] in _OF_TOKENS)
+        ):
+            return words[:at] + words[at + 1 :]
+    return words
 
 
 def _is_environment(name: str, item: Mapping[Any, Any], path: tuple[str, ...]) -> bool:

@@ -43,6 +43,8 @@ LINGER_S = 0.5
 """For the processes that the target started to end after it."""
 TRACKER = b"multiprocessing.resource_tracker"
 """Python's own helper of spawned processes; it ends when the last of them has."""
+TRACKER_S = 2.0
+"""For it to end after the last of them was killed, on a busy machine."""
 NO_NAMESPACE = 77
 """The exit code of a probe that got no namespace."""
 
@@ -257,16 +259,27 @@ class Supervisor:
 
     def _survivors(self) -> list[str]:
         """The commands of processes that did not end with the target; they are killed."""
-        deadline = time.monotonic() + (0.0 if self._because else LINGER_S)
+        if self._because:
+            self._end(self._because)
+            return []
+        commands = {pid: _command(pid) for pid in self._await_end(LINGER_S)}
+        trackers = {pid for pid in commands if TRACKER in _command_line(pid)}
+        if trackers:
+            # The name is anybody's to take, but only a tracker ends when those that it tracks have.
+            for pid in commands.keys() - trackers:
+                _kill(pid)
+            trackers.difference_update(self._await_end(TRACKER_S))
+        self._end("left")
+        self._because = ""
+        return [command for pid, command in commands.items() if pid not in trackers]
+
+    def _await_end(self, limit_s: float) -> list[int]:
+        """The processes below this one that have not ended by then."""
+        deadline = time.monotonic() + limit_s
         while (family := list(_family())) and time.monotonic() < deadline:
             time.sleep(TICK_S / 5)
             self._reap()
-        # A name is the process's own to choose, so it spares nobody but from the report.
-        commands = [_command(pid) for pid in family if TRACKER not in _command_line(pid)]
-        because, self._because = self._because, self._because or "left"
-        self._end(self._because)
-        self._because = because
-        return [] if because else commands
+        return family
 
 
 def _start(command: list[str], read_fd: int, write_fd: int) -> int:

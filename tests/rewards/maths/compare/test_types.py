@@ -232,6 +232,11 @@ def test_the_decimal_comma_has_a_switch(
         (r"\sum_{j=1}^n a_j", r"\sum_{i=1}^n b_i"),
         ("a_n=2n", "a_k=2n"),
         ("f(x)=0", r"f\equiv 1"),
+        ("f(x)=0", "f(0)=0"),
+        (r"\operatorname{rank}(A)=2", r"\operatorname{rank}(B)=2"),
+        (r"\dim V=3", r"\dim W=3"),
+        ("x=2", r"x=2\text{ for }n=1"),
+        (r"\sin x+10^{-89}", r"\cos(\frac{\pi}{2}-x)"),
     ],
 )
 def test_a_letter_at_a_number_or_an_index_is_no_product(reference: str, answer: str) -> None:
@@ -247,6 +252,7 @@ def test_a_letter_at_a_number_or_an_index_is_no_product(reference: str, answer: 
         ("a_n=2n-1", "a_k=2k-1"),
         ("f(x)=0", r"f\equiv 0"),
         (r"5\zeta(3)", r"\zeta(3)\cdot5"),
+        (r"\sin x+10^{-89}-10^{-89}", r"\cos(\frac{\pi}{2}-x)"),
         (r"10\pi r", r"\pi r(10)"),
         (r"\begin{pmatrix}1\\2\\3\end{pmatrix}", "x=1,y=2,z=3"),
         (r"\begin{pmatrix}1\\2\\3\end{pmatrix}", "z=3,y=2,x=1"),

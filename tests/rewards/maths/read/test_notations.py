@@ -129,6 +129,18 @@ SAME = [
     ("60", "P(5,3)"),
     # Euler's function, and integrals of polynomials.
     (r"\sqrt\pi", r"\Gamma(1/2)"),
+    # Functions by name, and what they are worth.
+    (r"\operatorname{Li}_2(1/2)", r"\text{Li}_2\left(\frac12\right)"),
+    (r"\frac{\sqrt\pi}{2}\operatorname{erf}(1)", r"\frac{\sqrt\pi\,\mathrm{erf}(1)}{2}"),
+    ("2", r"\operatorname{rank}(A)=2"),
+    ("3", r"\dim V=3"),
+    ("-2", r"\det A=-2"),
+    ("1", r"\gcd(a,b)=1"),
+    (r"1+i\sqrt3", r"2\,\text{cis}\,60^\circ"),
+    (r"-\ln|\cos x|+C", r"\ln|\sec x|+C"),
+    (r"\ln|x|-\ln|y|", r"\ln\left|\frac{x}{y}\right|"),
+    (r"x=1, y=-1", r"\left\{\begin{array}{l}x=1\\y=-1\end{array}\right."),
+    ("1,2", r"\text{1 and 2}"),
     (r"\frac13", r"\int_0^1 x^2dx"),
     (r"\frac16", r"\int_0^1\int_0^x y\,dy\,dx"),
     (r"\frac{a^3}{3}+\frac{ba^2}{2}", r"\int_0^a (x^2+bx)\,\mathrm{d}x"),
@@ -177,6 +189,12 @@ DIFFERENT = [
     (r"\frac13", r"\int_0^1 x^2dy"),
     (r"\int_0^1\int_0^x y\,dy\,dx", r"\int_0^1\int_0^x y\,dx\,dy"),
     ("f(x)=x^2", r"f(x)=x^2 \text{ for } x>0"),
+    (r"\operatorname{Li}_2(1/2)", r"\operatorname{Li}_3(1/2)"),
+    (r"\operatorname{erf}(2)", r"2\operatorname{erf}(1)"),
+    (r"\ln|x|-\ln|y|", r"\ln|x-y|"),
+    (r"-\ln|\cos x|+C", r"\ln|\cos x|+C"),
+    (r"\ln(xy)", r"\ln|x|+\ln|y|+1"),
+    (r"|xy|", r"x|y|"),
 ]
 
 

@@ -213,7 +213,7 @@ def _compare_texts(pair: _TextPair) -> Equality:
     tokens, fault = row.scan(prediction)
     if tokens and reference_tokens and _same_tokens(tokens, reference_tokens):
         return pair.equal("tokens")
-    equality = None if is_number(reference) else _compare_words(pair)
+    equality = _compare_content(pair) if is_number(reference) else _compare_words(pair)
     if equality is not None:
         return equality
     figures = words.in_figures(prediction), words.in_figures(reference)
@@ -256,6 +256,9 @@ def _compare_words(pair: _TextPair) -> Equality | None:
     letters = words.choices(reference) if listed else None
     if letters is not None and letters == words.choices(prediction):
         return pair.equal("choice")
+    content = None if listed else _compare_content(pair)
+    if content is not None:
+        return content
     phrase = words.plain(reference)
     if words.is_words(phrase) and words.plain(prediction) == phrase:
         return pair.equal("text")
@@ -263,6 +266,20 @@ def _compare_words(pair: _TextPair) -> Equality | None:
     if same_time is None:
         return None
     return pair.equal("time") if same_time else pair.different("time")
+
+
+def _compare_content(pair: _TextPair) -> Equality | None:
+    """Equal if the answer names an option whose content the reference is; None if not."""
+    if pair.prediction[:1] not in _OPTION_STARTS:
+        return None
+    chosen = words.option(pair.prediction)
+    if chosen is None or not chosen.content:
+        return None
+    content = _compare_texts(pair._replace(prediction=chosen.content))
+    return pair.equal("choice") if content.equal else None
+
+
+_OPTION_STARTS: Final = tuple("(ABCDEFGHIJ\\$oOcC")
 
 
 def _compare_option(pair: _TextPair, expected: words.ChoiceOption) -> Equality | None:

@@ -137,7 +137,7 @@ def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison)
         return True
     if isinstance(left, Call) and isinstance(right, Call) and left.opaque and right.opaque:
         free = has_variables(one.value) or has_variables(other.value)
-        if not free and left.name == right.name:
+        if not free and left.name == right.name and _are_letters(left) and _are_letters(right):
             return len(left.arguments) == len(right.arguments)
     if _is_constant_function(left, one.value, right) or _is_constant_function(
         right, other.value, left
@@ -148,6 +148,11 @@ def same_label(one: NamedValue, other: NamedValue, comparison: AnswerComparison)
     if Symbol("y") in (left, right) and _is_function_value(left, right):
         return True
     return comparison.same(left, right)
+
+
+def _are_letters(call: Call) -> bool:
+    """Whether a function stands before small letters alone, which are bound."""
+    return all(isinstance(part, Symbol) and part.name.islower() for part in call.arguments)
 
 
 def _is_constant_function(name: Node, value: Node, other: Node) -> bool:
@@ -268,6 +273,8 @@ def is_name(node: Node) -> bool:
             return is_name(inner)
         case Call(name, (angle,)) if FUNCTIONS[name].domain == "angles":
             return _is_angle(angle)
+        case Call("det" | "arg" | "deg" | "gcd" | "lcm", _) | Call("max" | "min", (_,)):
+            return has_variables(node)
         case Mul((Symbol("d" | "Delta" | "partial" | "nabla"), Symbol())):
             return True
         case Mul(factors):

@@ -277,7 +277,7 @@ def with_same_names(left: Node, right: Node) -> tuple[Node, Node]:
             names = {
                 a.name: b.name
                 for a, b in zip(arguments, others, strict=True)
-                if isinstance(a, Symbol) and isinstance(b, Symbol)
+                if isinstance(a, Symbol) and isinstance(b, Symbol) and a.name.islower()
             }
             if len(names) == len(arguments) == len(set(names.values())):
                 return _rename_all(left, names), right

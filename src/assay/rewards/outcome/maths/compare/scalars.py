@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, Undefined, difference
 from assay.rewards.outcome.maths.compute.decimals import context
+from assay.rewards.outcome.maths.compute.evaluate import rational_or_none
 from assay.rewards.outcome.maths.compute.exact import rational
 from assay.rewards.outcome.maths.compute.points import agree, value_of
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
@@ -25,6 +26,7 @@ from assay.rewards.outcome.maths.nodes import (
     Power,
     Rational,
     children,
+    total,
     whole,
 )
 
@@ -112,7 +114,20 @@ def _same_expression(left: Expr, right: Expr, budget: WorkBudget) -> str | None:
             return "polynomial"
         if ring.is_certain():
             return None
-    return "points" if agree(left, right, budget) else None
+    return "points" if agree(_gathered(left), _gathered(right), budget) else None
+
+
+def _gathered(node: Expr) -> Expr:
+    """A sum with its numbers added up, so that terms which cancel need no digits of a sample."""
+    if not isinstance(node, Add):
+        return node
+    values = [rational_or_none(term, WorkBudget()) for term in node.terms]
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < 2 or len(numbers) == len(values):
+        return node
+    rest = [term for term, value in zip(node.terms, values, strict=True) if value is None]
+    constant = sum(numbers[1:], numbers[0])
+    return total([*rest, Number(constant)] if constant else rest)
 
 
 def _close(left: Expr, right: Expr, a: Fraction, b: Fraction, tolerance: Tolerance) -> str | None:

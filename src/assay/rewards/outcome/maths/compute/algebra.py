@@ -351,8 +351,80 @@ def _call(node: Call, ring: PolynomialRing) -> Quotient:
             return _constant(value)
         if node.name == "exp":
             return _power(Constant("e"), node.arguments[0], ring)
+        if node.name in _QUOTIENTS and len(node.arguments) == 1:
+            return _trigonometric(_QUOTIENTS[node.name], node.arguments[0], ring)
+        if node.name in ("ln", "abs") and len(node.arguments) == 1:
+            split = _split(node.name, quotient(node.arguments[0], ring), ring)
+            if split is not None:
+                return split
     keys = tuple(_key(quotient(argument, ring)) for argument in node.arguments)
     return Quotient(ring.power_of(ring.atom("call", (node.name, keys))), ONE)
+
+
+_QUOTIENTS: Final = {
+    "tan": ("sin", "cos"), "cot": ("cos", "sin"), "sec": ("", "cos"), "csc": ("", "sin"),
+}  # fmt: skip
+"""Functions of angles as quotients of two others; no name stands for 1."""
+
+
+def _trigonometric(names: tuple[str, str], argument: Expr, ring: PolynomialRing) -> Quotient:
+    top, bottom = (
+        ring.power_of(_call_atom(name, quotient(argument, ring), ring)) if name else ONE
+        for name in names
+    )
+    return Quotient(top, bottom)
+
+
+def _call_atom(name: str, argument: Quotient, ring: PolynomialRing) -> int:
+    return ring.atom("call", (name, (_key(argument),)))
+
+
+def _split(name: str, value: Quotient, ring: PolynomialRing) -> Quotient | None:
+    """A logarithm or absolute value of one product, factor by factor; None if that changes it.
+
+    Of a logarithm's factors all must be positive: the real logarithm of `xy` may exist where
+    those of x and y do not.
+    """
+    if len(value.top) != 1 or len(value.bottom) != 1:
+        return None
+    ((above, a),), ((below, b),) = value.top.items(), value.bottom.items()
+    factors = [*above, *((atom, -power) for atom, power in below)]
+    number = Fraction(a) / b
+    if name == "abs":
+        return None if len(factors) < 2 and below == () else _absolute(number, factors, ring)
+    if number <= 0 or not factors or not all(_is_positive(ring.atoms[atom]) for atom, _ in factors):
+        return None
+    terms = [_product([_constant(power), _log_of(atom, ring)], ring) for atom, power in factors]
+    if number != 1:
+        terms.append(Quotient(ring.power_of(_call_atom("ln", _constant(whole(number)), ring)), ONE))
+    return _sum(terms, ring)
+
+
+def _absolute(
+    number: Fraction, factors: list[tuple[int, Rational]], ring: PolynomialRing
+) -> Quotient | None:
+    result = _constant(whole(abs(number)))
+    for atom, power in factors:
+        if not isinstance(power, int):
+            return None
+        plain = power % 2 == 0 or _is_positive(ring.atoms[atom])
+        size = atom if plain else _call_atom("abs", Quotient(ring.power_of(atom), ONE), ring)
+        result = _product([result, _monomial_power(size, power, ring)], ring)
+    return result
+
+
+def _log_of(atom: int, ring: PolynomialRing) -> Quotient:
+    if ring.atoms[atom][0] == "e":
+        return _constant(1)
+    return Quotient(ring.power_of(_call_atom("ln", Quotient(ring.power_of(atom), ONE), ring)), ONE)
+
+
+def _is_positive(atom: Atom) -> bool:
+    """Whether an atom cannot be negative: a root of a prime, pi, e, or an absolute value."""
+    kind, key = atom
+    return kind in ("prime", "pi", "e") or (
+        kind == "call" and isinstance(key, tuple) and key[0] == "abs"
+    )
 
 
 def _opaque(node: Expr, ring: PolynomialRing) -> Quotient:

@@ -67,6 +67,11 @@ def angle(a: Complex) -> Decimal:
     return rotation + PI if a.im > 0 else rotation - PI
 
 
+def cis(a: Complex) -> Complex:
+    """cos a + i sin a."""
+    return exp(Complex(-a.im, a.re))
+
+
 def exp(a: Complex) -> Complex:
     size = exponential(a.re)
     sin, cos = sine_cosine(a.im)

@@ -134,6 +134,7 @@ FUNCTIONS: Final[dict[str, FunctionRow]] = {
     "arcoth": FunctionRow(written="arccoth arcoth acoth", at_reciprocal="artanh"),
     "arsech": FunctionRow(written="arcsech arsech asech", at_reciprocal="arcosh"),
     "arcsch": FunctionRow(written="arccsch arcsch acsch", at_reciprocal="arsinh"),
+    "cis": FunctionRow(written=r"\cis", complex=complexes.cis, domain="angles"),
     "exp": FunctionRow(
         written="exp", real=decimals.exponential, complex=complexes.exp
     ),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from assay.rewards.outcome.slices import matches
 from assay.schema.end_tokens import END_TOKENS
 
 SectionKind: TypeAlias = Literal["thought", "tool", "answer", "box"]
@@ -113,16 +114,17 @@ _MARK = re.compile(
     r"<[^<>\s]{1,44}(?:\s[^<>]{0,200})?>|\[/?[A-Z_]{3,16}\]|\[e~\[|◁/?think▷", re.IGNORECASE
 )
 """Whatever has the shape of a mark; the tables say whether it is one."""
+_LONGEST_MARK = 248
 _ATTRIBUTES = re.compile(r"\s[^<>]*>\Z")
 _HEADER = re.compile(
-    r"\s*(?:" + "|".join(map(re.escape, SPEAKERS)) + r")"
+    r"\s*+(?:" + "|".join(map(re.escape, SPEAKERS)) + r")"
     r"\s{0,3}(?:assistant|model|CHATBOT|<\|CHATBOT_TOKEN\|>)?"
     r"(?:<\|(?:im_middle|end_header_id|header_end|end_of_role)\|>)?\s*"
 )
 _CHANNEL = re.compile(r"<\|channel\|>\s*([a-z]{1,20})[^<]{0,200}(?:<\|constrain\|>[^<]{0,40})?")
 _MESSAGE = "<|message|>"
 _MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
-_BARE_CHANNELS = re.compile(r"\A\s*(?:assistant)?(?:analysis|commentary)(?=[A-Z\s])")
+_BARE_CHANNELS = re.compile(r"\A\s*+(?:assistant)?(?:analysis|commentary)(?=[A-Z\s])")
 _BARE_FINAL = "assistantfinal"
 
 
@@ -162,7 +164,7 @@ def _visible_turn(text: str) -> str:
     pieces: list[str] = []
     hidden: Section | None = None
     struck = False
-    for match in _MARK.finditer(text, position):
+    for match in matches(_MARK, text, position, longest=_LONGEST_MARK):
         row = _ROWS.get(_ATTRIBUTES.sub(">", match[0]).lower())
         if hidden is not None:
             if row == (hidden, False):

@@ -19,7 +19,7 @@ LONGEST_CLAUSE = 600
 
 _SENTENCE_END = re.compile(r"[.!?](?=[\s\"'*$]|\\\]|\Z)|[。！？؟]|\n")
 _NUMBER = re.compile(
-    r"[-+−]?[$€£]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?"
+    r"\d{1,2}:\d{2}(?:\s?[AaPp]\.?[Mm]\b)?(?![\d:])|[-+−]?[$€£]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?"
 )
 _MATH_OPENS = re.compile(r"\$|\\[(\[]")
 _DOLLARS = re.compile(r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$")
@@ -39,10 +39,22 @@ _DISPLAY = re.compile(r"(?:\$\$[^$]+\$\$|\\\[(?:[^\\]|\\[^\[\]])+\\\])[\s.]*\Z")
 _REMARK = re.compile(r"\s+(?:I hope|Let me know|Hope this)\b", re.IGNORECASE)
 _REMARKS = frozenset(("correct", "right", "clear", "done", "obvious", "it", "that", "this"))
 _IS_THE_ANSWER = re.compile(
-    r"\s+(?:is|are)\s+(?:thus\s+|therefore\s+)?(?:the|our|my)\s+(?:\w+\s+)?"
-    r"(?:answer|solution|result|value)s?\W*\Z",
+    r"\s+(?:is|are)\s+(?:thus\s+|therefore\s+)?(?:(?:the|our|my)\s+(?:\w+\s+)?"
+    r"(?:answer|solution|result|value|option|choice)s?|correct)\W*\Z",
     re.IGNORECASE,
 )
+_OPTION_WORD = re.compile(r"(?:option|choice)\s+(?=\(?[A-J]\)?\W*\Z)", re.IGNORECASE)
+_HOW = re.compile(
+    r"\s*\((?:after (?:simplif|round|reduc|cancel|expan)\w+|in total|exactly"
+    r"|as (?:required|desired|expected|claimed|needed)"
+    r"|by (?:symmetry|induction|substitution|inspection|calculation))\)\s*\Z"
+)
+"""A remark in brackets on how the answer came about."""
+_TWO_VALUES = re.compile(
+    r"(?<![\w\\$])([A-Za-z])\s*=\s*([^\s=$]{1,30}?),?\s+(?:or|and)\s+\1\s*=\s*([^\s=$]{1,30})\s*\Z"
+)
+_VERDICT = re.compile(r"(yes|no|true|false)(?:[,.!]\s[^\d$\\=]*|[,.!]?)\Z", re.IGNORECASE)
+"""A sentence without a value that starts with its answer."""
 _RELATIVE = re.compile(r"(?<=[\d$}%)]),\s+which\s[^\d$]{1,200}\Z", re.IGNORECASE)
 _COPULA = re.compile(
     r"(?:\b(?:is|are|was|equals|equal\s+to|be|it's|becomes?|gives|obtain|get)\b"
@@ -180,7 +192,7 @@ def answer_in(
     clause: str, books: tuple[Phrasebook, ...], *, denied: bool = False
 ) -> AnswerText | None:
     """The answer that a clause after "the answer is" gives; None if it only says what it is not."""
-    text = _after_contrast(clause, books, denied=denied)
+    text = _after_contrast(_HOW.sub("", clause), books, denied=denied)
     if text is None:
         return None
     joined = _joined_alternatives(text, books)
@@ -287,7 +299,18 @@ _ENDS_IN_VALUE = re.compile(r"[\d$)}\]%°!*²³√π]\Z|(?<![^\W\d_])[^\W\d_]\Z|
 
 def statement(clause: str) -> str | None:
     """What the clause says the answer is: after its last "is", or its last formula."""
+    verdict = _VERDICT.match(clause)
+    if verdict is not None:
+        return verdict[1]
+    named = _IS_THE_ANSWER.search(clause)
+    if named is not None:
+        option = _OPTION_WORD.search(clause[: named.start()])
+        if option is not None:
+            return clause[option.end() : named.start()].strip(" .*")
     clause = _RELATIVE.sub("", _IS_THE_ANSWER.sub("", clause))
+    two = _TWO_VALUES.search(without_wrapping(clause))
+    if two is not None:
+        return f"{two[1]}={two[2]} or {two[1]}={two[3]}"
     books = books_for(fold(clause))
     links = [match.span() for match in _COPULA.finditer(clause)]
     for start, end in sorted({*links, *link_ends(clause)}, reverse=True):
@@ -298,7 +321,7 @@ def statement(clause: str) -> str | None:
             and is_bare(rest)
             and (clause[start].isalpha() or not _inside_math(clause, start))
         ):
-            return _joined_alternatives(clause[end:], books) or rest
+            return _joined_alternatives(clause[end:], books) or _without_counted(rest, books)
     return _last_formula(clause, books)
 
 

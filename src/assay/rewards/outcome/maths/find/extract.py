@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -24,6 +25,7 @@ from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.maths.find.hedges import Candidate
 from assay.rewards.outcome.maths.find.markup import seen_text
 from assay.rewards.outcome.maths.find.phrasebook import BOOKS, books_for, fold
+from assay.rewards.outcome.slices import matches
 
 Rule: TypeAlias = Literal[
     "boxed",
@@ -71,6 +73,7 @@ POLICIES: Mapping[str, ExtractionPolicy] = MappingProxyType(
 one; `boxed` wants it in a box."""
 
 _ANSWER_TAG = re.compile(r"<(answer|final_answer|final-answer|ans)>", re.IGNORECASE)
+_LONGEST_TAG = 14
 _HASH_LINE = re.compile(r"####[ \t]*([^\n#]{1,200})")
 _LONG_REFERENCE = 400
 _LONGEST_JSON = 20_000
@@ -146,7 +149,8 @@ def _contradicts(later: str | None, boxed: str) -> bool:
 
 
 def _answer_tag(text: str, policy: ExtractionPolicy) -> Extraction | None:
-    tags = list(_ANSWER_TAG.finditer(text)) if "<" in text else []
+    all_tags = matches(_ANSWER_TAG, text, longest=_LONGEST_TAG) if "<" in text else ()
+    tags = deque(all_tags, maxlen=2)
     if not tags:
         return None
     tag = tags[-1]

@@ -20,7 +20,9 @@ _BESIDE = 160
 
 _SENTENCE_START = re.compile(r"(?<!\W\w)(?<!\.\w)[.!?](?=[\s\"'*)»”])|[。！？؟]|\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<!\W\w)[.!?](?=[\s\"'*)$»”」]|\Z)|[。！？؟]|\n")
-_CLOSERS = re.compile(r"(?:[\s$*_}\])\"'`~>”’»」』)]|\\[\])]|\\,)*")
+_CLOSERS = re.compile(
+    r"(?:[\s$*_}\])\"'`~>”’»」』)]|\\[\])]|\\[,;: ]|\\q?quad|\\(?:text|mathrm)\s*\{)*"
+)
 _FORMULA_LEAD = re.compile(r"(?:\$|\\\(|\\\[)[^$\n=]{0,60}=\s*\Z")
 _NEXT_VALUE = re.compile(r"[\d$\\,，、;；،(（]")
 _QUOTES = {"«": "»", "“": "”", "„": "“”", "「": "」", "『": "』", "‹": "›", "《": "》"}
@@ -166,7 +168,7 @@ def is_struck_out(candidate: Candidate) -> bool:
     place = candidate.start if candidate.announced is None else candidate.announced
     if _WHITE.search(before) or _HIDDEN_WORDS.search(candidate.text[max(0, place - 80) : place]):
         return True
-    after = candidate.text[candidate.end : candidate.end + 20].lstrip("$ ")
+    after = candidate.text[candidate.end : candidate.end + 20].lstrip("$ }*")
     return after.startswith("~~") and before.rstrip("$ ").endswith("~~")
 
 

@@ -6,7 +6,10 @@ Markup that only lays text out (`<b>42</b>`) is dropped, and what it surrounds s
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
+
+from assay.rewards.outcome.slices import matches, matches_in_lines, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +55,25 @@ TEXT_FENCES = frozenset(
 """Languages of code fences that hold text; in all others is source code, or what it printed."""
 
 _VERB = re.compile(r"\\verb\*?([^\sA-Za-z*])[^\n]{0,400}?\1|\\lstinline\{[^{}\n]{0,400}\}")
-_COMMENT_LINE = re.compile(r"(?:^[ \t]*|(?<=[.!?:;,][ \t]))%[^\n]*", re.MULTILINE)
+_COMMENT_LINE = re.compile(r"(?:^[ \t]*%|%(?<=[.!?:;,][ \t]%))[^\n]*", re.MULTILINE)
 _DEFINITION = re.compile(
     r"\\(?:(?:re)?newcommand\*?|providecommand\*?|[gx]?def)\s{0,5}\{?\\\w{1,40}\}?(?:\[\d\]|#\d){0,3}\s{0,5}\{"
 )
 """The beginning of a command's definition, up to the brace that opens its text."""
 _HIDDEN = re.compile(
-    r"<(?P<name>\w{1,20})\s[^<>]{0,300}?(?:display\s*:\s*none|visibility\s*:\s*hidden|"
-    r"font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])|color\s*:\s*(?:white|transparent|#fff)|"
-    r"\bhidden\b|aria-hidden\s*=\s*\"true)[^<>]{0,300}>",
+    r"<(?P<name>\w{1,20})\s[^<>]{0,300}?(?:display\s{0,99}:\s{0,99}none|"
+    r"visibility\s{0,99}:\s{0,99}hidden|font-size\s{0,99}:\s{0,99}0|"
+    r"opacity\s{0,99}:\s{0,99}0(?![.\d])|"
+    r"color\s{0,99}:\s{0,99}(?:white|transparent|#fff)|"
+    r"\bhidden\b|aria-hidden\s{0,99}=\s{0,99}\"true)[^<>]{0,300}>",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]{0,10})(?:\s[^<>]{0,200})?/?>")
 _QUOTED_LINE = re.compile(r"^[ \t]*>(?!>>)[^\n]*", re.MULTILINE)
 _STRUCK = re.compile(r"(?<![^\s*_(])~~(?=[^\s~])[^\n~]{1,400}(?<=\S)~~(?![^\s.,;:!?*_)])")
 _SPACES = re.compile(r"&(?:nbsp|ensp|emsp|thinsp);")
+_LONGEST = 900
+"""No match is longer, but a line."""
 
 
 def seen_text(text: str) -> str:
@@ -75,20 +82,20 @@ def seen_text(text: str) -> str:
         if unseen.opening in text:
             text = _without(text, unseen)
     if "\\verb" in text or "\\lstinline" in text:
-        text = _VERB.sub(" ", text)
+        text = replace(matches(_VERB, text, longest=_LONGEST), text, " ")
     if "command" in text or "def" in text:
         text = _without_definitions(text)
     if "%" in text:
-        text = _COMMENT_LINE.sub("", text)
+        text = replace(matches_in_lines(_COMMENT_LINE, text), text, "")
     if "~~" in text:
-        text = _STRUCK.sub(" ", text)
+        text = replace(matches(_STRUCK, text, longest=_LONGEST), text, " ")
     if "```" in text or "~~~" in text:
         text = _without_code(text)
     if "<" in text:
         text = _without_tags(_without_hidden(text))
     if ">" in text:
         text = _without_quoted_lines(text)
-    return _SPACES.sub(" ", text) if "&" in text else text
+    return replace(matches(_SPACES, text, longest=_LONGEST), text, " ") if "&" in text else text
 
 
 def _without(text: str, unseen: Unseen) -> str:
@@ -107,7 +114,9 @@ def _without_definitions(text: str) -> str:
     """The text without definitions of commands, which print nothing where they stand."""
     pieces: list[str] = []
     position = 0
-    while (opening := _DEFINITION.search(text, position)) is not None:
+    for opening in matches(_DEFINITION, text, longest=_LONGEST):
+        if opening.start() < position:
+            continue
         depth, end = 1, opening.end()
         while depth and end < len(text):
             depth += {"{": 1, "}": -1}.get(text[end], 0)
@@ -136,7 +145,7 @@ def _without_hidden(text: str) -> str:
     """The text without elements whose style hides them."""
     pieces: list[str] = []
     position = 0
-    for match in _HIDDEN.finditer(text):
+    for match in matches(_HIDDEN, text, longest=_LONGEST):
         if match.start() < position:
             continue
         end = text.find(f"</{match['name']}>", match.end())
@@ -147,7 +156,7 @@ def _without_hidden(text: str) -> str:
 
 def _without_tags(text: str) -> str:
     """The text without tags of layout, and with powers and indices for raised and lowered text."""
-    closed = {match[2].lower() for match in _TAG.finditer(text) if match[1]}
+    closed = {match[2].lower() for match in matches(_TAG, text, longest=_LONGEST) if match[1]}
 
     def layout(match: re.Match[str]) -> str:
         name = match[2].lower()
@@ -159,12 +168,12 @@ def _without_tags(text: str) -> str:
             return "}" if match[1] else ("^{" if name == "sup" else "_{")
         return "" if name in LAYOUT_TAGS else match[0]
 
-    return _TAG.sub(layout, text)
+    return replace(matches(_TAG, text, longest=_LONGEST), text, layout)
 
 
 def _without_quoted_lines(text: str) -> str:
     """The text without lines that quote, if it goes on after them."""
-    quotes = list(_QUOTED_LINE.finditer(text))
-    if not quotes or not text[quotes[-1].end() :].strip():
+    last = deque(matches_in_lines(_QUOTED_LINE, text), maxlen=1)
+    if not last or not text[last[0].end() :].strip():
         return text
-    return _QUOTED_LINE.sub("", text)
+    return replace(matches_in_lines(_QUOTED_LINE, text), text, "")

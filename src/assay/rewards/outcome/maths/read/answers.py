@@ -32,6 +32,7 @@ ATOMS: Final[dict[Kind, Rule]] = {
     "constant": atoms.read_constant,
     "text": atoms.read_text,
     "function": functions.read_function,
+    "operator": functions.read_operator,
     "op": functions.read_bars,
     "open": read_group,
     "close": read_turned,

@@ -35,6 +35,7 @@ STOP_COMMANDS: Final = frozenset(
     "hline over".split()
 ).union(BETWEEN, HALVES)
 """Commands that no factor starts with."""
+_APPLIED: Final = ("function", "operator")
 _FUNCTION_LETTERS: Final = frozenset("fghFGH")
 _OPENERS: Final = frozenset({"(", "[", "{", "\\{", "<", *AROUND})
 
@@ -167,7 +168,7 @@ def _read_mixed(cursor: Cursor, factors: list[Expr]) -> list[Expr] | None:
 
 def _starts_factor(cursor: Cursor, token: Token) -> bool:
     match token.kind:
-        case "number" | "grouped" | "name" | "constant" | "function":
+        case "number" | "grouped" | "name" | "constant" | "function" | "operator":
             return not (token.text == "U" and cursor.tokens[cursor.at - 1].kind == "close")
         case "open":
             return token.text in _OPENERS and not closes_interval(cursor)
@@ -263,7 +264,7 @@ def _accept_degree(cursor: Cursor) -> bool:
 def read_juxtaposed(cursor: Cursor) -> Expr:
     """The argument of a function without brackets: factors up to the next function or sign."""
     factors = [_read_signed_power(cursor)]
-    while _starts_factor(cursor, cursor.token) and cursor.token.kind != "function":
+    while _starts_factor(cursor, cursor.token) and cursor.token.kind not in _APPLIED:
         if cursor.token.kind in ("number", "grouped"):
             break
         factors = _juxtapose(cursor, factors, cursor.token)

@@ -49,11 +49,14 @@ _FREE: Final = (
     ),
     re.compile(rf"{_WHOLE}{_KIND}(?:constants|numbers|parameters) {_NAMES}"),
     re.compile(rf"{_NAMES} (?:is|are|be|being){_WHOLE}{_KIND}{_NUMBERS}(?: of integration)?"),
-    re.compile(r"(?:all )?([nkm]) ?(?:\\geq?|\\geqslant|>=|>|=) ?\d(?:, ?\d)*(?:, ?\\[lc]?dots)?"),
     re.compile(rf"{_NAME} (?:is|are|be|being){_WHOLE}{_KIND}{_NUMBERS}(?: of integration)?"),
     re.compile(rf"{_NAME} (?:is|are){_WHOLE}real"),
     re.compile(rf"{_NAME} ?\\in ?(?:\\mathbb ?[RCN]|[RCN])"),
 )
+_FROM: Final = re.compile(
+    r"(?:all )?([nkm]) ?(?:(?:\\geq?|\\geqslant|>=|>) ?\d|= ?\d(?:, ?\d)*, ?\\[lc]?dots)"
+)
+"""From where an index of the answer runs."""
 _EXCEPT: Final = re.compile(
     r"(?:\\text\s*\{)?\s*[Aa]ll real numbers(?: except(?: for)?| other than)\s*\}?\s*"
     r"(?:\$?[a-z]\s*=\s*)?([^=<>{}]{1,40}?)\$?\}?"
@@ -83,6 +86,8 @@ def without_clause(text: str) -> str:
         integer = pattern.fullmatch(clause)
         if integer is not None:
             return rf"{match['answer']}, {integer[1]} \in \mathbb{{Z}}"
-    if any(pattern.fullmatch(clause) for pattern in _FREE):
+    index = _FROM.fullmatch(clause)
+    free = index is not None and re.search(rf"(?<![A-Za-z\\]){index[1]}", match["answer"])
+    if free or any(pattern.fullmatch(clause) for pattern in _FREE):
         return match["answer"]
     return text

@@ -42,6 +42,7 @@ _SIGNS: Final = {
     "，": ",", "、": ",", "；": ";", "：": ":", "（": "(", "）": ")", "。": ".", "∑": r"\sum ",
     "∫": r"\int ", "∏": r"\prod ", "ℓ": r"\ell ", "⇒": r"\Rightarrow ", "→": r"\to ", "∨": r"\vee ",
     "∧": r"\wedge ", "¢": r"\cents ", "€": r"\euro ", "£": r"\pounds ", "¥": r"\yen ",
+    "∎": " ", "■": " ", "✓": " ", "✔": " ",
 }  # fmt: skip
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f"))
 _ROW_BREAK_BEFORE_COMMAND: Final = re.compile(r"\\\\(?=[A-Za-z{}])")
@@ -120,6 +121,10 @@ _STYLED_DIGITS: Final = re.compile(
     r"(?<=[0-9A-F])\\(?:mathrm|text)\s*\{([0-9A-F]+)\}(?=[0-9A-F]*\s*_)"
 )
 _BARRED_NUMERAL: Final = re.compile(r"\\overline\s*\{(\d{1,40})\}(?=\s*_)")
+_SYSTEM_OPENS: Final = re.compile(
+    r"\\left\s*\\(?:\{|lbrace)\s*(?=\\begin\s*\{)(?:\\begin\s*\{array\}\s*\{\s*[lcr|\s]*\})?"
+)
+_SYSTEM_CLOSES: Final = re.compile(r"(?:\\end\s*\{array\})?\s*\\right\s*\.")
 _WRAPPERS: Final = (
     ("$$", "$$"),
     ("$", "$"),
@@ -147,10 +152,23 @@ def clean(text: str) -> str:
         text = _plain_styles(text)
     if "10^" in text:
         text = _TIMES_TEN.sub(r"\1\\times 10^", text)
+    if "\\right" in text and "\\begin" in text:
+        text = _spell_system(text)
     if "\\left" in text:
         text = _SIZED_BRACKET.sub("", text)
     text = _spell_out(text)
     return _drop_dollars(text) if "$" in text else text
+
+
+def _spell_system(text: str) -> str:
+    """A system behind one large brace as `cases`; other environments lose the brace alone."""
+    opening, closing = _SYSTEM_OPENS.search(text), _SYSTEM_CLOSES.search(text)
+    if opening is None or closing is None or closing.start() < opening.end():
+        return text
+    inside = text[opening.end() : closing.start()]
+    if "array" in opening[0] and "array" in closing[0]:
+        inside = rf"\begin{{cases}}{inside}\end{{cases}}"
+    return f"{text[: opening.start()]}{inside}{text[closing.end() :]}"
 
 
 def _plain_styles(text: str) -> str:

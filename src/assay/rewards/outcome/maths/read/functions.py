@@ -49,6 +49,30 @@ def read_function(cursor: Cursor) -> Expr:
     return call if power is None else Power(call, power)
 
 
+def read_operator(cursor: Cursor) -> Expr:
+    """A function that is only a name, with its index and its argument, as in `Li_2(x)`."""
+    name = cursor.take().text
+    cursor.enter()
+    if cursor.accept("op", "_"):
+        name = f"{name}_{_spelling(_read_base(cursor))}"
+    if cursor.token.kind == "open" and cursor.token.text in ("(", "{", "["):
+        arguments = _read_function_arguments(cursor)
+    elif cursor.token.kind in ("name", "constant", "number", "command"):
+        arguments = (read_argument(cursor),)
+    else:
+        arguments = ()
+    cursor.leave()
+    return Call(name, arguments, opaque=True) if arguments else Symbol(name)
+
+
+def _spelling(index: Expr) -> str:
+    match index:
+        case Number(value) | Symbol(value) | Constant(value):
+            return str(value)
+        case _:
+            return repr(index)
+
+
 def _read_base(cursor: Cursor) -> Expr:
     token = cursor.token
     base = read_index(cursor)

@@ -64,6 +64,12 @@ DECORATIONS: Final = frozenset(
 FONTS: Final = frozenset("mathbf boldsymbol bm underline mathsf mathit ensuremath".split())
 """Commands that print the same in another style."""
 
+OPERATOR_NAMES: Final = frozenset(
+    "erf erfc Li Si Ci Ei li Re Im rank tr Tr dim ker Var Cov Pr ord adj vol Vol card span nullity "
+    "Gal Aut Hom End Arg proj Res lc cl conv diag supp Ai Bi Cl sinc".split()
+)
+"""Names of functions that are not computed; they are equal at equal arguments."""
+
 FIGURES: Final = {
     **dict.fromkeys(("angle", "measuredangle", "sphericalangle"), "angle"),
     "triangle": "triangle", "square": "square", "odot": "circle", "parallelogram": "parallelogram",

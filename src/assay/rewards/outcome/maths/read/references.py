@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from assay.rewards.outcome.slices import matches, replace
+
 _EATEN: Final = {
     "\a": "alpha angle approx arccos arcsin arctan",
     "\b": "bar bullet begin beta bigcap bigcup bigl bigr binom bmod boxed bot bf big",
@@ -27,6 +29,7 @@ _EATEN_COMMAND: Final = re.compile(
     )
     + ")"
 )
+_LONGEST_COMMAND: Final = 16
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _LETTERS: Final = dict(zip("\a\b\f\n\r\t\v", "abfnrtv", strict=True))
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
@@ -39,7 +42,8 @@ def repair_escapes(reference: str) -> str | None:
 
     A tab, a line's end or a carriage return is layout unless the rest of a command follows it.
     """
-    repaired = _EATEN_COMMAND.sub(_write_command, reference)
+    eaten = matches(_EATEN_COMMAND, reference, longest=_LONGEST_COMMAND)
+    repaired = replace(eaten, reference, _write_command)
     return None if _CONTROL.search(repaired) else repaired
 
 

@@ -11,7 +11,7 @@ from assay.rewards.outcome.maths.read import lexicon, nouns, units
 
 Kind = Literal[
     "number", "grouped", "name", "function", "constant", "op", "open", "close", "rel", "sep",
-    "text", "unit", "command", "end",
+    "text", "unit", "command", "operator", "end",
 ]  # fmt: skip
 
 
@@ -48,6 +48,9 @@ _KNOWN_RUN: Final = re.compile("|".join(sorted(_KNOWN, key=len, reverse=True)))
 _LETTER_LIST: Final = re.compile(r"\(?[A-Za-z]\)?(?:\s*(?:,|and|,\s*and)\s*\(?[A-Za-z]\)?)*")
 _JOINED_NAME: Final = re.compile("(or|and)([A-Za-z])")
 _NUMERAL: Final = re.compile(r"[-+]?[\d.,]*\d[\d.,]*(?:\s*[/:]\s*\d+)?%?")
+_NUMBER_LIST: Final = re.compile(
+    r"-?[\d.]{1,20}(?:\s*(?:,|and|or|,\s*and|,\s*or)\s*-?[\d.]{1,20}){1,9}"
+)
 _AMOUNT: Final = re.compile(r"([-+]?\d[\d.,]*(?:/\d+)?)\s+([A-Za-z][A-Za-z .'-]*)")
 _ENDS_UNIT: Final = re.compile(r"\s*(?:\Z|[,;)/]|and\b|\d+ s)")
 """What follows a unit that is also the name of a function, such as min or sec."""
@@ -122,8 +125,20 @@ def _read_text(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
         gap = gap or match["content"][:1] in " ~"
         if _is_ordinal(tokens, content):
             tokens.append(Token("unit", "ordinal", gap))
+        elif _is_operator(match, content):
+            tokens.append(Token("operator", content, gap))
         else:
             tokens.extend(classify_phrase(content, gap, counted=_follows_value(tokens)))
+
+
+def _is_operator(match: re.Match[str], content: str) -> bool:
+    """Whether a word in a text command is the name of a function, by its command or its place."""
+    if content in notations.SPELLINGS or not content.isalpha() or len(content) < 2:
+        return False
+    if match[0].startswith("\\operatorname"):
+        return True
+    after = match.string[match.end() : match.end() + 6].lstrip()
+    return content in lexicon.OPERATOR_NAMES and after.startswith(("(", "_", "\\left", "{"))
 
 
 def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
@@ -140,7 +155,7 @@ def classify_phrase(content: str, gap: bool, *, counted: bool) -> list[Token]:
         return [letter_token(content, gap)]
     if content in notations.SPELLINGS:
         return [Token("function", notations.SPELLINGS[content], gap)]
-    if _LETTER_LIST.fullmatch(content) or _NUMERAL.fullmatch(content):
+    if any(pattern.fullmatch(content) for pattern in (_LETTER_LIST, _NUMERAL, _NUMBER_LIST)):
         return scan(content)[:-1]
     amount = _AMOUNT.fullmatch(content)
     if amount is not None and _is_noun(amount[2]):
@@ -201,6 +216,8 @@ _LONE: Final[dict[str, tuple[Kind, str]]] = {
 def _read_command(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
     name = match[0][1:].rstrip("*")
     kind, text = _COMMANDS.get(name, ("command", name))
+    if kind == "command" and name in lexicon.OPERATOR_NAMES:
+        kind = "operator"
     tokens.append(Token(kind, text, gap))
 
 

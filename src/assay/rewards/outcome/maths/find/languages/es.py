@@ -5,7 +5,7 @@ from assay.rewards.outcome.maths.find.languages.language import Language
 SPANISH = Language(
     name="Spanish",
     code="es",
-    markers="la|el|respuesta|que|los|las|una|por|solución|resultado|pero|página|según|decir",
+    markers="luego|la|el|respuesta|que|los|las|una|por|solución|resultado|pero|página|según|decir",
     nouns="respuesta final|respuesta correcta|respuesta|respuestas|solución final|solución"
     "|resultado final|resultado|opción correcta|alternativa correcta|valor buscado"
     "|valor correcto",

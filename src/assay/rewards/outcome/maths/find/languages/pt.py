@@ -5,7 +5,7 @@ from assay.rewards.outcome.maths.find.languages.language import Language
 PORTUGUESE = Language(
     name="Portuguese",
     code="pt",
-    markers="como|considere|é|resposta|que|os|uma|solução|resultado|não|mas|portanto|são|em|um"
+    markers="logo|como|considere|é|resposta|que|os|uma|solução|resultado|não|mas|portanto|são|em|um"
     "|da|nos|na|gabarito|alternativa|página",
     nouns="resposta final|resposta correta|resposta certa|resposta|respostas|solução final"
     "|solução|resultado final|resultado|alternativa correta|opção correta|valor procurado"
