@@ -60,8 +60,8 @@ def import_run(
     if len(source.logs) != 1:
         names = [str(log.relative_to(path)) for log in source.logs[:5]]
         raise UsageError(
-            f"{str(path)!r} holds {len(source.logs)} logs of {source.format.name}; name one, such as "
-            f"{names}, or take each as a run with import_runs"
+            f"{str(path)!r} holds {len(source.logs)} logs of {source.format.name}; name one, such "
+            f"as {names}, or take each as a run with import_runs"
         )
     importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
     return importing.take(source.logs[0], options, run_id=run_id, now=now)
