@@ -14,6 +14,7 @@ from assay.cli.summary import print_run, run_record
 from assay.cli.terminal import output, plain, print_json
 from assay.errors import BadRecord
 from assay.formats import describe, readable
+from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
 from assay.ledger.transfer import IMPORTED, import_runs, skipped_of
@@ -92,22 +93,25 @@ def command(
         references=references,
         **passed,
     )
-    records = [_show(run, as_json=as_json) for run in runs]
+    earlier = {folder.name for folder in list_runs(runs_dir)}
+    records = [_show(run, known=run.path.name in earlier, as_json=as_json) for run in runs]
     if not records:
         raise BadRecord(f"{str(path)!r} holds no log")
     if as_json:
         print_json(records[0] if len(records) == 1 else records)
 
 
-def _show(run: Run, *, as_json: bool) -> dict[str, Any]:
+def _show(run: Run, *, known: bool, as_json: bool) -> dict[str, Any]:
     count, problems = skipped_of(run.manifest)
     record = run.manifest.config.get(IMPORTED)
     about = record if isinstance(record, Mapping) else {}
     if as_json:
         more = {"reported": about.get("reported") or [], "skipped": count, "problems": problems}
-        return run_record(run) | more
+        return run_record(run) | more | {"imported_before": known}
     print_run(run, as_json=False)
     console = output()
+    if known:
+        console.print("imported before: nothing was written")
     for line in _lines(run, about, count):
         console.print(Text(plain(line, 300)), soft_wrap=True)
     for problem in problems[:SHOWN_PROBLEMS]:

@@ -14,8 +14,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from pydantic import ValidationError
-
 from assay.errors import BadRecord, did_you_mean
 from assay.formats.lines import finite_number, load_record, open_file
 from assay.schema.episode import Episode, Failure, FailureKind
@@ -34,8 +32,9 @@ KEPT_PROBLEMS = 100
 StoreArtifact: TypeAlias = Callable[[bytes | str], str]
 """Stores a content, and returns its sha256."""
 
-DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, ValidationError)
-"""What reading a sample raises that is not what it should be; `BadRecord` is a `ValueError`."""
+DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+"""What reading a sample raises that is not what it should be; `BadRecord`, and what a record says of
+a wrong field, are each a `ValueError`."""
 
 
 @dataclass(slots=True)
@@ -210,8 +209,9 @@ def explain(error: BaseException) -> str:
     """In one line why a record could not be read."""
     if isinstance(error, KeyError):
         return f"it has no {error.args[0]!r}"
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
+    fields = getattr(error, "errors", None)
+    if callable(fields):  # of pydantic: each field that is wrong
+        first = fields()[0]
         place = ".".join(map(str, first["loc"]))
         return f"{place}: {first['msg']}"[:300]
     text = str(error).splitlines()[0] if str(error) else ""
@@ -275,6 +275,9 @@ TEXT_CHARS = 200_000
 def failure(message: Any, traceback: Any = "", *, otherwise: FailureKind) -> Failure:
     """The failure that a log tells of."""
     words, trace = str(message or "no cause was recorded"), str(traceback or "")
+    if "RetryError" in words:
+        # A retrying library hides what it gave up on; the traceback has it.
+        words = next((line for line in trace.splitlines() if _CLIENT.match(line)), words)
     return Failure(
         kind=failure_kind(words, trace, otherwise=otherwise), message=words, traceback=trace
     )
