@@ -1,12 +1,13 @@
 """How many questions a second `assay run` asks a model, beside a bare client.
 
     python perf/questions.py                     # 2,000 questions, 64 at a time
-    python perf/questions.py --questions 10000
+    python perf/questions.py --questions 10000 --inspect-python PATH
 
-One process serves chat completions from memory; the same requests are sent by bare `httpx` and by
-`assay run`, which also scores each answer and has every attempt on the disk. Both in one run, in
-turn, so that other work on the machine slows both; processor time is beside the rates, since it
-says the same on a busy machine.
+One process serves chat completions from memory; the same requests are sent by bare `httpx`, by
+`assay run`, which also scores each answer and has every attempt on the disk, and, with the Python
+of an environment that has Inspect, by its `eval`. All in one run, in turn, each in a process of its
+own, so that other work on the machine slows all; processor time is beside the rates, since it says
+the same on a busy machine.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import multiprocessing
 import os
 import socket
 import statistics
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -79,6 +81,11 @@ async def ask_bare(url: str, questions: int, workers: int) -> float:
         return questions / (time.perf_counter() - start)
 
 
+def ask_bare_once(url: str, questions: int, workers: int) -> float:
+    """As `ask_bare`, in an event loop of its own."""
+    return asyncio.run(ask_bare(url, questions, workers))
+
+
 def ask_with_assay(url: str, questions: int, workers: int) -> float:
     """Questions a second of a run: asked, scored, and on the disk."""
     with tempfile.TemporaryDirectory() as folder:
@@ -105,41 +112,65 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+ARMS = {"bare client": ask_bare_once, "assay run": ask_with_assay}
+INSPECT = {"Inspect, a solver that posts": "solver", "Inspect, `generate` of a model": "model"}
+
+
+def measure(arm: str, url: str, questions: int, workers: int, python: str) -> tuple[float, float]:
+    """Questions a second of that arm, and milliseconds of processor for each."""
+    if arm in INSPECT:
+        script = Path(__file__).with_name("questions_inspect.py")
+        command = [python, str(script), url, str(questions), str(workers), INSPECT[arm]]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        result = json.loads(done.stdout.splitlines()[-1])
+        return result["rate"], 1_000 * result["cpu_s"] / questions
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        rate, cpu_s = pool.apply(timed, (arm, url, questions, workers))
+    return rate, 1_000 * cpu_s / questions
+
+
+def timed(arm: str, url: str, questions: int, workers: int) -> tuple[float, float]:
+    """Questions a second, and seconds of processor, in this process."""
+    start = time.process_time()
+    rate = ARMS[arm](url, questions, workers)
+    return rate, time.process_time() - start
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--questions", type=int, default=2_000)
     parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--inspect-python", metavar="PATH", help="of an environment with Inspect")
     options = parser.parse_args()
     port = free_port()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(port,), daemon=True)
     server.start()
     url = f"http://127.0.0.1:{port}/v1/chat/completions"
-    shares: list[float] = []
+    arms = [*ARMS, *(INSPECT if options.inspect_python else ())]
+    rounds: dict[str, list[tuple[float, float]]] = {arm: [] for arm in arms}
     try:
         asyncio.run(_wait_for(port))
         for _ in range(options.rounds):
-            start = time.process_time()
-            bare = asyncio.run(ask_bare(url, options.questions, options.workers))
-            between = time.process_time()
-            run = ask_with_assay(url, options.questions, options.workers)
-            bare_ms, run_ms = (
-                1_000 * spent_s / options.questions
-                for spent_s in (between - start, time.process_time() - between)
-            )
-            shares.append(run / bare)
-            print(
-                f"bare client {bare:5.0f}/s ({bare_ms:.2f} ms of processor each)   assay run "
-                f"{run:5.0f}/s ({run_ms:.2f} ms)   {run / bare:.0%} ({bare_ms / run_ms:.0%})"
-            )
+            for arm in arms:
+                counts = options.questions, options.workers
+                rounds[arm].append(measure(arm, url, *counts, options.inspect_python or ""))
+                print(f"  {arm}: {rounds[arm][-1][0]:.0f}/s, load {os.getloadavg()[0]:.1f}")
     finally:
         server.terminate()
         server.join()
-    load = os.getloadavg()[0]
     print(
-        f"median share {statistics.median(shares):.0%}; {options.questions:,} questions, "
-        f"{options.workers} at a time, {os.cpu_count()} cores, load {load:.1f}"
+        f"{options.questions:,} questions, {options.workers} at a time, medians of "
+        f"{options.rounds}; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
     )
+    print("| | questions/s | of the bare client | ms of processor each | `assay run` is |")
+    print("|---|---|---|---|---|")
+    bare, ours = (statistics.median(rate for rate, _ in rounds[arm]) for arm in ARMS)
+    for arm, results in rounds.items():
+        rate = statistics.median(rate for rate, _ in results)
+        cpu_ms = statistics.median(cpu_ms for _, cpu_ms in results)
+        print(f"| {arm} | {rate:.0f} | {rate / bare:.0%} | {cpu_ms:.2f} | {ours / rate:.1f}× |")
 
 
 async def _wait_for(port: int) -> None:

@@ -33,8 +33,8 @@ StoreArtifact: TypeAlias = Callable[[bytes | str], str]
 """Stores a content, and returns its sha256."""
 
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-"""What reading a sample raises that is not what it should be; `BadRecord`, and what a record says of
-a wrong field, are each a `ValueError`."""
+"""What reading a sample raises that is not what it should be; `BadRecord`, and what a record says
+of a wrong field, are each a `ValueError`."""
 
 
 @dataclass(slots=True)

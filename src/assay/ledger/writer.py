@@ -101,6 +101,12 @@ class RunWriter:
         with atomic_write(self._layout.manifest) as draft:
             draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
 
+    def keep_agent_diff(self, diff: str) -> None:
+        """The uncommitted changes of the agent's code are kept beside the run; none for nothing."""
+        if diff:
+            with atomic_write(self._layout.agent_diff) as draft:
+                draft.write_bytes(self._mask.bytes(diff.encode("utf-8", "surrogatepass")))
+
     @property
     def path(self) -> Path:
         return self._layout.folder

@@ -113,6 +113,8 @@ class Account:
     spent: float = 0.0
     attempts: int = 0
     """Those that cost something."""
+    largest: float = 0.0
+    """What the dearest of them cost."""
 
     @property
     def mean(self) -> float:
@@ -121,13 +123,17 @@ class Account:
     def add(self, amount: float) -> None:
         self.spent += amount
         self.attempts += amount > 0
+        self.largest = max(self.largest, amount)
 
     def has_room(self, under_way: int) -> bool:
-        """Whether one more attempt is likely to stay below the limit, beside those under way."""
+        """Whether one more attempt stays below the limit, beside those under way.
+
+        It does if none of them costs more than the dearest one so far.
+        """
         if not self.attempts:
             # What one costs is not known yet.
             return not under_way and self.spent < self.limit
-        return self.spent + (under_way + 1) * self.mean <= self.limit * (1 + 1e-9)
+        return self.spent + (under_way + 1) * self.largest <= self.limit * (1 + 1e-9)
 
     def enough(self, attempts: int) -> str:
         """A limit that should be enough for so many attempts more, rounded up."""

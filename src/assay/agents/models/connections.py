@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -13,7 +14,7 @@ import httpx
 
 from assay.resources.loopback import is_loopback
 
-CLIENT_REQUESTS = 8
+CLIENT_REQUESTS = 1
 """How many requests one HTTP client has under way before there is another client."""
 
 
@@ -71,13 +72,13 @@ class RateGate:
 class _Client:
     """An HTTP client, and how many requests it has under way."""
 
-    def __init__(self, url: httpx.URL) -> None:
+    def __init__(self, url: httpx.URL, certificates: ssl.SSLContext | bool) -> None:
         self.under_way = 0
         # Certificates are not loaded where there is nothing to verify: redirects are not
         # followed. Deadlines, and how many requests are under way, are for the caller to say.
         self.http = httpx.AsyncClient(
             timeout=None,  # noqa: S113 - see above
-            verify=url.scheme == "https",
+            verify=certificates,
             # A proxy of the environment is for other machines, and would read the key.
             trust_env=not is_loopback(url.host),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
@@ -91,26 +92,33 @@ class Connections:
         self.cache = cache
         """The folder of the replies that are kept; `None` where none are."""
         self._clients: dict[str, list[_Client]] = {}
+        self._certificates: ssl.SSLContext | None = None
         self._gates: dict[str, RateGate] = {}
 
     @contextmanager
     def client(self, url: httpx.URL) -> Iterator[httpx.AsyncClient]:
         """A client for that server, for one request.
 
-        A client looks at all its connections for every request, so that many clients with few
-        connections each take less time than one with many.
+        A client looks at all its connections for every request, so that many clients with one
+        connection each take less time than one with many.
         """
         key = f"{url.scheme}://{url.netloc.decode('ascii')}"
         clients = self._clients.setdefault(key, [])
         client = next((each for each in clients if each.under_way < CLIENT_REQUESTS), None)
         if client is None:
-            client = _Client(url)
+            client = _Client(url, self._load_certificates() if url.scheme == "https" else False)
             clients.append(client)
         client.under_way += 1
         try:
             yield client.http
         finally:
             client.under_way -= 1
+
+    def _load_certificates(self) -> ssl.SSLContext:
+        """What all clients verify servers with: it takes longer to load than a request does."""
+        if self._certificates is None:
+            self._certificates = httpx.create_ssl_context()
+        return self._certificates
 
     def gate(self, url: httpx.URL) -> RateGate:
         """The gate of that URL."""
