@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
-from assay.envs.browser.actions import parse_action
+from assay.envs.browser.actions import BROWSER_ACTIONS, parse_action
 from assay.envs.browser.digest import call_signature, info_digest, page_evidence
 from assay.envs.browser.gateway import AddressPolicy, own_places, start_gateway
 from assay.envs.browser.isolated import ActionFailed
@@ -320,7 +320,7 @@ class BrowserEnvironment:
             if classify_error(str(error)) == "target_closed":
                 return await self._replace_page(outcome, message)
             message = f"{message}\nerror: the page cannot be read: {_line(str(error))}"
-            return Observation(message.strip(), outcome=outcome)
+            return Observation(message.strip(), outcome=outcome, actions=BROWSER_ACTIONS)
         traffic = self._tab().traffic
         events = None if call is None else self._events(call, snapshot, self._scroll, holds)
         self._tab().requests.rest()
@@ -344,6 +344,7 @@ class BrowserEnvironment:
             events=events,
             facts=facts,
             screenshot=picture,
+            actions=BROWSER_ACTIONS,
         )
 
     async def _snapshot(self) -> PageSnapshot:
@@ -373,7 +374,12 @@ class BrowserEnvironment:
         if outcome.ok:
             outcome = outcome._replace(ok=False, error="target_closed", info=None)
         evidence = page_evidence(sent=old.traffic.sent)
-        return Observation(f"url: about:blank\n{message}", evidence=evidence, outcome=outcome)
+        return Observation(
+            f"url: about:blank\n{message}",
+            evidence=evidence,
+            outcome=outcome,
+            actions=BROWSER_ACTIONS,
+        )
 
     def _remember(self, snapshot: PageSnapshot) -> None:
         self._url = snapshot.url

@@ -33,6 +33,7 @@ from assay.rewards.outcome.maths.nodes import (
 NOISE_DIGITS: Final = 14
 """A decimal with this many digits is a printed float, right to `NOISE`."""
 
+_GATHERING_STEPS: Final = 400
 NOISE: Final = Fraction(1, 10**12)
 
 
@@ -122,7 +123,8 @@ def _gathered(node: Expr) -> Expr:
     """A sum with its numbers added up, so that terms which cancel need no digits of a sample."""
     if not isinstance(node, Add):
         return node
-    values = [rational_or_none(term, WorkBudget()) for term in node.terms]
+    budget = WorkBudget(_GATHERING_STEPS)
+    values = [rational_or_none(term, budget) for term in node.terms]
     numbers = [value for value in values if value is not None]
     if len(numbers) < 2 or len(numbers) == len(values):
         return node
