@@ -379,7 +379,7 @@ _SHORTHAND: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
     ("0o", partial(_PREFIXED_NUMERAL.sub, _spell_prefixed)),
     ("'", shorthand.join_digits),
     (" to", shorthand.spell_proportion),
-    ("/", shorthand.spell_residues),
+    ("mathbb", shorthand.spell_residues),
     ("/d", shorthand.spell_derivative),
     ("_", shorthand.spell_numeral),
     (",", shorthand.spell_line),
