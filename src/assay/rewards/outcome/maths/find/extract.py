@@ -142,7 +142,8 @@ def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
     if later is not None and _contradicts(later.span, answer.span):
         return later
     extraction = _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
-    return replace(extraction, parts=_parts(text)) if extraction.span is not None else extraction
+    parts = _parts(text) if extraction.span is not None else ()
+    return replace(extraction, parts=parts) if parts else extraction
 
 
 def _parts(text: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ _BETWEEN_TERMS: Final = re.compile(_TO)
 _WHOLE: Final = r"\\mathbb\s*(?:\{\s*Z\s*\}|Z)"
 _RESIDUES: Final = re.compile(
     rf"{_WHOLE}\s*/\s*(?:\(\s*(\d{{1,6}}|[a-z])\s*{_WHOLE}\s*\)|(\d{{1,6}}|[a-z])\s*{_WHOLE})"
+    rf"|\\[dt]?frac\s*\{{\s*{_WHOLE}\s*\}}\s*\{{\s*(\d{{1,6}}|[a-z])\s*{_WHOLE}\s*\}}"
 )
 _NUMERAL: Final = re.compile(r"\\(?:mathrm|text)\s*\{(\d[0-9A-F]*|[A-F]+\d[0-9A-F]*)\}(?=\s*_)")
 _VECTOR: Final = re.compile(
@@ -44,7 +45,7 @@ def spell_proportion(text: str) -> str:
 
 def spell_residues(text: str) -> str:
     r"""`\mathbb{Z}/6\mathbb{Z}` as `\mathbb{Z}_{6}`."""
-    return _RESIDUES.sub(lambda match: rf"\mathbb{{Z}}_{{{match[1] or match[2]}}}", text)
+    return _RESIDUES.sub(lambda match: rf"\mathbb{{Z}}_{{{match[match.lastindex or 1]}}}", text)
 
 
 def spell_numeral(text: str) -> str:
