@@ -27,6 +27,7 @@ from pathlib import Path
 import httpx
 
 import assay
+from assay.agents.models.connections import Connections
 
 REPLY = json.dumps(
     {
@@ -112,7 +113,34 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-ARMS = {"bare client": ask_bare_once, "assay run": ask_with_assay}
+async def ask_own(url: str, questions: int, workers: int) -> float:
+    """Questions a second of the HTTP client that runs use, without the run."""
+    numbers = iter(range(questions))
+    connections = Connections()
+    address = httpx.URL(url)
+    headers = {"content-type": "application/json"}
+
+    async def work() -> None:
+        for number in numbers:
+            messages = [{"role": "user", "content": f"question {number}"}]
+            body = json.dumps({"model": "m", "messages": messages}).encode()
+            response = await connections.post(address, headers, body, max_bytes=1_000_000)
+            assert json.loads(response.content)["choices"]
+
+    start = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(workers)))
+    elapsed_s = time.perf_counter() - start
+    await connections.close()
+    return questions / elapsed_s
+
+
+def ask_own_once(url: str, questions: int, workers: int) -> float:
+    """As `ask_own`, in an event loop of its own."""
+    return asyncio.run(ask_own(url, questions, workers))
+
+
+BARE, OURS = "bare client", "assay run"
+ARMS = {BARE: ask_bare_once, "our client alone": ask_own_once, OURS: ask_with_assay}
 INSPECT = {"Inspect, a solver that posts": "solver", "Inspect, `generate` of a model": "model"}
 
 
@@ -151,7 +179,7 @@ def main() -> None:
     arms = [*ARMS, *(INSPECT if options.inspect_python else ())]
     rounds: dict[str, list[tuple[float, float]]] = {arm: [] for arm in arms}
     try:
-        asyncio.run(_wait_for(port))
+        asyncio.run(wait_for(port))
         for _ in range(options.rounds):
             for arm in arms:
                 counts = options.questions, options.workers
@@ -166,14 +194,14 @@ def main() -> None:
     )
     print("| | questions/s | of the bare client | ms of processor each | `assay run` is |")
     print("|---|---|---|---|---|")
-    bare, ours = (statistics.median(rate for rate, _ in rounds[arm]) for arm in ARMS)
+    bare, ours = (statistics.median(rate for rate, _ in rounds[arm]) for arm in (BARE, OURS))
     for arm, results in rounds.items():
         rate = statistics.median(rate for rate, _ in results)
         cpu_ms = statistics.median(cpu_ms for _, cpu_ms in results)
         print(f"| {arm} | {rate:.0f} | {rate / bare:.0%} | {cpu_ms:.2f} | {ours / rate:.1f}× |")
 
 
-async def _wait_for(port: int) -> None:
+async def wait_for(port: int) -> None:
     for _ in range(100):
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -16,16 +16,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from assay.ledger.summary import PERFECT
 from assay.ledger.writer import RunWriter
 from assay.report.attempts import ScoredAttempt
 from assay.report.comparison import compare
 from assay.report.diagnosis import diagnose
-from assay.report.statistics import ALPHA, bootstrap_mean, sign_flip
-from assay.report.task_changes import TaskPair, steady_drops
+from assay.report.statistics import ALPHA, McNemarTest, bootstrap_mean, mcnemar, sign_flip
+from assay.report.task_changes import DROP_ALPHA, TaskPair, steady_drops, task_drops
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.evidence import PageEvidence
 from assay.schema.manifest import RunManifest
@@ -35,7 +37,6 @@ from assay.scoring.scorer import Scorer
 
 SIZES = (3, 10, 33, 100)
 NAIVE = 0.05
-FALSE_ALARMS = 0.05
 COMPARE_S = 2.0
 DIAGNOSE_S = 20.0
 Floats = npt.NDArray[np.float64]
@@ -53,9 +54,19 @@ def improved(chances: Floats) -> Floats:
     return np.where(flaky, np.minimum(chances + 0.3, 1.0), chances)
 
 
-def run(chances: Floats, repeats: int, dice: np.random.Generator) -> Floats:
-    """The rewards of one run, a row for each task."""
-    return (dice.random((chances.size, repeats)) < chances[:, None]).astype(float)
+def broken(chances: Floats) -> Floats:
+    """The same agent, which no longer passes up to three of the tasks that it was sure of."""
+    sure = np.flatnonzero(chances == 1)[:3]
+    worse = chances.copy()
+    worse[sure] = 0.0
+    return worse
+
+
+def run(chances: Floats, repeats: int, dice: np.random.Generator, *, partial: bool) -> Floats:
+    """The rewards of one run, a row for each task; with `partial`, what fails may earn some."""
+    passes = dice.random((chances.size, repeats)) < chances[:, None]
+    credit = dice.choice([0.0, 0.0, 0.3, 0.6, 0.9], size=passes.shape) if partial else 0.0
+    return np.where(passes, 1.0, np.where(chances[:, None] > 0, credit, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +75,48 @@ class Rates:
 
     naive: float
     bootstrap: float
-    permutation: float
+    verdict: float
+    """A difference by the verdict: of the mean, or of the tasks that pass."""
     regression: float
-    """The gate of `assay compare`: a significant drop, or tasks lower in every repeat."""
+    """The gate `regression`: a significant drop of mean or passes, or tasks lower each time."""
+    task_drop: float
+    """The gate `task-drop`: tasks that fell far outnumber those that rose as far."""
 
 
-def rates(n: int, repeats: int, simulations: int, *, change: bool) -> Rates:
-    dice = np.random.default_rng([n, repeats, change])
-    calls = np.zeros(4)
+Change: TypeAlias = Callable[[Floats], Floats] | None
+
+
+def rates(
+    n: int, repeats: int, simulations: int, *, change: Change, partial: bool = False
+) -> Rates:
+    dice = np.random.default_rng([n, repeats, change is not None])
+    calls = np.zeros(5)
     for _ in range(simulations):
         chances = agent(n, dice)
-        before = run(chances, repeats, dice)
-        after = run(improved(chances) if change else chances, repeats, dice)
+        before = run(chances, repeats, dice, partial=partial)
+        after = run(change(chances) if change else chances, repeats, dice, partial=partial)
         moved = (after.mean(axis=1) - before.mean(axis=1)).tolist()
         mean = float(np.mean(moved))
         p = sign_flip(moved).p
         interval = bootstrap_mean(moved)
-        drops = steady_drops(_pairs(before, after)) if repeats >= 3 else ()
+        pairs = _pairs(before, after)
+        drops = steady_drops(pairs) if repeats >= 3 else ()
+        passes = _passes(before, after)
         calls += [
             abs(mean) > NAIVE,
             interval is not None and not interval.low <= 0.0 <= interval.high,
-            p <= ALPHA,
-            (p <= ALPHA and mean < 0) or bool(drops),
+            p <= ALPHA or passes.p <= ALPHA,
+            (p <= ALPHA and mean < 0)
+            or (passes.p <= ALPHA and passes.lost > passes.gained)
+            or bool(drops),
+            task_drops(pairs).alarm,
         ]
     return Rates(*(calls / simulations).tolist())
+
+
+def _passes(before: Floats, after: Floats) -> McNemarTest:
+    was, now = before.mean(axis=1) >= PERFECT, after.mean(axis=1) >= PERFECT
+    return mcnemar(gained=int(np.sum(now & ~was)), lost=int(np.sum(was & ~now)))
 
 
 def _pairs(before: Floats, after: Floats) -> list[TaskPair]:
@@ -104,22 +133,29 @@ def show_rates(simulations: int) -> bool:
     """The tables of false alarms and of power; whether the false alarms are within the bound."""
     fine = True
     print(f"called a difference, of {simulations} simulated pairs")
-    print(f"{'':28}{'|mean| > 0.05':>14}{'bootstrap':>11}{'permutation':>13}{'gate':>8}")
-    for change, title in ((False, "A/A"), (True, "+0.30 on flaky tasks")):
+    heads = ("|mean| > 0.05", "bootstrap", "verdict", "regression", "task-drop")
+    print(f"{'':32}" + "".join(f"{head:>14}" for head in heads))
+    kinds: list[tuple[Change, bool, str]] = [
+        (None, False, "A/A"),
+        (None, True, "A/A, partial credit"),
+        (improved, False, "+0.30 on flaky tasks"),
+        (broken, False, "3 sure tasks fail"),
+    ]
+    for change, partial, title in kinds:
         for n, repeats in (*((n, 1) for n in SIZES), (33, 3), (100, 3), (33, 5)):
-            found = rates(n, repeats, simulations, change=change)
-            print(
-                f"{title:21}{n:4} x{repeats} {found.naive:13.1%} {found.bootstrap:10.1%} "
-                f"{found.permutation:12.1%} {found.regression:7.1%}"
-            )
-            if not change:
-                fine &= max(found.permutation, found.regression) <= _bound(simulations)
+            row = rates(n, repeats, simulations, change=change, partial=partial)
+            shares = (row.naive, row.bootstrap, row.verdict, row.regression, row.task_drop)
+            print(f"{title:24}{n:4} x{repeats} " + "".join(f"{share:14.1%}" for share in shares))
+            if change is None:
+                fine &= row.verdict <= _bound(2 * ALPHA if partial else ALPHA, simulations)
+                fine &= row.regression <= _bound(ALPHA, simulations)
+                fine &= row.task_drop <= _bound(DROP_ALPHA, simulations)
     return fine
 
 
-def _bound(simulations: int) -> float:
-    """5 %, and what chance adds to it in so many simulations (three standard errors)."""
-    return float(FALSE_ALARMS + 3 * np.sqrt(FALSE_ALARMS * (1 - FALSE_ALARMS) / simulations))
+def _bound(rate: float, simulations: int) -> float:
+    """The rate, and what chance adds to it in so many simulations (three standard errors)."""
+    return float(rate + 3 * np.sqrt(rate * (1 - rate) / simulations))
 
 
 ANSWERS = ("The answer is {}, according to the site", "{}", "unknown", "${}", "41", "Ada Finch")

@@ -37,8 +37,12 @@ class ChatServer:
     paths: list[str] = field(default_factory=list)
 
 
+Choose = Callable[[int, str, dict[str, Any]], Prepared]
+"""The answer to a request: of its number from 1, its path and its body."""
+
+
 @contextmanager
-def serving(*answers: Prepared) -> Iterator[ChatServer]:
+def serving(*answers: Prepared, choose: Choose | None = None) -> Iterator[ChatServer]:
     """A running server; the last answer is repeated for every further request."""
     state = ChatServer(answers)
     ended = threading.Event()
@@ -51,7 +55,11 @@ def serving(*answers: Prepared) -> Iterator[ChatServer]:
             state.requests.append(json.loads(self.rfile.read(length)))
             state.headers.append({name.lower(): value for name, value in self.headers.items()})
             state.paths.append(self.path)
-            answer = answers[min(len(state.requests), len(answers)) - 1]
+            number = len(state.requests)
+            if choose is not None:
+                answer = choose(number, self.path, state.requests[-1])
+            else:
+                answer = answers[min(number, len(answers)) - 1]
             if answer.silent:
                 ended.wait(60)
                 self.close_connection = True

@@ -117,7 +117,8 @@ def test_anthropic_gets_the_instructions_apart_and_neighbours_of_one_role_joined
         ask(anthropic(server))
     assert server.paths == ["/v1/messages"]
     assert server.headers[0]["x-api-key"] == KEY
-    assert server.headers[0]["anthropic-version"] == "2023-06-01"
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+    assert server.headers[0]["anthropic-version"] == "2026-10-21"
     assert server.requests[0]["system"] == "Be brief."
     assert server.requests[0]["messages"] == [{"role": "user", "content": "2 + 2?\n\nIn digits."}]
 

@@ -116,3 +116,87 @@ def test_a_probe_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 def test_noise_needs_a_benchmark_or_recorded_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["noise"]) == 2
     assert "name a benchmark to run" in capsys.readouterr().err
+
+
+def test_three_tasks_that_fall_in_single_runs_can_close_the_gate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = {f"task.{i}": 1.0 for i in range(20)}
+    write_run(tmp_path, "base-1", base)
+    write_run(tmp_path, "cand-2", base | {f"task.{i}": 0.2 for i in range(3)})
+    command = ["compare", "base-1", "cand-2", "--runs", str(tmp_path)]
+    assert main([*command, "--fail-on", "regression"]) == 0
+    assert main([*command, "--fail-on", "task-drop"]) == 3
+    out = capsys.readouterr().out
+    assert "3 fell, 0 rose, p = 0.125: task-drop" in out
+    assert "; 3 tasks fell by 0.5 or more, none rose: task.0, task.1, task.2; with 20 tasks" in out
+    assert "100% → 85%" in out
+    assert "more tasks, or at least" in out
+    assert main([*command, "--fail-on", "task-drop", "--drop", "0.9"]) == 0
+    assert main([*command, "--drop", "2"]) == 2
+    assert "drop is 2.0; it is more than 0 and at most 1" in capsys.readouterr().err
+
+
+def test_two_models_are_compared_without_force(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for i, name in enumerate(("small", "large"), 1):
+        options = config(model="openai", model_options={"model": name})
+        rewards = {f"task.{j}": float(i - 1) for j in range(8)}
+        write_run(tmp_path, f"run-{i}", rewards, config=options)
+    assert main(["compare", "@-2", "latest", "--runs", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "improved: (the models differ: openai:small against openai:large) the mean moved" in out
+    assert main(["history", "--runs", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "+1.000" in out
+    assert "run-2: set against run-1: the models differ: openai:small against" in out
+    assert main(["history", "--model", "small", "--runs", str(tmp_path), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["run_id"], row["model"]) for row in rows] == [("run-1", "small")]
+
+
+def test_history_is_of_one_benchmark_agent_or_model(
+    runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(Path(runs), "sums-4", {"a": 1.0}, benchmark="sums", agent="mine")
+    for filters, expected in (
+        (["sums"], ["sums-4"]),
+        (["--agent", "mine"], ["sums-4"]),
+        (["town", "--agent", "rules"], ["base-1", "worse-2", "other-3"]),
+        (["town", "--agent", "mine"], []),
+    ):
+        assert main(["history", *filters, "--runs", runs, "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["rows"]
+        assert [row["run_id"] for row in rows] == expected
+    assert main(["history", "tawn", "--runs", runs]) == 0
+    assert "no runs of tawn in" in (out := capsys.readouterr().out)
+    assert "there are runs of sums, town" in out
+
+
+def test_an_archived_run_is_out_of_lists_and_still_there(
+    runs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def listed(*command: str) -> list[str]:
+        assert main([*command, "--runs", runs, "--json"]) == 0
+        record = json.loads(capsys.readouterr().out)
+        return [row["run_id"] for row in (record["rows"] if command[0] == "history" else record)]
+
+    recorded = {p: p.read_bytes() for p in (Path(runs) / "worse-2").rglob("*") if p.is_file()}
+    # Both names are read before the first run leaves the order.
+    assert main(["history", "--archive", "latest", "--archive", "@-2", "--runs", runs]) == 0
+    assert capsys.readouterr().out == "other-3: archived\nworse-2: archived\n"
+    assert listed("history") == listed("list", "runs") == ["base-1"]
+    assert listed("history", "--archived") == ["base-1", "worse-2", "other-3"]
+    assert listed("list", "runs", "--archived") == ["base-1", "worse-2", "other-3"]
+    assert main(["diagnose", "--runs", runs, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["run_id"] == "base-1"
+    assert main(["compare", "base-1", "wor", "--runs", runs]) == 0
+    assert main(["history", "--archive", "worse-2", "--runs", runs]) == 0
+    assert capsys.readouterr().out.endswith("worse-2: already archived\n")
+    assert {p: p.read_bytes() for p in recorded} == recorded
+    assert main(["history", "--unarchive", "wor", "--runs", runs]) == 0
+    assert capsys.readouterr().out == "worse-2: no longer archived\n"
+    assert listed("history") == ["base-1", "worse-2"]
+    assert main(["history", "--archive", "nothing", "--runs", runs]) == 2
+    assert main(["diagnose", "@-3", "--runs", runs]) == 2

@@ -143,7 +143,7 @@ def test_a_run_has_one_agent(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadRecord, match="there is no folder"):
+    with pytest.raises(BadRecord, match="there is no file or folder"):
         import_one(tmp_path)
     (tmp_path / "study").mkdir()
     with pytest.raises(BadRecord, match="no BrowserGym results"):
@@ -186,7 +186,7 @@ def test_with_leave_to_unpickle_the_steps_have_their_rewards(tmp_path: Path) -> 
     assert (last.action, last.reward, last.raw_reward) == (ACTIONS[1], 0.75, 1.0)
     assert episode.task.goal == "How wet?"
     assert episode.final_response == "14.3"
-    assert run.manifest.config["unpickle"] is True
+    assert run.manifest.config["imported"]["unpickle"] is True
 
 
 class Bomb:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 import zipfile
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 
 from assay.errors import BadParameter, BadRecord, MissingExtra, UsageError
 from assay.formats import inspect_logs, recognise
+from assay.ledger.layout import list_runs
 from assay.ledger.summary import summarise
-from assay.ledger.transfer import import_run
+from assay.ledger.transfer import import_run, import_runs, skipped_of
 from assay.schema.score import Abstained, Scored
 
 LOG = Path(__file__).parents[1] / "data" / "inspect" / "sums.json"
@@ -57,7 +60,7 @@ def test_letters_are_numbers_and_what_is_unscored_abstains() -> None:
 @pytest.mark.parametrize("packed", [True, False])
 def test_a_log_is_imported_as_a_run(packed: bool, tmp_path: Path) -> None:
     source = write_eval(tmp_path / "sums.eval") if packed else LOG
-    run = import_run(source, tmp_path / "runs", format=None if packed else "inspect")
+    run = import_run(source, tmp_path / "runs")
     assert (run.manifest.benchmark, run.manifest.agent) == ("sums", "mockllm/model")
     assert run.manifest.versions["inspect_ai"] == "0.3.285"
     assert run.manifest.rewards == ("match", "unsure")
@@ -67,13 +70,18 @@ def test_a_log_is_imported_as_a_run(packed: bool, tmp_path: Path) -> None:
     assert [len(each.trajectory.messages) for each in run.episodes(full=True)] == [5, 3, 2]
 
 
-def test_the_one_log_of_a_folder_is_recognised(tmp_path: Path) -> None:
-    write_eval(tmp_path / "one.eval")
-    assert recognise(tmp_path).name == "inspect"
-    assert len(import_run(tmp_path, tmp_path / "runs").manifest.config) == 4
-    write_eval(tmp_path / "two.eval")
-    with pytest.raises(UsageError, match=r"2 Inspect logs; name one file"):
-        inspect_logs.read(tmp_path)
+def test_each_log_of_a_folder_is_a_run(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    write_eval(logs / "one.eval")
+    assert recognise(logs).format.name == "inspect"
+    first = import_run(logs, tmp_path / "runs")
+    shutil.copy(LOG, logs / "two.json")
+    with pytest.raises(UsageError, match=r"2 logs of inspect; name one, such as \['one.eval'"):
+        import_run(logs, tmp_path / "runs")
+    runs = list(import_runs(logs, tmp_path / "runs"))
+    assert [run.id for run in runs] == [first.id, runs[1].id]
+    assert len(list_runs(tmp_path / "runs")) == 2
 
 
 def test_an_option_of_another_format_is_refused(tmp_path: Path) -> None:
@@ -91,7 +99,11 @@ def test_long_texts_are_taken_from_the_attachments(tmp_path: Path) -> None:
     assert list(inspect_logs.read_log(path))[1].trajectory.messages[-1].content == "many, many"
 
 
-def test_a_log_packed_with_zstandard_needs_inspect_itself(tmp_path: Path) -> None:
+def test_a_log_packed_with_zstandard_says_what_unpacks_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("compression.zstd", "backports.zstd", "zstandard", "pyarrow"):
+        monkeypatch.setitem(sys.modules, module, None)
     path = tmp_path / "new.eval"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("header.json", "{}")
@@ -114,3 +126,23 @@ def test_what_is_no_log_is_refused(content: bytes, tmp_path: Path) -> None:
         list(inspect_logs.read_log(path))
     with pytest.raises(BadRecord, match="there is no file"):
         inspect_logs.read(tmp_path / "nowhere.json")
+
+
+def test_a_sample_that_is_none_is_skipped_and_named(tmp_path: Path) -> None:
+    log = json.loads(LOG.read_text())
+    log["samples"][1:1] = [3, {"id": "without input"}]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log))
+    run = import_run(path, tmp_path / "runs")
+    assert [episode.task.id for episode in run.final()] == [s["id"] for s in json_samples(LOG)]
+    count, texts = skipped_of(run.manifest)
+    assert count == 2
+    assert texts == [
+        "sample 1: not an object but a int",
+        "sample 2: it has no 'input'",
+    ]
+
+
+def json_samples(path: Path) -> list[dict[str, object]]:
+    samples: list[dict[str, object]] = json.loads(path.read_text())["samples"]
+    return samples

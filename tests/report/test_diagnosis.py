@@ -54,6 +54,19 @@ CASES: list[tuple[Cause, Told, int, str]] = [
         1,
         "not_found",
     ),
+    (
+        "unreadable_reply",
+        Told(
+            stop_reason="gave_up",
+            actions=["noop()"] * 4,
+            thinks={
+                n: f"reply refused ({n} of 5 in a row): the reply names no action"
+                for n in range(1, 5)
+            },
+        ),
+        1,
+        "names no action",
+    ),
     ("not_recorded", Told(None, score=Scored(0.5, "", scorer=SCORER)), 0, "not in the record"),
     ("format_rejection", Told("The answer is 14.2, according to the archive."), 0, "1.000"),
     (

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
+from assay.ledger.layout import archive
+from assay.viewer.pages.compare import CompareQuery, compare_page
+from assay.viewer.pages.run import RunQuery, run_page
+from assay.viewer.runs_reader import RunsReader
 from tests.report.ledgers import write_run
 from tests.viewer.ledgers import write_hostile, write_marked
 
@@ -89,3 +93,16 @@ def test_a_run_that_scored_another_one_again_does_not_name_it(folder: Path) -> N
     for path in site.rglob("*"):
         if path.suffix in (".html", ".json"):
             assert "other-1" not in path.read_text("utf-8"), path
+
+
+def test_the_lists_of_the_viewer_leave_archived_runs_out(tmp_path: Path) -> None:
+    for name in ("kept-1", "archived-2"):
+        write_run(tmp_path, name, {"task": 1.0})
+    archive(tmp_path / "archived-2")
+    reader = RunsReader(tmp_path)
+    assert [row.run_id for row in reader.listed_runs()] == ["kept-1"]
+    choices = compare_page(reader, CompareQuery()).choices
+    assert [choice.run_id for choice in choices] == ["kept-1"]
+    # A link to it still leads there, and it can be shared by its name.
+    assert run_page(reader, "archived-2", RunQuery()).run.run_id == "archived-2"
+    assert "archived-2" in share(tmp_path, "archived-2")

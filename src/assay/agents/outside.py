@@ -23,7 +23,8 @@ import orjson
 from assay.agents.attempt import attempt_seed
 from assay.agents.functions import recorded
 from assay.agents.models.cli import kill_group, split_command
-from assay.agents.models.endpoint import Endpoint, Response, encode, excerpt, read_key
+from assay.agents.models.endpoint import Endpoint, encode, excerpt, read_key
+from assay.agents.models.http1 import Response
 from assay.agents.protocol import Action, EpisodeLimits, as_action
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, ModelError

@@ -2,16 +2,22 @@
 
 A result is a message of the role "tool" that carries the id of the call it answers, so that a
 reward which asks whether tools were used can tell from the record alone. An answer is a
-plain message, not a call.
+plain message, not a call. A reply that could not be read has the reason as `unreadable`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay.agents.models.protocol import CallRequest
 from assay.schema.action import ActionCall, parse_call, quote
+from assay.schema.message import tool_call
 
 Message = dict[str, Any]
+
+ID_CHARS = 200
+"""A longer id of a call is replaced by one of ours."""
 
 
 class Transcript:
@@ -22,6 +28,7 @@ class Transcript:
         self._n_taken = 0
         self._pending: Message | None = None
         self._calls = 0
+        self._ids: set[str] = set()
 
     def add_system(self, text: str) -> None:
         """Add the instructions that stand before everything else."""
@@ -32,7 +39,11 @@ class Transcript:
         call, self._pending = self._pending, None
         if call is None:
             self.messages.append({"role": "user", "content": text})
-            return
+        else:
+            self.add_result(call, text, failed=failed)
+
+    def add_result(self, call: Message, text: str, *, failed: bool = False) -> None:
+        """Add the result of a call, without waiting for an observation."""
         message = {
             "role": "tool",
             "tool_call_id": call["id"],
@@ -41,30 +52,68 @@ class Transcript:
         }
         self.messages.append({**message, "is_error": True} if failed else message)
 
-    def add_reply(self, text: str) -> None:
-        """Add an answer of the assistant, or a reply of it without an action."""
-        self.messages.append({"role": "assistant", "content": text})
+    def add_reply(
+        self, text: str, *, unreadable: str = "", fields: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add an answer of the assistant, or a reply of it without an action, with the reason."""
+        marks = {"unreadable": unreadable} if unreadable else {}
+        self.messages.append({"role": "assistant", "content": text, **(fields or {}), **marks})
 
-    def add_call(self, action: str, *, parameters: tuple[str, ...] = (), reply: str = "") -> None:
+    def add_call(
+        self,
+        action: str,
+        *,
+        parameters: tuple[str, ...] = (),
+        reply: str = "",
+        fields: Mapping[str, Any] | None = None,
+    ) -> None:
         """Add an action of the assistant; the next observation is its result."""
         call = parse_call(action)
         if call is None:
-            self.add_tool_call("act", f'{{"action": {quote(action)}}}', reply=reply)
+            arguments = f'{{"action": {quote(action)}}}'
+            self.add_tool_call("act", arguments, reply=reply, fields=fields)
         else:
-            self.add_tool_call(call.name, _arguments(call, parameters), reply=reply)
+            arguments = _arguments(call, parameters)
+            self.add_tool_call(call.name, arguments, reply=reply, fields=fields)
 
-    def add_tool_call(self, name: str, arguments: str, *, reply: str) -> None:
+    def add_tool_call(
+        self, name: str, arguments: str, *, reply: str, fields: Mapping[str, Any] | None = None
+    ) -> None:
         """Add the call of a tool, its arguments as JSON; the next observation is its result."""
-        self._calls += 1
-        function = {"name": name, "arguments": arguments}
-        self._pending = {"id": f"call_{self._calls}", "type": "function", "function": function}
-        self.messages.append({"role": "assistant", "content": reply, "tool_calls": [self._pending]})
+        (call,) = self.add_calls(reply, [CallRequest("", name, arguments)], fields=fields)
+        self.expect(call)
+
+    def add_calls(
+        self, reply: str, calls: Sequence[CallRequest], *, fields: Mapping[str, Any] | None = None
+    ) -> list[Message]:
+        """Add the calls of one reply, and return them as they are recorded.
+
+        The server's ids are kept. A call without one, or with one that was there before, gets its
+        own: results name their calls by it.
+        """
+        records = [tool_call(self._new_id(call.id), call.name, call.arguments) for call in calls]
+        message = {"role": "assistant", "content": reply, "tool_calls": records, **(fields or {})}
+        self.messages.append(message)
+        return records
+
+    def expect(self, call: Message) -> None:
+        """Take the next observation as the result of this call."""
+        self._pending = call
 
     def take_new(self) -> tuple[Message, ...]:
         """The messages added since the last call of this method."""
         new = tuple(self.messages[self._n_taken :])
         self._n_taken = len(self.messages)
         return new
+
+    def _new_id(self, id_: str) -> str:
+        self._calls += 1
+        number = self._calls
+        while not id_ or len(id_) > ID_CHARS or id_ in self._ids:
+            id_ = f"call_{number}"
+            number += 1
+        self._ids.add(id_)
+        return id_
 
 
 def _arguments(call: ActionCall, parameters: tuple[str, ...]) -> str:

@@ -20,11 +20,14 @@ from assay.cli.terminal import (
     table_of,
 )
 from assay.ledger.summary import PERFECT
-from assay.report.comparison import Comparison, compare_many
+from assay.report.comparison import CHANGE, Comparison, SampleSize, compare_many
 from assay.report.statistics import EXACT_PAIRS
+from assay.report.task_changes import DROP
 
 SHOWN = 30
-STYLE = {"improved": "bold green", "regressed": "bold red"}
+DIFF_LINES = 12
+"""Of the agent's code that are shown unasked."""
+STYLE = {"improved": "bold green", "regressed": "bold red", "mixed": "bold red"}
 GATE = 3
 REFUSED = 2
 
@@ -34,15 +37,32 @@ REFUSED = 2
 @click.argument("cands", nargs=-1, required=True, metavar="CAND…")
 @click.option(
     "--fail-on",
-    type=click.Choice(["regression", "no-verdict"]),
+    type=click.Choice(["regression", "task-drop", "no-verdict"]),
     multiple=True,
-    help="Exit with 3 on a regression, or where no verdict is possible.",
+    help="Exit with 3 on a regression, where tasks fell far, or where no verdict is possible.",
+)
+@click.option(
+    "--drop",
+    type=float,
+    default=DROP,
+    show_default=True,
+    metavar="SIZE",
+    help="By how much a task falls far, for --fail-on task-drop.",
+)
+@click.option(
+    "--change",
+    type=float,
+    default=CHANGE,
+    show_default=True,
+    metavar="SIZE",
+    help="The change of the mean whose price in tasks or repeats is named.",
 )
 @click.option("--force", is_flag=True, help="Compare what differs, and label it.")
 @click.option(
     "--pass-at", type=float, default=PERFECT, show_default=True, help="From here a task passes."
 )
 @click.option("--all", "show_all", is_flag=True, help="Every task, the unchanged ones too.")
+@click.option("--diff", "show_diff", is_flag=True, help="The agent's code in full, as it differs.")
 @runs_option
 @json_option
 @click.pass_context
@@ -51,20 +71,37 @@ def command(
     base: str,
     cands: Sequence[str],
     fail_on: Sequence[str],
+    drop: float,
+    change: float,
     force: bool,
     pass_at: float,
     show_all: bool,
+    show_diff: bool,
     runs_dir: Path,
     as_json: bool,
 ) -> None:
-    """Compare each CAND with BASE, task by task.
+    """Compare each CAND with BASE, task by task: a folder, an id, the beginning of one, `latest`
+    or `@-2`.
 
-    Runs whose reward, task set, step budget or model differ are refused (exit code 2), unless
-    --force labels them. Several candidates are corrected for their number (Holm). A regression is
-    a significant drop of the mean, or tasks that are lower in all of three or more repeats; a gate
-    that says no exits with 3.
+    Two models are compared, and the headline names them. Runs whose reward, task set or step
+    budget differ are refused (exit code 2), unless --force labels them. Several candidates are
+    corrected for their number (Holm).
+
+    A regression is a significant drop of the mean or of the tasks that pass, or tasks that are
+    lower in all of three or more repeats. A task-drop is a weaker sign, also of single runs: tasks
+    that fell by --drop or more outnumber those that rose as far, as three to none do. It closes for
+    at most one in eight pairs of runs between which nothing was changed; a regression for about one
+    in twenty. A gate that closes exits with 3.
     """
-    comparisons = compare_many(base, list(cands), force=force, pass_at=pass_at, runs_dir=runs_dir)
+    comparisons = compare_many(
+        base,
+        list(cands),
+        force=force,
+        pass_at=pass_at,
+        change=change,
+        drop=drop,
+        runs_dir=runs_dir,
+    )
     if as_json:
         records = [comparison.to_record() for comparison in comparisons]
         print_json(records[0] if len(records) == 1 else records)
@@ -73,28 +110,32 @@ def command(
         for i, comparison in enumerate(comparisons):
             if i:
                 console.print()
-            _show(console, comparison, show_all=show_all)
+            _show(console, comparison, show_all=show_all, show_diff=show_diff)
     context.exit(_exit_code(comparisons, fail_on))
 
 
 def _exit_code(comparisons: Sequence[Comparison], fail_on: Sequence[str]) -> int:
     verdicts = {comparison.verdict for comparison in comparisons}
-    if "regression" in fail_on and "regressed" in verdicts:
+    if "regression" in fail_on and any(comparison.regressed for comparison in comparisons):
+        return GATE
+    drops = (comparison.drops for comparison in comparisons if comparison.drops is not None)
+    if "task-drop" in fail_on and any(each.alarm for each in drops):
         return GATE
     if "no-verdict" in fail_on and verdicts & {"no verdict possible", "not comparable"}:
         return GATE
     return REFUSED if "not comparable" in verdicts else 0
 
 
-def _show(console: Console, comparison: Comparison, *, show_all: bool) -> None:
+def _show(console: Console, comparison: Comparison, *, show_all: bool, show_diff: bool) -> None:
     console.print(Text(f"{comparison.base} → {comparison.cand}", style="bold"), soft_wrap=True)
     verdict = Text(comparison.verdict, style=STYLE.get(comparison.verdict, "bold yellow"))
-    because = comparison.because.removeprefix(f"{comparison.verdict}: ")
-    console.print(Text.assemble(verdict, ": ", plain(because, 500)), soft_wrap=True)
+    because = comparison.because.replace(f"{comparison.verdict}: ", "", 1)
+    console.print(Text.assemble(verdict, ": ", plain(because, 1000)), soft_wrap=True)
     if comparison.verdict == "not comparable":
         console.print("--force compares the tasks that both have, and labels the result")
     for change in comparison.changes:
         console.print(Text(f"  changed  {plain(change, 160)}", style="dim"), soft_wrap=True)
+    _code(console, comparison, whole=show_diff)
     if comparison.reward is not None:
         console.print()
         _statistics(console, comparison)
@@ -104,11 +145,30 @@ def _show(console: Console, comparison: Comparison, *, show_all: bool) -> None:
         console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
 
 
+def _code(console: Console, comparison: Comparison, *, whole: bool) -> None:
+    """The files of the agent that differ, and how; the beginning, or all of it."""
+    code = comparison.code
+    for file in code.files:
+        line = f"  code     {plain(file.path, 100)}: +{file.added} -{file.removed} lines"
+        console.print(Text(line, style="dim"), soft_wrap=True)
+    lines = [line for file in code.files for line in file.diff.split("\n")]
+    for line in lines if whole else lines[:DIFF_LINES]:
+        colour = {"+": "green", "-": "red"}.get(line[:1], "dim")
+        console.print(Text(f"           {plain(line, 160)}", style=colour), soft_wrap=True)
+    if len(lines) > DIFF_LINES and not whole:
+        console.print(f"           … and {len(lines) - DIFF_LINES} more lines; --diff shows them")
+    for note in code.notes:
+        console.print(Text(f"  code     {plain(note, 200)}", style="dim"), soft_wrap=True)
+
+
 def _statistics(console: Console, comparison: Comparison) -> None:
     assert comparison.reward is not None
     assert comparison.permutation is not None
     assert comparison.mcnemar is not None
+    assert comparison.pass_rate is not None
+    assert comparison.drops is not None
     shift, test, passes = comparison.reward, comparison.permutation, comparison.mcnemar
+    rate = comparison.pass_rate
     table = table_of(show_header=False)
     unpaired = f" ({comparison.only_base} only in base, {comparison.only_cand} only in cand)"
     alone = unpaired if comparison.only_base or comparison.only_cand else ""
@@ -125,12 +185,33 @@ def _statistics(console: Console, comparison: Comparison) -> None:
     table.add_row("permutation", f"p = {comparison.p:.3g} ({how}; {test.nonzero} tasks differ)")
     table.add_row(
         f"pass at {comparison.pass_at:g}",
-        f"{passes.gained} gained, {passes.lost} lost, McNemar p = {passes.p:.3g}",
+        Text.assemble(
+            f"{rate.base:.0%} → {rate.cand:.0%}  ",
+            f"{passes.gained} gained, {passes.lost} lost, McNemar p = {comparison.pass_p:.3g}",
+        ),
+    )
+    drops = comparison.drops
+    table.add_row(
+        f"moved by {drops.size:g} or more",
+        f"{len(drops.fell)} fell, {drops.rose} rose"
+        + (f", p = {drops.p:.3g}: task-drop" if drops.alarm else ""),
     )
     least = comparison.detectable
     known = f"{least:.3f} (80 % power)" if least else "cannot be estimated"
     table.add_row("detectable change", known)
+    if comparison.needed is not None:
+        table.add_row(f"to see {comparison.needed.change:g}", _price(comparison.needed))
     console.print(table)
+
+
+def _price(needed: SampleSize) -> str:
+    """What a change of that size takes."""
+    if needed.tasks <= needed.n:
+        return f"these {needed.n} tasks are enough"
+    tasks = f"{needed.tasks:,} tasks ({needed.tasks - needed.n:,} more)"
+    if needed.repeats is None:
+        return f"{tasks}; repeats of these are not enough"
+    return f"{tasks}, or {'at least ' * needed.at_least}{needed.repeats:,} repeats of these"
 
 
 def _tasks(console: Console, comparison: Comparison, *, show_all: bool) -> None:

@@ -20,29 +20,55 @@ from assay.cli.terminal import (
     reward_text,
     table_of,
 )
+from assay.ledger.layout import archive, find_run
 from assay.report.timeline import HistoryRow, RunHistory, history
 
-WIDE = 120
+WIDE = 140
 """Columns of a terminal that the whole table fits in."""
 
 
 @click.command(name="history")
 @click.argument("benchmark", required=False)
+@click.option("--agent", metavar="NAME", help="Only runs of this agent.")
+@click.option("--model", metavar="NAME", help="Only runs of this model.")
+@click.option("--archive", "archive_runs", multiple=True, metavar="RUN",
+              help="Leave RUN out of lists from now on; nothing is deleted.")  # fmt: skip
+@click.option("--unarchive", "restore_runs", multiple=True, metavar="RUN",
+              help="Put RUN back into them.")  # fmt: skip
+@click.option("--archived", is_flag=True, help="Show archived runs too.")
 @runs_option
 @json_option
-def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
+def command(
+    benchmark: str | None,
+    agent: str | None,
+    model: str | None,
+    archive_runs: Sequence[str],
+    restore_runs: Sequence[str],
+    archived: bool,
+    runs_dir: Path,
+    as_json: bool,
+) -> None:
     """Show every run, or those of BENCHMARK, oldest first.
 
     A run is set against the latest one before it with the same reward, task set, step budget and
-    model. What was predicted with `assay run --expect` is checked against that.
+    model, or else against one of another model. What was predicted with `assay run --expect` is
+    checked against that.
+
+    \b
+    assay history townsquare --model rules
+    assay history --archive 20261115-0528 --archive @-2
+    assay history --unarchive 20261115-0528
     """
-    runs = history(benchmark, runs_dir=runs_dir)
+    if archive_runs or restore_runs:
+        _archive(archive_runs, restore_runs, runs_dir)
+        return
+    runs = history(benchmark, agent=agent, model=model, archived=archived, runs_dir=runs_dir)
     if as_json:
         print_json(runs.to_record())
         return
     console = output()
     if not runs.rows:
-        console.print(f"no runs{f' of {benchmark}' if benchmark else ''} in {runs_dir}")
+        console.print(_nothing(benchmark, agent, model, runs_dir), soft_wrap=True)
     else:
         console.print(_table(runs.rows) if console.width >= WIDE else _list(runs.rows))
     for remark, names in _remarks(runs).items():
@@ -52,24 +78,44 @@ def command(benchmark: str | None, runs_dir: Path, as_json: bool) -> None:
         console.print(Text(f"note: {plain(note, 300)}", style="yellow"), soft_wrap=True)
 
 
+def _archive(archive_runs: Sequence[str], restore_runs: Sequence[str], runs_dir: Path) -> None:
+    # Every name is read before the first run moves out of the order that `@-2` counts in.
+    chosen = [(find_run(name, runs_dir), True) for name in archive_runs]
+    chosen += [(find_run(name, runs_dir), False) for name in restore_runs]
+    for run, archived in chosen:
+        changed = archive(run, archived=archived)
+        state = "archived" if archived else "no longer archived"
+        click.echo(f"{run.name}: {'' if changed else 'already '}{state}")
+
+
+def _nothing(benchmark: str | None, agent: str | None, model: str | None, runs_dir: Path) -> str:
+    """That there is no such run, and what there is instead."""
+    wishes = {"": benchmark, "agent ": agent, "model ": model}
+    what = "".join(f" of {kind}{name}" for kind, name in wishes.items() if name)
+    others = sorted({row.benchmark for row in history(runs_dir=runs_dir).rows}) if what else []
+    there = f"; there are runs of {', '.join(others[:10])}" if others else ""
+    return f"no runs{what} in {runs_dir}{there}"
+
+
 def _table(rows: Sequence[HistoryRow]) -> Table:
     """A line for each run."""
-    numbers = ("n", "mean", "95 %", "best", "worst", "answered", "errors", "change")
+    numbers = ("n", "mean", "95 %", "pass", "best", "worst", "answered", "errors", "change")
     table = table_of(
         Column("run", no_wrap=True),
         Column("commit", no_wrap=True),
         Column("focus", overflow="fold"),
-        *(f">{name}" for name in numbers),
+        *(Column(name, justify="right", no_wrap=True) for name in numbers),
         "verdict",
     )
     for row in rows:
         table.add_row(
-            Text(row.run_id),
+            _name(row),
             Text(plain(row.commit, 10)),
             Text(plain(row.focus, 32)),
             str(row.n),
             _mean(row),
             interval_text(row.interval) or "—",
+            _share(row.pass_rate),
             reward_text(row.best),
             reward_text(row.worst),
             _count(row.answered, row),
@@ -86,11 +132,12 @@ def _list(rows: Sequence[HistoryRow]) -> Group:
     table = table_of(Column("run", no_wrap=True), *columns, "verdict")
     for row in rows:
         number = (str(row.n), _mean(row), interval_text(row.interval) or "—")
-        table.add_row(Text(row.run_id), *number, *_change(row))
+        table.add_row(_name(row), *number, *_change(row))
     below = []
     for row in rows:
         below.append(Text(f"{row.run_id}  {plain(row.focus, 200) or 'no focus given'}"))
-        extremes = f"best {reward_text(row.best)}, worst {reward_text(row.worst)}"
+        passed = f"pass {_share(row.pass_rate)}, "
+        extremes = f"{passed}best {reward_text(row.best)}, worst {reward_text(row.worst)}"
         ended = f"answered {_count(row.answered, row)}, errors {_count(row.errors, row)}"
         commit = f", commit {plain(row.commit, 10)}" if row.commit else ""
         below.append(Text(f"  {extremes}, {ended}{commit}", style="dim"))
@@ -108,6 +155,14 @@ def _change(row: HistoryRow) -> tuple[Text, str]:
     if row.change is None:
         return Text("—", style="dim"), ""
     return difference_text(row.change.difference), row.change.verdict
+
+
+def _name(row: HistoryRow) -> Text:
+    return Text(row.run_id + " (archived)" * row.archived)
+
+
+def _share(value: float | None) -> str:
+    return "—" if value is None else f"{value:.0%}"
 
 
 def _count(value: int | None, row: HistoryRow) -> str:
@@ -132,4 +187,6 @@ def _remarks_on(row: HistoryRow) -> list[str]:
         remarks.append(f"not comparable with the run before it: {row.not_comparable}")
     if row.change is not None and row.change.verdict == "no verdict possible":
         remarks.append(row.change.because)
+    elif row.change is not None and row.change.labels:
+        remarks.append(f"set against {row.change.against}: {'; '.join(row.change.labels)}")
     return [*remarks, *row.notes]

@@ -1,41 +1,73 @@
-"""`assay import`: results of other tools as a run."""
+"""`assay import`: logs of other tools as runs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.text import Text
 
-from assay.cli.options import runs_option
-from assay.cli.summary import print_run
+from assay.cli.options import column_map, runs_option
+from assay.cli.summary import print_run, run_record
+from assay.cli.terminal import output, plain, print_json
+from assay.errors import BadRecord
 from assay.formats import describe, readable
-from assay.ledger.transfer import import_run
+from assay.ledger.layout import list_runs
+from assay.ledger.run import Run
+from assay.ledger.summary import summarise
+from assay.ledger.transfer import IMPORTED, import_runs, skipped_of
 
-HELP = f"""Take the results of another tool under PATH into the ledger, as one run.
+SHOWN_PROBLEMS = 10
+SAME = 1e-9
+
+HELP = f"""Take the logs of another tool at PATH into the ledger, each as a run.
 
 \b
 {describe(readable())}
 
-Of BrowserGym and AgentLab, task, agent and seed come from the folders' names, the answer from the
-log. The reference answer is in none of their files.
+The format is recognised by what the files hold. A log that was imported before is not written
+again. A sample that cannot be read is named and left out. Dates are those of the log.
+
+\b
+assay import logs/2026-11-15T19-00-37_questions.eval
+assay import answers.jsonl --column question=prompt --column response=output
+assay import study --unpickle --references gold.jsonl --commit 1f2e3d4
 """
 
 
 @click.command(name="import", help=HELP)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
+    "--format",
     "--from",
     "file_format",
     type=click.Choice(list(readable())),
-    help="The format.  [default: recognised by its files]",
+    help="The format.  [default: recognised by its contents]",
 )
 @click.option("--agent", metavar="NAME", help="Take this agent's episodes, where there are more.")
 @click.option(
     "--unpickle",
     is_flag=True,
-    help="Also read the pickled steps (nothing in them is run); for files of people you trust.",
+    help="Also read pickled steps (nothing in them is run): pages, prompts, exact actions; for "
+    "files of people you trust.",
 )
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="PART=COLUMN",
+    help="Of plain JSON lines: which column is the question, the answer, the response, the score.",
+)
+@click.option(
+    "--references",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The right answers, where the log has none: JSON lines with id and answer, or an object.",
+)
+@click.option("--focus", default="", metavar="TEXT", help="What the run was meant to show.")
+@click.option("--commit", default="", metavar="HASH", help="The commit of the agent's repository.")
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
 def command(
@@ -43,9 +75,62 @@ def command(
     file_format: str | None,
     agent: str | None,
     unpickle: bool,
+    columns: Sequence[str],
+    references: Path | None,
+    focus: str,
+    commit: str,
     runs_dir: Path,
     as_json: bool,
 ) -> None:
-    options = {"agent": agent, "unpickle": unpickle}
+    options = {"agent": agent, "unpickle": unpickle, "columns": column_map(columns)}
     passed: dict[str, Any] = {name: value for name, value in options.items() if value}
-    print_run(import_run(path, runs_dir, format=file_format, **passed), as_json=as_json)
+    runs = import_runs(
+        path,
+        runs_dir,
+        format=file_format,
+        focus=focus,
+        commit=commit,
+        references=references,
+        **passed,
+    )
+    earlier = {folder.name for folder in list_runs(runs_dir)}
+    records = [_show(run, known=run.path.name in earlier, as_json=as_json) for run in runs]
+    if not records:
+        raise BadRecord(f"{str(path)!r} holds no log")
+    if as_json:
+        print_json(records[0] if len(records) == 1 else records)
+
+
+def _show(run: Run, *, known: bool, as_json: bool) -> dict[str, Any]:
+    count, problems = skipped_of(run.manifest)
+    record = run.manifest.config.get(IMPORTED)
+    about = record if isinstance(record, Mapping) else {}
+    if as_json:
+        more = {"reported": about.get("reported") or [], "skipped": count, "problems": problems}
+        return run_record(run) | more | {"imported_before": known}
+    print_run(run, as_json=False)
+    console = output()
+    if known:
+        console.print("imported before: nothing was written")
+    for line in _lines(run, about, count):
+        console.print(Text(plain(line, 300)), soft_wrap=True)
+    for problem in problems[:SHOWN_PROBLEMS]:
+        console.print(Text(f"skipped: {plain(problem, 300)}", style="yellow"), soft_wrap=True)
+    return {}
+
+
+def _lines(run: Run, about: Mapping[str, Any], count: int) -> list[str]:
+    """What the tool itself says, and how much of its log is not here."""
+    summary = summarise(run)
+    counts, primary = summary.counts, summary.scorer.partition("@")[0]
+    left_out = counts.model_errors + counts.env_errors
+    lines = []
+    for score in about.get("reported") or ():
+        line = f"{about.get('format')} says {score['name']} = {score['value']:.4f}"
+        other = counts.mean is None or abs(counts.mean - score["value"]) > SAME
+        if other and left_out and score["name"] in (primary, "avg_reward"):
+            line += f": it counts the {left_out} that the model or the environment ended as 0"
+        lines.append(line)
+    if count > SHOWN_PROBLEMS:
+        lines.append(f"{count} samples could not be read; the first {SHOWN_PROBLEMS}:")
+    return lines

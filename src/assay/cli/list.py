@@ -46,13 +46,16 @@ def command() -> None:
 
 
 @command.command(name="runs")
+@click.option("--archived", is_flag=True, help="Show archived runs too.")
 @runs_option
 @json_option
-def runs(runs_dir: Path, as_json: bool) -> None:
+def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
     """Show every run: how far it is, what it scored, and what it was meant to show."""
     from assay.ledger.index import LedgerIndex
+    from assay.ledger.layout import is_archived
 
     rows = LedgerIndex(runs_dir).runs() if runs_dir.is_dir() else []
+    rows = [row for row in rows if archived or not is_archived(runs_dir / row.run_id)]
     if as_json:
         print_json([asdict(row) for row in rows])
         return

@@ -146,6 +146,12 @@ from assay.runner.run import StartedRun, find_executor, start
     default=".",
     help="The agent's repository, whose commit is recorded.  [default: this folder's]",
 )
+@click.option(
+    "--keep-diff/--no-diff",
+    default=True,
+    help="Keep what is not committed there with the run (256 kB at most, without secrets), for "
+    "`assay compare`.  [default: keep]",
+)
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON on stdout.")
 def command(
     benchmark: str | None,
@@ -175,6 +181,7 @@ def command(
     call_timeout: float | None,
     runs_dir: Path,
     repository: Path,
+    keep_diff: bool,
     as_json: bool,
 ) -> None:
     """Run an agent on BENCHMARK: a name (`assay list benchmarks`), a TOML file, or questions.
@@ -234,6 +241,7 @@ def command(
         retry_errors=False if retry_errors is None else retry_errors,
         runs_dir=runs_dir,
         repository=repository,
+        keep_diff=keep_diff,
         elsewhere=engine != "local",
     ) as started:
         try:

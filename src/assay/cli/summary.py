@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -29,9 +29,7 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
     summary = summarise(run)
     rates = _pass_rates(run)
     if as_json:
-        where = {"path": str(run.path), "parent": run.manifest.parent}
-        passes = {"passes": [rate.to_record() for rate in rates]}
-        print_json(where | summary.to_record() | passes)
+        print_json(_record(run, summary, rates))
         return summary
     console = output()
     console.print(_tasks(summary))
@@ -45,6 +43,16 @@ def print_run(run: Run, *, as_json: bool) -> RunSummary:
         console.print(f"… and {more} more messages; --json has them all")
     console.print(Text(f"{run.path}", style="bold"), soft_wrap=True)
     return summary
+
+
+def run_record(run: Run) -> dict[str, Any]:
+    """The run's summary as JSON values, with its place."""
+    return _record(run, summarise(run), _pass_rates(run))
+
+
+def _record(run: Run, summary: RunSummary, rates: Iterable[PassRate]) -> dict[str, Any]:
+    where = {"path": str(run.path), "parent": run.manifest.parent}
+    return where | summary.to_record() | {"passes": [rate.to_record() for rate in rates]}
 
 
 def _pass_rates(run: Run) -> tuple[PassRate, ...]:

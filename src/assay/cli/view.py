@@ -9,15 +9,17 @@ from urllib.parse import quote, urlencode
 import click
 
 from assay.cli.options import runs_option
-from assay.errors import UsageError
-from assay.ledger.layout import RunLayout, find_run
+from assay.errors import BadRecord, UsageError
+from assay.formats import recognise
+from assay.ledger.layout import RunLayout, find_run, list_runs
+from assay.ledger.run import open_run
 from assay.web.address import ListenAddress, allowed_hosts, check_address, listen
 
 PORT = 8420
 
 
 @click.command(name="view")
-@click.argument("place", metavar="[RUNS_DIR|RUN]", required=False)
+@click.argument("place", metavar="[RUNS_DIR|RUN|LOG]", required=False)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option(
     "--port",
@@ -50,7 +52,8 @@ def command(
     """Look at the runs in RUNS_DIR (`runs`): every reward with the fact that earned it.
 
     A RUN (a folder, an id, the beginning of one, `latest`) opens the viewer at that run, among the
-    others of its folder. With --export only that run is written, and nothing of the others.
+    others of its folder. With --export only that run is written, and nothing of the others. A LOG
+    of another tool is shown as the run that it would be imported as.
 
     \b
     assay view
@@ -74,7 +77,9 @@ def command(
 def _find(place: str | None, runs_dir: Path) -> tuple[Path, str | None]:
     """The folder of runs to show, and the run in it that was named."""
     folder = runs_dir if place is None else Path(place)
-    if not folder.is_dir():
+    if place is not None and _is_log(folder):
+        folder = open_run(place, runs_dir).path
+    elif not folder.is_dir():
         if place is None or Path(place).name != place or not runs_dir.is_dir():
             raise UsageError(f"there is no folder {str(folder)!r}; `assay run` makes one")
         folder = find_run(place, runs_dir)
@@ -82,6 +87,18 @@ def _find(place: str | None, runs_dir: Path) -> tuple[Path, str | None]:
         return folder, None
     run = folder.resolve()
     return run.parent, run.name
+
+
+def _is_log(path: Path) -> bool:
+    """Whether a log of another tool is there; a folder with runs in it is none."""
+    if path.is_file():
+        return True
+    if not path.is_dir() or RunLayout(path).manifest.is_file() or list_runs(path):
+        return False
+    try:
+        return bool(recognise(path).logs)
+    except BadRecord:
+        return False
 
 
 def _serve(runs_dir: Path, requested: ListenAddress, *, named: bool, opens: bool, at: str) -> None:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from assay.envs.tool import parameters_of
 from assay.errors import BadParameter, NotReset, cause_of
 from assay.registry.addresses import load_address
 from assay.resources.threads import call
@@ -15,6 +16,7 @@ from assay.schema.action import ToolRequest, read_arguments, tool_call_in
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from assay.schema.tools import ActionTool, describe_tools, usage_line
 
 RESULT_CHARS = 20_000
 """Of a tool's result; a longer one is cut, and the cut is marked."""
@@ -41,7 +43,8 @@ class Chat:
         self._tool_s = tool_s
         self._task: Task | None = None
         self._calls = 0
-        self._prompt = _describe(self._tools)
+        self._actions = {name: _action(name, tool) for name, tool in self._tools.items()}
+        self._prompt = describe_tools(tuple(self._actions.values()))
 
     async def reset(self, task: Task) -> Observation:
         """The task's question, and which tools there are."""
@@ -65,13 +68,14 @@ class Chat:
     async def _result(self, request: ToolRequest) -> str:
         arguments = read_arguments(request.inner)
         tool = self._tools[request.name]
+        usage = usage_line(self._actions[request.name])
         if arguments is None:
-            return f"error: the arguments are no JSON; call it as {_usage(request.name, tool)}"
-        positional, named = arguments
+            return f"error: the arguments are no JSON; call it as {usage}"
+        positional, named = _by_position(tool, *arguments)
         try:
             inspect.signature(tool).bind(*positional, **named)
         except TypeError as error:
-            return f"error: {error}; call it as {_usage(request.name, tool)}"
+            return f"error: {error}; call it as {usage}"
         try:
             async with asyncio.timeout(self._tool_s):
                 result = await call(tool, *positional, **named)
@@ -82,8 +86,13 @@ class Chat:
         return result if isinstance(result, str) else _as_json(result)
 
     def _see(self, text: str, *, truncated: bool = False) -> Observation:
-        names = tuple(self._tools)
-        return Observation(text, self.evidence(), truncated=truncated, tools=names)
+        return Observation(
+            text,
+            self.evidence(),
+            truncated=truncated,
+            tools=tuple(self._tools),
+            actions=tuple(self._actions.values()),
+        )
 
     def evidence(self) -> WorldEvidence:
         """How often tools were called: a conversation has no score of its own."""
@@ -113,25 +122,27 @@ def _tool(tool: str | Callable[..., Any]) -> tuple[str, Callable[..., Any]]:
     return name, function
 
 
-def _describe(tools: Mapping[str, Callable[..., Any]]) -> str:
-    if not tools:
-        return ""
-    lines = [f"- {_usage(name, tool)}{_purpose(tool)}" for name, tool in tools.items()]
-    return (
-        "\n\nThere are tools. To call one, end your reply with a line of this form, alone:\n"
-        + "\n".join(lines)
-        + "\nA reply without a call is your answer."
-    )
+def _action(name: str, tool: Callable[..., Any]) -> ActionTool:
+    """The tool as a model's native calls take it."""
+
+    def write(arguments: Mapping[str, Any]) -> str:
+        return f"{name}({json.dumps(arguments, ensure_ascii=False)})"
+
+    return ActionTool(name, inspect.getdoc(tool) or "", parameters_of(tool), write)
 
 
-def _usage(name: str, tool: Callable[..., Any]) -> str:
-    pairs = ", ".join(f'"{parameter}": …' for parameter in inspect.signature(tool).parameters)
-    return f"{name}({{{pairs}}})"
-
-
-def _purpose(tool: Callable[..., Any]) -> str:
-    line = (inspect.getdoc(tool) or "").partition("\n")[0]
-    return f": {line}" if line else ""
+def _by_position(
+    tool: Callable[..., Any], positional: list[Any], named: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments, those moved to their place whose parameters have no name for callers."""
+    rest = dict(named)
+    parameters = list(inspect.signature(tool).parameters.values())[len(positional) :]
+    moved: list[Any] = []
+    for parameter in parameters:
+        if parameter.kind is not parameter.POSITIONAL_ONLY or parameter.name not in rest:
+            break
+        moved.append(rest.pop(parameter.name))
+    return [*positional, *moved], rest
 
 
 def _as_json(value: Any) -> str:

@@ -16,14 +16,13 @@ import json
 import types
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from assay.errors import BadParameter
+from assay.registry.annotations import annotations_of
 from assay.resources.context import Context
 from assay.schema.observation import Observation
-
-Schema: TypeAlias = dict[str, Any]
-"""A JSON schema, or a part of one."""
+from assay.schema.tools import Schema
 
 ARGUMENTS_LIMIT = 200_000
 """Characters of a tool call's arguments that are read; longer ones are refused unread."""
@@ -122,6 +121,40 @@ def tool(function: Callable[..., Awaitable[Observation | str]], /) -> Tool:
         },
         function=function,
     )
+
+
+def parameters_of(function: Callable[..., Any]) -> Schema:
+    """JSON schema of the arguments of anybody's function.
+
+    A parameter whose annotation is missing, or has no schema here, takes anything.
+    """
+    hints = _hints(function)
+    properties: Schema = {}
+    required: list[str] = []
+    closed = True
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            closed = closed and parameter.kind is not parameter.VAR_KEYWORD
+            continue
+        try:
+            properties[parameter.name] = _to_schema(hints.get(parameter.name), parameter.name)
+        except BadParameter:
+            properties[parameter.name] = {}
+        if parameter.default is parameter.empty:
+            required.append(parameter.name)
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": not closed,
+    }
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except Exception:  # noqa: BLE001 - an annotation may be any expression, of names that are not imported
+        return annotations_of(function)
 
 
 def _to_schema(hint: Any, where: str) -> Schema:

@@ -2,35 +2,23 @@
 
 A module translates between files and records, and knows nothing of run folders: `read` gives a
 `ForeignRun`, which the ledger writes; `write` takes a `RunRecords`, which the ledger hands out. To
-add a format, write one module with `read`, `write` or both, and add its row to `FORMATS`.
+add a format, write one module with `logs` and `read`, with `write`, or with all three, and add its
+row to `FORMATS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
-from assay.errors import BadRecord, UnknownName, did_you_mean
+from assay.errors import BadRecord, UnknownName, UsageError, did_you_mean
+from assay.formats.foreign import ForeignRun as ForeignRun
+from assay.formats.foreign import StoreArtifact as StoreArtifact
 from assay.schema.episode import Episode
 from assay.schema.manifest import RunManifest
-from assay.schema.task import Task
-
-StoreArtifact: TypeAlias = Callable[[bytes | str], str]
-"""Stores a content, and returns its sha256."""
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignRun:
-    """A run that another tool recorded."""
-
-    manifest: RunManifest
-    """Its id, dates and task set are the ledger's to fill in."""
-    tasks: tuple[Task, ...]
-    episodes: Callable[[StoreArtifact], Iterator[Episode]]
-    """Every attempt in order, with its artifacts stored; its id is the ledger's to fill in."""
 
 
 class RunRecords(Protocol):
@@ -56,15 +44,20 @@ class FileFormat:
     name: str
     summary: str
     module: str = ""
-    """Of this package, where it has not the format's name.
-
-    It has `read(path, **options) -> ForeignRun`, `write(run, path) -> count`, or both;
+    """Of this package, where it has not the format's name; `write(run, path) -> count` is in it,
     and `files(run)`, the names and contents of a folder, where that is written instead of a file.
+    """
+    reader: str = ""
+    """Of this package, where the format is read by another module. It has `logs(path)`, the logs
+    of this format at a file or under a folder, known by their contents, and
+    `read(log, **options) -> ForeignRun`.
     """
     reads: bool = False
     writes: bool = False
-    files: tuple[str, ...] = ()
-    """Patterns of the file names by which a source of this format is recognised."""
+    looks_for: str = ""
+    """By what a log of this format is recognised, in words."""
+    version: int = 1
+    """Of what `read` makes of a log: one that was imported by another version is imported anew."""
     options: tuple[str, ...] = ()
     """What `read` takes beside the path."""
     suffix: str = ""
@@ -75,31 +68,66 @@ class FileFormat:
     """What `write` counts."""
 
     def load(self) -> Any:
-        """The module, imported now: some bring a library of their own."""
+        """The module that writes, imported now: some bring a library of their own."""
         return import_module(f"{__name__}.{self.module or self.name}")
+
+    def load_reader(self) -> Any:
+        """The module that reads, imported now."""
+        return import_module(f"{__name__}.{self.reader or self.module or self.name}")
+
+
+class FoundLogs(NamedTuple):
+    """The logs at a place, and what they are."""
+
+    format: FileFormat
+    logs: tuple[Path, ...]
 
 
 FORMATS: tuple[FileFormat, ...] = (
     FileFormat(
-        "browsergym",
-        "result folders of BrowserGym and AgentLab",
-        reads=True,
-        files=("summary_info.json", "exp_args.pkl"),
-        options=("agent", "unpickle"),
-    ),
-    FileFormat(
         "inspect",
-        "a log of Inspect AI (.eval; read as .json too)",
+        "a log of Inspect AI (.eval or .json)",
         module="inspect_logs",
         reads=True,
         writes=True,
-        files=("*.eval",),
+        looks_for="an .eval file, or JSON with 'eval' and 'status'",
         suffix=".eval",
+    ),
+    FileFormat(
+        "lm-eval",
+        "samples of the LM Evaluation Harness (--log_samples)",
+        module="lm_eval",
+        reads=True,
+        looks_for="JSON lines with 'doc_id' and 'filtered_resps'",
+    ),
+    FileFormat(
+        "verifiers",
+        "results.jsonl or traces.jsonl of verifiers",
+        reads=True,
+        looks_for="JSON lines with 'example_id' and 'completion', or with 'task' and 'traces'",
+    ),
+    FileFormat(
+        "nemo-gym",
+        "rollouts of NeMo-Gym",
+        module="nemo_gym",
+        reads=True,
+        looks_for="JSON lines with 'responses_create_params' and 'response'",
+    ),
+    FileFormat(
+        "browsergym",
+        "studies of AgentLab, and result folders of BrowserGym",
+        reads=True,
+        looks_for="folders with summary_info.json or exp_args.pkl",
+        options=("agent", "unpickle"),
     ),
     FileFormat(
         "jsonl",
         "a line for each attempt: answers, ending, scores and parts, costs",
+        reader="rows",
+        reads=True,
         writes=True,
+        looks_for="JSON lines with a question and a response or a score (--column names them)",
+        options=("columns",),
         suffix=".jsonl",
     ),
     FileFormat("parquet", "the same, as Parquet", writes=True, suffix=".parquet"),
@@ -114,7 +142,10 @@ FORMATS: tuple[FileFormat, ...] = (
     FileFormat(
         "atif",
         "a file for each attempt: the Agent Trajectory Interchange Format",
+        reader="atif_trajectories",
+        reads=True,
         writes=True,
+        looks_for="JSON with 'schema_version' ATIF-v1",
         suffix=".atif",
         folder=True,
     ),
@@ -145,21 +176,37 @@ def find_format(name: str, among: Mapping[str, FileFormat]) -> FileFormat:
     return among[name]
 
 
-def recognise(path: Path) -> FileFormat:
-    """The format of the file, or of the files in the folder; raises BadRecord if there is none."""
+def recognise(path: Path, name: str | None = None) -> FoundLogs:
+    """The logs at the file, or under the folder, and their format.
+
+    With a name they are of that format. Raises `BadRecord` where there is none, and `UsageError`
+    where a folder holds logs of several tools.
+    """
     if not path.exists():
         raise BadRecord(f"there is no file or folder {str(path)!r}")
-    for each in readable().values():
-        if any(_matches(path, pattern) for pattern in each.files):
-            return each
-    patterns = ", ".join(pattern for each in readable().values() for pattern in each.files)
+    if name is not None:
+        chosen = find_format(name, readable())
+        return FoundLogs(chosen, tuple(chosen.load_reader().logs(path)) or (path,))
+    candidates = [each for each in _search(path) if each.logs]
+    if len(candidates) > 1:
+        names = ", ".join(each.format.name for each in candidates)
+        raise UsageError(
+            f"{str(path)!r} holds logs of several tools ({names}); name one file, or say --format"
+        )
+    if candidates:
+        return candidates[0]
+    sought = "; ".join(f"{each.looks_for} ({each.name})" for each in readable().values())
     raise BadRecord(
-        f"{str(path)!r} holds nothing that can be imported: no {patterns}; "
-        f"name its format, one of {', '.join(readable())}"
+        f"{str(path)!r} holds no log that is known. Looked for: {sought}. `--format NAME` says "
+        "which it is"
     )
 
 
-def _matches(path: Path, pattern: str) -> bool:
-    if path.is_dir():
-        return next(path.rglob(pattern), None) is not None
-    return path.match(pattern)
+def _search(path: Path) -> Iterable[FoundLogs]:
+    """Each format with its logs; rows of no tool's are only looked for where nothing else is."""
+    formats = [each for each in readable().values() if each.name != "jsonl"]
+    candidates = [FoundLogs(each, tuple(each.load_reader().logs(path))) for each in formats]
+    if not any(each.logs for each in candidates):
+        rows = readable()["jsonl"]
+        candidates.append(FoundLogs(rows, tuple(rows.load_reader().logs(path))))
+    return candidates

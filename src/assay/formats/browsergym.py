@@ -1,9 +1,11 @@
 """Results of BrowserGym and AgentLab.
 
-One folder for each episode, with `summary_info.json` in it. That file says neither the task nor
-the answer. The task, the agent and the seed come from the folder's name; the actions, the agent's
-thoughts and with them the answer come from `experiment.log`, where the default log level writes
-them. The reference is nowhere. Pickles are not opened unless `unpickle=True` (see `pickles`).
+One folder for each episode, with `summary_info.json` in it; the folder of those is a study, and a
+run. The summary says neither the task nor the answer. The task, the agent and the seed come from
+the folder's name; the actions, the agent's thoughts and with them the answer come from
+`experiment.log`, where the default log level writes them. The reference is nowhere. Pickles are not
+opened unless `unpickle=True` (see `pickles`): then the pages, the prompts, the chat and the model
+are there too.
 
 Folders whose name begins with `_` are attempts that AgentLab repeated and hid: they become
 attempts that a later one replaced, and stay visible.
@@ -12,27 +14,55 @@ attempts that a later one replaced, and stay visible.
 from __future__ import annotations
 
 import ast
+import csv
+import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.errors import BadRecord, UsageError
-from assay.formats import ForeignRun, StoreArtifact
+from assay.formats.foreign import (
+    ForeignRun,
+    Problems,
+    ReportedScore,
+    StoreArtifact,
+    failure,
+    failure_kind,
+    origin,
+    usage_of,
+)
 from assay.formats.lines import finite_number, load_record
-from assay.formats.pickles import attribute, read_pickle
-from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
+from assay.formats.pickles import attribute, plain, read_pickle
+from assay.schema.episode import (
+    NO_FAULT_OF_THE_AGENT,
+    Episode,
+    Failure,
+    Step,
+    StopReason,
+    Trajectory,
+)
+from assay.schema.evidence import PageEvidence
 from assay.schema.manifest import RunManifest
+from assay.schema.message import Message
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.task import Task
+from assay.schema.usage import Usage
 
 SCORER = "browsergym_cum_reward@1"
 """The sum of what the environment paid, as `summary_info.json` has it."""
 FILE_BYTES = 64 * 2**20
 """No file is read further than this."""
 ANSWER_CHARS = 1_000_000
+EPISODE_FILES = ("summary_info.json", "exp_args.pkl")
+"""A folder with one of these is an episode."""
+PAGES = ("axtree_txt", "pruned_html", "dom_txt", "html")
+"""Where an agent's preprocessing leaves the text that it saw of a page, most usual first."""
+MODEL_NAMES = (("chat_model_args", "model_name"), ("model_args", "model_name"), ("model_name",))
+"""Where the arguments of an agent name its model."""
 ELAPSED = ("stats.cum_step_elapsed", "stats.cum_agent_elapsed")
 """The seconds of the environment, and those of the agent."""
 
@@ -83,44 +113,104 @@ class _Content(NamedTuple):
     """Why there is no summary."""
     pickle_problem: str = ""
     """Why there is less than the pickles hold."""
-    rewards: tuple[tuple[float | None, float | None], ...] = ()
-    """Of each step, reward and raw reward."""
-    goal: str = ""
+    steps: tuple[_PickledStep, ...] = ()
+
+    @property
+    def goal(self) -> str:
+        return self.steps[0].goal if self.steps else ""
+
+
+class _PickledStep(NamedTuple):
+    """What one pickled step holds."""
+
+    action: LoggedAction
+    reward: float | None
+    raw_reward: float | None
+    goal: str
+    url: str | None
+    page: str
+    """The text that the agent saw of the page."""
+    error: str
+    """What the environment said of the action before this step."""
+    prompt: tuple[Message, ...]
+    chat: tuple[dict[str, Any], ...]
+    """The messages between user and agent, as BrowserGym keeps them."""
+
+
+def logs(path: Path) -> list[Path]:
+    """The studies: folders of episodes. An episode's own folder is a study of one."""
+    if not path.is_dir():
+        return []
+    if any((path / name).is_file() for name in EPISODE_FILES):
+        return [path]
+    return sorted({file.parent.parent for name in EPISODE_FILES for file in path.rglob(name)})
 
 
 def read(path: Path, *, agent: str | None = None, unpickle: bool = False) -> ForeignRun:
-    """Every episode under `path`.
+    """Every episode of the study at `path`.
 
     A run has one agent: where there are several, `agent` says which. `unpickle` also reads the
-    pickled steps, without running them: exact actions, rewards of each step, the goal.
+    pickled steps, without running them: exact actions, rewards of each step, pages, prompts, the
+    goal.
     """
     folders = _find(path, agent)
     numbered = _numbered(folders)
     names = sorted({folder.task for folder in folders})
+    model = _model(folders) if unpickle else None
+    settings = {"name": folders[0].agent, "options": {} if model is None else {"model": model}}
     manifest = RunManifest(
         run_id="",
         benchmark="+".join(sorted({_domain(name) for name in names}))[:200],
         agent=folders[0].agent,
-        config={"imported_from": path.name, "format": "browsergym", "unpickle": unpickle},
+        config={
+            "agent": settings,
+            "imported": {**origin(path, "browsergym", _reported(path)), "unpickle": unpickle},
+        },
         versions=_package_versions(folders),
         rewards=(SCORER,),
-        repeats=max(repeat for _, repeat in numbered) + 1,
+        created_at=min((folder.started_at for folder in folders if folder.date), default=""),
     )
 
-    def episodes(store: StoreArtifact) -> Iterator[Episode]:
+    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:
         for folder, repeat in numbered:
-            yield _episode(store, folder, repeat, unpickle=unpickle)
+            content = _read(folder, unpickle=unpickle)
+            if content.pickle_problem:
+                problems.add(f"{folder.path.name}: {content.pickle_problem}")
+            yield _episode(store, folder, repeat, content)
 
-    tasks = tuple(Task(id=name, metadata={"domain": _domain(name)}) for name in names)
-    return ForeignRun(manifest, tasks, episodes)
+    files = (file for folder in folders for file in sorted(folder.path.iterdir()))
+    regular = tuple(file for file in files if file.is_file() and not file.is_symlink())
+    return ForeignRun(manifest, regular, episodes)
+
+
+def _model(folders: Sequence[_Folder]) -> str | None:
+    """The model of the first episode whose arguments name one."""
+    for folder in folders:
+        try:
+            arguments = read_pickle(folder.path / "exp_args.pkl")
+        except BadRecord:
+            continue
+        for names in MODEL_NAMES:
+            model = attribute(arguments, "agent_args", *names)
+            if isinstance(model, str) and model:
+                return model
+    return None
+
+
+def _reported(study: Path) -> Iterator[ReportedScore]:
+    """The mean that AgentLab itself gives, in the last of its tables."""
+    for table in sorted(study.glob("summary_df*.csv"), reverse=True)[:1]:
+        rows = list(csv.DictReader(io.StringIO(_text(table))))
+        if len(rows) == 1:
+            with suppress(KeyError, ValueError, TypeError):
+                yield ReportedScore("avg_reward", float(rows[0]["avg_reward"]))
 
 
 def _find(root: Path, agent: str | None) -> list[_Folder]:
     """The episodes' folders in the order of their dates, those of one agent."""
     if not root.is_dir():
         raise BadRecord(f"there is no folder {str(root)!r}")
-    names = ("summary_info.json", "exp_args.pkl")
-    paths = {path.parent for name in names for path in root.rglob(name)}
+    paths = {path.parent for name in EPISODE_FILES for path in root.rglob(name)}
     folders = sorted((_parse(path) for path in paths), key=lambda f: (f.date, f.path.name))
     agents = sorted({folder.agent for folder in folders})
     if not folders:
@@ -183,8 +273,7 @@ def _package_versions(folders: Sequence[_Folder]) -> dict[str, str]:
     return {}
 
 
-def _episode(store: StoreArtifact, folder: _Folder, repeat: int, *, unpickle: bool) -> Episode:
-    content = _read(folder, unpickle=unpickle)
+def _episode(store: StoreArtifact, folder: _Folder, repeat: int, content: _Content) -> Episode:
     summary = content.summary or {}
     task = Task(id=folder.task, goal=content.goal, metadata={"domain": _domain(folder.task)})
     stop_reason = _ending(folder, content)
@@ -192,12 +281,17 @@ def _episode(store: StoreArtifact, folder: _Folder, repeat: int, *, unpickle: bo
     return Episode(
         task=task,
         repeat=repeat,
-        trajectory=Trajectory(steps=_steps(store, folder, content), stop_reason=stop_reason),
+        trajectory=Trajectory(
+            messages=_conversation(content.steps),
+            steps=_steps(store, folder, content),
+            stop_reason=stop_reason,
+        ),
         final_response=_answer(content),
         scores=(_score(summary, stop_reason),),
         n_steps=_count(summary.get("n_steps")),
         cum_reward=finite_number(summary.get("cum_reward")) or 0.0,
         cum_raw_reward=finite_number(summary.get("cum_raw_reward")) or 0.0,
+        usage=_usage(summary),
         started_at=folder.started_at,
         elapsed_s=sum(finite_number(summary.get(key)) or 0.0 for key in ELAPSED),
         failure=_failure(content, stop_reason),
@@ -207,6 +301,7 @@ def _episode(store: StoreArtifact, folder: _Folder, repeat: int, *, unpickle: bo
             "seed": folder.seed,
             "summary_info": content.summary,
             "unpickle_problem": content.pickle_problem or None,
+            "chat": list(content.steps[-1].chat) if content.steps else None,
             "experiment_log": store(log) if log else None,
         },
     )
@@ -228,17 +323,58 @@ def _read(folder: _Folder, *, unpickle: bool) -> _Content:
         steps = [read_pickle(file) for _, file in _by_step(folder.path, "step_*.pkl.gz")]
     except BadRecord as error:
         return _Content(summary, actions, problem, pickle_problem=str(error))
+    pickled = tuple(map(_pickled, steps))
     return _Content(
-        summary,
-        tuple(
-            LoggedAction(_text_in(step, "action"), _text_in(step, "agent_info", "think"))
-            for step in steps
-        )
-        or actions,
-        problem,
-        rewards=tuple((finite_number(attribute(s, "reward")), _raw_reward(s)) for s in steps),
-        goal=_text_in(steps[0], "obs", "goal") if steps else "",
+        summary, tuple(step.action for step in pickled) or actions, problem, steps=pickled
     )
+
+
+def _pickled(step: Any) -> _PickledStep:
+    seen = (_text_in(step, "obs", name) for name in PAGES)
+    chat = plain(attribute(step, "obs", "chat_messages"))
+    return _PickledStep(
+        action=LoggedAction(_text_in(step, "action"), _text_in(step, "agent_info", "think")),
+        reward=finite_number(attribute(step, "reward")),
+        raw_reward=_raw_reward(step),
+        goal=_text_in(step, "obs", "goal"),
+        url=_text_in(step, "obs", "url") or None,
+        page=next((text for text in seen if text), ""),
+        error=_text_in(step, "obs", "last_action_error"),
+        prompt=_prompt(attribute(step, "agent_info", "chat_messages")),
+        chat=tuple(each for each in chat or () if isinstance(each, dict)),
+    )
+
+
+def _prompt(messages: Any) -> tuple[Message, ...]:
+    """What the agent asked its model, and what that said; AgentLab's `Discussion` or a list."""
+    listed = plain(messages)
+    if isinstance(listed, dict):
+        listed = listed.get("messages")
+    if not isinstance(listed, list):
+        return ()
+    return tuple(
+        Message(role=str(each["role"]), content=_prompt_text(each.get("content")))
+        for each in listed
+        if isinstance(each, dict) and each.get("role")
+    )
+
+
+def _prompt_text(content: Any) -> str:
+    """The text of a message; pictures are left out."""
+    parts = content if isinstance(content, list) else [content]
+    texts = (each.get("text") if isinstance(each, dict) else each for each in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _conversation(steps: Sequence[_PickledStep]) -> tuple[Message, ...]:
+    """The prompts one after the other; one that goes on with the last adds what is new in it."""
+    messages: list[Message] = []
+    before: tuple[Message, ...] = ()
+    for step in steps:
+        new = step.prompt[len(before) :] if step.prompt[: len(before)] == before else step.prompt
+        messages.extend(new)
+        before = step.prompt or before
+    return tuple(messages)
 
 
 def _text_in(step: Any, *names: str) -> str:
@@ -268,7 +404,10 @@ def _ending(folder: _Folder, content: _Content) -> StopReason:
     if summary.get("truncated"):
         return "gave_up" if content.actions and content.actions[-1].text == "None" else "step_limit"
     # An agent that raises leaves `false`; a reset or a grader that does leaves nothing.
-    return "agent_error" if summary.get("terminated") is False else "env_error"
+    if summary.get("terminated") is not False:
+        return "env_error"
+    error, trace = str(summary.get("err_msg") or ""), str(summary.get("stack_trace") or "")
+    return failure_kind(error, trace, otherwise="agent_error")
 
 
 def _answer(content: _Content) -> str | None:
@@ -280,19 +419,30 @@ def _answer(content: _Content) -> str | None:
 
 def _score(summary: dict[str, Any], stop_reason: StopReason) -> Score:
     reward = finite_number(summary.get("cum_reward"))
-    if stop_reason == "env_error" or reward is None:
+    if stop_reason == "model_error":
+        return Abstained("model_error", "the model could not be asked", scorer=SCORER)
+    if stop_reason in NO_FAULT_OF_THE_AGENT or reward is None:
         return Abstained("no_reward", "the environment recorded no verdict", scorer=SCORER)
     return Scored(reward, "cum_reward of summary_info.json", scorer=SCORER)
 
 
 def _failure(content: _Content, stop_reason: StopReason) -> Failure | None:
-    if stop_reason not in ("agent_error", "env_error"):
+    if stop_reason not in ("agent_error", "model_error", "env_error"):
         return None
     summary = content.summary or {}
-    return Failure(
-        kind="agent_error" if stop_reason == "agent_error" else "env_error",
-        message=str(summary.get("err_msg") or content.problem or "no cause was recorded"),
-        traceback=str(summary.get("stack_trace") or ""),
+    return failure(
+        summary.get("err_msg") or content.problem,
+        summary.get("stack_trace"),
+        otherwise="agent_error" if stop_reason == "agent_error" else "env_error",
+    )
+
+
+def _usage(summary: dict[str, Any]) -> Usage:
+    """Tokens and money as AgentLab tracks them; it writes 0 where it knows no price."""
+    return usage_of(
+        summary.get("stats.cum_input_tokens"),
+        summary.get("stats.cum_output_tokens"),
+        cost=finite_number(summary.get("stats.cum_cost")) or None,
     )
 
 
@@ -304,15 +454,19 @@ def _steps(store: StoreArtifact, folder: _Folder, content: _Content) -> tuple[St
     steps: list[Step] = []
     for index in range(last + 1):
         action = actions[index - 1] if 0 < index <= len(actions) else LoggedAction("", "")
-        rewards = content.rewards[index] if index < len(content.rewards) else (None, None)
+        pickled = content.steps[index] if index < len(content.steps) else None
         picture = pictures.get(index)
         steps.append(
             Step(
                 index=index,
                 action=action.text,
                 think=action.think,
-                reward=rewards[0],
-                raw_reward=rewards[1],
+                reward=pickled.reward if pickled else None,
+                raw_reward=pickled.raw_reward if pickled else None,
+                observation=store(pickled.page) if pickled and pickled.page else "",
+                observation_chars=len(pickled.page) if pickled else 0,
+                evidence=PageEvidence(url=pickled.url) if pickled and pickled.url else None,
+                error=pickled.error if pickled else "",
                 screenshot=store(_content(picture)) if picture else "",
             )
         )

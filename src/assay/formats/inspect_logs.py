@@ -3,15 +3,13 @@
     episodes = list(inspect_logs.read_log("logs/….eval"))
     inspect_logs.write_log("logs/assay.eval", episodes, task="gsm8k", model="my-policy")
 
-A log is read as the JSON that it is; an `.eval` file that is packed with Zstandard, as newer
-versions write it, and every writing needs `inspect-ai` itself. Abstained: an unscored value (NaN)
-with its reason, in both directions.
+A log is read as the JSON that it is (`inspect_archive`); every writing needs `inspect-ai` itself.
+Abstained: an unscored value (NaN) with its reason, in both directions.
 """
 
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib import import_module
@@ -20,8 +18,20 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from assay.errors import BadRecord, MissingExtra, UsageError
+from assay.errors import BadRecord, MissingExtra
 from assay.formats import ForeignRun, RunRecords, StoreArtifact
+from assay.formats.foreign import (
+    Problems,
+    ReportedScore,
+    episodes_of,
+    failure,
+    origin,
+    top_keys,
+    usage_of,
+    utc,
+)
+from assay.formats.inspect_archive import open_log
+from assay.formats.lines import finite_number
 from assay.schema.episode import Episode, Failure, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, field_of, text_of, tool_call
@@ -35,38 +45,74 @@ WORDS: Mapping[str, float] = {
     "C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0,
 }  # fmt: skip
 """The numbers of the values that Inspect's own scorers give as text."""
-LOG_BYTES = 2 * 2**30
-"""The largest log that is read, unpacked."""
 ATTACHMENT = "attachment://"
 
 
+def logs(path: Path) -> list[Path]:
+    """The logs at the file or under the folder."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [file for file in files if file.suffix in (".eval", ".json") and _is_log(file)]
+
+
+def _is_log(file: Path) -> bool:
+    if file.suffix == ".eval":
+        return file.is_file()
+    return top_keys(file) >= {"eval", "status"}
+
+
 def read(path: Path) -> ForeignRun:
-    """The samples of a log, or of the one log in a folder, as a run."""
-    file = _only_log(path)
-    log = _load(file)
-    spec = log.get("eval") or {}
-    attempts = tuple(_episodes(log))
-    tasks = {episode.task.id: episode.task for episode in attempts}
-    scorers = dict.fromkeys(score.scorer for episode in attempts for score in episode.scores)
+    """The samples of a log as a run."""
+    log = open_log(path)
+    spec = log.header.get("eval") or {}
+    task = str(spec.get("task") or "inspect")
+    revision = spec.get("revision") or {}
     manifest = RunManifest(
         run_id="",
-        benchmark=str(spec.get("task") or "inspect")[:200],
+        benchmark=task[:200],
         agent=str(spec.get("model") or "inspect"),
         config={
-            "imported_from": file.name,
-            "format": "inspect",
-            "task_args": spec.get("task_args") or {},
-            "status": log.get("status"),
+            **_settings(spec),
+            "imported": origin(path, "inspect", _reported(log.header), log.header.get("status")),
         },
         versions={str(name): str(value) for name, value in (spec.get("packages") or {}).items()},
-        rewards=tuple(scorers),
-        repeats=max((episode.repeat for episode in attempts), default=0) + 1,
+        commit=str(revision.get("commit") or ""),
+        dirty="unknown" if revision.get("dirty") else "",
+        created_at=utc(spec.get("created")),
     )
+    params = {
+        str(scorer.get("name")): scorer.get("options") or {}
+        for scorer in spec.get("scorers") or ()
+        if isinstance(scorer, Mapping)
+    }
 
-    def episodes(store: StoreArtifact) -> Iterator[Episode]:  # noqa: ARG001 - a log has no files
-        return iter(attempts)
+    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
+        return episodes_of(log.samples(problems), lambda row: _episode("", row, params), problems)
 
-    return ForeignRun(manifest, tuple(tasks.values()), episodes)
+    return ForeignRun(manifest, (path,), episodes)
+
+
+def _settings(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The model and the task, under the names that a configuration of ours has for them."""
+    sampling = spec.get("model_generate_config") or {}
+    return {
+        "agent": {
+            "name": str(spec.get("solver") or "inspect"),
+            "options": {"model": spec.get("model"), "model_options": sampling},
+        },
+        "task": {
+            "name": spec.get("task"),
+            "version": spec.get("task_version"),
+            "args": spec.get("task_args") or {},
+        },
+    }
+
+
+def _reported(header: Mapping[str, Any]) -> Iterator[ReportedScore]:
+    for score in (header.get("results") or {}).get("scores") or ():
+        for name, metric in (score.get("metrics") or {}).items():
+            value = finite_number(metric.get("value"))
+            if value is not None and name in ("accuracy", "mean"):
+                yield ReportedScore(str(score.get("name")), value, score.get("scored_samples"))
 
 
 def write(run: RunRecords, path: Path) -> int:
@@ -77,8 +123,18 @@ def write(run: RunRecords, path: Path) -> int:
 
 
 def read_log(path: str | Path) -> Iterator[Episode]:
-    """The samples of a log as episodes, in order; scores that are not numbers are left out."""
-    return _episodes(_load(Path(path)))
+    """The samples of a log as episodes, in order; scores that are not numbers are left out.
+
+    Raises `BadRecord` at the first that cannot be read.
+    """
+    problems = Problems()
+    rows = open_log(Path(path)).samples(problems)
+    for episode in episodes_of(rows, lambda row: _episode("", row, {}), problems):
+        yield episode
+        if problems.count:
+            break
+    if problems.count:
+        raise BadRecord(f"{str(path)!r}: {problems.texts[0]}")
 
 
 def write_log(
@@ -159,51 +215,6 @@ def _to_call(call: Any) -> dict[str, Any]:
     return tool_call(field_of(call, "id"), field_of(call, "function"), arguments)
 
 
-def _only_log(path: Path) -> Path:
-    if not path.is_dir():
-        return path
-    logs = sorted(path.rglob("*.eval"))
-    if len(logs) != 1:
-        names = [log.name for log in logs[:5]]
-        raise UsageError(f"{str(path)!r} holds {len(logs)} Inspect logs; name one file: {names}")
-    return logs[0]
-
-
-def _load(path: Path) -> dict[str, Any]:
-    """The log as JSON values, its samples included."""
-    try:
-        log = _load_zip(path) if zipfile.is_zipfile(path) else _load_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise BadRecord(f"there is no file {str(path)!r}") from error
-    except NotImplementedError:
-        record: dict[str, Any] = (
-            _library("inspect_ai.log").read_eval_log(str(path)).model_dump(mode="json")
-        )
-        return record
-    except (ValueError, RecursionError, zipfile.BadZipFile) as error:
-        raise BadRecord(f"{str(path)!r} is not an Inspect log: {error!s:.200}") from error
-    return log
-
-
-def _load_zip(path: Path) -> dict[str, Any]:
-    """The parts of an `.eval` file; raises NotImplementedError for one packed with Zstandard."""
-    with zipfile.ZipFile(path) as file:
-        if sum(info.file_size for info in file.infolist()) > LOG_BYTES:
-            raise BadRecord(f"{str(path)!r} is larger than {LOG_BYTES} bytes, unpacked")
-        if "header.json" not in file.namelist():
-            raise BadRecord(f"{str(path)!r} is no finished Inspect log: it has no header.json")
-        log = _load_json(file.read("header.json"))
-        samples = [name for name in file.namelist() if name.startswith("samples/")]
-        return {**log, "samples": [_load_json(file.read(name)) for name in samples]}
-
-
-def _load_json(data: bytes) -> dict[str, Any]:
-    value = json.loads(data)
-    if not isinstance(value, dict):
-        raise BadRecord(f"not a JSON object but a {type(value).__name__}")
-    return value
-
-
 def _library(module: str) -> Any:
     try:
         return import_module(module)
@@ -214,22 +225,15 @@ def _library(module: str) -> Any:
         ) from error
 
 
-def _episodes(log: Mapping[str, Any]) -> Iterator[Episode]:
-    for number, sample in enumerate(log.get("samples") or ()):
-        try:
-            yield _episode(f"{number:06d}", sample)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadRecord(
-                f"sample {number} of the log cannot be read: {type(error).__name__} {error!s:.200}"
-            ) from error
-
-
-def _episode(attempt: str, sample: Mapping[str, Any]) -> Episode:
+def _episode(
+    attempt: str, sample: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]
+) -> Episode:
     target, source = sample.get("target") or "", sample["input"]
     targets = [target] if isinstance(target, str) else list(target)
     parts = [source] if isinstance(source, str) else [each["content"] for each in source]
     attachments = sample.get("attachments") or {}
-    messages = (to_message(_resolve(each, attachments)) for each in sample.get("messages") or ())
+    messages = [to_message(_resolve(each, attachments)) for each in sample.get("messages") or ()]
+    turns = sample.get("turn_count") or sum(each["role"] == "assistant" for each in messages)
     return Episode(
         attempt=attempt,
         task=Task(
@@ -243,17 +247,17 @@ def _episode(attempt: str, sample: Mapping[str, Any]) -> Episode:
             messages=tuple(map(Message.model_validate, messages)), stop_reason=_stop_reason(sample)
         ),
         final_response=_final_response(sample.get("output") or {}, attachments),
-        scores=tuple(_scores(sample.get("scores") or {})),
-        usage=_usage(sample.get("model_usage") or {}),
-        started_at=sample.get("started_at") or "",
+        scores=tuple(_scores(sample.get("scores") or {}, params)),
+        usage=_usage(sample.get("model_usage") or {}, turns),
+        started_at=utc(sample.get("started_at")),
         elapsed_s=sample.get("total_time") or 0.0,
         failure=_failure(sample["error"]) if sample.get("error") else None,
     )
 
 
 def _failure(error: Mapping[str, Any]) -> Failure:
-    traceback = error.get("traceback") or ""
-    return Failure(kind="env_error", message=error["message"], traceback=traceback)
+    """Whoever failed: the model where it could not be asked, else what the sample ran in."""
+    return failure(error["message"], error.get("traceback"), otherwise="env_error")
 
 
 def _final_response(output: Mapping[str, Any], attachments: Mapping[str, str]) -> str | None:
@@ -279,12 +283,12 @@ def _resolve(value: Any, attachments: Mapping[str, str]) -> Any:
 
 def _stop_reason(sample: Mapping[str, Any]) -> StopReason:
     if sample.get("error"):
-        return "env_error"
+        return _failure(sample["error"]).kind
     limit = sample.get("limit")
     return LIMITS.get(limit["type"], "step_limit") if limit else "answered"
 
 
-def _scores(scores: Mapping[str, Any]) -> Iterator[Score]:
+def _scores(scores: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]]) -> Iterator[Score]:
     for name, record in scores.items():
         number = _number(record.get("value"))
         if number is None:
@@ -295,7 +299,7 @@ def _scores(scores: Mapping[str, Any]) -> Iterator[Score]:
             "parts": metadata.get("parts") or {},
             "notes": {str(key): str(note) for key, note in (metadata.get("notes") or {}).items()},
             "scorer": str(metadata.get("scorer") or name),
-            "params": metadata.get("params") or {},
+            "params": metadata.get("params") or dict(options.get(str(name)) or {}),
         }
         if isfinite(number):
             yield Scored(number, **shared)
@@ -318,10 +322,14 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _usage(models: Mapping[str, Any]) -> Usage:
-    return Usage(
-        prompt_tokens=sum(each.get("input_tokens") or 0 for each in models.values()),
-        completion_tokens=sum(each.get("output_tokens") or 0 for each in models.values()),
+def _usage(models: Mapping[str, Any], calls: int) -> Usage:
+    costs = [finite_number(each.get("total_cost")) for each in models.values()]
+    numbers = [cost for cost in costs if cost is not None]
+    return usage_of(
+        sum(each.get("input_tokens") or 0 for each in models.values()),
+        sum(each.get("output_tokens") or 0 for each in models.values()),
+        cost=sum(numbers) if numbers and len(numbers) == len(costs) else None,
+        calls=calls,
     )
 
 

@@ -71,6 +71,19 @@ def attribute(value: Any, *names: str) -> Any:
     return value
 
 
+def plain(value: Any, depth: int = 8) -> Any:
+    """The value with dictionaries in place of stand-ins, lists of tuples, and nothing deeper."""
+    if depth == 0:
+        return None
+    if isinstance(value, UnpickledObject):
+        value = vars(value)
+    if isinstance(value, dict):
+        return {str(key): plain(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item, depth - 1) for item in value]
+    return value if value is None or isinstance(value, (str, int, float, bool)) else None
+
+
 # What a damaged or hostile pickle makes the unpickler raise.
 _DAMAGE = (
     pickle.UnpicklingError,

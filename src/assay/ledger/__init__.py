@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.ledger.summary import summarise as summarise
     from assay.ledger.transfer import export_run as export_run
     from assay.ledger.transfer import import_run as import_run
+    from assay.ledger.transfer import import_runs as import_runs
     from assay.ledger.writer import RunWriter as RunWriter
 
 __getattr__, __dir__, __all__ = lazy_names(
@@ -28,7 +29,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.ledger.run": "Run open_run",
         "assay.ledger.steps": "StepsWriter read_steps",
         "assay.ledger.summary": "summarise",
-        "assay.ledger.transfer": "export_run import_run",
+        "assay.ledger.transfer": "export_run import_run import_runs",
         "assay.ledger.writer": "RunWriter",
     },
 )

@@ -5,6 +5,8 @@ runs/<run_id>/manifest.json
               episodes.jsonl              one line for each attempt, appended
               episodes.torn-<at>-<sha8>   what a kill left of a line, moved aside
               writer.lock                 held by the one writer
+              archived                    there while the run is left out of lists
+              agent.diff                  what was not committed of the agent when the run began
               steps/<attempt>.jsonl
               artifacts/<2 hex>/<sha256>
 """
@@ -38,6 +40,8 @@ class RunLayout:
         self.manifest = folder / "manifest.json"
         self.episodes = folder / "episodes.jsonl"
         self.lock = folder / "writer.lock"
+        self.archived = folder / "archived"
+        self.agent_diff = folder / "agent.diff"
         self.steps = folder / "steps"
         self.artifacts = folder / "artifacts"
 
@@ -80,10 +84,30 @@ def list_runs(runs_dir: Path) -> list[Path]:
     )
 
 
+def is_archived(run: Path) -> bool:
+    """Whether the run in this folder is left out of lists."""
+    return RunLayout(run).archived.exists()
+
+
+def archive(run: Path, *, archived: bool = True) -> bool:
+    """The run is left out of lists, or is back in them; whether that is new.
+
+    Nothing that was recorded changes.
+    """
+    before = is_archived(run)
+    mark = RunLayout(run).archived
+    if archived:
+        mark.touch()
+    else:
+        mark.unlink(missing_ok=True)
+    return before != archived
+
+
 def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
     """The folder that a path, a run id, the unambiguous beginning of one or `latest` means.
 
-    `@-1` is the latest run too, and `@-2` the one before it. Raises `UnknownName` for any other.
+    `@-1` is the latest run too, and `@-2` the one before it; archived runs have no place in that
+    order. Raises `UnknownName` for any other.
     """
     direct = Path(name)
     if RunLayout(direct).manifest.is_file():
@@ -91,8 +115,9 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
     runs = list_runs(runs_dir)
     place = 1 if str(name) == LATEST else _place_from_the_end(str(name))
     matches = [run for run in runs if run.name == str(name)]
-    if not matches and 0 < place <= len(runs):
-        matches = [sorted(runs, key=_start_of)[-place]]
+    if not matches and place:
+        in_order = sorted((run for run in runs if not is_archived(run)), key=_start_of)
+        matches = in_order[-place:][:1] if place <= len(in_order) else []
     elif not matches and str(name):
         matches = [run for run in runs if run.name.startswith(str(name))]
     if len(matches) == 1:

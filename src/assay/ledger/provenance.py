@@ -17,11 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from assay.formats.lines import dump_json, load_record
-from assay.schema.secrets import redact
+from assay.schema.secrets import redact, redact_source
 from assay.schema.task import Task
 
 GIT_TIMEOUT_S = 10.0
 LARGEST_UNTRACKED = 16 * 2**20
+DIFF_BYTES = 256 * 1024
+"""Of uncommitted changes that a run keeps."""
+DIFF_FILE_BYTES = 128 * 1024
+DIFF_FILES = 50
+CODE = frozenset(
+    ".py .ipynb .js .mjs .cjs .jsx .ts .tsx .go .rs .java .kt .rb .php .c .h .cc .cpp .cs .sh "
+    ".bash .toml .yaml .yml .ini .cfg .md .txt .rst .j2 .jinja .jinja2 .prompt .tmpl .sql".split()
+)
+"""Endings of files that are kept although git does not know them: code, settings, prompts."""
 UNKNOWN = "unknown"
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -104,6 +113,121 @@ def repository_state(
         return RepositoryState(commit, UNKNOWN)
 
 
+def uncommitted_changes(
+    folder: str | Path,
+    *,
+    exclude: Sequence[str | Path] = (),
+    most_bytes: int = DIFF_BYTES,
+    timeout_s: float = GIT_TIMEOUT_S,
+) -> str:
+    """What the repository around `folder` has and its commit has not, as a diff; empty for nothing.
+
+    Every file of it stands there whole, so that two such diffs can be compared. Files that git
+    does not know are additions. Secrets are replaced. What is too large, no text, or named like a
+    secret is left out and named, and so are data that git does not know, and what does not fit into
+    `most_bytes`.
+    """
+    try:
+        root = _Git(
+            Path(_Git(Path(folder), timeout_s).text("rev-parse", "--show-toplevel")), timeout_s
+        )
+        return _Diff(root, most_bytes).text(exclude)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+@dataclass(slots=True)
+class _Diff:
+    git: _Git
+    most_bytes: int
+
+    def text(self, exclude: Sequence[str | Path]) -> str:
+        try:
+            base = self.git.text("rev-parse", "HEAD")
+        except subprocess.CalledProcessError:
+            base = _EMPTY_TREE
+        where = _everything_but(self.git.folder, exclude)
+        tracked = self.git.bytes("diff", "--name-only", "--no-renames", "-z", base, *where)
+        untracked = self.git.bytes("ls-files", "--others", "--exclude-standard", "-z", *where)
+        pieces: list[str] = []
+        left_out: list[str] = []
+        room = self.most_bytes
+        for names, make in ((tracked, self._tracked), (untracked, self._untracked)):
+            for name in sorted(os.fsdecode(each) for each in names.split(b"\0") if each):
+                piece = make(name, base) if len(pieces) < DIFF_FILES else None
+                size = 0 if piece is None else len(piece.encode())
+                if piece is None or size > room:
+                    left_out.append(name)
+                    continue
+                pieces.append(piece)
+                room -= size
+        if len(left_out) > DIFF_FILES:
+            left_out[DIFF_FILES:] = [f"{len(left_out) - DIFF_FILES} more files"]
+        return "".join(pieces) + "".join(f"# left out: {name!a}\n" for name in left_out)
+
+    def _tracked(self, name: str, base: str) -> str | None:
+        """The difference of one file; `None` for one that is not kept."""
+        path = self.git.folder / name
+        if _is_private(name) or not _is_small(path):
+            return None
+        pathspec = f":(top,literal){name}"
+        size = 0
+        with suppress(subprocess.CalledProcessError, ValueError):
+            size = int(self.git.text("cat-file", "-s", f"{base}:{name}"))
+        if size > DIFF_FILE_BYTES:
+            return None
+        options = (
+            "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--src-prefix=a/",
+            "--dst-prefix=b/", f"--unified={DIFF_FILE_BYTES}",
+        )  # fmt: skip
+        return _redacted_diff(self.git.bytes("diff", *options, base, "--", pathspec))
+
+    def _untracked(self, name: str, base: str) -> str | None:  # noqa: ARG002 - as the other one
+        path = self.git.folder / name
+        if path.suffix.lower() not in CODE or _is_private(name) or not _is_small(path):
+            return None
+        if path.is_symlink() or not path.is_file():
+            return None
+        try:
+            lines = path.read_text(encoding="utf-8").split("\n")
+        except (UnicodeDecodeError, OSError):
+            return None
+        if any("\0" in line for line in lines):
+            return None
+        ends = lines[-1] == ""
+        body = [f"+{line}" for line in (lines[:-1] if ends else lines)]
+        body += [] if ends else ["\\ No newline at end of file"]
+        head = [f"diff --git a/{name} b/{name}", "new file mode 100644", "--- /dev/null"]
+        hunk = f"@@ -0,0 +1,{len(lines) - ends} @@"
+        return _redacted_diff("\n".join([*head, f"+++ b/{name}", hunk, *body, ""]).encode())
+
+
+def _redacted_diff(diff: bytes) -> str | None:
+    """The diff with the secrets of its lines replaced; `None` for one of no text."""
+    if b"\0" in diff:
+        return None
+    lines = diff.decode("utf-8", "backslashreplace").split("\n")
+    start = next((i for i, line in enumerate(lines) if line.startswith("@@")), len(lines))
+    redacted = [line[:1] + redact_source(line[1:]) for line in lines[start:]]
+    return "\n".join([*lines[:start], *redacted])
+
+
+def _is_private(name: str) -> bool:
+    """Whether a file of that name holds secrets rather than code."""
+    last = name.rpartition("/")[2].lower()
+    return last.startswith((".env", ".netrc", "id_rsa", "id_ed25519", "credentials")) or (
+        last.endswith((".pem", ".key", ".p12", ".pfx", ".keystore"))
+    )
+
+
+def _is_small(path: Path) -> bool:
+    try:
+        return path.lstat().st_size <= DIFF_FILE_BYTES
+    except OSError:
+        # It was deleted, which is a change too.
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class _Git:
     folder: Path
@@ -128,14 +252,19 @@ class _Git:
         return os.fsdecode(self.bytes(*arguments)).rstrip("\n")
 
 
-def _difference(git: _Git, base: str, exclude: Sequence[str | Path]) -> str:
-    top = git.folder.resolve()
+def _everything_but(folder: Path, exclude: Sequence[str | Path]) -> list[str]:
+    top = folder.resolve()
     left_out = [
         f":(exclude,literal,top){path.relative_to(top)}"
         for path in (Path(item).resolve() for item in exclude)
         if path.is_relative_to(top) and path != top
     ]
-    where = ["--", ":(top)", *left_out]
+    return ["--", ":(top)", *left_out]
+
+
+def _difference(git: _Git, base: str, exclude: Sequence[str | Path]) -> str:
+    top = git.folder.resolve()
+    where = _everything_but(top, exclude)
     options = ("--binary", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index")
     diff = git.bytes("diff", *options, base, *where)
     untracked = git.bytes("ls-files", "--others", "--exclude-standard", "-z", *where)

@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from assay.errors import BadRecord, MissingExtra
+from assay.errors import BadRecord, MissingExtra, UnknownName
 from assay.formats.lines import load_record, open_file
 from assay.ledger.artifacts import Artifacts
 from assay.ledger.counting import AttemptLine, AttemptSelection
-from assay.ledger.layout import RunLayout, find_run, safe_name
+from assay.ledger.layout import RunLayout, find_run, list_runs, safe_name
 from assay.ledger.migrate import MIGRATIONS, Migration, upgrade
 from assay.ledger.records import (
     RawLine,
@@ -299,7 +299,26 @@ RunLike: TypeAlias = str | Path | Run
 
 
 def open_run(run: RunLike, runs_dir: str | Path = "runs") -> Run:
-    """The run of that path, id or beginning of an id; damaged lines are left out and noted."""
+    """The run of that path, id or beginning of an id; damaged lines are left out and noted.
+
+    The path of a log of another tool is the run that it is imported as (`transfer.open_log`).
+    """
     if isinstance(run, Run):
         return run
-    return Run(find_run(run, Path(runs_dir)), strict=False)
+    try:
+        return Run(find_run(run, Path(runs_dir)), strict=False)
+    except UnknownName:
+        if not _may_be_log(Path(run)):
+            raise
+    # Only here: reading logs brings the formats.
+    from assay.ledger.transfer import open_log
+
+    return open_log(Path(run), runs_dir)
+
+
+def _may_be_log(path: Path) -> bool:
+    """Whether something is there that is no folder of runs, and not the current folder."""
+    try:
+        return path.name != "" and path.exists() and not list_runs(path)
+    except (OSError, ValueError):
+        return False

@@ -1,20 +1,40 @@
-"""Runs of other tools into the ledger, and runs of the ledger into the files of other tools."""
+"""Runs of other tools into the ledger, and runs of the ledger into the files of other tools.
+
+An imported run is known by what it was read from: its id ends with a hash over the contents of the
+log, the format and the options, so the same log is the same run however often it is imported.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.errors import BadParameter, BadRecord
-from assay.formats import FileFormat, find_format, readable, recognise, writable
-from assay.ledger.layout import safe_name
-from assay.ledger.provenance import installed_versions, new_run_id, task_set_hash, utc_now
-from assay.ledger.run import Run
+from assay.errors import BadParameter, BadRecord, UsageError
+from assay.formats import FileFormat, ForeignRun, find_format, recognise, writable
+from assay.formats.foreign import Problems, check_references, references_of, with_reference
+from assay.formats.lines import open_file
+from assay.ledger.layout import RunLayout, list_runs, safe_name
+from assay.ledger.provenance import canonical_hash, installed_versions, new_run_id, utc_now
+from assay.ledger.run import Run, read_manifest
 from assay.ledger.writer import RunWriter
 from assay.resources.files import atomic_write, sync
 from assay.resources.scratch import scratch_prefix
+from assay.schema.episode import Episode
+from assay.schema.manifest import RunManifest
+
+IMPORTED = "imported"
+"""Where a manifest keeps what it was imported from."""
+VIEWED = ".imported"
+"""The folder below the runs for logs that were only looked at: runs, but of no history."""
+AT_ONCE = 512
+"""So many attempts wait for the disk at a time."""
 
 
 def import_run(
@@ -24,44 +44,266 @@ def import_run(
     format: str | None = None,  # noqa: A002
     run_id: str | None = None,
     now: datetime | None = None,
+    focus: str = "",
+    commit: str = "",
+    references: str | Path | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Run:
-    """A new run with every episode under `path`, there complete or not at all.
+    """The run of the one log at `path`, there complete or not at all.
 
-    The format is recognised by its files unless it is named; `options` are what its reader takes.
+    The format is recognised by the contents unless it is named; `options` are what its reader
+    takes. A log that was imported before is not written again: the run is the one there is.
+    `references` are the right answers by task (or a file of them), for a log that has none. What
+    could not be read of it is in the manifest (`skipped_of`).
     """
-    source = Path(path)
-    chosen = recognise(source) if format is None else find_format(format, readable())
-    for name in options:
-        if name not in chosen.options:
-            takes = ", ".join(chosen.options) or "none"
-            raise BadParameter(f"{chosen.name} has no option {name!r}; its options: {takes}")
-    foreign = chosen.load().read(source, **options)
-    manifest = foreign.manifest.model_copy(
-        update={
-            "run_id": run_id or new_run_id(now),
-            "versions": {**foreign.manifest.versions, **installed_versions()},
-            "task_set": task_set_hash(foreign.tasks),
-            "n_tasks": len(foreign.tasks),
-            "created_at": utc_now(now),
-        }
+    source = recognise(Path(path), format)
+    if len(source.logs) != 1:
+        names = [str(log.relative_to(path)) for log in source.logs[:5]]
+        raise UsageError(
+            f"{str(path)!r} holds {len(source.logs)} logs of {source.format.name}; name one, such "
+            f"as {names}, or take each as a run with import_runs"
+        )
+    importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
+    return importing.take(source.logs[0], options, run_id=run_id, now=now)
+
+
+def import_runs(
+    path: str | Path,
+    runs_dir: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    focus: str = "",
+    commit: str = "",
+    references: str | Path | Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Iterator[Run]:
+    """A run for each log at `path`, one after the other; arguments as for `import_run`."""
+    source = recognise(Path(path), format)
+    importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
+    for log in source.logs:
+        yield importing.take(log, options)
+
+
+def open_log(path: Path, runs_dir: str | Path = "runs") -> Run:
+    """The run of the log of another tool at that path, to be looked at.
+
+    It is imported into `.imported` below the runs, where no list or history shows it, unless it is
+    a run already.
+    """
+    source = recognise(path)
+    if len(source.logs) != 1:
+        names = [str(log) for log in source.logs[:5]]
+        raise UsageError(f"{str(path)!r} holds {len(source.logs)} logs; name one of them: {names}")
+    home = Path(runs_dir)
+    importing = _Importing(home, source.format, look_in=(home, home / VIEWED), into=home / VIEWED)
+    return importing.take(source.logs[0], {})
+
+
+def skipped_of(manifest: RunManifest) -> tuple[int, list[str]]:
+    """How many samples of the log could not be read, and what was said of the first of them."""
+    record = manifest.config.get(IMPORTED)
+    if not isinstance(record, Mapping):
+        return 0, []
+    texts = record.get("problems")
+    count = record.get("skipped")
+    return (
+        count if isinstance(count, int) else 0,
+        [str(text) for text in texts] if isinstance(texts, list) else [],
     )
-    place = Path(runs_dir) / safe_name(manifest.run_id, "run id")
-    if place.exists():
-        raise BadRecord(f"{str(place)!r} exists already; take another id")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    prefix = scratch_prefix("import", place.parent, hidden=True)
-    with TemporaryDirectory(dir=runs_dir, prefix=prefix) as draft:
-        with RunWriter.create(draft, manifest) as writer:
-            pending = []
-            for episode in foreign.episodes(writer.artifact):
-                attempt = writer.new_attempt(episode.task, episode.repeat)
-                pending.append(writer.submit(episode.model_copy(update={"attempt": attempt})))
-            for future in pending:
-                future.result()
-        writer.path.rename(place)
-        sync(place.parent)
-    return Run(place)
+
+
+def _references(references: str | Path | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if references is None:
+        return {}
+    return references if isinstance(references, Mapping) else references_of(references)
+
+
+@dataclass(frozen=True, slots=True)
+class _Importing:
+    """What is the same for every log of one import."""
+
+    runs_dir: Path
+    format: FileFormat
+    focus: str = ""
+    commit: str = ""
+    references: Mapping[str, Any] = field(default_factory=dict)
+    look_in: tuple[Path, ...] = ()
+    """Where the run may be already; the runs' folder if it is empty."""
+    into: Path | None = None
+
+    def take(
+        self,
+        log: Path,
+        options: Mapping[str, Any],
+        *,
+        run_id: str | None = None,
+        now: datetime | None = None,
+    ) -> Run:
+        for name in options:
+            if name not in self.format.options:
+                takes = ", ".join(self.format.options) or "none"
+                raise BadParameter(
+                    f"{self.format.name} has no option {name!r}; its options: {takes}"
+                )
+        foreign = self.format.load_reader().read(log, **options)
+        identity = self._identity(foreign, options)
+        if run_id is None:
+            for folder in self.look_in or (self.runs_dir,):
+                earlier = _imported_before(folder, identity)
+                if earlier is not None:
+                    return Run(earlier)
+        return self._write(foreign, identity, run_id, now)
+
+    def _identity(self, foreign: ForeignRun, options: Mapping[str, Any]) -> str:
+        """A hash of the contents, and of everything that makes another run of them."""
+        return canonical_hash(
+            {
+                "files": _hashes(foreign.files),
+                "format": [self.format.name, self.format.version],
+                "options": {name: value for name, value in options.items() if value},
+                "references": self.references,
+                "focus": self.focus,
+                "commit": self.commit,
+            }
+        )
+
+    def _write(
+        self, foreign: ForeignRun, identity: str, run_id: str | None, now: datetime | None
+    ) -> Run:
+        home = self.into or self.runs_dir
+        home.mkdir(parents=True, exist_ok=True)
+        draft_id = "draft" if run_id is None else safe_name(run_id, "run id")
+        if (home / draft_id).exists():
+            raise BadRecord(f"{str(home / draft_id)!r} exists already; take another id")
+        prefix = scratch_prefix("import", home, hidden=True)
+        with TemporaryDirectory(dir=home, prefix=prefix) as scratch:
+            manifest = foreign.manifest.model_copy(update={"run_id": draft_id})
+            tally = _Tally()
+            with RunWriter.create(scratch, manifest) as writer:
+                self._copy(foreign, writer, tally)
+                final = self._manifest(foreign, tally, identity, run_id, now)
+                writer.replace_manifest(final)
+            if not tally.episodes:
+                why = tally.problems.texts[0] if tally.problems.count else "it has no samples"
+                raise BadRecord(f"nothing of {foreign.files[0].name!r} can be read: {why}")
+            check_references(self.references, tally.tasks)
+            place = home / safe_name(final.run_id, "run id")
+            if place.exists():
+                raise BadRecord(f"{str(place)!r} exists already; take another id")
+            writer.path.rename(place)
+            sync(home)
+        return Run(place)
+
+    def _copy(self, foreign: ForeignRun, writer: RunWriter, tally: _Tally) -> None:
+        pending = []
+        for episode in foreign.episodes(writer.artifact, tally.problems):
+            if self.references:
+                task = with_reference(episode.task, self.references)
+                episode = episode.model_copy(update={"task": task})
+            attempt = writer.new_attempt(episode.task, episode.repeat)
+            pending.append(writer.submit(episode.model_copy(update={"attempt": attempt})))
+            tally.add(episode)
+            if len(pending) >= AT_ONCE:
+                for future in pending:
+                    future.result()
+                pending.clear()
+        for future in pending:
+            future.result()
+
+    def _manifest(
+        self,
+        foreign: ForeignRun,
+        tally: _Tally,
+        identity: str,
+        run_id: str | None,
+        now: datetime | None,
+    ) -> RunManifest:
+        manifest = foreign.manifest
+        created = utc_now(_moment(manifest.created_at or tally.first) or now)
+        record = manifest.config.get(IMPORTED)
+        problems = tally.problems
+        imported = {
+            **(record if isinstance(record, dict) else {}),
+            "at": utc_now(now),
+            "sha256": identity,
+            "skipped": problems.count,
+            "problems": problems.texts,
+        }
+        return manifest.model_copy(
+            update={
+                "run_id": run_id or new_run_id(_moment(created), identity[:8]),
+                "config": {**manifest.config, IMPORTED: imported},
+                "versions": {**manifest.versions, **installed_versions()},
+                "rewards": manifest.rewards or tuple(tally.scorers),
+                "task_set": canonical_hash(sorted(tally.tasks.values())),
+                "n_tasks": len(tally.tasks),
+                "repeats": max(manifest.repeats, tally.repeats),
+                "commit": self.commit or manifest.commit,
+                "dirty": "" if self.commit else manifest.dirty,
+                "focus": self.focus or manifest.focus,
+                "created_at": created,
+            }
+        )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a manifest says of the attempts, counted while they are written."""
+
+    episodes: int = 0
+    repeats: int = 0
+    first: str = ""
+    tasks: dict[str, str] = field(default_factory=dict)
+    """The hash of each task's content, by its id."""
+    scorers: dict[str, None] = field(default_factory=dict)
+    problems: Problems = field(default_factory=Problems)
+
+    def add(self, episode: Episode) -> None:
+        self.episodes += 1
+        self.repeats = max(self.repeats, episode.repeat + 1)
+        if episode.started_at:
+            self.first = min(self.first or episode.started_at, episode.started_at)
+        if episode.task.id not in self.tasks:
+            self.tasks[episode.task.id] = canonical_hash(episode.task.model_dump())
+        self.scorers.update(dict.fromkeys(score.scorer for score in episode.scores))
+
+
+def _imported_before(runs_dir: Path, identity: str) -> Path | None:
+    for run in list_runs(runs_dir):
+        if not run.name.endswith(identity[:8]):
+            continue
+        with suppress(BadRecord):
+            record = read_manifest(RunLayout(run)).config.get(IMPORTED)
+            if isinstance(record, Mapping) and record.get("sha256") == identity:
+                return run
+    return None
+
+
+def _hashes(files: Sequence[Path]) -> list[list[str]]:
+    """The content of each file; of several, also its place among them."""
+    root = os.path.commonpath([file.parent for file in files])
+    names = [file.relative_to(root).as_posix() if len(files) > 1 else "" for file in files]
+    return [[name, _content_hash(file)] for name, file in zip(names, files, strict=True)]
+
+
+def _content_hash(path: Path) -> str:
+    try:
+        digest = hashlib.sha256()
+        with open_file(path) as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+        return digest.hexdigest()
+    except FileNotFoundError as error:
+        raise BadRecord(f"there is no file {str(path)!r}") from error
+
+
+def _moment(text: str) -> datetime | None:
+    """The moment; one without a time zone is taken for UTC, since nothing says which it was."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def export_run(run: Run, path: str | Path, format: str = "jsonl") -> int:  # noqa: A002

@@ -81,10 +81,7 @@ class RunWriter:
         writer = cls(folder, secrets=secrets)
         with ExitStack() as undo:
             undo.callback(writer.close)
-            clean = manifest.model_copy(update={"config": redact(manifest.config)})
-            fields = load_record(writer._mask.bytes(dump_json(clean.model_dump())))
-            with atomic_write(writer._layout.manifest) as draft:
-                draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
+            writer.replace_manifest(manifest)
             sync(folder.parent)
             undo.pop_all()
         return writer
@@ -94,6 +91,21 @@ class RunWriter:
         """A writer that goes on with a run; `secrets` as for `create`."""
         read_manifest(RunLayout(Path(path)))
         return cls(Path(path), secrets=secrets)
+
+    def replace_manifest(self, manifest: RunManifest) -> None:
+        """The manifest is on the disk, without secrets. Only a run that nobody has seen may change
+        its own: a draft of an import, of which the attempts tell what the manifest says.
+        """
+        clean = manifest.model_copy(update={"config": redact(manifest.config)})
+        fields = load_record(self._mask.bytes(dump_json(clean.model_dump())))
+        with atomic_write(self._layout.manifest) as draft:
+            draft.write_text(json.dumps(fields, indent=2) + "\n", encoding="ascii")
+
+    def keep_agent_diff(self, diff: str) -> None:
+        """The uncommitted changes of the agent's code are kept beside the run; none for nothing."""
+        if diff:
+            with atomic_write(self._layout.agent_diff) as draft:
+                draft.write_bytes(self._mask.bytes(diff.encode("utf-8", "surrogatepass")))
 
     @property
     def path(self) -> Path:

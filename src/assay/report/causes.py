@@ -21,9 +21,9 @@ from assay.schema.episode import NO_FAULT_OF_THE_AGENT, StopReason
 from assay.schema.score import Abstained
 
 Cause: TypeAlias = Literal[
-    "model_error", "environment_error", "scorer_error", "agent_error", "not_recorded",
-    "format_rejection", "payload_truncated", "observation_truncated", "blocked", "looping",
-    "navigation_failure",
+    "model_error", "environment_error", "scorer_error", "agent_error", "unreadable_reply",
+    "not_recorded", "format_rejection", "payload_truncated", "observation_truncated", "blocked",
+    "looping", "navigation_failure",
     "time_budget", "token_budget", "step_budget", "stale_gold", "no_answer", "partial_list",
     "near_miss",
     "wrong_answer",
@@ -163,6 +163,20 @@ def agent_error(case: DiagnosisCase) -> Evidence:
     tools = tuple(sign for sign, navigation in case.trace.failures if not navigation)
     mostly = len(tools) * 2 > len(case.trace.acted)
     return tools if mostly and not case.says_something else ()
+
+
+@_rule("read what the model wrote: raise max_tokens, or set tool_calls to what it can do")
+def unreadable_reply(case: DiagnosisCase) -> Evidence:
+    """The model's last reply could not be read, or there is no real answer and half could not.
+
+    It names no action or calls no tool, calls one that there is not, has arguments that are no
+    JSON, is empty, or was cut off by the limit of tokens.
+    """
+    signs = case.trace.unreadable
+    if not signs:
+        return ()
+    half = not case.says_something and len(signs) * 2 >= case.trace.n_replies
+    return signs if case.trace.ends_unreadable or half else ()
 
 
 @_rule("keep the submitted answer: nothing can be said without it")

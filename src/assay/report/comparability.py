@@ -23,9 +23,9 @@ NO_MATTER = frozenset(
 """Options of a model that say where it is, how long it may take and what it costs, not what it is.
 
 A run that is resumed may have others of these."""
-NOT_THE_CONFIGURATION = ("expect", "repeats", "reported", "seed", "budget")
-"""What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere, what
-chance is drawn from, and what a run may spend."""
+NOT_THE_CONFIGURATION = ("expect", "repeats", "reported", "imported", "seed", "budget")
+"""What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere, the
+log that it was imported from, what chance is drawn from, and what a run may spend."""
 SHOWN_CHANGES = 12
 MOST_IDENTICAL = 5
 
@@ -37,9 +37,14 @@ def obstacles(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
         _difference("rewards", primary_reward(base), primary_reward(cand), _or_not_recorded),
         _task_sets(base, cand),
         _difference("step budgets", step_budget(before), step_budget(after), unit=" steps"),
-        _models(model_of(before), model_of(after)),
     )
     return tuple(difference for difference in differences if difference)
+
+
+def labels(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
+    """What two comparable runs are a comparison of: another model, or other sampling of it."""
+    difference = _models(model_of(base), model_of(cand))
+    return (difference,) if difference else ()
 
 
 def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
@@ -175,7 +180,10 @@ def _is_same(value: Any, default: Any) -> bool:
 
 
 def _describe_model(model: Mapping[str, Any]) -> str:
-    return _or_not_recorded(" ".join(f"{key}={value}" for key, value in model.items()))
+    """The client and the name that it asks for, then how it is sampled: `openai:NAME top_p=0.9`."""
+    names = [str(model[key]) for key in ("client", "model") if key in model]
+    sampling = (f"{key}={value}" for key, value in model.items() if key not in ("client", "model"))
+    return _or_not_recorded(" ".join([":".join(names), *sampling]).strip())
 
 
 def _at(config: Any, *path: str) -> Any:

@@ -7,30 +7,48 @@ independent of each other. Only tasks that were scored in both runs are paired.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from math import copysign, sqrt
 from pathlib import Path
+from statistics import variance
 from typing import Any, Literal, TypeAlias
 
+from assay.errors import BadParameter
 from assay.ledger.failures import zeros_replaced
 from assay.ledger.run import RunLike
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
-from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
-from assay.report.comparability import changes, obstacles
+from assay.report.agent_changes import CodeChanges, code_changes
+from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, read_attempts, rewards_of
+from assay.report.comparability import changes, labels, obstacles
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
+    DROP,
     TaskChange,
+    TaskDrops,
     TaskPair,
     flaky_tasks,
     pair_tasks,
     steady_drops,
     task_changes,
+    task_drops,
     unsteady_tasks,
 )
 
+FEWEST_PAIRS = 6
+"""Below so many pairs no test can reach 5 %."""
+CHANGE = 0.05
+"""The change of the mean whose price is named: so many tasks, or so many repeats."""
+
 Verdict: TypeAlias = Literal[
-    "improved", "regressed", "no difference shown", "no verdict possible", "not comparable"
+    "improved",
+    "regressed",
+    "mixed",
+    "no difference shown",
+    "no verdict possible",
+    "not comparable",
 ]
+"""`mixed`: one test shows a gain and another one a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +63,34 @@ class MeanShift:
 
 
 @dataclass(frozen=True, slots=True)
+class SampleSize:
+    """What it takes to show a change of the mean with 80 % power, at this spread."""
+
+    change: float
+    tasks: int
+    """In all, at as many repeats as there are."""
+    repeats: int | None
+    """Of each of these tasks; `None` where no number is enough."""
+    at_least: bool
+    """Whether `repeats` is a lower bound: one repeat does not tell how much a task varies."""
+    n: int
+    """The tasks that there are."""
+
+    @property
+    def sentence(self) -> str:
+        """`208 more tasks, or 12 repeats of these 20, would show a change of 0.05`."""
+        if self.tasks <= self.n:
+            return f"these {self.n} tasks are enough to show a change of {self.change:g}"
+        more = f"about {self.tasks - self.n:,} more tasks"
+        if self.repeats is None:
+            instead = " (repeats of these are not enough)"
+        else:
+            number = f"{'at least ' * self.at_least}{self.repeats:,}"
+            instead = f", or {number} repeats of these {self.n},"
+        return f"{more}{instead} would show a change of {self.change:g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """What can be said of a candidate run against a base run."""
 
@@ -54,8 +100,12 @@ class Comparison:
     because: str
     obstacles: tuple[str, ...] = ()
     """Differences that make the two runs incomparable; a forced comparison carries them."""
+    labels: tuple[str, ...] = ()
+    """What the comparison is one of, such as of two models."""
     changes: tuple[str, ...] = ()
     """Other differences of configuration: what was tried."""
+    code: CodeChanges = field(default_factory=CodeChanges)
+    """What differs in the agent's code, as far as the runs kept it."""
     n: int = 0
     """Tasks scored in both runs."""
     only_base: int = 0
@@ -65,9 +115,15 @@ class Comparison:
     p: float | None = None
     """The permutation p, adjusted by Holm's method where several candidates were compared."""
     mcnemar: McNemarTest | None = None
+    pass_p: float | None = None
+    """McNemar's p, adjusted in the same way."""
+    pass_rate: MeanShift | None = None
+    """The share of repeats that passed, over the paired tasks."""
     pass_at: float = PERFECT
     detectable: float | None = None
     """The change of the mean that would be found with 80 % power."""
+    needed: SampleSize | None = None
+    """`None` where no two tasks moved differently, which says nothing of the spread."""
     tasks: tuple[TaskChange, ...] = ()
     """Regressed tasks first."""
     steps: MeanShift | None = None
@@ -75,15 +131,27 @@ class Comparison:
     elapsed_s: MeanShift | None = None
     steady_drops: tuple[str, ...] = ()
     """Tasks lower in all of their repeats, where that is more than chance explains."""
+    drops: TaskDrops | None = None
+    """Tasks that fell far, in any number of repeats."""
     notes: tuple[str, ...] = ()
 
     @property
     def flaky(self) -> tuple[str, ...]:
         return tuple(task.task_id for task in self.tasks if task.flaky)
 
+    @property
+    def regressed(self) -> bool:
+        """Whether some test shows a loss, also beside another one that shows a gain."""
+        return -1 in _directions(self)
+
     def to_record(self) -> dict[str, Any]:
         """The comparison as plain JSON values."""
-        return {**asdict(self), "flaky": list(self.flaky)}
+        record = {**asdict(self), "flaky": list(self.flaky), "regressed": self.regressed}
+        if self.needed is not None:
+            record["needed"]["sentence"] = self.needed.sentence
+        if self.drops is not None:
+            record["drops"] |= {"alarm": self.drops.alarm, "sentence": self.drops.sentence}
+        return record
 
 
 def compare(
@@ -92,15 +160,20 @@ def compare(
     *,
     force: bool = False,
     pass_at: float = PERFECT,
+    change: float = CHANGE,
+    drop: float = DROP,
     runs_dir: str | Path = "runs",
 ) -> Comparison:
     """What the candidate run says against the base run.
 
-    Runs whose reward, task set, step budget or model differ are `not comparable`, and nothing is
-    computed; `force` computes it and keeps the differences as labels. `pass_at` is the reward from
-    which a task passes.
+    Runs whose reward, task set or step budget differ are `not comparable`, and nothing is
+    computed; `force` computes it and keeps the differences. Two models are compared, and labelled.
+    `pass_at` is the reward from which a task passes, `change` the change of the mean whose price is
+    named, and `drop` by how much a task falls far.
     """
-    return compare_many(base, [cand], force=force, pass_at=pass_at, runs_dir=runs_dir)[0]
+    return compare_many(
+        base, [cand], force=force, pass_at=pass_at, change=change, drop=drop, runs_dir=runs_dir
+    )[0]
 
 
 def compare_many(
@@ -109,26 +182,36 @@ def compare_many(
     *,
     force: bool = False,
     pass_at: float = PERFECT,
+    change: float = CHANGE,
+    drop: float = DROP,
     runs_dir: str | Path = "runs",
 ) -> list[Comparison]:
     """Each candidate against the same base, their p-values corrected for their number."""
+    for name, size in (("change", change), ("drop", drop)):
+        if not 0 < size <= 1:
+            raise BadParameter(f"{name} is {size!r}; it is more than 0 and at most 1")
     before = read_attempts(base, runs_dir)
-    settings = _Settings(force, pass_at, unsteady_tasks(before))
+    settings = _Settings(force, pass_at, change, drop, unsteady_tasks(before))
     drafts = [_compare(before, read_attempts(cand, runs_dir), settings) for cand in cands]
     return adjust(drafts)
 
 
 def compare_attempts(base: RunAttempts, cand: RunAttempts, *, force: bool = False) -> Comparison:
     """The same for runs that were read already, without looking for others of their kind."""
-    return adjust([_compare(base, cand, _Settings(force, PERFECT, None))])[0]
+    return adjust([_compare(base, cand, _Settings(force, PERFECT, CHANGE, DROP, None))])[0]
 
 
 def adjust(drafts: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with Holm-corrected p-values, and the verdicts that follow."""
-    tests = {i: draft.permutation.p for i, draft in enumerate(drafts) if draft.permutation}
+    tests = {
+        i: (draft.permutation.p, draft.mcnemar.p)
+        for i, draft in enumerate(drafts)
+        if draft.permutation is not None and draft.mcnemar is not None
+    }
+    means, passes = (statistics.holm([pair[which] for pair in tests.values()]) for which in (0, 1))
     done = list(drafts)
-    for i, p in zip(tests, statistics.holm(list(tests.values())), strict=True):
-        draft = replace(done[i], p=p)
+    for i, p, pass_p in zip(tests, means, passes, strict=True):
+        draft = replace(done[i], p=p, pass_p=pass_p)
         verdict, because = _verdict(draft, family=len(tests))
         done[i] = replace(draft, verdict=verdict, because=because)
     return done
@@ -138,6 +221,8 @@ def adjust(drafts: Sequence[Comparison]) -> list[Comparison]:
 class _Settings:
     force: bool
     pass_at: float
+    change: float
+    drop: float
     known_flaky: set[str] | None
     """Tasks that vary in runs like the base; `None` to leave other runs alone."""
 
@@ -150,7 +235,9 @@ def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Compa
         "not comparable",
         "not comparable: " + "; ".join((*hindrances, *_without_rewards(base, cand))),
         obstacles=hindrances,
+        labels=labels(base.manifest, cand.manifest),
         changes=changes(base.manifest, cand.manifest),
+        code=CodeChanges() if settings.known_flaky is None else code_changes(base, cand),
         pass_at=settings.pass_at,
         notes=_notes(base, cand),
     )
@@ -183,48 +270,142 @@ def _with_numbers(
             gained=sum(b < settings.pass_at <= a for b, a in zip(before, after, strict=True)),
             lost=sum(a < settings.pass_at <= b for b, a in zip(before, after, strict=True)),
         ),
+        pass_rate=_pass_rate(pairs, settings.pass_at),
         detectable=statistics.detectable(differences),
+        needed=_sample_size(pairs, differences, settings.change),
         tasks=task_changes(base, cand, pairs, flaky_tasks(base, cand, settings.known_flaky)),
         steps=_shift_of(pairs, "n_steps"),
         cost_usd=_shift_of(pairs, "cost_usd"),
         elapsed_s=_shift_of(pairs, "elapsed_s"),
         steady_drops=steady_drops(pairs),
+        drops=task_drops(pairs, settings.drop),
     )
 
 
 def _verdict(draft: Comparison, *, family: int) -> tuple[Verdict, str]:
-    """The verdict of a comparison that has its numbers, and the sentence for it."""
-    assert draft.reward is not None
-    assert draft.p is not None
-    label = f"(forced although {'; '.join(draft.obstacles)}) " if draft.obstacles else ""
-    difference = draft.reward.difference
-    test = f"p = {draft.p:.3g}" + (f" after Holm's correction for {family} runs" * (family > 1))
-    if draft.p <= ALPHA and abs(difference) > EQUAL:
-        verdict: Verdict = "regressed" if difference < 0 else "improved"
-        return verdict, f"{label}{_movement(draft, test)}"
+    """The verdict of a comparison that has its numbers, and the sentence for it.
+
+    Whatever test shows a difference is in the sentence, so that no headline hides one.
+    """
+    forced = f"(forced although {'; '.join(draft.obstacles)}) " if draft.obstacles else ""
+    label = forced + "".join(f"({label}) " for label in draft.labels)
+    directions = _directions(draft)
+    if not directions:
+        best = statistics.best_p(draft.n)
+        if best > ALPHA:
+            why = f"no verdict possible: n={draft.n}, the best possible p is {best:.3g}"
+            return "no verdict possible", f"{label}{why}{_lead(draft)}"
+        return "no difference shown", f"{label}{_no_difference(draft, family)}{_lead(draft)}"
+    reasons = [reason for _, reason in _reasons(draft, family)]
+    if not _mean_differs(draft):
+        reasons.append(_movement(draft, family))
+    because = label + "; ".join(reasons)
+    if len(directions) > 1:
+        return "mixed", because
+    return ("regressed" if directions == {-1} else "improved"), because
+
+
+def _directions(draft: Comparison) -> set[int]:
+    """Where the tests that show a difference point: up, down, both or nowhere."""
+    directions = {direction for direction, _ in _reasons(draft, 1)}
+    opposite = draft.reward is not None and {-1.0: 1, 1.0: -1}.get(_sign(draft.reward.difference))
+    # Passes that change against the mean are no plain gain or loss.
+    if directions and not _mean_differs(draft) and opposite in directions:
+        directions.add(-int(opposite))
+    return directions
+
+
+def _reasons(draft: Comparison, family: int) -> list[tuple[int, str]]:
+    """Every test that shows a difference: which way it points, and what it says."""
+    reasons: list[tuple[int, str]] = []
+    if draft.reward is None or draft.mcnemar is None:
+        return reasons
+    if _mean_differs(draft):
+        reasons.append((int(_sign(draft.reward.difference)), _movement(draft, family)))
+    passes = draft.mcnemar
+    if draft.pass_p is not None and draft.pass_p <= ALPHA and passes.gained != passes.lost:
+        words = "more tasks pass" if passes.gained > passes.lost else "fewer tasks pass"
+        tests = f"{passes.gained} gained, {passes.lost} lost, McNemar p = {draft.pass_p:.3g}"
+        # Where every task moved by as much, this is the same test again.
+        if not reasons or draft.permutation is None or passes.p != draft.permutation.p:
+            reasons.append((1 if passes.gained > passes.lost else -1, f"{words}: {tests}"))
     if draft.steady_drops:
-        names = ", ".join(draft.steady_drops[:5])
-        return "regressed", f"{label}lower in every repeat: {names}"
-    best = statistics.best_p(draft.n)
-    if best > ALPHA:
-        verdict = "no verdict possible"
-        return verdict, f"{label}{verdict}: n={draft.n}, the best possible p is {best:.3g}"
-    return "no difference shown", f"{label}{_no_difference(draft, test)}"
+        reasons.append((-1, f"lower in every repeat: {', '.join(draft.steady_drops[:5])}"))
+    return reasons
 
 
-def _movement(draft: Comparison, test: str) -> str:
+def _mean_differs(draft: Comparison) -> bool:
+    if draft.reward is None or draft.p is None:
+        return False
+    return draft.p <= ALPHA and abs(draft.reward.difference) > EQUAL
+
+
+def _sign(value: float) -> float:
+    return 0.0 if abs(value) <= EQUAL else copysign(1.0, value)
+
+
+def _movement(draft: Comparison, family: int) -> str:
     assert draft.reward is not None
-    return f"the mean moved by {draft.reward.difference:+.3f} over {draft.n} tasks, {test}"
+    assert draft.pass_rate is not None
+    test = f"p = {draft.p:.3g}" + (f" after Holm's correction for {family} runs" * (family > 1))
+    passes = f"pass rate {draft.pass_rate.base:.0%} → {draft.pass_rate.cand:.0%}"
+    moved = f"the mean moved by {draft.reward.difference:+.3f} over {draft.n} tasks, {test}"
+    return f"{moved}, {passes}"
 
 
-def _no_difference(draft: Comparison, test: str) -> str:
+def _no_difference(draft: Comparison, family: int) -> str:
     assert draft.permutation is not None
     if not draft.permutation.nonzero:
         return f"all {draft.n} tasks have the same reward in both runs"
-    hidden = ""
-    if draft.detectable is not None:
-        hidden = f"; with {draft.n} tasks a change below {draft.detectable:.2f} is likely to hide"
-    return f"{_movement(draft, test)}{hidden}"
+    return _movement(draft, family)
+
+
+def _lead(draft: Comparison) -> str:
+    """What would have been seen, and what it takes to see more."""
+    parts = []
+    if draft.drops is not None and draft.drops.alarm:
+        parts.append(draft.drops.sentence)
+    if draft.detectable is not None and statistics.best_p(draft.n) <= ALPHA:
+        parts.append(
+            f"with {draft.n} tasks a change below {draft.detectable:.2f} is likely to hide"
+        )
+    if draft.needed is not None:
+        parts.append(draft.needed.sentence)
+    return "".join(f"; {part}" for part in parts)
+
+
+def _pass_rate(pairs: Sequence[TaskPair], pass_at: float) -> MeanShift:
+    def share(attempts: Sequence[ScoredAttempt]) -> float:
+        return mean(float(reward >= pass_at) for reward in rewards_of(attempts))
+
+    return _shift([share(pair.base) for pair in pairs], [share(pair.cand) for pair in pairs])
+
+
+def _sample_size(
+    pairs: Sequence[TaskPair], differences: Sequence[float], change: float
+) -> SampleSize | None:
+    """What a change takes at the spread of these pairs; `None` where they have none."""
+    if len(pairs) < 2 or len(set(differences)) < 2:
+        return None
+    total = variance(differences)
+    repeated = [pair for pair in pairs if len(pair.base) > 1]
+    if repeated:
+        within = mean(
+            variance(rewards_of(pair.base)) + variance(rewards_of(pair.cand)) for pair in repeated
+        )
+        chance = mean(1 / len(pair.base) for pair in pairs)
+        steady = max(0.0, total - within * chance)
+    else:
+        # If the change is the same for every task, all of the spread is chance.
+        within, steady = total, 0.0
+    repeats = statistics.needed_repeats(sqrt(steady), sqrt(within), len(pairs), change)
+    return SampleSize(
+        change=change,
+        tasks=max(statistics.needed_pairs(sqrt(total), change), FEWEST_PAIRS),
+        repeats=repeats if len(pairs) >= FEWEST_PAIRS else None,
+        at_least=not repeated,
+        n=len(pairs),
+    )
 
 
 def _shift_of(

@@ -17,7 +17,7 @@ from typing import Any
 from assay.errors import UsageError
 from assay.ledger.run import RunLike
 from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
-from assay.report.comparability import obstacles
+from assay.report.comparability import labels, obstacles
 from assay.report.statistics import ALPHA
 
 
@@ -78,7 +78,7 @@ def noise_floor(runs: Sequence[RunLike], *, runs_dir: str | Path = "runs") -> No
     if not read:
         raise UsageError("name at least one run")
     for other in read[1:]:
-        differences = obstacles(read[0], other)
+        differences = obstacles(read[0], other) + labels(read[0].manifest, other.manifest)
         if differences:
             raise UsageError(
                 f"{other.run_id} is not a repeat of {read[0].run_id}: {'; '.join(differences)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, sqrt
+from math import ceil, comb, exp, fsum, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -28,6 +28,8 @@ MANY = 1_000
 """Values from which equal ones are drawn together."""
 FEW_KINDS = 50
 """Different values up to which that is faster."""
+LARGEST_EXACT = 1_000
+"""Tries up to which every binomial coefficient fits a float."""
 TIE = 1e-9
 """Sums nearer than this, relative to the sum of sizes, are the same sum in exact arithmetic."""
 SEED = 20_260_329
@@ -164,7 +166,11 @@ def mcnemar(gained: int, lost: int) -> McNemarTest:
         term = term * (n - i) // (i + 1)
         tail += term
     # Integers of thousands of digits do not fit a float, their quotient does.
-    p = 1.0 if gained == lost else min(1.0, 2 * tail / 2**n if n < 1000 else _ratio(tail, n))
+    p = (
+        1.0
+        if gained == lost
+        else min(1.0, 2 * tail / 2**n if n < LARGEST_EXACT else _ratio(tail, n))
+    )
     return McNemarTest(gained, lost, p)
 
 
@@ -199,6 +205,41 @@ def detectable_change(
     return (normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) * spread / sqrt(n)
 
 
+def needed_pairs(
+    spread: float, change: float, *, alpha: float = ALPHA, power: float = POWER
+) -> int:
+    """How many pairs with this standard deviation show a change of the mean, at this power."""
+    normal = NormalDist()
+    reach = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
+    return ceil((reach * spread / change) ** 2)
+
+
+def needed_repeats(
+    spread: float,
+    within: float,
+    n: int,
+    change: float,
+    *,
+    alpha: float = ALPHA,
+    power: float = POWER,
+) -> int | None:
+    """How many repeats of each of n pairs show a change of the mean, at this power.
+
+    `spread` is the standard deviation of the pairs' differences that repeats do not narrow, and
+    `within` that of a single repeat's difference around its pair's. `None` where no number is
+    enough.
+    """
+    normal = NormalDist()
+    reach = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
+    room = n * (change / reach) ** 2 - spread**2
+    return max(1, ceil(within**2 / room)) if room > 0 else None
+
+
+def one_sided_sign(fewer: int, more: int) -> float:
+    """The chance of `more` or more on one side, if each falls on either side alike."""
+    return mcnemar(more, fewer).p / 2 if more > fewer else 1.0
+
+
 def holm(ps: Sequence[float]) -> list[float]:
     """The p-values adjusted for their number, in their order (Holm's step-down)."""
     order = sorted(range(len(ps)), key=lambda i: ps[i])
@@ -214,7 +255,18 @@ def tail_binomial(least: int, n: int, chance: float) -> float:
     """The probability of at least so many successes."""
     if least <= 0:
         return 1.0
-    return sum(comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(least, n + 1))
+    if n < LARGEST_EXACT:
+        return sum(comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(least, n + 1))
+    # By logarithms: of thousands of tries the terms do not fit a float, their product does.
+    logs = (
+        lgamma(n + 1)
+        - lgamma(k + 1)
+        - lgamma(n - k + 1)
+        + k * log(chance)
+        + (n - k) * log1p(-chance)
+        for k in range(least, n + 1)
+    )
+    return min(1.0, fsum(map(exp, logs)))
 
 
 def _draws(most: int, width: int) -> int:

@@ -9,12 +9,16 @@ from typing import Literal, TypeAlias, get_args
 
 from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, rewards_of
 from assay.report.comparability import identical_runs
-from assay.report.statistics import ALPHA, tail_binomial
+from assay.report.statistics import ALPHA, one_sided_sign, tail_binomial
 
 Change: TypeAlias = Literal[
     "regressed", "newly errored", "newly abstained", "improved", "recovered", "unchanged"
 ]
 ORDER: tuple[Change, ...] = get_args(Change)
+DROP = 0.5
+"""A task fell or rose if its mean reward moved by as much as this."""
+DROP_ALPHA = 0.125
+"""How often the gate on falling tasks may close although nothing was changed."""
 REPEATS = 3
 """From so many repeats on, a task that is lower in all of them can be a regression by itself."""
 
@@ -82,6 +86,45 @@ def steady_drops(pairs: Sequence[TaskPair]) -> tuple[str, ...]:
     if not drops or tail_binomial(len(drops), split, chance) > ALPHA:
         return ()
     return tuple(drops)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDrops:
+    """Tasks that fell far, against those that rose as far."""
+
+    size: float
+    fell: tuple[str, ...]
+    """The furthest first."""
+    rose: int
+    p: float
+    """The chance of so many among them, if each were as likely to rise as to fall."""
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the gate on falling tasks closes."""
+        return bool(self.fell) and self.p <= DROP_ALPHA
+
+    @property
+    def sentence(self) -> str:
+        """`3 tasks fell by 0.5 or more, none rose: a, b, c`."""
+        rose = f"{self.rose} rose" if self.rose else "none rose"
+        names = ", ".join(self.fell[:5]) + (" …" if len(self.fell) > 5 else "")
+        tasks = "1 task" if len(self.fell) == 1 else f"{len(self.fell)} tasks"
+        return f"{tasks} fell by {self.size:g} or more, {rose}" + (f": {names}" if names else "")
+
+
+def task_drops(pairs: Sequence[TaskPair], size: float = DROP) -> TaskDrops:
+    """The tasks that fell by `size` or more, and how likely it is that chance chose them.
+
+    Of two runs of one configuration each is as likely to be the better one at any task. So the
+    tasks that moved far are as many coins, and all that counts is how many fell among them: that
+    needs no repeats, and no knowledge of how much a task varies.
+    """
+    moved = [(pair.means[1] - pair.means[0], pair.task_id) for pair in pairs]
+    fell = sorted((difference, task) for difference, task in moved if difference <= EQUAL - size)
+    rose = sum(difference >= size - EQUAL for difference, _ in moved)
+    p = one_sided_sign(rose, len(fell))
+    return TaskDrops(size, tuple(task for _, task in fell), rose, p)
 
 
 def task_changes(

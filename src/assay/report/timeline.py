@@ -9,10 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError
 from assay.ledger.failures import zeros_replaced
-from assay.ledger.layout import list_runs
+from assay.ledger.layout import is_archived, list_runs
+from assay.ledger.summary import PERFECT
 from assay.report import statistics
 from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
-from assay.report.comparability import obstacles
+from assay.report.comparability import labels, obstacles
 from assay.report.comparison import Verdict, compare_attempts
 from assay.report.statistics import ConfidenceInterval
 from assay.schema.manifest import RunManifest
@@ -72,6 +73,8 @@ class RunChange:
     p: float | None
     verdict: Verdict
     because: str
+    labels: tuple[str, ...] = ()
+    """What tells the two apart, where it is more than a change of the agent: another model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class HistoryRow:
     created_at: str
     benchmark: str
     agent: str
+    model: str
     commit: str
     focus: str
     n: int
@@ -89,6 +93,8 @@ class HistoryRow:
     attempts: int
     mean: float | None
     interval: ConfidenceInterval | None
+    pass_rate: float | None
+    """The share of attempts with full reward, over tasks."""
     best: float | None
     worst: float | None
     answered: int | None
@@ -100,6 +106,7 @@ class HistoryRow:
     prediction: Prediction | None
     reported: bool
     """Whether the numbers were typed in from elsewhere: no attempt stands behind them."""
+    archived: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -120,22 +127,35 @@ class RunHistory:
         return record
 
 
-def history(benchmark: str | None = None, *, runs_dir: str | Path = "runs") -> RunHistory:
-    """Every run in the folder, or those of one benchmark, oldest first.
+def history(
+    benchmark: str | None = None,
+    *,
+    agent: str | None = None,
+    model: str | None = None,
+    archived: bool = False,
+    runs_dir: str | Path = "runs",
+) -> RunHistory:
+    """Every run in the folder, or those of one benchmark, agent or model, oldest first.
 
     A run is compared with the latest one before it that has the same reward, task set, step
-    budget and model; a run that was scored again is not an iteration, and is left out.
+    budget and model; where there is none of this model, with one of another, and labelled. A run
+    that was scored again is not an iteration, and is left out; so are archived runs, unless they
+    are asked for.
     """
+    wishes = {"benchmark": benchmark, "agent": agent, "model_name": model}
     read: list[RunAttempts] = []
     notes: list[str] = []
     for path in list_runs(Path(runs_dir)):
+        if not archived and is_archived(path):
+            continue
         try:
             attempts = read_attempts(path)
         except AssayError as error:
             notes.append(f"{path.name} cannot be read: {error}")
             continue
         manifest = attempts.manifest
-        if benchmark in (None, manifest.benchmark) and manifest.parent is None:
+        fits = all(wish in (None, getattr(manifest, name)) for name, wish in wishes.items())
+        if fits and manifest.parent is None:
             read.append(attempts)
     read.sort(key=lambda attempts: (attempts.manifest.created_at, attempts.run_id))
     rows = [_row(attempts, read[:i]) for i, attempts in enumerate(read)]
@@ -148,7 +168,7 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
     typed = reported if isinstance(reported, Mapping) and not attempts.final else {}
     means = attempts.task_means
     values = list(means.values())
-    earlier = next((run for run in reversed(before) if not obstacles(run, attempts)), None)
+    earlier = _earlier(before, attempts)
     hindrance = obstacles(before[-1], attempts) if before else ()
     has = bool(attempts.final)
     return HistoryRow(
@@ -156,12 +176,14 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
         created_at=manifest.created_at,
         benchmark=manifest.benchmark,
         agent=manifest.agent,
+        model=manifest.model_name,
         commit=manifest.commit[:7] + "+" * bool(manifest.dirty),
         focus=manifest.focus,
         n=len({a.task_id for a in attempts.final}) or manifest.n_tasks,
         attempts=len(attempts.final),
         mean=mean(values) if values else _number(typed.get("mean")),
         interval=statistics.bootstrap_mean(values) if len(values) >= FEWEST else None,
+        pass_rate=_pass_rate(attempts),
         best=max(values) if values else _number(typed.get("best")),
         worst=min(values) if values else _number(typed.get("worst")),
         answered=sum(a.stop_reason == "answered" for a in attempts.final) if has else None,
@@ -171,14 +193,34 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
         not_comparable="; ".join(hindrance),
         prediction=_prediction(manifest, earlier, attempts),
         reported=bool(typed),
+        archived=is_archived(attempts.path),
         notes=_notes(attempts, typed),
     )
+
+
+def _earlier(before: Sequence[RunAttempts], attempts: RunAttempts) -> RunAttempts | None:
+    """The latest comparable run, of the same model if there is one."""
+    comparable = [run for run in reversed(before) if not obstacles(run, attempts)]
+    same = (run for run in comparable if not labels(run.manifest, attempts.manifest))
+    return next(same, next(iter(comparable), None))
+
+
+def _pass_rate(attempts: RunAttempts) -> float | None:
+    shares = [mean(float(r >= PERFECT) for r in rewards) for rewards in attempts.rewards().values()]
+    return mean(shares) if shares else None
 
 
 def _run_change(earlier: RunAttempts, attempts: RunAttempts) -> RunChange:
     comparison = compare_attempts(earlier, attempts)
     shift = comparison.reward.difference if comparison.reward else None
-    return RunChange(earlier.run_id, shift, comparison.p, comparison.verdict, comparison.because)
+    return RunChange(
+        earlier.run_id,
+        shift,
+        comparison.p,
+        comparison.verdict,
+        comparison.because,
+        comparison.labels,
+    )
 
 
 def _prediction(

@@ -30,6 +30,9 @@ _ERROR = re.compile(r"^error: (?P<text>.{1,200})", re.MULTILINE)
 _NAVIGATED = re.compile(
     r"net::|ns_error|navigat|timeout|timed out|was closed|not load|did not answer", re.IGNORECASE
 )
+_NOT_READ = re.compile(r"^reply refused \(\d+ (?:of \d+ )?in a row\): (?P<because>.{1,300})", re.M)
+_READ = ("was not opened", "was not done", "is not one of the actions")
+"""What an agent says of an action that it read and did not do."""
 # A name begins where a word does, and has an end: a thought may be megabytes of letters.
 _REFUSED = re.compile(r"(?<![\w.-])(?P<site>[\w.-]{1,253}) does not work here and was not opened")
 
@@ -138,11 +141,52 @@ class AttemptTrace:
         return self.observation(step)[:HEAD_CHARS].partition("\n\n")[0]
 
     @cached_property
+    def unreadable(self) -> tuple[EvidenceLine, ...]:
+        """Replies of the model without anything in them that could be done, with the reasons.
+
+        The agent marks them in its messages; records from before have them in its thoughts.
+        """
+        last = self.steps[-1].index if self.steps else 0
+        marks = [
+            EvidenceLine(min(number, last), f"unreadable reply: {reason}"[:300])
+            for number, message in enumerate(self._replies, 1)
+            if (reason := message.get("unreadable"))
+        ]
+        if marks:
+            return tuple(marks)
+        refusals = ((step, _why_unread(step)) for step in self.steps)
+        return tuple(
+            EvidenceLine(step.index, f"unreadable reply: {because}")
+            for step, because in refusals
+            if because
+        )
+
+    @cached_property
+    def _replies(self) -> tuple[Message, ...]:
+        return tuple(m for m in self.episode.trajectory.messages if m.role == "assistant")
+
+    @property
+    def n_replies(self) -> int:
+        """How often the model replied, as far as that is recorded."""
+        return max(len(self._replies), len(self.acted))
+
+    @property
+    def ends_unreadable(self) -> bool:
+        """Whether the last reply of the model was unreadable."""
+        if self._replies and self._replies[-1].get("unreadable"):
+            return True
+        gave_up = self.episode.stop_reason == "gave_up"
+        return gave_up and bool(self.steps) and bool(_why_unread(self.steps[-1]))
+
+    @cached_property
     def repeats(self) -> tuple[EvidenceLine, ...]:
         """Steps that did again what had been done before, and led to where the agent was before."""
         seen: dict[tuple[str, Any], int] = {}
         repeats = []
         for step in self.acted:
+            if _why_unread(step):
+                # Waiting after a reply that could not be read is no choice of an action.
+                continue
             key = (step.action, _state(step))
             if key in seen:
                 repeats.append(
@@ -151,6 +195,13 @@ class AttemptTrace:
             else:
                 seen[key] = step.index
         return tuple(repeats)
+
+
+def _why_unread(step: Step) -> str:
+    """Why the reply before the step could not be read, as the agent's thoughts have it."""
+    match = _NOT_READ.search(step.think)
+    because = match["because"] if match else ""
+    return "" if any(mark in because for mark in _READ) else because
 
 
 def _state(step: Step) -> Any:

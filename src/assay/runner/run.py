@@ -21,6 +21,7 @@ from assay.ledger.provenance import (
     new_run_id,
     repository_state,
     task_set_hash,
+    uncommitted_changes,
     utc_now,
 )
 from assay.ledger.run import Run
@@ -28,7 +29,7 @@ from assay.ledger.writer import RunWriter
 from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Checkable
 from assay.resources.spec import ResourceSpec
-from assay.runner.agents import AgentChoice, with_recordings
+from assay.runner.agents import AgentChoice, with_recordings, with_run_id
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
 from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed, relocation
@@ -43,7 +44,7 @@ PACKAGES = ("playwright", "scienceworld", "miniwob", "pydantic", "rapidfuzz", "h
 """Their versions can change what an agent sees or what a reward says."""
 RUNNING = (
     "workers", "engine", "address", "resume", "retry_errors", "stop_after_errors", "cache",
-    "runs_dir", "repository", "progress",
+    "runs_dir", "repository", "keep_diff", "progress",
 )  # fmt: skip
 """Arguments of a run that say how and where it is run, not what."""
 ANY_ADDRESS = "http://127.0.0.1"
@@ -76,6 +77,7 @@ def run(
     stop_after_errors: int | None = None,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
+    keep_diff: bool = True,
     progress: Callable[[RunProgress], None] = no_progress,
 ) -> Run:
     """The finished run, every attempt of which is in `runs_dir`.
@@ -92,7 +94,8 @@ def run(
     `settings` are the agent's options; with the name of a section before them (`limits.steps`,
     `tasks.seed`) those of the benchmark. `focus` says what the run is meant to show, and `expect`
     which tasks' rewards will go `up` or `down`: both are recorded before anything runs.
-    `repository` is the agent's, whose commit the manifest names.
+    `repository` is the agent's, whose commit the manifest names; what is not committed there is
+    kept with the run, bounded and without secrets, unless `keep_diff` is false.
 
     `seed` is what the seed of each attempt is derived from, for agents that take one. `max_cost`
     (in dollars) and `max_tokens` are for all attempts together; those of one attempt are the
@@ -137,6 +140,7 @@ def run(
         cache=cache,
         runs_dir=runs_dir,
         repository=repository,
+        keep_diff=keep_diff,
         elsewhere=engine != "local",
     ) as started:
         return started.finish(progress, executor, stop_after_errors=stop_after_errors)
@@ -252,6 +256,7 @@ def start(
     cache: str | Path | None = None,
     runs_dir: str | Path = RUNS_DIR,
     repository: str | Path = ".",
+    keep_diff: bool = True,
     elsewhere: bool = False,
 ) -> StartedRun:
     """A run whose manifest is on the disk, new or resumed; nothing of it is executed yet.
@@ -269,7 +274,11 @@ def start(
     code = repository_state(repository, exclude=[folder])
     earlier = None if resume is None else Run(find_run(resume, folder))
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
-    plan = replace(plan, cache=None if cache is None else _make_cache(cache))
+    plan = replace(
+        plan,
+        agent=with_run_id(plan.agent, folder),
+        cache=None if cache is None else _make_cache(cache),
+    )
     # Raises what the agent raises for its options: better now than in every episode.
     _complete(_check_agent(with_recordings(plan.agent, folder), plan))
     secrets = secret_values(plan.agent.to_record())
@@ -278,6 +287,8 @@ def start(
             _complete(_check_environment(plan))
         manifest = _manifest(plan, code, request.focus or "")
         writer = RunWriter.create(folder, manifest, secrets=secrets)
+        if keep_diff and code.dirty:
+            writer.keep_agent_diff(uncommitted_changes(repository, exclude=[folder]))
         return StartedRun(plan, writer, workers, {})
     moved = relocation(plan, earlier.manifest)
     notes = _other_code(earlier.manifest, code) | ({"resumed_with": moved} if moved else {})

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from assay.schema.evidence import Evidence, PageFacts, StepEvents
 from assay.schema.outcome import ToolOutcome
+from assay.schema.tools import ActionTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +32,6 @@ class Observation:
     tools: tuple[str, ...] | None = None
     """In a conversation, the tools that there are: a text that calls none of them is the answer.
     `None` where the agent's text is an action."""
+    actions: tuple[ActionTool, ...] = ()
+    """The environment's actions as tools for a model's native calls, at least after the reset.
+    Empty where it lists none: then an action is a text."""

@@ -16,6 +16,8 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 SECRET = "[secret]"  # noqa: S105 - what is shown instead of one
+LONGEST_LINE = 500
+"""Of source code; a longer one is data, and is cut."""
 LEAST_CHARS = 8
 """A shorter value is not looked for in texts: it would be found in innocent ones."""
 
@@ -66,6 +68,13 @@ _LOOKS = re.compile(
     r"|(?<=\b[Bb]earer )\S{8,}|(?<=\b[Bb]asic )[A-Za-z0-9+/=]{8,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
 )
+_ASSIGNED = re.compile(
+    r"""(?<![\w-])(?P<quote>["']?)(?P<name>[A-Za-z_][\w-]{0,80})(?P=quote)\s{0,9}"""
+    r"""(?::[\w.\[\]| ]{1,40}=|[:=])\s{0,9}[rbf]?(?P<mark>["'])(?P<text>[^"'\\]{3,400})(?P=mark)"""
+)
+"""A name and a text in quotes, as source code and configuration files assign it."""
+_BARE = re.compile(r"(\s*[A-Za-z_][\w-]*\s*[:=]\s*)([^\s\"'(){}\[\],]{8,})\s*")
+"""A line of its own with a name and a value, as YAML and INI files write it."""
 _ADDRESS = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>]+")
 _USER = re.compile(
     r"\b([a-zA-Z][a-zA-Z0-9+.-]{1,20}://)([^/?#\s:@]*:(?!\d{1,5}(?:[/?#]|$)).*)@(?=[\w.\[-]+(?:[:/?#]|$))"
@@ -91,6 +100,12 @@ def is_secret_name(name: str) -> bool:
 def redact(value: Any) -> Any:
     """A JSON value with the secrets in it replaced; the rest of it, and its shape, is the same."""
     return _Redaction().value(value, ())
+
+
+def redact_source(text: str) -> str:
+    """Lines of code or configuration with the secrets in them replaced."""
+    redaction = _Redaction()
+    return "\n".join(map(redaction.source_line, text.split("\n")))
 
 
 def secret_values(value: Any) -> frozenset[str]:
@@ -263,6 +278,21 @@ class _Redaction:
         text = _USER.sub(self._user, text)
         text = _ADDRESS.sub(lambda match: self._address(match[0]), text)
         return _LOOKS.sub(lambda match: self._remove(match[0]), text)
+
+    def source_line(self, line: str) -> str:
+        """A line of code or configuration without what it assigns to the name of a secret."""
+        if len(line) > LONGEST_LINE:
+            return f"{line[:LONGEST_LINE]}…"
+        bare = _BARE.fullmatch(line)
+        if bare is not None and is_secret_name(bare[1].strip(" :=\t")):
+            return bare[1] + self._remove(bare[2])
+        return self._text(_ASSIGNED.sub(self._assigned, line))
+
+    def _assigned(self, match: re.Match[str]) -> str:
+        if not is_secret_name(match["name"]):
+            return match[0]
+        start = match.start("text") - match.start()
+        return match[0][:start] + self._remove(match["text"]) + match["mark"]
 
     def _setting(self, match: re.Match[str]) -> str:
         name = match[1].strip("= ")

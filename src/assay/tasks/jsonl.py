@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BadParameter, BadRecord
+from assay.schema.columns import ANSWERS, GOALS, IDS
 from assay.schema.task import Task
 
 MAX_LINE_BYTES = 10_000_000
-IDS = ("id", "task_id")
-GOALS = ("goal", "task", "question", "prompt", "problem")
-ANSWERS = ("answer", "gold", "golden_answers", "solution")
-"""Names under which files keep the parts of a task; the first that is there counts."""
 PARTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(IDS, IDS),
     **dict.fromkeys(GOALS, GOALS),

@@ -194,7 +194,7 @@ def _add_runs(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
 
     @app.get("/runs")
     def runs(request: Request, query: Annotated[RunsQuery, Query()]) -> Response:
-        rows = reader.runs()
+        rows = reader.listed_runs()
         live = reader.live(rows)
         version = _version([(row.run_id, row.attempts, row.run_id in live) for row in rows])
         if query.seen == version:

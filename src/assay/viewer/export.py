@@ -55,7 +55,7 @@ def export(runs_dir: Path, target: Path, *, only: str | None = None) -> int:
     if target.exists() and any(target.iterdir()):
         raise BadRecord(f"{str(target)!r} is not empty; name a new folder")
     reader, templates = RunsReader(runs_dir, only=only), Templates()
-    rows = reader.runs()
+    rows = reader.listed_runs()
     compared = frozenset(_compared(reader, rows))
     shutil.copytree(STATIC, target / "static", dirs_exist_ok=True)
     n = 0

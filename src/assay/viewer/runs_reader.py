@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, LedgerIndex, RunRow
-from assay.ledger.layout import RunLayout
+from assay.ledger.layout import RunLayout, is_archived
 from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
 from assay.ledger.run import Run
@@ -73,6 +73,13 @@ class RunsReader:
             return rows
         # What it scored again is another run.
         return [replace(row, parent=None) for row in rows if row.run_id == self._only]
+
+    def listed_runs(self) -> list[RunRow]:
+        """Those that are not archived, or the one that was named, oldest first."""
+        rows = self.runs()
+        if self._only is not None:
+            return rows
+        return [row for row in rows if not is_archived(self.runs_dir / row.run_id)]
 
     def attempts(self, run_id: str, task_id: str | None = None) -> list[AttemptRow]:
         """The attempts of a run, or of one task in it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_the_box_is_kept_in_the_step_and_no_score_reads_it(driven: Driver) -> No
     with_box.record("", first)
     without.record("", first)
     step = with_box.record("click", seen)
-    bare = Observation(seen.text, seen.evidence, outcome=seen.outcome._replace(box=None))
+    bare = replace(seen, outcome=seen.outcome._replace(box=None))
     twin = without.record("click", bare)
     assert step.outcome is not None
     assert twin.outcome is not None

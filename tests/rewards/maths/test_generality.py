@@ -35,6 +35,7 @@ GROUPS = {
     "false_friends": "answers that only look alike",
     "responses": "whole responses",
     "angles": "degrees and radians",
+    "forms": "the same value or object in another form",
 }
 
 
@@ -84,7 +85,6 @@ ONE_WAY = {
 MISSES = {
     ("x^2<4", "-2<x<2"): "a quadratic inequality is not solved, nor paid as its own solution",
     ("x^2-5x+6>0", "x<2 or x>3"): "the same",
-    ("|x-2|<=5", "[-3,7]"): "bars around more than a name are not solved",
     ("0,5", "1/2"): "may be a list of two",
     ("3,14", "3.14"): "the reference may be a list of two",
     (r"\frac13(1,2,2)", r"\left(\frac13,\frac23,\frac23\right)"): "no factor before a tuple",

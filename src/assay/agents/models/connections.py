@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import math
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
+from functools import lru_cache
 from pathlib import Path
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from assay.agents.models.http1 import HttpConnection, NoResponse, Response
+from assay.errors import ModelError
 from assay.resources.loopback import is_loopback
-
-CLIENT_REQUESTS = 1
-"""How many requests one HTTP client has under way before there is another client."""
 
 
 class RateGate:
@@ -69,56 +70,63 @@ class RateGate:
                 waiter.set_result(None)
 
 
-class _Client:
-    """An HTTP client, and how many requests it has under way."""
-
-    def __init__(self, url: httpx.URL, certificates: ssl.SSLContext | bool) -> None:
-        self.under_way = 0
-        # Certificates are not loaded where there is nothing to verify: redirects are not
-        # followed. Deadlines, and how many requests are under way, are for the caller to say.
-        self.http = httpx.AsyncClient(
-            timeout=None,  # noqa: S113 - see above
-            verify=certificates,
-            # A proxy of the environment is for other machines, and would read the key.
-            trust_env=not is_loopback(url.host),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-        )
-
-
 class Connections:
-    """HTTP clients by server, and gates by URL."""
+    """Open connections by server, and gates by URL."""
 
     def __init__(self, cache: Path | None = None) -> None:
         self.cache = cache
         """The folder of the replies that are kept; `None` where none are."""
-        self._clients: dict[str, list[_Client]] = {}
-        self._certificates: ssl.SSLContext | None = None
+        self._idle: dict[str, list[HttpConnection]] = {}
+        self._proxied: dict[str, httpx.AsyncClient] = {}
+        self._tls: ssl.SSLContext | None = None
         self._gates: dict[str, RateGate] = {}
 
-    @contextmanager
-    def client(self, url: httpx.URL) -> Iterator[httpx.AsyncClient]:
-        """A client for that server, for one request.
+    async def post(
+        self, url: httpx.URL, headers: Mapping[str, str], body: bytes, *, max_bytes: int
+    ) -> Response:
+        """The response of the server.
 
-        A client looks at all its connections for every request, so that many clients with one
-        connection each take less time than one with many.
+        Raises `NoResponse` when there is none, and `ModelError` for one that is too long.
         """
-        key = f"{url.scheme}://{url.netloc.decode('ascii')}"
-        clients = self._clients.setdefault(key, [])
-        client = next((each for each in clients if each.under_way < CLIENT_REQUESTS), None)
-        if client is None:
-            client = _Client(url, self._load_certificates() if url.scheme == "https" else False)
-            clients.append(client)
-        client.under_way += 1
-        try:
-            yield client.http
-        finally:
-            client.under_way -= 1
+        if _has_proxy(url):
+            return await self._post_by_proxy(url, headers, body, max_bytes=max_bytes)
+        idle = self._idle.setdefault(_server(url), [])
+        connection = _take_usable(idle)
+        if connection is None:
+            connection = await HttpConnection.open(url, self._context(url))
+        response = await connection.post(url, headers, body, max_bytes=max_bytes)
+        if connection.is_usable():
+            idle.append(connection)
+        else:
+            connection.abort()
+        return response
 
-    def _load_certificates(self) -> ssl.SSLContext:
-        """What all clients verify servers with: it takes longer to load than a request does."""
-        if self._certificates is None:
-            self._certificates = httpx.create_ssl_context()
-        return self._certificates
+    def _context(self, url: httpx.URL) -> ssl.SSLContext | None:
+        if url.scheme != "https":
+            return None
+        if self._tls is None:
+            self._tls = httpx.create_ssl_context()
+        return self._tls
+
+    async def _post_by_proxy(
+        self, url: httpx.URL, headers: Mapping[str, str], body: bytes, *, max_bytes: int
+    ) -> Response:
+        key = _server(url)
+        if key not in self._proxied:
+            # Deadlines, and how many requests are under way, are for the caller to say.
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+            self._proxied[key] = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113
+        received = bytearray()
+        request = self._proxied[key].stream("POST", url, content=body, headers=headers)
+        try:
+            async with request as response:
+                async for chunk in response.aiter_bytes():
+                    received += chunk
+                    if len(received) > max_bytes:
+                        raise ModelError(f"the response is longer than {max_bytes:,} bytes")
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            raise NoResponse(f"{type(error).__name__}: {error}") from None
+        return Response(response.status_code, dict(response.headers), bytes(received))
 
     def gate(self, url: httpx.URL) -> RateGate:
         """The gate of that URL."""
@@ -126,9 +134,50 @@ class Connections:
 
     async def close(self) -> None:
         """Close every connection; a second call does nothing."""
-        clients, self._clients = self._clients, {}
-        for client in (each for group in clients.values() for each in group):
-            await client.http.aclose()
+        idle, self._idle = self._idle, {}
+        for connection in (each for group in idle.values() for each in group):
+            # One of an agent with a loop of its own is closed there, if that still runs.
+            with suppress(RuntimeError):
+                connection.loop.call_soon_threadsafe(connection.abort)
+        # Once for that call, and once for what it asks the loop to do.
+        for _ in range(2 * bool(idle)):
+            await asyncio.sleep(0)
+        proxied, self._proxied = self._proxied, {}
+        for client in proxied.values():
+            await client.aclose()
+
+
+def _server(url: httpx.URL) -> str:
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
+
+
+def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
+    """The connection that was used last, of those of this loop; what cannot be used is closed."""
+    loop = asyncio.get_running_loop()
+    for at in range(len(idle) - 1, -1, -1):
+        if idle[at].loop is not loop:
+            continue
+        connection = idle.pop(at)
+        if connection.is_usable():
+            return connection
+        connection.abort()
+    return None
+
+
+def _has_proxy(url: httpx.URL) -> bool:
+    """Whether the environment names a proxy for the server.
+
+    One is for other machines: on this one it would only read the key.
+    """
+    if _is_own(url.host):
+        return False
+    proxies = getproxies()
+    return (url.scheme in proxies or "all" in proxies) and not proxy_bypass(url.host)
+
+
+@lru_cache(maxsize=64)
+def _is_own(host: str) -> bool:
+    return is_loopback(host)
 
 
 _SHARED: ContextVar[Connections | None] = ContextVar("assay_connections", default=None)

@@ -6,16 +6,20 @@ import asyncio
 import json
 import os
 import random
+import re
 import time
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import httpx
 import orjson
 
 from assay.agents.models.connections import Connections, connections_of_the_run
+from assay.agents.models.http1 import NoResponse, Response
 from assay.errors import BadParameter, ModelError, PromptTooLong
 from assay.resources.backoff import Backoff, retry_after_s
 from assay.schema.secrets import SecretMask, secret_values
@@ -37,6 +41,11 @@ TOO_LONG = (
     b"context window", b"exceeds the available context size", b"request_too_large",
 )  # fmt: skip
 """What servers say of a conversation that is longer than the model takes."""
+TEMPORARY = (
+    "overloaded", "rate_limit", "rate limit", "too many requests", "server_error", "api_error",
+    "internal", "timeout", "timed out", "unavailable", "try again",
+)  # fmt: skip
+"""What an error in the body of a response with status 200 says of itself when it may pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +57,6 @@ class RetryPolicy:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     rng: random.Random = field(default_factory=random.Random)
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What a server answered, without the key."""
-
-    status: int
-    headers: httpx.Headers
-    content: bytes
 
 
 class _Problem(NamedTuple):
@@ -80,13 +80,20 @@ class Endpoint:
         retry: RetryPolicy | None = None,
     ) -> None:
         try:
-            self._url = httpx.URL(url)
+            self._url = _parse_url(url)
         except httpx.InvalidURL as error:
             raise BadParameter(f"{url!r} is no URL: {error}") from error
-        self._headers = dict(headers)
+        self._headers = {
+            **headers,
+            "content-type": "application/json",
+            "accept": "application/json",
+            "accept-encoding": "identity",
+            "user-agent": "assay",
+            **_basic_authorization(self._url),
+        }
         self.mask = SecretMask([secret, *secret_values(url)])
         """Takes the key out of whatever the server sends, and out of every message."""
-        self._retry = retry or RetryPolicy()
+        self._retry = retry or _default_retry()
         self._own = Connections()
 
     @property
@@ -106,6 +113,8 @@ class Endpoint:
         content = await self.post(body, timeout_s=timeout_s)
         try:
             return read(content)
+        except PromptTooLong as error:
+            raise PromptTooLong(self._public(str(error))) from None
         except ModelError as error:
             self.fail(str(error), fatal=error.fatal)
 
@@ -195,24 +204,35 @@ class Endpoint:
 
     async def send(self, body: bytes) -> Response | str:
         """The response to one request, or as text why there is none."""
-        headers = {**self._headers, "content-type": "application/json"}
         try:
-            async with AsyncExitStack() as stack:
-                client = stack.enter_context(self._connections.client(self._url))
-                response = await stack.enter_async_context(
-                    client.stream("POST", self._url, content=body, headers=headers)
-                )
-                received = bytearray()
-                async for chunk in response.aiter_bytes():
-                    received += chunk
-                    if len(received) > MAX_BYTES:
-                        self.fail(f"the response is longer than {MAX_BYTES:,} bytes")
-                content = bytes(received)
-                # Before anything is cut or quoted: half a key would not be recognised.
-                content = self.mask.bytes(content)
-                return Response(response.status_code, response.headers, content)
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            return f"{type(error).__name__}: {error}"
+            response = await self._connections.post(
+                self._url, self._headers, body, max_bytes=MAX_BYTES
+            )
+        except NoResponse as error:
+            return str(error)
+        except ModelError as error:
+            self.fail(str(error))
+        # Before anything is cut or quoted: half a key would not be recognised.
+        return replace(response, content=self.mask.bytes(response.content))
+
+
+@lru_cache(maxsize=1)
+def _default_retry() -> RetryPolicy:
+    # Made once: drawing a seed takes longer than all else in making a model.
+    return RetryPolicy()
+
+
+@lru_cache(maxsize=64)
+def _parse_url(url: str) -> httpx.URL:
+    return httpx.URL(url)
+
+
+def _basic_authorization(url: httpx.URL) -> dict[str, str]:
+    """The header for the user and password of a URL, where it has them."""
+    if not url.userinfo:
+        return {}
+    pair = f"{url.username}:{url.password}".encode()
+    return {"authorization": f"Basic {b64encode(pair).decode('ascii')}"}
 
 
 def encode(body: Mapping[str, Any]) -> bytes:
@@ -257,6 +277,11 @@ def cut_off(content: bytes) -> ModelError:
     if any(True for _ in server_events(content)):
         problem = f"the stream stops in the middle of a reply: {excerpt(content)}"
         return ModelError(problem, fatal=False)
+    # An error may come as a plain response, though a stream was asked for.
+    with suppress(ValueError):
+        value = orjson.loads(content)
+        if isinstance(value, dict) and value.get("error"):
+            raise reported_error(value["error"], "the response")
     return ModelError(f"the response is no stream of events: {excerpt(content)}")
 
 
@@ -269,9 +294,29 @@ def read_object(content: str | bytes, what: str, *, fatal: bool = True) -> dict[
     if not isinstance(value, dict):
         raise ModelError(f"{what} is not a JSON object: {excerpt(content)}", fatal=fatal)
     if value.get("error"):
-        problem = f"{what} reports an error: {excerpt(str(value['error']))}"
-        raise ModelError(problem, fatal=fatal)
+        raise reported_error(value["error"], what)
     return value
+
+
+def reported_error(error: object, what: str) -> ModelError | PromptTooLong:
+    """The error that a response with status 200 holds, whole or as an event of its stream.
+
+    It is fatal unless it says of itself that it may pass.
+    """
+    text = str(error)
+    problem = f"{what} reports an error: {excerpt(text)}"
+    body = text[:4096].lower()
+    if any(mark.decode() in body for mark in TOO_LONG):
+        return PromptTooLong(problem)
+    if any(mark.decode() in body for mark in NO_QUOTA):
+        return ModelError(problem)
+    names = ("type", "code", "status")
+    codes = [str(error[name])[:80] for name in names if isinstance(error, dict) and error.get(name)]
+    numbers = [int(code) for code in codes if re.fullmatch(r"[0-9]{3}", code)]
+    # Its kind, where it names one, says more than the words of its message.
+    kind = " ".join(codes).lower() or body
+    may_pass = any(map(_is_temporary, numbers)) or any(mark in kind for mark in TEMPORARY)
+    return ModelError(problem, fatal=not may_pass)
 
 
 def excerpt(content: str | bytes) -> str:
@@ -280,6 +325,22 @@ def excerpt(content: str | bytes) -> str:
     text = head if isinstance(head, str) else head.decode("utf-8", "replace")
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1] + "…"
+
+
+def string_in(record: object, name: str) -> str:
+    """A text that a record holds under a name; empty for anything else."""
+    value = record.get(name) if isinstance(record, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def as_json_text(value: object) -> str:
+    """Arguments as JSON text, which they are already in most replies."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return ""
 
 
 def token_count(record: object, name: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,11 @@ from assay.agents.models.cache import ask
 from assay.agents.models.calls import CALL_S, check_timeout, model_call
 from assay.agents.models.endpoint import Endpoint, RetryPolicy, read_key
 from assay.agents.models.protocol import Prices, Reply
-from assay.errors import BadParameter
+from assay.errors import BadParameter, ModelError
+from assay.schema.secrets import SecretMask
+
+_NO_TOOLS = re.compile(r": status 4\d\d: .*\b(?:tools?|tool[-_ ]?choice|function)\b", re.IGNORECASE)
+"""What a server says that was started without support for tools, or does not know them."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -41,7 +46,8 @@ class HostedModel(ABC):
     own_url: ClassVar[str]
     """The default of `base_url`."""
     path: ClassVar[str]
-    """What follows the base URL."""
+    """What follows the base URL and its version."""
+    native_tools: ClassVar[bool] = True
     stream_body: ClassVar[Mapping[str, Any]] = MappingProxyType({"stream": True})
     """What the body of a request for a stream of events has more."""
 
@@ -56,13 +62,13 @@ class HostedModel(ABC):
             **(self.extra or {}),
         }
         self._prices = Prices(self.input_usd_per_mtok, self.output_usd_per_mtok)
-        url = self.base_url.rstrip("/") + self.path
+        url = self._url()
         headers = self._headers(key)
         self._endpoint = Endpoint(url, headers=headers, secret=key, retry=self.retry)
 
     def _read_key(self) -> str:
         key = read_key(self.api_key_env)
-        if not key and self.base_url == self.own_url:
+        if not key and urlsplit(self.base_url).netloc == urlsplit(self.own_url).netloc:
             raise BadParameter(
                 f"{self.base_url} needs a key; put it in the environment variable "
                 f"{self.api_key_env!r}, or set `base_url` to a server that needs none"
@@ -71,20 +77,40 @@ class HostedModel(ABC):
             raise BadParameter(f"base_url is {self.base_url!r}; it begins with http:// or https://")
         return key
 
+    def _url(self) -> str:
+        """Where to post: the base URL with a version, `/v1` unless it names a path, and the path.
+
+        The whole URL of the endpoint is taken as it is.
+        """
+        base = self.base_url.rstrip("/")
+        if base.endswith(self.path):
+            return base
+        path = urlsplit(base).path
+        return base + ("" if path else "/v1") + self.path
+
     async def complete(
         self,
         messages: Sequence[dict[str, Any]],
         *,
         timeout_s: float,
         session: str | None = None,  # noqa: ARG002 - the server keeps no conversation
+        tools: Sequence[dict[str, Any]] = (),
     ) -> Reply:
-        """The assistant's next message."""
+        """The assistant's next message, which may call the tools."""
         body = {**self._body, **self._seed(), **self._conversation(messages)}
+        if tools:
+            body["tools"] = [self._tool(tool["function"]) for tool in tools]
         read = self._read_stream if self.stream else self._read
-        async with model_call():
-            reply = await ask(self._endpoint, body, read, timeout_s=timeout_s)
+        try:
+            async with model_call():
+                reply = await ask(self._endpoint, body, read, timeout_s=timeout_s)
+        except ModelError as error:
+            if not tools or _NO_TOOLS.search(str(error)) is None:
+                raise
+            hint = "a server that takes no tools is asked in text with --set tool_calls=text"
+            raise ModelError(f"{error} ({hint})", fatal=error.fatal) from None
         # Once more: in a stream of events the key may have come in pieces.
-        return replace(reply, text=self._endpoint.mask.text(reply.text))
+        return _masked(reply, self._endpoint.mask)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -103,9 +129,33 @@ class HostedModel(ABC):
         """The messages as the body of a request holds them."""
 
     @abstractmethod
+    def _tool(self, function: Mapping[str, Any]) -> dict[str, Any]:
+        """One tool, of its name, description and parameters, as the body of a request holds it."""
+
+    @abstractmethod
     def _read(self, content: bytes) -> Reply:
         """The reply in a response; raises `ModelError` when there is none."""
 
     @abstractmethod
     def _read_stream(self, content: bytes) -> Reply:
         """The reply in a response of server-sent events; raises `ModelError` when it is cut."""
+
+
+def _masked(reply: Reply, mask: SecretMask) -> Reply:
+    """The reply without the key, wherever the model may have put it."""
+    calls = tuple(
+        replace(call, name=mask.text(call.name), arguments=mask.text(call.arguments))
+        for call in reply.calls
+    )
+    fields = {name: _masked_value(value, mask) for name, value in reply.fields.items()}
+    return replace(reply, text=mask.text(reply.text), calls=calls, fields=fields)
+
+
+def _masked_value(value: Any, mask: SecretMask) -> Any:
+    if isinstance(value, str):
+        return mask.text(value)
+    if isinstance(value, list):
+        return [_masked_value(item, mask) for item in value]
+    if isinstance(value, dict):
+        return {name: _masked_value(item, mask) for name, item in value.items()}
+    return value

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from assay.agents.attempt import attempt_seed
 from assay.agents.models.endpoint import (
+    as_json_text,
     cut_off,
     excerpt,
     read_event,
     read_object,
     server_events,
+    string_in,
     token_count,
 )
 from assay.agents.models.hosted import HostedModel
-from assay.agents.models.protocol import Reply
+from assay.agents.models.protocol import CallRequest, Reply
 from assay.errors import ModelError
+from assay.schema.message import tool_call
+
+REASONING = ("reasoning_content", "reasoning", "reasoning_details")
+"""Fields of an assistant's message that some servers demand to have back with its calls."""
+MAX_CALLS = 64
+"""Of one reply; what a model asks for beyond them is not read."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -44,18 +52,32 @@ class OpenAIModel(HostedModel):
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def _conversation(self, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        return {"messages": list(messages)}
+        roles = [message["role"] for message in messages]
+        last_question = max((at for at, role in enumerate(roles) if role == "user"), default=-1)
+        return {
+            "messages": [
+                _wire_message(message, with_reasoning=at > last_question)
+                for at, message in enumerate(messages)
+            ]
+        }
+
+    def _tool(self, function: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "function", "function": dict(function)}
 
     def _read(self, content: bytes) -> Reply:
         body = read_object(content, "the response")
-        message = _first_choice(body).get("message")
+        choice = _first_choice(body)
+        message = choice.get("message")
         if not isinstance(message, dict):
             raise ModelError(f"the response holds no message: {excerpt(content)}")
-        return self._reply(_text(message.get("content")), body.get("usage"))
+        parts = _MessageParts()
+        parts.add(message)
+        return self._reply(parts, choice.get("finish_reason"), body.get("usage"))
 
     def _read_stream(self, content: bytes) -> Reply:
-        texts: list[str] = []
+        parts = _MessageParts()
         usage: object = None
+        finish: object = None
         finished = has_message = False
         for event in server_events(content):
             if event.strip() == "[DONE]":
@@ -65,18 +87,83 @@ class OpenAIModel(HostedModel):
             usage = body.get("usage") or usage
             choice = _first_choice(body)
             delta = choice.get("delta")
-            has_message = has_message or isinstance(delta, dict)
-            texts.append(_text(delta.get("content")) if isinstance(delta, dict) else "")
-            finished = finished or bool(choice.get("finish_reason"))
-        if not finished:
+            if isinstance(delta, dict):
+                has_message = True
+                parts.add(delta)
+            finish = choice.get("finish_reason") or finish
+        if not finished and not finish:
             raise cut_off(content)
         if not has_message:
             raise ModelError(f"the stream holds no message: {excerpt(content)}")
-        return self._reply("".join(texts), usage)
+        return self._reply(parts, finish, usage)
 
-    def _reply(self, text: str, usage: object) -> Reply:
+    def _reply(self, parts: _MessageParts, finish: object, usage: object) -> Reply:
         counts = (token_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
-        return Reply(text, self._prices.usage(*counts))
+        return Reply(
+            "".join(parts.texts),
+            self._prices.usage(*counts),
+            calls=parts.requests(),
+            cut_off=finish == "length",
+            fields=parts.reasoning,
+        )
+
+
+@dataclass(slots=True)
+class _MessageParts:
+    """A message as it comes, at once or in the deltas of a stream."""
+
+    texts: list[str] = field(default_factory=list)
+    calls: dict[int, dict[str, str]] = field(default_factory=dict)
+    reasoning: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, delta: Mapping[str, Any]) -> None:
+        """Add what a message, or a delta of one, holds."""
+        self.texts.append(_text(delta.get("content")))
+        for name in REASONING:
+            value = delta.get(name)
+            if isinstance(value, (str, list)) and value:
+                self.reasoning[name] = self.reasoning.get(name, type(value)()) + value
+        calls = delta.get("tool_calls")
+        for position, call in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(call, dict):
+                self._add_call(position, call)
+
+    def _add_call(self, position: int, call: Mapping[str, Any]) -> None:
+        index = call.get("index")
+        # A server that numbers none of them sends each whole.
+        at = index if isinstance(index, int) else position
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
+        whole = self.calls.setdefault(at, {"id": "", "name": "", "arguments": ""})
+        whole["id"] = whole["id"] or string_in(call, "id")
+        whole["name"] += string_in(function, "name")
+        arguments = function.get("arguments")
+        whole["arguments"] += as_json_text(arguments) if arguments is not None else ""
+
+    def requests(self) -> tuple[CallRequest, ...]:
+        """The calls, in the order of their numbers."""
+        numbered = sorted(self.calls.items())[:MAX_CALLS]
+        return tuple(CallRequest(**call) for _, call in numbered)
+
+
+def _wire_message(message: Mapping[str, Any], *, with_reasoning: bool) -> dict[str, Any]:
+    """A recorded message as the API takes it, without what only the record has.
+
+    Reasoning goes back with the calls that it led to, until the next question: there some servers
+    demand it, and elsewhere some refuse it.
+    """
+    role, content = message["role"], message["content"]
+    if role == "tool" and "tool_call_id" in message:
+        return {"role": role, "tool_call_id": message["tool_call_id"], "content": content}
+    if not message.get("tool_calls"):
+        return {"role": role, "content": content}
+    calls = [
+        tool_call(call["id"], call["function"]["name"], call["function"]["arguments"])
+        for call in message["tool_calls"]
+    ]
+    back: Iterable[str] = REASONING if with_reasoning else ()
+    reasoning = {name: message[name] for name in back if name in message}
+    return {"role": role, "content": content or None, "tool_calls": calls, **reasoning}
 
 
 def _first_choice(body: dict[str, Any]) -> dict[str, Any]:

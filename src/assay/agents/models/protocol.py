@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,13 +10,31 @@ from assay.schema.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)
+class CallRequest:
+    """One call of a tool that the model asks for, as it wrote it."""
+
+    id: str
+    """What the result has to name; empty where the server gave none."""
+    name: str
+    arguments: str
+    """JSON text, if the model keeps to it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
-    """The model's text, and what it cost."""
+    """The model's text, the tools that it calls, and what it cost."""
 
     text: str
     usage: Usage = field(default_factory=lambda: Usage(calls=1))
     session: str | None = None
     """Where the model keeps the conversation itself: what to pass with the next question."""
+    calls: tuple[CallRequest, ...] = ()
+    """In their order; of those that came with one reply none waits for another's result."""
+    cut_off: bool = False
+    """Whether the model had more to say and was stopped, by `max_tokens` or the server's limit."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What else belongs to the assistant's message and is sent back with it, under the names of
+    its API: `reasoning_content`, or `thinking_blocks` with their signatures."""
 
 
 class Model(Protocol):
@@ -24,6 +42,8 @@ class Model(Protocol):
 
     name: str
     # A model may have `timeout_s`, for how long a call of it may take; without, it is 120 s.
+    # One with `native_tools = True` takes tools too: `complete(messages, tools=[…], …)`, in the
+    # shape of chat completions, and messages of the role "tool" that hold what calls returned.
 
     async def complete(
         self, messages: Sequence[dict[str, Any]], *, timeout_s: float, session: str | None = None

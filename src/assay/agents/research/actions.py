@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from assay.schema.action import ActionCall, read_call
+from assay.schema.tools import ANSWER, ActionTool, as_text, text_tool
 
 THINK_CHARS = 20_000
 """Longer thoughts are cut; the whole reply is in the messages."""
@@ -58,6 +59,23 @@ ACTIONS: Mapping[str, ActionKind] = MappingProxyType(
         "answer": ActionKind(("text",), "give the answer; this ends the work", '{"text": "…"}'),
     }
 )
+
+
+def _as_tool(name: str, kind: ActionKind) -> ActionTool:
+    examples = json.loads(kind.example)
+    parameters = {each: f"such as {examples[each]}" for each in kind.parameters}
+    return text_tool(name, f"{kind.description.capitalize()}.", parameters)
+
+
+TOOLS: Mapping[str, ActionTool] = MappingProxyType(
+    {name: ANSWER if name == "answer" else _as_tool(name, kind) for name, kind in ACTIONS.items()}
+)
+"""The actions as a model's native calls take them."""
+
+
+def call_of(name: str, arguments: Mapping[str, Any]) -> ActionCall:
+    """The action of a native call, whose arguments have the names of the action's parameters."""
+    return ActionCall(name, tuple(as_text(arguments[each]) for each in ACTIONS[name].parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +133,10 @@ def _call_from_lines(text: str, action: re.Match[str]) -> ActionCall | Unreadabl
 
 def _make_call(name: str, kind: ActionKind, values: object) -> ActionCall | UnreadableReply:
     if isinstance(values, dict) and set(values) == set(kind.parameters):
-        return ActionCall(name, tuple(_as_text(values[parameter]) for parameter in kind.parameters))
+        return ActionCall(name, tuple(as_text(values[parameter]) for parameter in kind.parameters))
     if isinstance(values, list) and len(values) == len(kind.parameters):
-        return ActionCall(name, tuple(map(_as_text, values)))
+        return ActionCall(name, tuple(map(as_text, values)))
     return UnreadableReply(f"the PARAMS of {name} look like {kind.example}")
-
-
-def _as_text(value: Any) -> str:
-    """A parameter as text: an answer may be a number, a list or an object."""
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return ""
 
 
 def _last_call(text: str) -> tuple[ActionCall | UnreadableReply, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 from urllib.parse import urljoin
 
 from assay.agents.models.calls import call_timeout_s, model_call
@@ -10,13 +11,15 @@ from assay.agents.models.make import make_model
 from assay.agents.models.protocol import Reply
 from assay.agents.protocol import Action, EpisodeLimits
 from assay.agents.research import page as pages
-from assay.agents.research.actions import ACTIONS, Decision, read_reply
+from assay.agents.research.actions import ACTIONS, THINK_CHARS, TOOLS, Decision, call_of, read_reply
 from assay.agents.research.options import ResearchOptions
 from assay.agents.research.prompt import messages_for_model, system_prompt, turn_prompt
+from assay.agents.tool_calls import CUT_OFF, CallQueue, ReadyCall, calls_natively
 from assay.agents.transcript import Transcript
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from assay.schema.usage import Usage
 
 GRACE_S = 5.0
 """Beyond its time-out, for a model that does not keep it."""
@@ -38,12 +41,14 @@ class WebResearchAgent(ResearchOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._model = make_model(self.model, self.model_options or {})
+        self._native = calls_natively(self.tool_calls, self._model)
         self._reset(Task(id=""), EpisodeLimits())
 
     def _reset(self, task: Task, limits: EpisodeLimits) -> None:
         self._goal: str | None = task.goal
         self._limits = limits
         self._transcript = Transcript()
+        self._queue = CallQueue(self._transcript)
         self._session: str | None = None
         self._last_call = NOOP
         self._notes: list[str] = []
@@ -53,7 +58,7 @@ class WebResearchAgent(ResearchOptions):
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
         """Begin a fresh conversation about the task's goal."""
         self._reset(task, limits)
-        self._transcript.add_system(system_prompt(self))
+        self._transcript.add_system(system_prompt(self, native=self._native))
 
     async def act(self, observation: Observation, *, step: int) -> Action:
         """One turn: wait or scroll on a nearly empty page, or do what the model replies."""
@@ -63,24 +68,49 @@ class WebResearchAgent(ResearchOptions):
             self._notes.append("You have to answer now; no other action is taken any more.")
         self._add_turn(page, step, failed=_action_failed(observation))
         url = pages.page_url(observation.text)
-        if not must_answer and self._is_sparse(observation.text, url):
+        if not must_answer and not self._queue and self._is_sparse(observation.text, url):
             return self._wait_or_scroll(observation.text, url)
-        timeout_s = self.model_timeout_s or call_timeout_s(self._model)
-        async with model_call(timeout_s + GRACE_S):
-            reply = await self._model.complete(
-                messages_for_model(self._transcript.messages, self.history_chars),
-                timeout_s=timeout_s,
-                session=self._session,
-            )
-        self._session = reply.session
+
+        def object_to(use: ReadyCall) -> str:
+            call = _with_absolute_url(call_of(use.tool.name, use.arguments), url)
+            return self._objection(call, page, must_answer=must_answer)
+
+        use = self._queue.take(object_to)
+        if use is not None:
+            return self._use(use, url, Usage())
+        reply = await self._ask()
+        if self._native and reply.calls:
+            self._queue.add(reply, [TOOLS[name] for name in self.action_names])
+            use = self._queue.take(object_to)
+            if use is None:
+                return self._refused(self._queue.take_refusal(), reply)
+            return self._use(use, url, reply.usage)
         decision = read_reply(reply.text)
         if not isinstance(decision, Decision):
-            return self._refuse(reply, decision.because)
+            because = f"{CUT_OFF} before its action; be briefer" if reply.cut_off else ""
+            return self._refuse(reply, because or decision.because, unreadable=True)
         call = _with_absolute_url(decision.call, url)
         objection = self._objection(call, page, must_answer=must_answer)
         if objection:
             return self._refuse(reply, objection, think=decision.think)
         return self._do(call, decision.think, reply)
+
+    async def _ask(self) -> Reply:
+        timeout_s = self.model_timeout_s or call_timeout_s(self._model)
+        options: dict[str, Any] = {}
+        if self._native:
+            options["tools"] = [TOOLS[name].schema() for name in self.action_names]
+        async with model_call(timeout_s + GRACE_S):
+            reply = await self._model.complete(
+                messages_for_model(
+                    self._transcript.messages, self.history_chars, native=self._native
+                ),
+                timeout_s=timeout_s,
+                session=self._session,
+                **options,
+            )
+        self._session = reply.session
+        return reply
 
     async def close(self) -> None:
         """Close the model's connections or processes."""
@@ -121,7 +151,12 @@ class WebResearchAgent(ResearchOptions):
             f"({self._scrolls[url]} of {self.auto_scrolls})"
         )
         parameters = ACTIONS[self._last_call.name].parameters
-        self._transcript.add_call(self._last_call.text, parameters=parameters, reply=f"({think})")
+        self._transcript.add_call(
+            self._last_call.text,
+            parameters=parameters,
+            reply=f"({think})",
+            fields={"made_by": "agent"} if self._native else None,
+        )
         return Action(self._last_call.text, think=think, messages=self._transcript.take_new())
 
     def _objection(self, call: ActionCall, page: str, *, must_answer: bool) -> str:
@@ -138,11 +173,18 @@ class WebResearchAgent(ResearchOptions):
         blocked = pages.in_domain(target, self.blocked)
         return f"{blocked} does not work here and was not opened; use another site" * bool(blocked)
 
-    def _refuse(self, reply: Reply, because: str, *, think: str = "") -> Action:
+    def _refuse(
+        self, reply: Reply, because: str, *, think: str = "", unreadable: bool = False
+    ) -> Action:
+        mark = because if unreadable else ""
+        self._transcript.add_reply(reply.text, unreadable=mark, fields=reply.fields)
+        self._notes.append(because)
+        return self._refused(because, reply, think=think)
+
+    def _refused(self, because: str, reply: Reply, *, think: str = "") -> Action:
+        """The action that nothing is done, after a reply that the model was told of."""
         self._refusals += 1
         self._last_call = NOOP
-        self._transcript.add_reply(reply.text)
-        self._notes.append(because)
         count = f"reply refused ({self._refusals} of {self.bad_replies} in a row): {because}"
         return Action(
             NOOP.text,
@@ -152,15 +194,29 @@ class WebResearchAgent(ResearchOptions):
             usage=reply.usage,
         )
 
+    def _use(self, use: ReadyCall, url: str, usage: Usage) -> Action:
+        """The action of a native call."""
+        self._refusals = 0
+        self._last_call = _with_absolute_url(call_of(use.tool.name, use.arguments), url)
+        return Action(
+            self._last_call.text,
+            answer=use.answer,
+            think=use.think[:THINK_CHARS],
+            messages=self._transcript.take_new(),
+            usage=usage,
+        )
+
     def _do(self, call: ActionCall, think: str, reply: Reply) -> Action:
         self._refusals = 0
         self._last_call = call
         answer = call.arguments[0] if call.name == "answer" else None
         if answer is None:
             parameters = ACTIONS[call.name].parameters
-            self._transcript.add_call(call.text, parameters=parameters, reply=reply.text)
+            self._transcript.add_call(
+                call.text, parameters=parameters, reply=reply.text, fields=reply.fields
+            )
         else:
-            self._transcript.add_reply(reply.text)
+            self._transcript.add_reply(reply.text, fields=reply.fields)
         return Action(
             call.text,
             answer=answer,

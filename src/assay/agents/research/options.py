@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from assay.agents.models.protocol import Model
 from assay.agents.research.actions import ACTIONS
+from assay.agents.tool_calls import ToolCalls
 from assay.errors import BadParameter
 
 ApiCalls = Literal["per_year", "whole_range"]
@@ -45,6 +46,7 @@ class ResearchOptions:
     answer_margin: int = 3
     bad_replies: int = 3
     model_timeout_s: float | None = None
+    tool_calls: ToolCalls = "auto"
 
     def __post_init__(self) -> None:
         self.blocked = _split_names(self.blocked_domains)

@@ -29,9 +29,11 @@ for a login or says it is blocked, go back and look for the official site.""",
 )
 """Ways to work that the option `workflow` can name; any other text is taken as it stands."""
 
+_WORK = "You answer a question by working in a web browser, one action at a time."
+_NATIVE = """\
+Each reply calls one of the tools; `answer` ends the work. Of several calls in one reply each is \
+done in its turn, on the page that the one before it led to."""
 _FORM = """\
-You answer a question by working in a web browser, one action at a time.
-
 End each reply with one action, written like this:
 ACTION: click
 PARAMS: {"id": "12"}"""
@@ -49,8 +51,8 @@ _WHOLE_RANGE = """\
 - API calls: one call for the whole range of dates, from the first day to the last."""
 
 
-def system_prompt(options: ResearchOptions) -> str:
-    """The instructions, for these options."""
+def system_prompt(options: ResearchOptions, *, native: bool = False) -> str:
+    """The instructions, for these options; native calls have their form and names by the API."""
     actions = "\n".join(
         f"- {name} {ACTIONS[name].example}: {ACTIONS[name].description}"
         for name in options.action_names
@@ -67,7 +69,8 @@ def system_prompt(options: ResearchOptions) -> str:
         rules.append(_PER_YEAR if options.api_calls == "per_year" else _WHOLE_RANGE)
     if options.timezone:
         rules.append(f"- Days and hours are those of the timezone {options.timezone}.")
-    parts = [_FORM, f"Actions:\n{actions}", "Rules:\n" + "\n".join(rules)]
+    form = [_NATIVE] if native else [_FORM, f"Actions:\n{actions}"]
+    parts = [_WORK, *form, "Rules:\n" + "\n".join(rules)]
     workflow = WORKFLOWS.get(options.workflow, options.workflow).strip()
     if workflow:
         parts.append(f"How to work:\n{workflow}")
@@ -85,16 +88,23 @@ def turn_prompt(
 
 
 def messages_for_model(
-    messages: Sequence[dict[str, Any]], history_chars: int
-) -> list[dict[str, str]]:
-    """The recorded conversation as the model gets it: plain text, older pages left out.
+    messages: Sequence[dict[str, Any]], history_chars: int, *, native: bool = False
+) -> list[dict[str, Any]]:
+    """The recorded conversation as the model gets it, older pages left out.
 
     The newest page is always there; earlier ones are, newest first, while they fit into
-    `history_chars` together.
+    `history_chars` together. Without native calls it is plain text. With them, what the agent did
+    without asking is told as text: the model made no such call.
     """
     remaining = history_chars
     newest = True
-    selected: list[dict[str, str]] = []
+    selected: list[dict[str, Any]] = []
+    own = {
+        call["id"]
+        for message in messages
+        if message.get("made_by") == "agent"
+        for call in message["tool_calls"]
+    }
     for message in reversed(messages):
         role, content = message["role"], str(message["content"])
         head, mark, page = content.partition(PAGE)
@@ -104,5 +114,9 @@ def messages_for_model(
             if remaining < 0 and not newest:
                 content = f"{head}{PAGE}(left out: {len(page)} characters)"
             newest = False
-        selected.append({"role": "user" if role == "tool" else role, "content": content})
+        if native and message.get("tool_call_id") not in own and "made_by" not in message:
+            selected.append({**message, "content": content})
+        else:
+            is_told = role == "tool" or "made_by" in message
+            selected.append({"role": "user" if is_told else role, "content": content})
     return selected[::-1]

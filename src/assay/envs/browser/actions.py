@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from assay.schema.action import ActionCall, ActionDialect, BadAction, parse_call
+from assay.schema.tools import ActionTool, text_tool
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "click": ("ref",),
@@ -27,6 +28,22 @@ USAGE: Final = (
     'one call such as click("12"), fill("5", "words"), select("7", "option"), scroll("down"), '
     'press("Enter"), goto("http://…"), back(), search("words"), fetch_json("http://…"), noop()'
 )
+_REF: Final = {"ref": "the number of the element, as the page shows it in brackets"}
+BROWSER_ACTIONS: Final[tuple[ActionTool, ...]] = (
+    text_tool("click", "Click the element with this number.", _REF),
+    text_tool("fill", "Put text into a field.", {**_REF, "text": "what the field then holds"}),
+    text_tool("select", "Choose an option of a list.", {**_REF, "option": "the option's text"}),
+    text_tool("scroll", "Scroll the page.", {"direction": "down or up"}),
+    text_tool("press", "Press a key.", {"key": "its name, such as Enter"}),
+    text_tool("goto", "Open a page.", {"url": "its whole address"}),
+    text_tool("back", "Go back one page.", {}),
+    text_tool("search", "Ask the search engine.", {"words": "what to look for"}),
+    text_tool(
+        "fetch_json", "Get JSON from an API without opening a page.", {"url": "the whole address"}
+    ),
+    text_tool("noop", "Wait a moment.", {}),
+)
+"""The actions as a model's native calls take them; the parameters are those of `PARAMETERS`."""
 ACTION_CHARS: Final = 20_000
 STRICT: Final = ActionDialect(
     re.compile(r"[\w.-]+"), trailing_comma=False, json_only=False, max_arguments=ACTION_CHARS

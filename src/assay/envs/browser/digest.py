@@ -55,7 +55,8 @@ _ANALYTICS: Final = re.compile(
     r"|mixpanel|amplitude|beacon|collect|telemetry|metrics|pixel|rum|csp-report)(?:[/.?]|$)",
     re.IGNORECASE,
 )
-_MUTATING: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+MUTATING: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+"""Methods of requests that change something."""
 _VOLATILE: Final = frozenset(
     ("timestamp", "ts", "nonce", "request_id", "requestid", "trace_id", "timeout", "timeout_ms")
 )
@@ -168,13 +169,22 @@ def net_digest(entries: Iterable[NetworkFact], *, key: bytes = b"") -> str:
 def net_line(entry: NetworkFact) -> str | None:
     """What a request counts as in the digest; `None` for one that does not count."""
     method = entry.method.upper()
-    if method not in _MUTATING or entry.status is None or not 200 <= entry.status < 400:
+    if method not in MUTATING or entry.status is None or not 200 <= entry.status < 400:
         return None
-    host, path = _host_and_path(entry.url[:8_192])
-    if _ANALYTICS.search(host + path):
+    if is_analytics(entry.url):
         return None
-    segments = "/".join("{}" if _ID_SEGMENT.fullmatch(s) else s for s in path.split("/"))
-    return f"{method} {host}{segments} {entry.status // 100}xx"
+    return f"{method} {request_line(entry.url)} {entry.status // 100}xx"
+
+
+def is_analytics(url: str) -> bool:
+    """Whether a request only tells somebody that the page is looked at."""
+    return _ANALYTICS.search("".join(_host_and_path(url[:8_192]))) is not None
+
+
+def request_line(url: str) -> str:
+    """Host and path of a request, without the numbers in it and without its query."""
+    host, path = _host_and_path(url[:8_192])
+    return host + "/".join("{}" if _ID_SEGMENT.fullmatch(s) else s for s in path.split("/"))
 
 
 def sent_digest(sent: Mapping[str, int], *, key: bytes = b"") -> str:

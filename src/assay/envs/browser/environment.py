@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, get_args
 
-from assay.envs.browser.actions import parse_action
+from assay.envs.browser.actions import BROWSER_ACTIONS, parse_action
 from assay.envs.browser.digest import call_signature, info_digest, page_evidence
 from assay.envs.browser.gateway import AddressPolicy, own_places, start_gateway
 from assay.envs.browser.isolated import ActionFailed
@@ -23,7 +23,7 @@ from assay.errors import BadParameter, BadRecord, DeadResource, NotReset
 from assay.resources.browser import Browser, playwright_error, shared_browser
 from assay.resources.pool import PoolLimits
 from assay.schema.action import ActionCall, BadAction
-from assay.schema.evidence import WorldEvidence
+from assay.schema.evidence import StepEvents, WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, Gate, ToolOutcome
 from assay.schema.task import Task
@@ -98,6 +98,8 @@ class BrowserEnvironment:
         self._steps = 0
         self._url = ""
         self._targets: dict[str, ActionTarget] = {}
+        self._questions: dict[str, str] = {}
+        self._scroll = 0
         self._dead = ""
         self._closed = False
         self._allowed = AddressPolicy.of(self.allow or ())
@@ -146,6 +148,7 @@ class BrowserEnvironment:
         self._allowed = policy
         self._context, self._launch = tab.context, self._browser.launches
         self._task, self._steps, self._targets = task, 0, {}
+        self._questions, self._scroll = {}, 0
         await self._watch(tab)
         observation = await self._act(ActionCall("goto", (start,)))
         if observation.outcome is not None and observation.outcome.error == "nav_error":
@@ -186,6 +189,7 @@ class BrowserEnvironment:
 
     async def _act(self, call: ActionCall) -> Observation:
         page = self._tab()
+        page.requests.begin(self._steps + 1)
         problem, payload = "", ""
         target, box = await self._target(call), await self._box(call)
         try:
@@ -203,7 +207,41 @@ class BrowserEnvironment:
         if not problem and call.name in ("goto", "search"):
             words = call.arguments[0]
             requested = words if call.name == "goto" else page.search_address(words)
-        return await self._observe(outcome, message, requested=requested)
+        return await self._observe(outcome, message, requested=requested, call=call)
+
+    async def _holds_value(self, call: ActionCall, outcome: ToolOutcome) -> bool | None:
+        """Whether the field of a fill holds what was put in; `None` where that cannot be asked."""
+        if call.name != "fill" or not outcome.ok:
+            return None
+        with suppress(ActionFailed, PageLost, playwright_error()):
+            return await self._tab().holds(*call.arguments)
+        return None
+
+    def _events(
+        self, call: ActionCall, snapshot: PageSnapshot, scroll: int, holds: bool | None
+    ) -> StepEvents:
+        """What the browser reported of the call; a fill is about its own field alone."""
+        page = self._tab()
+        own, document, happened = page.requests.own(), page.requests.document, page.traffic.happened
+        refused = snapshot.refused
+        if call.name in ("fill", "select"):
+            refused = tuple(ref for ref in refused if str(ref) == call.arguments[0])
+        return StepEvents(
+            status=None if document is None else document.status,
+            redirects=None if document is None else len(document.redirects),
+            answered=own.answered,
+            failed_writes=own.failed_writes,
+            failed_reads=own.failed_reads,
+            pending=own.pending,
+            rejected=len(refused),
+            kept=holds,
+            downloads=happened["downloads"],
+            tabs=happened["tabs"],
+            dialogs=happened["dialogs"],
+            copies=snapshot.copies,
+            scrolled=abs(snapshot.scroll[0] - scroll),
+            popups=snapshot.popups,
+        )
 
     def _outcome(
         self, call: ActionCall, target: ActionTarget | None, problem: str, payload: str
@@ -214,7 +252,8 @@ class BrowserEnvironment:
             arguments["0"] = list(target)
         key = call.arguments[0] if call.name == "press" else ""
         role, name = (target.role, target.name) if target is not None else ("", "")
-        effect = effect_of(call.name, role=role, name=name, key=key)
+        dialog = self._questions.get(call.arguments[0], "") if call.arguments else ""
+        effect = effect_of(call.name, role=role, name=name, key=key, dialog=dialog)
         return ToolOutcome(
             tool=call.name,
             call=call_signature(call.name, arguments),
@@ -260,9 +299,15 @@ class BrowserEnvironment:
         return None
 
     async def _observe(
-        self, outcome: ToolOutcome, message: str, *, requested: str | None = None
+        self,
+        outcome: ToolOutcome,
+        message: str,
+        *,
+        requested: str | None = None,
+        call: ActionCall | None = None,
     ) -> Observation:
         try:
+            holds = None if call is None else await self._holds_value(call, outcome)
             snapshot = await self._snapshot()
             picture = await self._tab().screenshot() if self.screenshots else None
             shot = await self._hash_picture()
@@ -275,21 +320,31 @@ class BrowserEnvironment:
             if classify_error(str(error)) == "target_closed":
                 return await self._replace_page(outcome, message)
             message = f"{message}\nerror: the page cannot be read: {_line(str(error))}"
-            return Observation(message.strip(), outcome=outcome)
+            return Observation(message.strip(), outcome=outcome, actions=BROWSER_ACTIONS)
         traffic = self._tab().traffic
+        events = None if call is None else self._events(call, snapshot, self._scroll, holds)
+        self._tab().requests.rest()
         self._remember(snapshot)
         facts = snapshot.facts(traffic, step=self._steps, shot=shot)
         block = detect_block(facts, requested=requested)
+        if block is None and self._tab().requests.own().rate_limited:
+            block = "rate_limited"
         evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
         if outcome.ok and outcome.info is None:
-            outcome = outcome._replace(info=evidence.text)
+            info = evidence.text
+            if outcome.tool == "scroll":
+                # Another place on the same page is something new to see.
+                info = info_digest(f"{info} at place {snapshot.scroll[0] // 50}x")
+            outcome = outcome._replace(info=info)
         return Observation(
             text=snapshot.render(message, block, chars=self.chars),
             evidence=evidence,
             outcome=outcome._replace(block=block),
             truncated=bool(snapshot.omitted or snapshot.short or len(snapshot.text) > self.chars),
+            events=events,
             facts=facts,
             screenshot=picture,
+            actions=BROWSER_ACTIONS,
         )
 
     async def _snapshot(self) -> PageSnapshot:
@@ -319,10 +374,17 @@ class BrowserEnvironment:
         if outcome.ok:
             outcome = outcome._replace(ok=False, error="target_closed", info=None)
         evidence = page_evidence(sent=old.traffic.sent)
-        return Observation(f"url: about:blank\n{message}", evidence=evidence, outcome=outcome)
+        return Observation(
+            f"url: about:blank\n{message}",
+            evidence=evidence,
+            outcome=outcome,
+            actions=BROWSER_ACTIONS,
+        )
 
     def _remember(self, snapshot: PageSnapshot) -> None:
         self._url = snapshot.url
+        self._scroll = snapshot.scroll[0]
+        self._questions = {str(ref): text for ref, text in snapshot.asked.items()}
         count: dict[tuple[str, str], int] = {}
         for number, role, name in snapshot.refs:
             nth = count.get((role, name), 0)

@@ -26,17 +26,19 @@ class DocumentLost(Exception):
 def _install_script() -> str:
     """A function of a secret name that puts our functions under it, once per document."""
     folder = resources.files("assay.envs.browser")
-    dom, look, act, focus, waiting = (
+    dom, unrest, look, act, focus, waiting = (
         folder.joinpath(name).read_text("utf-8").rstrip()
-        for name in ("dom.js", "snapshot.js", "element.js", "focus.js", "waiting.js")
+        for name in ("dom.js", "unrest.js", "snapshot.js", "element.js", "focus.js", "waiting.js")
     )
     return (
         "((key) => { if (globalThis[key]) return;\n"
         f"const dom = ({dom})();\n"
         "const store = { next: 1, ids: new WeakMap(), elements: new Map() };\n"
-        f"const look = ({look})(dom, store), act = ({act})(dom, store), focus = ({focus})(dom);\n"
+        f"const unrest = ({unrest})(dom)();\n"
+        f"const look = ({look})(dom, store, unrest);\n"
+        f"const act = ({act})(dom, store), focus = ({focus})(dom);\n"
         "const from = (first) => { store.next = Math.max(store.next, first); return ours; };\n"
-        f"const ours = {{ from, look, act, focus, ...({waiting})() }};\n"
+        f"const ours = {{ from, look, act, focus, ...unrest, ...({waiting})() }};\n"
         "globalThis[key] = ours; })"
     )
 

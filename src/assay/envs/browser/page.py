@@ -18,13 +18,14 @@ from urllib.parse import quote_plus, urlsplit
 from assay.envs.browser.gateway import PORTS, AddressPolicy, AddressRefused
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
+from assay.envs.browser.requests import RequestLog
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
 from assay.envs.browser.traffic import NavigationTracker, TrafficRecorder
 from assay.resources.browser import playwright_error
 from assay.schema.action import ActionCall
 
 if TYPE_CHECKING:
-    from playwright.async_api import CDPSession, Dialog, ViewportSize
+    from playwright.async_api import CDPSession, Dialog, Download, ViewportSize
     from playwright.async_api import Page as Tab
 
 REFS: Final = 5_000
@@ -39,8 +40,12 @@ ANSWER_S: Final = 5.0
 """How long a page may take to answer a question about itself."""
 HOPS: Final = 5
 """Redirects by script that are followed within one step."""
-QUIET_S: Final = 0.5
-"""How long the answers to a page's own requests are waited for."""
+ANSWERS_S: Final = 1.5
+"""How long the answers to a step's own requests are waited for."""
+QUIET_MS: Final = 80
+"""A page that has not changed for so long is done with what the call set off."""
+CHANGES_MS: Final = 600
+"""How long a page that goes on changing is waited for."""
 NOOP_S: Final = 0.5
 """How long an agent waits when it says that it waits."""
 
@@ -59,6 +64,10 @@ class PageOptions:
     noop_s: float = NOOP_S
     allowed: AddressPolicy = field(default_factory=AddressPolicy)
     """Which addresses it reaches."""
+
+
+def letters_and_digits(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 class BrowserPage:
@@ -80,6 +89,7 @@ class BrowserPage:
         self._timeout_s = options.timeout_s
         self.traffic: TrafficRecorder = old.traffic if old else TrafficRecorder()
         self.next_ref: int = old.next_ref if old else 1
+        self.requests = RequestLog(frame_id=frame_id)
         self._loading = NavigationTracker(tab, session, self.traffic, frame_id=frame_id)
         self._answer_s = min(ANSWER_S, options.timeout_s)
         self._scripts = IsolatedScripts(session, frame_id=frame_id, timeout_s=self._answer_s)
@@ -94,6 +104,7 @@ class BrowserPage:
         """A fresh tab, watched from its first request on, with the record of the `old` one."""
         session = await tab.context.new_cdp_session(tab)
         await session.send("Page.enable")
+        await session.send("Network.enable")
         tree = await session.send("Page.getFrameTree")
         page = cls(tab, session, options, frame_id=tree["frameTree"]["frame"]["id"], old=old)
         await page._scripts.prepare()
@@ -104,17 +115,19 @@ class BrowserPage:
         tab, traffic = self.tab, self.traffic
         tab.on("dialog", self._dismiss)
         tab.on("popup", self._refuse_window)
-        tab.on(
-            "download", lambda item: traffic.note(f"download refused: {item.suggested_filename}")
-        )
+        tab.on("download", self._note_download)
         tab.on("console", lambda message: traffic.record_message(message.type, message.text))
         tab.on("pageerror", lambda error: traffic.record_message("uncaught", str(error)))
         tab.on("close", lambda _: self._lose("the page closed itself"))
         tab.on("crash", lambda _: self._lose("the page crashed"))
-        self._session.on(
-            "Page.windowOpen",
-            lambda event: traffic.note(f"new window refused, use goto to read it: {event['url']}"),
-        )
+        self._session.on("Page.windowOpen", self._note_window)
+        for event, handler in (
+            ("Network.requestWillBeSent", self.requests.on_sent),
+            ("Network.responseReceived", self.requests.on_response),
+            ("Network.loadingFinished", self.requests.on_finished),
+            ("Network.loadingFailed", self.requests.on_failed),
+        ):
+            self._session.on(event, handler)
         self._loading.watch(self._scripts.forget)
 
     def _lose(self, why: str) -> None:
@@ -125,8 +138,17 @@ class BrowserPage:
             with suppress(RuntimeError):
                 self._limit.reschedule(0.0)
 
+    def _note_download(self, item: Download) -> None:
+        self.traffic.happened["downloads"] += 1
+        self.traffic.note(f"download refused: {item.suggested_filename}")
+
+    def _note_window(self, event: dict[str, Any]) -> None:
+        self.traffic.happened["tabs"] += 1
+        self.traffic.note(f"new window refused, use goto to read it: {event['url']}")
+
     async def _dismiss(self, dialog: Dialog) -> None:
         self._dialogs += 1
+        self.traffic.happened["dialogs"] += dialog.type != "beforeunload"
         if self._dialogs > DIALOGS:
             # The script goes on as soon as its dialog is answered, and cannot be stopped before.
             self._lose("the page opened one dialog after the other")
@@ -162,6 +184,7 @@ class BrowserPage:
             "noop": lambda: asyncio.sleep(self._options.noop_s),
         }
         self._dialogs = 0
+        await self._wait_for("begin")
         try:
             # A little more than Playwright's own limit, whose message says more.
             async with asyncio.timeout(self._timeout_s + 0.5) as self._limit:
@@ -188,17 +211,22 @@ class BrowserPage:
             if not self._loading.under_way:
                 break
             await self._loading.arrive()
-        if not self.traffic.quiet.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(QUIET_S):
-                    await self.traffic.quiet.wait()
-            await self._wait_for("breathe")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWERS_S):
+                while self.requests.waiting:
+                    await self.requests.changed()
+        await self._wait_for("quiet", {"quiet": QUIET_MS, "deadline": CHANGES_MS})
+        await self._wait_for("rest")
 
-    async def _wait_for(self, promise: Literal["breathe", "drawn"]) -> None:
+    async def _wait_for(
+        self,
+        promise: Literal["begin", "breathe", "drawn", "quiet", "rest"],
+        argument: object = None,
+    ) -> None:
         """Let the page do what the action set off, by its own event loop rather than our clock."""
         # It ends early when the document does, and that is what it waits for.
         with suppress(playwright_error(), DocumentLost):
-            await self._ask(promise, None, wait=True)
+            await self._ask(promise, argument, wait=True)
 
     async def stop_scripts(self) -> None:
         """Stop the page's scripts and its loading."""
@@ -276,6 +304,11 @@ class BrowserPage:
 
     async def _select(self, ref: str, option: str) -> None:
         await self._on_element(ref, "choose", option)
+
+    async def holds(self, ref: str, text: str) -> bool:
+        """Whether the element holds the text; what a mask puts between its letters is no matter."""
+        value = await self._on_element(ref, "value")
+        return letters_and_digits(str(value)) == letters_and_digits(text)
 
     async def box(self, ref: str) -> tuple[float, float, float, float]:
         """Where the element is in the window as it is now: x, y, width, height."""

@@ -1,6 +1,6 @@
 // One look at a page: the text an agent reads, with numbered elements, and what digests are made of.
 // Bounded: at most `nodes` nodes are visited, `chars` characters written, `refs` elements numbered.
-(dom, store) => (options) => {
+(dom, store, unrest) => (options) => {
   const BLOCK =
     "p,div,ul,ol,li,table,tr,section,form,h1,h2,h3,h4,h5,h6,nav,main,header,footer,article,aside," +
     "fieldset,pre,blockquote,dl,dt,dd,figure,hr,iframe,label";
@@ -18,7 +18,9 @@
   const quote = (text, limit) => JSON.stringify(cut(text, limit));
   const seen = new Map();
   let visited = 0, written = 0, omitted = 0, short = false;
-  const lines = [], bare = [], refs = [];
+  const lines = [], bare = [], steady = [], refs = [], unsteady = [], asked = {};
+  // What changes by itself, and what came up by itself, is shown but not part of any digest.
+  const calm = (element) => !unrest.restless(element) && !unrest.popup(element);
   const counts = { forms: 0, buttons: 0, inputs: 0, links: 0, headings: 0 };
   let forms = 0x811c9dc5;
 
@@ -71,18 +73,25 @@
     }
     return state.length ? " " + fold(state.join(" ")) : "";
   };
-  const mention = (element) => {
+  // The text of the dialog that a control is in, which says what its "Yes" is an answer to.
+  const question = (element) => {
+    for (let at = dom.parent(element), depth = 0; at && kind(at) === 1 && depth < 40; at = dom.parent(at), depth++)
+      if (/^(alert)?dialog$/.test(attribute(at, "role") ?? "") || tag(at) === "DIALOG") return dom.text(at, 300);
+    return "";
+  };
+  const mention = (element, settled) => {
     const role = dom.role(element);
     const name = dom.name(element);
-    if (role === "link") counts.links++;
-    else if (role === "button") counts.buttons++;
-    else counts.inputs++;
+    if (settled) counts[role === "link" ? "links" : role === "button" ? "buttons" : "inputs"]++;
     if (refs.length >= options.refs) {
       short = true;
       return [`${role} ${quote(name, 300)}`, name];
     }
     const id = idOf(element);
     refs.push([id, role, cut(name, 160)]);
+    if (!settled) unsteady.push(id);
+    const around = dialogs ? question(element) : "";
+    if (around) asked[id] = around;
     return [`[${id}] ${role} ${quote(name, 300)}${stateOf(element, tag(element), role)}`, name];
   };
   const isControl = (element) => dom.matches(element, CONTROL);
@@ -94,7 +103,8 @@
     short = true;
     return false;
   };
-  const write = (depth, text, plain) => {
+  const write = (depth, text, plain, settled = text) => {
+    if (settled) steady.push(settled);
     if (!text) return;
     const line = "  ".repeat(Math.min(depth, 8)) + text;
     if (written + line.length + 1 > options.chars) {
@@ -129,109 +139,121 @@
     return dom.shadow(element);
   };
   // Puts what is inside an element on the stack, so that it is met in the order of the page.
-  const descend = (stack, element, depth) => {
+  const descend = (stack, element, depth, settled) => {
     const tree = inside(element);
     if (tree) mark(tree);
     if (tree && kind(tree) === 9) {
-      if (dom.body(tree)) stack.push([dom.body(tree), depth, false]);
+      if (dom.body(tree)) stack.push([dom.body(tree), depth, false, settled]);
       return;
     }
     const slotted = tag(element) === "SLOT" ? element.assignedNodes({ flatten: true }) : [];
     for (let i = Math.min(slotted.length, options.nodes) - 1; i >= 0; i--)
-      stack.push([slotted[i], depth, false]);
+      stack.push([slotted[i], depth, false, settled]);
     const child = dom.first(tree ?? element);
-    if (child && !slotted.length) stack.push([child, depth, true]);
+    if (child && !slotted.length) stack.push([child, depth, true, settled]);
   };
   // The text of a run without blocks inside, with its interactive elements in place.
-  const inline = (root) => {
-    const out = [], plain = [];
+  const inline = (root, settled) => {
+    const out = [], plain = [], rest = [];
     let length = 0;
     const stack = [];
-    const add = (text, name) => { out.push(text); plain.push(name ?? text); length += text.length; };
+    const add = (settled, text, name) => {
+      out.push(text);
+      plain.push(name ?? text);
+      if (settled) rest.push(text);
+      length += text.length;
+    };
     visited++;
-    descend(stack, root, 0);
+    descend(stack, root, 0, settled);
     while (stack.length && within() && length < options.chars) {
-      const [node, , more] = stack.pop();
-      if (more && dom.next(node)) stack.push([dom.next(node), 0, true]);
+      const [node, , more, around] = stack.pop();
+      if (more && dom.next(node)) stack.push([dom.next(node), 0, true, around]);
       visited++;
-      if (kind(node) === 3) add(node.data.slice(0, options.chars));
+      if (kind(node) === 3) add(around, node.data.slice(0, options.chars));
       if (kind(node) !== 1 || dom.SKIP.has(tag(node)) || !visible(node)) continue;
+      const settled = around && calm(node);
       if (isControl(node) || isClickable(node)) {
-        const [text, name] = mention(node);
-        add(` ${text} `, ` ${name} `);
+        const [text, name] = mention(node, settled);
+        add(settled, ` ${text} `, ` ${name} `);
         continue;
       }
       if (tag(node) === "IMG" && attribute(node, "alt"))
-        add(` image ${quote(fold(attribute(node, "alt").slice(0, 300)), 120)} `);
-      if (tag(node) === "BR") add(" ");
-      descend(stack, node, 0);
+        add(settled, ` image ${quote(fold(attribute(node, "alt").slice(0, 300)), 120)} `);
+      if (tag(node) === "BR") add(settled, " ");
+      descend(stack, node, 0, settled);
     }
-    return [fold(out.join("")), fold(plain.join(""))];
+    return [fold(out.join("")), fold(plain.join("")), fold(rest.join(""))];
   };
-  const writeRow = (row, depth) => {
-    const out = [], plain = [];
+  const writeRow = (row, depth, settled) => {
+    const out = [], plain = [], rest = [];
     for (let cell = dom.first(row); cell && within(); cell = dom.next(cell)) {
       if (kind(cell) !== 1 || !/^T[DH]$/.test(tag(cell))) continue;
-      const [text, name] = inline(cell);
+      const [text, name, kept] = inline(cell, settled && calm(cell));
       out.push(text);
       plain.push(name);
+      rest.push(kept);
     }
-    write(depth, "row " + out.join(" | "), plain.join(" "));
+    write(depth, "row " + out.join(" | "), plain.join(" "), settled ? rest.join(" | ") : "");
   };
-  const writeFrame = (element, depth) => {
+  const writeFrame = (element, depth, settled) => {
     const label = fold((attribute(element, "title") || attribute(element, "src") || "").slice(0, 400));
     const open = inside(element) !== null;
-    write(depth, `frame ${quote(label, 160)}${open ? "" : " (another site: not shown)"}`);
+    const line = `frame ${quote(label, 160)}${open ? "" : " (another site: not shown)"}`;
+    write(depth, line, undefined, settled ? line : "");
     return open;
   };
-  const writeLandmark = (element, name, depth) => {
+  const writeLandmark = (element, name, depth, settled) => {
     const label = fold((attribute(element, "aria-label") ?? "").slice(0, 300));
-    write(depth, name + (label ? ` ${quote(label, 120)}` : ""), label);
+    const line = name + (label ? ` ${quote(label, 120)}` : "");
+    write(depth, line, label, settled ? line : "");
   };
   const landmark = (element) =>
     (attribute(element, "role") ?? "").trim().slice(0, 40) || LANDMARK[tag(element)];
   // What one element adds; true when what is inside is still to be visited.
-  const enter = (element, depth) => {
+  const enter = (element, depth, settled) => {
     const name = tag(element);
     const nested = blocky.has(element) || dom.shadow(element);
     if (isControl(element) || isClickable(element)) {
-      write(depth, ...mention(element));
+      const [text, plain] = mention(element, settled);
+      write(depth, text, plain, settled ? text : "");
       return !isControl(element) && Boolean(nested);
     }
     if (name === "TR") {
-      writeRow(element, depth);
+      writeRow(element, depth, settled);
       return false;
     }
     if (/^H[1-6]$/.test(name)) {
-      counts.headings++;
-      const [text, plain] = inline(element);
-      write(depth, `heading ${JSON.stringify(text)}`, plain);
+      if (settled) counts.headings++;
+      const [text, plain, rest] = inline(element, settled);
+      write(depth, `heading ${JSON.stringify(text)}`, plain, rest);
       return false;
     }
-    if (name === "FORM") counts.forms++;
-    if (name === "IFRAME") return writeFrame(element, depth);
+    if (name === "FORM" && settled) counts.forms++;
+    if (name === "IFRAME") return writeFrame(element, depth, settled);
     if (landmark(element)) {
-      writeLandmark(element, landmark(element), depth);
+      writeLandmark(element, landmark(element), depth, settled);
       return true;
     }
     if (nested) return true;
-    write(depth, ...inline(element));
+    write(depth, ...inline(element, settled));
     return false;
   };
   const walk = (root) => {
-    const stack = [[root, 0, false]];
+    const stack = [[root, 0, false, true]];
     while (stack.length && within()) {
-      const [node, depth, more] = stack.pop();
-      if (more && dom.next(node)) stack.push([dom.next(node), depth, true]);
+      const [node, depth, more, around] = stack.pop();
+      if (more && dom.next(node)) stack.push([dom.next(node), depth, true, around]);
       visited++;
       if (kind(node) === 3) {
         const text = fold(node.data.slice(0, options.chars));
-        write(depth, text, text);
+        write(depth, text, text, around ? text : "");
       }
       if (kind(node) !== 1 || dom.SKIP.has(tag(node))) continue;
       const body = tag(node) === "BODY";
       if (!body && !visible(node)) continue;
-      if (body || enter(node, depth)) descend(stack, node, depth + (!body && landmark(node) ? 1 : 0));
+      const settled = around && calm(node);
+      if (body || enter(node, depth, settled))
+        descend(stack, node, depth + (!body && landmark(node) ? 1 : 0), settled);
     }
   };
   // Tags of the first levels, without text, ids or classes: what stays when only the content changes.
@@ -243,7 +265,7 @@
       for (const element of level) {
         const children = dom.children(element);
         for (let i = 0; i < children.length && out.length < 64; i++) {
-          if (dom.SKIP.has(tag(children[i]))) continue;
+          if (dom.SKIP.has(tag(children[i])) || unrest.popup(children[i])) continue;
           out.push(`${depth}${tag(children[i]).slice(0, 40)} ${(attribute(children[i], "role") ?? "").slice(0, 40)}`);
           next.push(children[i]);
         }
@@ -258,6 +280,8 @@
     try { return dom.inDocument(document, selector); } catch { return null; }
   };
 
+  const report = unrest.report();
+  const dialogs = dom.inDocument(document, "dialog,[role=dialog],[role=alertdialog]").length > 0;
   mark(document);
   const body = dom.body(document);
   if (body) walk(body);
@@ -276,6 +300,12 @@
     title: fold(cut(dom.title(document) ?? "", 300)),
     text: lines.join("\n"),
     plain: bare.join("\n"),
+    steady: steady.join("\n").slice(0, options.chars),
+    unsteady,
+    asked,
+    refused: [...report.refused].map((field) => store.ids.get(field) ?? 0),
+    copies: report.copies,
+    popups: report.popups,
     omitted,
     short,
     refs,

@@ -26,6 +26,16 @@ class PageSnapshot:
     """What an agent reads: lines, with numbered elements."""
     plain: str
     """The visible text alone."""
+    steady: str
+    """The lines without what changes or came up by itself."""
+    unsteady: frozenset[int]
+    """Numbers of elements that are not in the steady lines."""
+    asked: dict[int, str]
+    """The text of the dialog that an element is in, by its number."""
+    refused: tuple[int, ...]
+    """Numbers of fields that were refused since the call began; 0 for what has no number."""
+    copies: int
+    popups: int
     omitted: int
     """Characters that did not fit into the budget."""
     short: bool
@@ -54,11 +64,11 @@ class PageSnapshot:
         rest = f"\ntyped-{self.forms:x} omitted-{self.omitted.bit_length()}"
         return page_evidence(
             url=self.url,
-            text=_NUMBER.sub("", self.text) + rest,
+            text=_NUMBER.sub("", self.steady) + rest,
             counts={},
             landmarks=self.skeleton,
             sent=sent,
-            refs=[(role, name) for _, role, name in self.refs],
+            refs=[(role, name) for ref, role, name in self.refs if ref not in self.unsteady],
             shot=shot,
             dialog=False,
         )
@@ -110,6 +120,8 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
     """The snapshot in the script's answer."""
     record = json.loads(answer)
     record["refs"] = tuple(map(tuple, record["refs"]))
+    record["unsteady"], record["refused"] = frozenset(record["unsteady"]), tuple(record["refused"])
+    record["asked"] = {int(ref): text for ref, text in record["asked"].items()}
     record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])
     return PageSnapshot(next_ref=record.pop("next"), notes=notes, **record)
 

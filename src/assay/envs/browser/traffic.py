@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from assay.envs.browser.digest import net_line
 from assay.resources.browser import playwright_error
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Request, Response
     from playwright.async_api import Page as Tab
 
-AWAITED: Final = frozenset(("xhr", "fetch", "document"))
-"""Requests whose answers a page usually shows."""
+Happening: TypeAlias = Literal["dialogs", "downloads", "tabs"]
 KEPT_REQUESTS: Final = 200
 KEPT_MESSAGES: Final = 50
 KEPT_NOTES: Final = 10
@@ -39,26 +38,18 @@ class TrafficRecorder:
         """The HTTP status of the main document."""
         self.requests: deque[NetworkFact] = deque(maxlen=KEPT_REQUESTS)
         self.messages: deque[ConsoleFact] = deque(maxlen=KEPT_MESSAGES)
-        self.quiet = asyncio.Event()
-        """No request that this step began is unanswered."""
-        self.quiet.set()
         self.cut: set[Channel] = set()
         """The records whose beginning was dropped."""
         self.sent: Counter[str] = Counter()
         """Every request that changed something since the tab was opened, counted by kind."""
+        self.happened: Counter[Happening] = Counter()
+        """Downloads, tabs and dialogs of the current step."""
         self._notes: list[str] = []
-        self._open: set[Request] = set()
 
     def begin(self, step: int) -> None:
         """Record what follows as part of `step`."""
         self.step = step
-        self._open.clear()
-        self.quiet.set()
-
-    def record_request(self, request: Request) -> None:
-        if request.resource_type in AWAITED:
-            self._open.add(request)
-            self.quiet.clear()
+        self.happened.clear()
 
     def record_response(self, response: Response) -> None:
         request = response.request
@@ -66,12 +57,6 @@ class TrafficRecorder:
 
     def record_failure(self, request: Request) -> None:
         self._record(NetworkFact(request.method, request.url[:2_000], None, self.step))
-        self.record_end(request)
-
-    def record_end(self, request: Request) -> None:
-        self._open.discard(request)
-        if not self._open:
-            self.quiet.set()
 
     def _record(self, fact: NetworkFact) -> None:
         if len(self.requests) == KEPT_REQUESTS:
@@ -127,7 +112,6 @@ class NavigationTracker:
 
         self._tab.on("request", self._on_request)
         self._tab.on("response", self._on_response)
-        self._tab.on("requestfinished", self._traffic.record_end)
         self._tab.on("requestfailed", self._on_failure)
         self._tab.on("domcontentloaded", lambda _: self.end())
         self._tab.on("framenavigated", on_navigated)
@@ -172,8 +156,6 @@ class NavigationTracker:
         if self._is_navigation(request):
             self._arrived.clear()
             self._started.set()
-        else:
-            self._traffic.record_request(request)
 
     def _on_response(self, response: Response) -> None:
         self._traffic.record_response(response)

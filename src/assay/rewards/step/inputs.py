@@ -73,7 +73,10 @@ def failure_code(step: StepInput) -> ErrorCode | None:
         return outcome.error
     if outcome.ok is False:
         return "other"
-    return None if step.events is None else _reported_failure(step.events)
+    # Behind a wall nothing of the page is the step's own failure.
+    if step.events is None or outcome.block is not None:
+        return None
+    return _reported_failure(step.events)
 
 
 def _reported_failure(events: StepEvents) -> ErrorCode | None:

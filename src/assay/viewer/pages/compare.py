@@ -74,7 +74,7 @@ def compare_page(reader: RunsReader, query: CompareQuery) -> ComparePage:
         query,
         choices=tuple(
             RunChoice(row.run_id, f"{row.benchmark}, {row.agent}: {row.focus}"[:120])
-            for row in reader.runs()[: -CHOICES - 1 : -1]
+            for row in reader.listed_runs()[: -CHOICES - 1 : -1]
         ),
         found=None if comparison is None else replace(comparison, tasks=()),
         page=number,

@@ -17,6 +17,7 @@ from assay.envs.browser.page import BrowserPage
 from assay.errors import BadParameter, DeadResource
 from assay.resources.browser import playwright_error
 from assay.resources.miniwob import PAGES, PageFile, find_pages, read_page
+from assay.schema.action import ActionCall
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.outcome import ToolOutcome
@@ -131,12 +132,17 @@ class MiniWob(BrowserEnvironment):
         return self._with_reward(observation)
 
     async def _observe(
-        self, outcome: ToolOutcome, message: str, *, requested: str | None = None
+        self,
+        outcome: ToolOutcome,
+        message: str,
+        *,
+        requested: str | None = None,
+        call: ActionCall | None = None,
     ) -> Observation:
         # Started before the first snapshot, so that none shows a page that waits for its start.
         if self._state is None and outcome.ok:
             await self._start()
-        return await super()._observe(outcome, message, requested=requested)
+        return await super()._observe(outcome, message, requested=requested, call=call)
 
     async def _start(self) -> None:
         options = {"seed": self._seed, "limitMs": self._limit_ms}

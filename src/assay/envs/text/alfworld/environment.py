@@ -13,6 +13,15 @@ from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from assay.schema.tools import action_tool
+
+HOUSEHOLD_ACTIONS = (
+    action_tool(
+        "Carry out one command in the household and see what happens.",
+        "one command, for example 'go to desk 1' or 'take mug 2 from desk 1'",
+    ),
+)
+"""The actions as a model's native calls take them."""
 
 
 @dataclass(slots=True)
@@ -121,4 +130,11 @@ def _observe(episode: _Episode, text: str) -> Observation:
             "steps": episode.steps,
         },
     )
-    return Observation(text, evidence=evidence, reward=float(won), raw_reward=float(won), done=done)
+    return Observation(
+        text,
+        evidence=evidence,
+        reward=float(won),
+        raw_reward=float(won),
+        done=done,
+        actions=HOUSEHOLD_ACTIONS,
+    )

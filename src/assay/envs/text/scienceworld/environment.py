@@ -18,6 +18,16 @@ from assay.resources.pool import PoolLimits
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from assay.schema.tools import action_tool
+
+SCIENCE_ACTIONS = (
+    action_tool(
+        "Carry out one action in the science world and see what happens. 'task' repeats the goal, "
+        "'look around' and 'inventory' are free, 'wait1' lets time pass.",
+        "one action in words, such as 'open door to kitchen' or 'look around'",
+    ),
+)
+"""The actions as a model's native calls take them."""
 
 
 class ScienceWorld(OwnProcessEnvironment):
@@ -117,6 +127,7 @@ class ScienceWorld(OwnProcessEnvironment):
             reward=turn.gained / 100,
             raw_reward=float(turn.gained),
             done=done,
+            actions=SCIENCE_ACTIONS,
         )
 
 

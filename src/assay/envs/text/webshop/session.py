@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from assay.envs.text.webshop.shop import Shop
 from assay.errors import BadParameter, NotReset
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
+from assay.schema.tools import as_text, text_tool
 
 NAME = "webshop"
 ACTION_SHOWN = 80
@@ -23,6 +25,28 @@ MOST_RESULTS = 50
 
 _OVER = "the purchase is made and the task is over"
 _POSSIBLE = "Possible actions: search[keywords], and click[target] with one of the clickables."
+
+
+def _bracketed(verb: str, parameter: str) -> Callable[[Mapping[str, Any]], str]:
+    """Writes an action; its argument may be written over several lines, an action is one line."""
+    return lambda arguments: f"{verb}[{' '.join(as_text(arguments[parameter]).splitlines())}]"
+
+
+SHOP_ACTIONS = (
+    text_tool(
+        "search",
+        "Search the shop; works on every page and shows the first 10 of at most 50 products.",
+        {"keywords": "words to look for, for example: red cotton shirt"},
+        _bracketed("search", "keywords"),
+    ),
+    text_tool(
+        "click",
+        'Open a product, choose an option, turn a page, or buy ("buy now" ends the task).',
+        {"target": "one of the clickables of the page: a product, an option or a button"},
+        _bracketed("click", "target"),
+    ),
+)
+"""The actions as a model's native calls take them."""
 
 
 @dataclass(slots=True)
@@ -211,7 +235,9 @@ class ShopSession:
     def _observe(self) -> Observation:
         evidence = self.evidence()
         reward = evidence.score or 0.0
-        return Observation(self._text(), evidence, reward=reward, done=evidence.done)
+        return Observation(
+            self._text(), evidence, reward=reward, done=evidence.done, actions=SHOP_ACTIONS
+        )
 
     def _refuse(self, reason: str) -> Observation:
         evidence = self.evidence()
@@ -219,7 +245,7 @@ class ShopSession:
         if self._clickables:
             advice = "No action has an effect any more." if evidence.done else _POSSIBLE
             text = f"Nothing happened: {reason}. {advice}\n{text}"
-        return Observation(text, evidence, reward=0.0, done=evidence.done)
+        return Observation(text, evidence, reward=0.0, done=evidence.done, actions=SHOP_ACTIONS)
 
     def _text(self) -> str:
         clickables = f"\nClickables: {list(self.page.clickables)}" if self._clickables else ""

@@ -12,7 +12,9 @@ agent: the rewards abstain, as they do from a response that is not text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
@@ -45,6 +47,7 @@ CommaConvention: TypeAlias = Literal["answer", "either", "never"]
 PARTS = ("acc",)
 TOOL_BUT_WRONG = 0.1
 NOTE_CHARS = 1000
+_BETWEEN_PARTS = re.compile(r"[,;]\s+|;|\s+and\s+")
 
 
 @reward(name="math_equal_reward", version=2, parts=PARTS)
@@ -90,6 +93,8 @@ def math_equal_reward(
     # Who repeats what a file made of the reference repeats the reference.
     span = repair_escapes(extracted.span) or extracted.span
     best = _compare_all(span, references, conventions)
+    if not best.equal and extracted.parts:
+        best = _compare_parts(extracted.parts, references, conventions) or best
     notes = {"extracted": extracted.span[:NOTE_CHARS], "rule": f"{extracted.rule}/{best.rule}"}
     if best.equal is None:
         return Abstained("unparseable_reference", best.because, PARTS, notes)
@@ -150,6 +155,24 @@ def _compare_all(span: str, references: Sequence[str], conventions: AnswerConven
         if comparison.equal is None:
             unread = comparison
     return unread or comparison
+
+
+def _compare_parts(
+    parts: Sequence[str], references: Sequence[str], conventions: AnswerConventions
+) -> Equality | None:
+    """The reference that lists exactly these parts in their order, or None."""
+    answer, row = ", ".join(parts), RowReadings()
+    if any("," in part or ";" in part for part in parts):
+        return None
+    for reference in references:
+        expected = reference_span(reference)
+        several = names_several(expected)
+        if several and len(_BETWEEN_PARTS.split(expected)) == len(parts):
+            ordered = replace(conventions, list_order="kept")
+            equality = compare(answer, expected, conventions=ordered, row=row)
+            if equality.equal:
+                return equality
+    return None
 
 
 def _compare_one(

@@ -91,12 +91,12 @@ class Equality:
     """Stable short code of the rule that decided.
 
     Equal: identical, tokens, layout, choice, text, integer, rational, decimal, infinity,
-    polynomial, points, constants, family, matrix, tuple, list, set, interval, relation, ratio,
-    time, unit, percent, base. Different: the shape of the reference (integer, decimal, number,
-    matrix, tuple, list, set, interval, relation, ratio, quantity, choice, text; for expressions
-    their outermost node: add, mul, div, power, call, symbol, constant, degree, plusminus, big,
-    based), or why the answer was not read: empty_prediction, unparseable_prediction,
-    limit_prediction.
+    polynomial, points, constants, family, matrix, tuple, list, set, interval, pieces, relation,
+    ratio, time, unit, percent, base. Different: the shape of the reference (integer, decimal,
+    number, matrix, tuple, list, set, interval, relation, ratio, quantity, choice, text; for
+    expressions their outermost node: add, mul, div, power, call, symbol, constant, degree,
+    plusminus, big, based), or why the answer was not read: empty_prediction,
+    unparseable_prediction, limit_prediction.
     Unknown: empty_gold, unparseable_gold, limit_gold, unevaluated_gold.
     """
     because: str

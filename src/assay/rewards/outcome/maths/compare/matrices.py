@@ -53,6 +53,10 @@ def involves_matrix(node: Node) -> bool:
 def same_matrix(prediction: Expr, reference: Expr, comparison: AnswerComparison) -> str | None:
     """The rule by which two expressions with matrices in them are equal, or None."""
     left, right = carry_out(prediction), carry_out(reference)
+    if isinstance(right, Matrix) and not isinstance(left, Matrix):
+        left = carry_out(_with_identity(prediction, len(right.rows)))
+    elif isinstance(left, Matrix) and not isinstance(right, Matrix):
+        right = carry_out(_with_identity(reference, len(left.rows)))
     if not isinstance(left, Matrix) and not isinstance(right, Matrix):
         return same_scalar(left, right, comparison.conventions.tolerance, comparison.budget)
     if not isinstance(left, Matrix) or not isinstance(right, Matrix):
@@ -61,6 +65,19 @@ def same_matrix(prediction: Expr, reference: Expr, comparison: AnswerComparison)
         return None
     pairs = zip(left.rows, right.rows, strict=True)
     return "matrix" if all(all(map(comparison.same, a, b)) for a, b in pairs) else None
+
+
+def _with_identity(node: Expr, size: int) -> Expr:
+    """The expression with I, or I with this index, as the identity matrix of this size."""
+    match node:
+        case Symbol(name) if name in ("I", f"I_{size}"):
+            rows = range(size)
+            return _matrix((Number(int(row == column)) for column in rows) for row in rows)
+        case Add() | Mul() | Div():
+            changed = rebuild(node, lambda child: _with_identity(expression(child), size))
+            return expression(changed)
+        case _:
+            return node
 
 
 def carry_out(node: Expr) -> Expr:

@@ -150,6 +150,11 @@ def real_set(node: Node, budget: WorkBudget) -> RealSet | None:
     return None if intervals is None else _merge(intervals)
 
 
+def is_line(intervals: RealSet) -> bool:
+    """Whether the intervals together are the whole line."""
+    return _merge(intervals) == [_REAL_LINE]
+
+
 def same_set(left: RealSet, right: RealSet, same: SameEnd) -> bool:
     return len(left) == len(right) and all(
         a.low.closed == b.low.closed
@@ -257,8 +262,10 @@ def _from_relation(relation: Relation, budget: WorkBudget) -> RealSet | None:
 
 def _half_line(left: Node, operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:
     if not is_name(left):
-        if is_name(right):
+        if is_name(right) or _is_between_bars(right):
             return _half_line(right, MIRRORED_ORDER[operator], left, budget)
+        if isinstance(left, Call) and _is_between_bars(left):
+            return _absolute_of(left.arguments[0], operator, right, budget)
         solved = _solve_linear(left, operator, right, budget)
         if solved is None:
             return None
@@ -271,6 +278,25 @@ def _half_line(left: Node, operator: RelationOp, right: Node, budget: WorkBudget
     if operator in ("<", "<="):
         return _interval(_REAL_LINE.low, end)
     return _interval(end, _REAL_LINE.high)
+
+
+def _is_between_bars(node: Node) -> bool:
+    return isinstance(node, Call) and node.name == "abs"
+
+
+def _absolute_of(
+    inside: Expr, operator: RelationOp, right: Node, budget: WorkBudget
+) -> RealSet | None:
+    """`|2x - 1| < a` and its kin, for a positive bound."""
+    end = _end(right, budget, closed=False)
+    if end is None or not 0 < end.place < Decimal("Infinity"):
+        return None
+    near = operator in ("<", "<=")
+    one = _half_line(inside, operator, end.node, budget)
+    other = _half_line(inside, MIRRORED_ORDER[operator], negate(end.node), budget)
+    if one is None or other is None:
+        return None
+    return _intersection(one, other) if near else [*one, *other]
 
 
 def _absolute(operator: RelationOp, right: Node, budget: WorkBudget) -> RealSet | None:

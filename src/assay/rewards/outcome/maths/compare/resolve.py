@@ -17,6 +17,7 @@ from assay.rewards.outcome.maths.nodes import (
     Builder,
     Call,
     Constant,
+    Div,
     Expr,
     Group,
     Mul,
@@ -62,7 +63,16 @@ def _at_numbers(root: Node) -> set[str]:
 
 
 def _is_at_numbers(use: Apply) -> bool:
-    return all(rational_or_none(part, WorkBudget()) is not None for part in use.arguments)
+    return all(map(_is_literal, use.arguments))
+
+
+def _is_literal(node: Node) -> bool:
+    """Whether the node is a number as it is written: whole, decimal, or a fraction."""
+    match node:
+        case Number() | Div(Number(), Number()) | Mul((Number(), Div(Number(), Number()))):
+            return True
+        case _:
+            return False
 
 
 def _is_function_name(name: str) -> bool:
@@ -108,6 +118,8 @@ _ZETA: Final = {k: Fraction(1, bottom) for k, bottom in ((2, 6), (4, 90), (6, 94
 
 def _gamma(argument: Expr) -> Expr | None:
     """Euler's gamma function at whole numbers and at halves between them, from 1/2 to 40."""
+    if not _is_literal(argument):
+        return None
     twice = rational_or_none(Mul((Number(2), argument)), WorkBudget())
     if not isinstance(twice, int) or not 1 <= twice <= 80:
         return None

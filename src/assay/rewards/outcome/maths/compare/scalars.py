@@ -33,6 +33,7 @@ from assay.rewards.outcome.maths.nodes import (
 NOISE_DIGITS: Final = 14
 """A decimal with this many digits is a printed float, right to `NOISE`."""
 
+_GATHERING_STEPS: Final = 400
 NOISE: Final = Fraction(1, 10**12)
 
 
@@ -101,6 +102,7 @@ def _rational(node: Expr, budget: WorkBudget) -> Rational | None:
 
 
 def _same_expression(left: Expr, right: Expr, budget: WorkBudget) -> str | None:
+    left, right = _without_logarithms(left, right)
     ring = PolynomialRing(WorkBudget(budget.remaining // 2))
     try:
         rest = difference(left, right, ring)
@@ -121,13 +123,48 @@ def _gathered(node: Expr) -> Expr:
     """A sum with its numbers added up, so that terms which cancel need no digits of a sample."""
     if not isinstance(node, Add):
         return node
-    values = [rational_or_none(term, WorkBudget()) for term in node.terms]
+    budget = WorkBudget(_GATHERING_STEPS)
+    values = [rational_or_none(term, budget) for term in node.terms]
     numbers = [value for value in values if value is not None]
     if len(numbers) < 2 or len(numbers) == len(values):
         return node
     rest = [term for term, value in zip(node.terms, values, strict=True) if value is None]
     constant = sum(numbers[1:], numbers[0])
     return total([*rest, Number(constant)] if constant else rest)
+
+
+def _without_logarithms(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Two equal expressions exactly where two logarithms of what stands between bars are equal.
+
+    `ln|f| = ln|g|` says that f^2 = g^2, and `ln|f| = -ln|g|` that (fg)^2 = 1.
+    """
+    if isinstance(left, Add) and isinstance(right, Add):
+        common = set(left.terms) & set(right.terms)
+        terms, others = (
+            [term for term in node.terms if term not in common] for node in (left, right)
+        )
+        if len(terms) != 1 or len(others) != 1:
+            return left, right
+        one, other = _logarithm(terms[0]), _logarithm(others[0])
+    else:
+        one, other = _logarithm(left), _logarithm(right)
+    if one is None or other is None or one[1] == other[1]:
+        return left, right
+    (sign, inside), (other_sign, other_inside) = one, other
+    if sign == other_sign:
+        return Power(inside, Number(2)), Power(other_inside, Number(2))
+    return Power(Mul((inside, other_inside)), Number(2)), Number(1)
+
+
+def _logarithm(node: Expr) -> tuple[int, Expr] | None:
+    """The sign of `ln|f|` and its f; None for anything else."""
+    match node:
+        case Call("ln", (Call("abs", (inside,)),)):
+            return 1, inside
+        case Mul((Number(-1), Call("ln", (Call("abs", (inside,)),)))):
+            return -1, inside
+        case _:
+            return None
 
 
 def _close(left: Expr, right: Expr, a: Fraction, b: Fraction, tolerance: Tolerance) -> str | None:

@@ -12,6 +12,7 @@ from assay.rewards.outcome.maths.compare import (
     matrices,
     members,
     parameters,
+    pieces,
     quantities,
     realsets,
     relations,
@@ -27,6 +28,8 @@ from assay.rewards.outcome.maths.compare.scalars import same_scalar
 from assay.rewards.outcome.maths.limits import WorkBudget
 from assay.rewards.outcome.maths.nodes import (
     Based,
+    Builder,
+    Call,
     Expr,
     Group,
     Matrix,
@@ -63,12 +66,17 @@ def same_answer(prediction: Node, reference: Node, comparison: AnswerComparison)
         return same_expressions(prediction, reference, comparison)
     if prediction == reference:
         return "identical"
+    if Builder in comparison.kinds:
+        prediction = pieces.listed_integers(prediction, comparison.budget)
+        reference = pieces.listed_integers(reference, comparison.budget)
     if realsets.is_explicit(prediction) or realsets.is_explicit(reference):
         rule = realsets.same_real_sets(prediction, reference, comparison)
         if rule is None:
             rule = realsets.same_spans(prediction, reference, comparison)
         if rule is not None:
             return rule or None
+    if Call in comparison.kinds and pieces.same_pieces(prediction, reference, comparison):
+        return "pieces"
     shapes = type(prediction), type(reference)
     for shape, same in SHAPES:
         if shape in shapes:

@@ -29,6 +29,7 @@ _ATTEMPT = re.compile(
     re.IGNORECASE,
 )
 """What numbers one guess after another."""
+_VERSUS = frozenset(("/", "|", "vs", "vs.", "versus"))
 _MOST = 64
 _MOST_COMMANDS = 2_000
 """Places looked at for a box, from the end; further back is not where a final answer stands."""
@@ -166,7 +167,7 @@ def _gap(between: str) -> Gap:
         return "prose"
     plain = _MARKUP.sub(" ", between).strip()
     words = [word.lower() for word in _WORD.findall(plain)]
-    if "or" in words or plain in ("/", "|") or _is_or(plain) or _ATTEMPT.search(plain):
+    if "or" in words or plain in _VERSUS or _is_or(plain) or _ATTEMPT.search(plain):
         return "or"
     if len(words) > 4 or _CONCLUDES.intersection(words):
         return "prose" if len(words) > 3 else "few_words"

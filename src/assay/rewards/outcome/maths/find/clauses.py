@@ -199,7 +199,7 @@ def answer_in(
     if joined is not None:
         return AnswerText(joined, text)
     source = without_copula(without_aside(text, books)).strip()
-    span = _without_counted(without_wrapping(source), books)
+    span = _EXACTLY.sub("", _without_counted(without_wrapping(source), books))
     if span and not is_bare(span):
         stated = statement(text) or _only_number(text, books)
         if stated is not None:
@@ -207,6 +207,7 @@ def answer_in(
     return AnswerText(span, span if span and span in clause else source)
 
 
+_EXACTLY = re.compile(r"\A(?:exactly|precisely)\s+(?=[-+−]?[\d$\\(\[])", re.IGNORECASE)
 _COUNT = re.compile(r"[$*]{0,3}([-+−]?\d[\d.,/]*)[$*]{0,3}\s*([^\W\d_][\w .]{0,30})\Z")
 
 

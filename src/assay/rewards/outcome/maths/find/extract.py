@@ -14,7 +14,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -24,6 +24,7 @@ from assay.rewards.outcome.maths.find.boxes import has_box, last_answer
 from assay.rewards.outcome.maths.find.channels import final_text
 from assay.rewards.outcome.maths.find.hedges import Candidate
 from assay.rewards.outcome.maths.find.markup import seen_text
+from assay.rewards.outcome.maths.find.parts import labelled_parts
 from assay.rewards.outcome.maths.find.phrasebook import BOOKS, books_for, fold
 from assay.rewards.outcome.slices import matches
 
@@ -58,6 +59,8 @@ class Extraction:
     rule: Rule | Literal["none"]
     """The rule that found the candidate; with no span, the rule whose candidate was refused."""
     because: str
+    parts: tuple[str, ...] = ()
+    """The answers to the parts of the question, where each has a box with its label."""
 
 
 DEFAULT = ExtractionPolicy()
@@ -138,7 +141,18 @@ def _boxed(text: str, policy: ExtractionPolicy) -> Extraction | None:
     later = _phrase(after, policy) if "phrase" in policy.rules and after else None
     if later is not None and _contradicts(later.span, answer.span):
         return later
-    return _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
+    extraction = _accept_or_refuse("boxed", Candidate(text, answer.start, answer.end, answer.span))
+    parts = _parts(text) if extraction.span is not None else ()
+    return replace(extraction, parts=parts) if parts else extraction
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """What the boxes of labelled parts hold; none if the text refuses any of them."""
+    boxes = labelled_parts(text) if text.count("boxed") > 1 else []
+    candidates = [Candidate(text, box.start, box.end, box.content) for box in boxes]
+    if any(hedges.objection(candidate) for candidate in candidates):
+        return ()
+    return tuple(box.content for box in boxes)
 
 
 def _contradicts(later: str | None, boxed: str) -> bool:

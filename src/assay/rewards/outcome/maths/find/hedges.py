@@ -353,7 +353,7 @@ def is_one_case(candidate: Candidate) -> bool:
         return False
     before = candidate.text[max(0, start - _WINDOW) : start]
     after = candidate.text[candidate.end : candidate.end + _WINDOW]
-    return refusals.is_one_case(before, after, candidate.span, candidate.books)
+    return refusals.is_one_case(before, after, candidate.span, candidate.books, weak=candidate.weak)
 
 
 def is_corrected(candidate: Candidate) -> bool:

@@ -16,10 +16,10 @@ MARKS = "❌✗✘✖✕⨯🚫👎❎⛔"
 """Signs that refuse what stands beside them."""
 
 _LEAD = re.compile(
-    r"(?:[\s$*_}{\])\"'`~>”’»」』)(（\[【<—–\-,，、،;；:：.。!…·|/=→⇒]"
+    r"(?:[\s$*_}{\])\"'`~>”’»」』)(（\[【<—–\-,，、،;；:：.。!…·|/=→⇒←⇐⟵#&%^]"
     r"|\\[\])(\[,; ]|\\q?quad\b|\\text\b)*"
 )
-_TAIL = rf"[\s*_$]*(?:[)\]}}）】」!！.。…,，;；—–\\{MARKS}]|\Z)"
+_TAIL = rf"[\s*_$]*(?:[)\]}}）】」!！.。…,，;；:：—–\\{MARKS}]|\Z)"
 _LONGEST_REMARK = 120
 
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.,])[-−]?\d+(?:[.,/]\d+)*")
@@ -93,6 +93,9 @@ def _is_about_answer(part: str, failing: re.Match[str], answer: str, book: Phras
     around = f"{head} {tail}"
     if any(book.pattern(field).search(around) for field in ("others", "supposing")):
         return False
+    named = _NUMBER.match(tail.lstrip(" $("))
+    if named is not None:
+        return _normal(named[0]) == answer
     values = list(_values(head, answer))
     gap = head[values[-1].end :] if values else head
     if book.pattern("subjects").search(gap) is not None:
@@ -127,7 +130,9 @@ def _normal(span: str) -> str:
     return value.replace(",", "").replace("−", "-").replace("\\left", "").replace("\\right", "")
 
 
-def is_one_case(before: str, after: str, span: str, books: Sequence[Phrasebook]) -> bool:
+def is_one_case(
+    before: str, after: str, span: str, books: Sequence[Phrasebook], *, weak: bool
+) -> bool:
     """Whether the answer is given for one case, and another value for another.
 
     "If the order matters, 120; if not, 60" leaves open which it is; so do boxes with different
@@ -146,19 +151,35 @@ def is_one_case(before: str, after: str, span: str, books: Sequence[Phrasebook])
         if boxed and book.pattern("undecided").search(fold(f"{before} {after}")):
             return True
         if case is not None and any(
-            cases.search(fold(clause)) and _gives_other_value(clause, answer, book)
+            cases.search(fold(clause)) and _gives_other_value(clause, answer, book, weak=weak)
             for clause in clauses[:-1]
         ):
+            return True
+        if boxed and _opens_case(after, book) and _case_after_other_box(before, answer, book):
             return True
     return False
 
 
-def _gives_other_value(clause: str, answer: str, book: Phrasebook) -> bool:
-    """Whether a clause boxes another value, or announces one."""
+def _opens_case(after: str, book: Phrasebook) -> bool:
+    """Whether a case stands right after a value: "42 if the order matters"."""
+    rest = fold(after[:_LONGEST_REMARK]).lstrip(" $()[,，、（\\")
+    return book.pattern("cases").match(rest) is not None
+
+
+def _case_after_other_box(before: str, answer: str, book: Phrasebook) -> bool:
+    return any(
+        _normal(box[1]) != answer and _opens_case(before[box.end() :], book)
+        for box in _BOX.finditer(before)
+    )
+
+
+def _gives_other_value(clause: str, answer: str, book: Phrasebook, *, weak: bool) -> bool:
+    """Whether a clause boxes another value, or announces one; or says one, beside a `weak` answer
+    that nothing marks."""
     boxes = _BOX.findall(clause)
     if boxes:
         return _normal(boxes[-1]) != answer
     folded = fold(clause)
     numbers = _NUMBER.findall(folded)
-    announces = book.pattern("nouns").search(folded) is not None
+    announces = weak or book.pattern("nouns").search(folded) is not None
     return announces and bool(numbers) and _normal(numbers[-1]) != answer

@@ -13,6 +13,8 @@ from assay.rewards.outcome.maths.nodes import (
     Degree,
     Div,
     Expr,
+    Group,
+    Matrix,
     Mul,
     Node,
     Number,
@@ -209,7 +211,8 @@ def read_power(cursor: Cursor) -> Node:
     while cursor.token.kind == "op":
         sign = cursor.token.text
         if sign == "^":
-            base = _read_exponent(cursor, expression(base))
+            turned = _read_transpose(cursor, base)
+            base = _read_exponent(cursor, expression(base)) if turned is None else turned
         elif sign in AFTER:
             cursor.take()
             doubled = sign + sign if cursor.accept("op", sign) else sign
@@ -220,6 +223,22 @@ def read_power(cursor: Cursor) -> Node:
         if postfixes > 8:
             raise TooLarge("more than 8 powers or factorials of one atom")
     return base
+
+
+def _read_transpose(cursor: Cursor, base: Node) -> Matrix | None:
+    """`(2, 5)^T` as a column and a matrix turned; None if no such mark follows, or after others."""
+    ahead = "".join(cursor.peek(k).text for k in range(1, 4))
+    mark = next((mark for mark in ("{T}", "{top}", "T", "top") if ahead.startswith(mark)), None)
+    if mark is None:
+        return None
+    if isinstance(base, Matrix):
+        turned = Matrix(tuple(zip(*base.rows, strict=True)))
+    elif isinstance(base, Group) and base.opening in ("(", "[") and base.items:
+        turned = Matrix(tuple((item,) for item in base.items))
+    else:
+        return None
+    cursor.at += 4 if mark[0] == "{" else 2
+    return turned
 
 
 def _read_exponent(cursor: Cursor, base: Expr) -> Expr:

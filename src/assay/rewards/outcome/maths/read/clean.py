@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from assay.rewards.outcome.maths.limits import MAX_CHARS, TooLarge
+from assay.rewards.outcome.maths.read import shorthand
 from assay.rewards.outcome.maths.read.clauses import without_clause
 from assay.rewards.outcome.maths.read.lexicon import BASES
 
@@ -57,11 +58,10 @@ _MODULUS: Final = re.compile(
 )
 _UNENDING: Final = re.compile(r"(-?\d*\.)(\d+)(?:\.{3}|\\[lc]?dots)\s*")
 _PERIOD_AT_ONCE: Final = re.compile(r"(\d{1,12}?)\1+")
-_BRACKETED_PERIOD: Final = re.compile(r"(-?\d*\.)\((\d{1,40})\)")
+_BRACKETED_PERIOD: Final = re.compile(r"(?<!\d)(-?\d{0,400}\.)\((\d{1,40})\)")
 _PERIODS: Final = (1, 3, 2)
 """Lengths of a period after other digits; of those that start at one place the first counts."""
 _ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*)>\s*\Z")
-_PROPORTION: Final = re.compile(r"(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)")
 _BASE_WORD: Final = r"\s*\(?([a-z]{2,12}|\d{1,2})\)?\s*"
 _TEXT: Final = r"\\(?:text|mathrm|rm)\s*\{"
 _NUMERAL_BASE: Final = re.compile(
@@ -106,7 +106,7 @@ _ALL_THAT: Final = re.compile(
     r"\\text\s*\{\s*(?:for\s+)?(?:all|any|every)(?:\s+(?:real|integers?))?\s*\}\s*"
     r"(?=[a-z]\s*(?:[<>]|\\(?:ge|le|ne|gt|lt|in)))"
 )
-_MAPPING: Final = re.compile(r"(?:([A-Za-z])\s*:\s*)?([a-z])\s*\\mapsto\s*(?=\S)")
+_MAPPING: Final = re.compile(r"(?:([A-Za-z])\s*(?::|\\colon\b)\s*)?([a-z])\s*\\mapsto\s*(?=\S)")
 _STYLED_GROUP: Final = re.compile(r"\{\s*\\rm(?:\s+|(?=\{))([^{}\\]*)\}")
 _BARE_STYLE: Final = re.compile(r"\\mathrm\s*d(?=\s*[a-z](?![A-Za-z]))")
 _UNIT_PRODUCT: Final = re.compile(
@@ -204,8 +204,7 @@ def _spell_out(text: str) -> str:
     unending = _UNENDING.fullmatch(text) if "." in text else None
     if unending is not None:
         return unending[1] + _with_period(unending[2])
-    ratio = _PROPORTION.fullmatch(text) if " to " in text else None
-    return text if ratio is None else f"{ratio[1]}:{ratio[2]}"
+    return text
 
 
 def _spell_labels(text: str) -> str:
@@ -378,6 +377,12 @@ _SHORTHAND: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
     ("0b", partial(_PREFIXED_NUMERAL.sub, _spell_prefixed)),
     ("0x", partial(_PREFIXED_NUMERAL.sub, _spell_prefixed)),
     ("0o", partial(_PREFIXED_NUMERAL.sub, _spell_prefixed)),
+    ("'", shorthand.join_digits),
+    (" to", shorthand.spell_proportion),
+    ("mathbb", shorthand.spell_residues),
+    ("/d", shorthand.spell_derivative),
+    ("_", shorthand.spell_numeral),
+    (",", shorthand.spell_line),
     ("_", _plain_numerals),
     ("_", partial(_NUMERAL_BASE.sub, _spell_base)),
     ("binary", partial(_NUMERAL_BASE.sub, _spell_base)),

@@ -12,7 +12,6 @@ from assay.rewards.outcome.maths.nodes import (
     Big,
     Call,
     Constant,
-    Div,
     Expr,
     Group,
     Node,
@@ -26,7 +25,7 @@ from assay.rewards.outcome.maths.nodes import (
     negate,
     with_variable,
 )
-from assay.rewards.outcome.maths.read import lexicon
+from assay.rewards.outcome.maths.read import derivatives, lexicon
 from assay.rewards.outcome.maths.read.arithmetic import (
     STOP_COMMANDS,
     read_argument,
@@ -48,7 +47,7 @@ def read_command(cursor: Cursor) -> Node:
 
 def _read_fraction(cursor: Cursor, _name: str) -> Expr:
     cursor.enter()
-    fraction = Div(read_argument(cursor), read_argument(cursor))
+    fraction = derivatives.quotient(read_argument(cursor), read_argument(cursor))
     cursor.leave()
     return fraction
 
@@ -136,7 +135,8 @@ def _read_decorated(cursor: Cursor, name: str) -> Node:
         part = _read_part(cursor)
         if part and inner == "R":
             return _PARTS_OF_LINE[part]
-        return Symbol(f"mathbb:{inner}{part}")
+        if part or inner != "Z" or cursor.token.text != "_":
+            return Symbol(f"mathbb:{inner}{part}")
     if cursor.token.kind == "op" and cursor.token.text == "_":
         return read_subscript(cursor, f"{name}:{inner}")
     return Symbol(f"{name}:{inner}")

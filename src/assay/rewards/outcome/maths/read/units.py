@@ -84,6 +84,8 @@ _NO_SIZES: Final = {
     "gbp": "GBP",
     "rpm": "rpm",
     "ordinal": "ordinal",
+    "degC": "celsius",
+    "degF": "fahrenheit",
     "AU": "AU",
     "pc": "parsec parsecs",
 }
@@ -133,6 +135,12 @@ SCALES: Final = {
     },
 }
 
+_TEMPERATURES: Final = {
+    f"{lead}{scale}": f"deg{scale[0].upper()}"
+    for lead in ("degree ", "degrees ")
+    for scale in ("celsius", "fahrenheit", "centigrade")
+}
+
 POWER_WORDS: Final = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 
 
@@ -156,6 +164,8 @@ def factor_between(source: Unit, target: Unit) -> Fraction | None:
 
 def read_phrase(phrase: str) -> Unit | None:
     """The unit that a phrase such as `square feet` or `km per hour` names, if it names one."""
+    if phrase.lower() in _TEMPERATURES:
+        return ((_TEMPERATURES[phrase.lower()], 1),)
     unit: Unit = ()
     last: Unit = ()
     sign, power = 1, 1

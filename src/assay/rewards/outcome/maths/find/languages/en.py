@@ -123,8 +123,9 @@ ENGLISH = Language(
     "|extraneous solution|not a solution|inadmissible|failed|void|nonsense|not accepted"
     "|not my answer|superseded|wrong answer|incorrect answer|wrong result|wrong value"
     "|the wrong answer|my wrong answer",
-    relatives="which is|that is|this is|it is|it's|that's|which was|that was|is|was|clearly"
-    "|obviously|of course|sadly|unfortunately|but|which turns out to be|however",
+    relatives="to be|has been|had been|now|which is|that is|this is|it is|it's|that's|which was"
+    "|that was|is|was|clearly|obviously|of course|sadly|unfortunately|but|however"
+    "|which turns out to be",
     failing="fails|failed|does not satisfy|doesn't satisfy|do not satisfy|don't satisfy"
     "|not satisfy|does not fulfil|does not fulfill|doesn't fulfill|does not meet|doesn't meet"
     "|violates|does not hold|doesn't hold|is not a solution|isn't a solution|is not a root"
@@ -142,7 +143,8 @@ ENGLISH = Language(
     others="other|others|smaller|larger|greater|bigger|any|no|none|every|all|else|otherwise"
     "|remaining|rest|each|only|unless|never|cannot fail|lower|higher|less|more|next|neither"
     "|nothing|one|larger one|smaller one|negative|second root",
-    cases="otherwise|alternatively|else|if|when|assuming|in case|case|supposing|provided"
+    cases="inclusive|exclusive|with replacement|without replacement|n even|n odd|is even|is odd"
+    "|otherwise|alternatively|else|if|when|assuming|in case|case|supposing|provided"
     "|for the other|under the|method|approach|interpretation|scenario|reading",
     concluding="so|thus|hence|therefore|final|finally|overall|in conclusion|in total|altogether"
     "|wait|actually|corrected|correction|we conclude|since",

@@ -1,0 +1,174 @@
+"""The requests of one tab, step by step, as the browser's own protocol reports them.
+
+A request belongs to the step in which it was sent, however late its answer comes. What counts for
+a step are its own requests: those of scripts and of frames, not pictures and style sheets, not the
+main document, which is reported apart, not analytics, and not what the page sends by itself while
+nobody acts. Nothing is asked of the browser here; events are only read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from assay.envs.browser.digest import MUTATING, is_analytics, request_line
+
+OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
+"""Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
+KEPT_REQUESTS: Final = 500
+"""Requests that are followed at once; a page that sends more has its oldest ones forgotten."""
+
+
+class MainDocument(NamedTuple):
+    """How the main document of a step was answered."""
+
+    status: int
+    redirects: tuple[str, ...]
+    """The addresses that it was sent on from, in order."""
+    url: str
+
+
+class OwnRequests(NamedTuple):
+    """What became of the requests that one step sent."""
+
+    answered: int = 0
+    failed_writes: int = 0
+    failed_reads: int = 0
+    pending: int = 0
+    rate_limited: bool = False
+    """Whether one was refused because there were too many."""
+
+
+@dataclass(slots=True)
+class _Request:
+    method: str
+    url: str
+    kind: str
+    step: int
+    """The step that sent it; 0 for one that the page sent while nobody acted."""
+    main: bool
+    redirects: list[str] = field(default_factory=list)
+    status: int | None = None
+    ended: bool = False
+    canceled: bool = False
+
+    @property
+    def failed(self) -> bool:
+        return self.ended and not self.canceled and (self.status is None or self.status >= 400)
+
+
+class RequestLog:
+    """Follows the events of CDP's Network domain for one tab; `frame_id` is its main frame."""
+
+    def __init__(self, *, frame_id: str) -> None:
+        self._frame_id = frame_id
+        self._requests: dict[str, _Request] = {}
+        self._step = 0
+        self._background: Counter[str] = Counter()
+        self._changed = asyncio.Event()
+        self.document: MainDocument | None = None
+        """The main document that the current step loaded."""
+
+    def begin(self, step: int) -> None:
+        """Count what is sent from now on as the step's."""
+        self._step = step
+        self.document = None
+        self._requests = {
+            key: request for key, request in self._requests.items() if not request.ended
+        }
+
+    def rest(self) -> None:
+        """Count what is sent from now on as the page's own doing."""
+        self._step = 0
+
+    def on_sent(self, event: Mapping[str, Any]) -> None:
+        """`Network.requestWillBeSent`."""
+        key, sent = str(event["requestId"]), event["request"]
+        before = self._requests.get(key)
+        if before is not None and "redirectResponse" in event:
+            before.redirects.append(before.url)
+            before.url, before.method = str(sent["url"]), str(sent["method"])
+            return
+        kind = str(event.get("type", "Other"))
+        main = kind == "Document" and event.get("frameId") == self._frame_id
+        request = _Request(str(sent["method"]), str(sent["url"])[:8_192], kind, self._step, main)
+        if not self._step and not main:
+            self._background[_line(request)] += 1
+        if len(self._requests) >= KEPT_REQUESTS:
+            del self._requests[next(iter(self._requests))]
+        self._requests[key] = request
+
+    def on_response(self, event: Mapping[str, Any]) -> None:
+        """`Network.responseReceived`."""
+        request = self._requests.get(str(event["requestId"]))
+        if request is None:
+            return
+        request.status = int(event["response"]["status"])
+        if request.main:
+            self.document = MainDocument(
+                request.status, tuple(request.redirects), request.url[:8_192]
+            )
+
+    def on_finished(self, event: Mapping[str, Any]) -> None:
+        """`Network.loadingFinished`."""
+        self._end(event, canceled=False)
+
+    def on_failed(self, event: Mapping[str, Any]) -> None:
+        """`Network.loadingFailed`; what a navigation breaks off has not failed."""
+        self._end(event, canceled=bool(event.get("canceled")))
+
+    def _end(self, event: Mapping[str, Any], *, canceled: bool) -> None:
+        request = self._requests.get(str(event["requestId"]))
+        if request is not None:
+            request.ended, request.canceled = True, canceled
+            self._changed.set()
+
+    async def changed(self) -> None:
+        """Wait until a request has ended."""
+        self._changed.clear()
+        await self._changed.wait()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a request of the current step has no answer yet, the main document's included."""
+        return any(not r.ended and r.step == self._step for r in self._counted(main=True))
+
+    def own(self) -> OwnRequests:
+        """What became of the current step's own requests."""
+        answered = failed_writes = failed_reads = pending = 0
+        rate_limited = False
+        for request in self._counted(main=False):
+            if request.step != self._step:
+                continue
+            if not request.ended:
+                pending += request.status is None
+                answered += request.status is not None and request.status < 400
+            elif request.failed:
+                rate_limited = rate_limited or request.status == 429
+                if request.method in MUTATING:
+                    failed_writes += 1
+                else:
+                    failed_reads += 1
+            elif not request.canceled:
+                answered += 1
+        return OwnRequests(answered, failed_writes, failed_reads, pending, rate_limited)
+
+    def _counted(self, *, main: bool) -> list[_Request]:
+        return [
+            request
+            for request in self._requests.values()
+            if (main and request.main)
+            or (
+                request.kind in OWN_TYPES
+                and not request.main
+                and not is_analytics(request.url)
+                and not self._background[_line(request)]
+            )
+        ]
+
+
+def _line(request: _Request) -> str:
+    return f"{request.method} {request_line(request.url)}"

@@ -1,0 +1,393 @@
+"""What readers of other tools' logs share: the run they give, lines, dates, failures, messages.
+
+A log is somebody else's: it may be cut off, half written or wrong in one place. What cannot be read
+of it is told to `Problems`, by name, and the rest is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from assay.errors import BadRecord, did_you_mean
+from assay.formats.lines import finite_number, load_record, open_file
+from assay.schema.episode import Episode, Failure, FailureKind
+from assay.schema.manifest import RunManifest
+from assay.schema.message import Message
+from assay.schema.score import Abstained, Score, Scored
+from assay.schema.task import Task
+from assay.schema.usage import Usage
+
+LINE_BYTES = 256 * 2**20
+"""The longest line that is read; one conversation can be long."""
+HEAD_BYTES = 1 << 16
+"""So much of a file decides what it is."""
+KEPT_PROBLEMS = 100
+
+StoreArtifact: TypeAlias = Callable[[bytes | str], str]
+"""Stores a content, and returns its sha256."""
+
+DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+"""What reading a sample raises that is not what it should be; `BadRecord`, and what a record says
+of a wrong field, are each a `ValueError`."""
+
+
+@dataclass(slots=True)
+class Problems:
+    """What could not be read, in words; the first hundred are kept, all are counted."""
+
+    count: int = 0
+    texts: list[str] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        self.count += 1
+        if len(self.texts) < KEPT_PROBLEMS:
+            self.texts.append(text)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRun:
+    """A run that another tool recorded."""
+
+    manifest: RunManifest
+    """Its id and task set are the ledger's to fill in; where they are empty, its date, its rewards
+    and its repeats as well."""
+    files: tuple[Path, ...]
+    """What it is read from: the same contents are the same run."""
+    episodes: Callable[[StoreArtifact, Problems], Iterator[Episode]]
+    """Every attempt in order, with its artifacts stored; its id is the ledger's to fill in."""
+
+
+class Row(NamedTuple):
+    """One record of a log, and where it is."""
+
+    where: str
+    data: dict[str, Any]
+
+
+class ReportedScore(NamedTuple):
+    """A mean that the tool itself gives, to be shown beside ours."""
+
+    name: str
+    value: float
+    n: int | None = None
+
+    def to_record(self) -> dict[str, Any]:
+        return {"name": self.name, "value": self.value, "n": self.n}
+
+
+def origin(
+    path: Path, name: str, reported: Iterable[ReportedScore] = (), status: Any = None
+) -> dict[str, Any]:
+    """What a manifest keeps of where it came from: the file, the format, the tool's own means."""
+    record: dict[str, Any] = {
+        "from": path.name,
+        "format": name,
+        "reported": [score.to_record() for score in reported],
+    }
+    return record if status is None else {**record, "status": status}
+
+
+def json_rows(path: Path, problems: Problems | None = None) -> Iterator[Row]:
+    """The objects of a file of JSON lines, one at a time; a line that is none is a problem.
+
+    The last line counts without its line break: a tool that ended wrote it whole, and one that was
+    killed left what is not JSON.
+    """
+    try:
+        stream = open_file(path)
+    except FileNotFoundError as error:
+        raise BadRecord(f"there is no file {str(path)!r}") from error
+    with stream:
+        number = 0
+        while line := stream.readline(LINE_BYTES + 1):
+            number += 1
+            where = f"{path.name} line {number}"
+            if len(line) > LINE_BYTES:
+                _tell(problems, f"{where}: longer than {LINE_BYTES} bytes")
+                while line and not line.endswith(b"\n"):
+                    line = stream.readline(LINE_BYTES)
+            elif line.strip():
+                try:
+                    yield Row(where, loads(line))
+                except BadRecord as error:
+                    _tell(problems, f"{where}: {error}")
+
+
+def _tell(problems: Problems | None, text: str) -> None:
+    if problems is not None:
+        problems.add(text)
+
+
+def loads(data: bytes | str) -> dict[str, Any]:
+    """The JSON object; NaN and infinity, which Python's tools write, are read."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BadRecord(f"not JSON: {error!s:.200}") from error
+    if not isinstance(value, dict):
+        raise BadRecord(f"not a JSON object but a {type(value).__name__}")
+    return value
+
+
+def load_json(path: Path, most: int = LINE_BYTES) -> Any:
+    """The JSON value in a file of at most so many bytes; `None` where it is none."""
+    try:
+        with open_file(path) as stream:
+            data = stream.read(most + 1)
+        return json.loads(data) if len(data) <= most else None
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def load_file(path: Path, most: int = LINE_BYTES) -> dict[str, Any]:
+    """The JSON object in a file of at most so many bytes."""
+    try:
+        stream = open_file(path)
+    except FileNotFoundError as error:
+        raise BadRecord(f"there is no file {str(path)!r}") from error
+    with stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise BadRecord(f"{str(path)!r} is larger than {most} bytes")
+    try:
+        return loads(data)
+    except BadRecord as error:
+        raise BadRecord(f"{str(path)!r} is {error}") from error
+
+
+def first_row(path: Path) -> dict[str, Any]:
+    """The first object of a file of JSON lines; empty where the file is none."""
+    try:
+        return next((row.data for row in json_rows(path)), {})
+    except (BadRecord, OSError):
+        return {}
+
+
+def top_keys(path: Path) -> frozenset[str]:
+    """The keys of the JSON object in a file, as far as its beginning shows them."""
+    try:
+        with open_file(path) as stream:
+            text = stream.read(HEAD_BYTES).decode("utf-8", "ignore")
+    except (BadRecord, OSError):
+        return frozenset()
+    if not text.lstrip().startswith("{"):
+        return frozenset()
+    keys, depth = set(), 0
+    for token in _TOKEN.finditer(text):
+        if token["open"]:
+            depth += 1
+        elif token["close"]:
+            depth -= 1
+        elif depth == 1 and token["key"] is not None:
+            keys.add(token["key"])
+    return frozenset(keys)
+
+
+_TOKEN = re.compile(
+    r'"(?P<key>(?:[^"\\]|\\.)*)"\s*:|"(?:[^"\\]|\\.)*"|(?P<open>[{\[])|(?P<close>[}\]])'
+)
+
+
+def episodes_of(
+    rows: Iterable[Row], read: Callable[[dict[str, Any]], Episode], problems: Problems
+) -> Iterator[Episode]:
+    """The episode of each row; one that cannot be read is a problem, with its place and why."""
+    for where, data in rows:
+        try:
+            yield read(data)
+        except DAMAGE as error:
+            problems.add(f"{where}: {explain(error)}")
+
+
+def explain(error: BaseException) -> str:
+    """In one line why a record could not be read."""
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    fields = getattr(error, "errors", None)
+    if callable(fields):  # of pydantic: each field that is wrong
+        first = fields()[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"{place}: {first['msg']}"[:300]
+    text = str(error).splitlines()[0] if str(error) else ""
+    return text[:300] if isinstance(error, BadRecord) else f"{type(error).__name__}: {text:.200}"
+
+
+def utc(moment: Any) -> str:
+    """The moment as the ledger writes it; empty for what is none.
+
+    Takes ISO 8601 and seconds since 1970. A time without a zone is taken as it stands, and keeps
+    none: nothing says which it was.
+    """
+    seconds = finite_number(moment)
+    try:
+        if seconds is not None:
+            if not 0 < seconds < 1e11:
+                return ""
+            return _utc(datetime.fromtimestamp(seconds, UTC))
+        if not isinstance(moment, str) or not moment:
+            return ""
+        parsed = datetime.fromisoformat(moment)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return parsed.isoformat() if parsed.tzinfo is None else _utc(parsed.astimezone(UTC))
+
+
+def _utc(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+# The packages whose frames, and the names of the errors, that say that a model could not be asked.
+_CLIENT = re.compile(
+    r"\b(?:openai|anthropic|litellm|mistralai|groq|cohere|google\.genai|google\.api_core|botocore"
+    r"|ollama|together|fireworks)(?:\.\w+)*\.\w*(?:Error|Exception|Timeout)\b"
+    r"|\b(?:RateLimitError|APIConnectionError|APITimeoutError|APIStatusError|APIError"
+    r"|AuthenticationError|PermissionDeniedError|InternalServerError|ServiceUnavailableError"
+    r"|OverloadedError|ProviderError|ModelError|EmptyModelResponseError|InvalidModelResponseError"
+    r"|OpenRouterError|OpenAIError)\b"
+    r"|Failed to get a response from the API|ResourceExhausted",
+)
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|maximum context length|prompt is too long|OverlongPromptError"
+    r"|ContextWindowExceeded",
+    re.IGNORECASE,
+)
+
+
+def failure_kind(*texts: str, otherwise: FailureKind) -> FailureKind:
+    """Whether the model could not be asked, by the names of the errors in these texts.
+
+    A conversation that is longer than the model takes is the doing of the agent that wrote it.
+    """
+    if any(_TOO_LONG.search(text[:TEXT_CHARS]) for text in texts):
+        return "agent_error"
+    return "model_error" if any(_CLIENT.search(text[:TEXT_CHARS]) for text in texts) else otherwise
+
+
+TEXT_CHARS = 200_000
+
+
+def failure(message: Any, traceback: Any = "", *, otherwise: FailureKind) -> Failure:
+    """The failure that a log tells of."""
+    words, trace = str(message or "no cause was recorded"), str(traceback or "")
+    if "RetryError" in words:
+        # A retrying library hides what it gave up on; the traceback has it.
+        words = next((line for line in trace.splitlines() if _CLIENT.match(line)), words)
+    return Failure(
+        kind=failure_kind(words, trace, otherwise=otherwise), message=words, traceback=trace
+    )
+
+
+def score_of(value: Any, *, scorer: str, because: str = "", **fields: Any) -> Score:
+    """The number as a score; what is no finite number abstains."""
+    number = float(value) if isinstance(value, bool) else finite_number(value)
+    if number is None:
+        why = because or f"the log has {value!r:.80} for it"
+        return Abstained("unscored", why, scorer=scorer, **fields)
+    return Scored(number, because, scorer=scorer, **fields)
+
+
+def no_score(scorer: str, reason: str, because: str) -> Abstained:
+    return Abstained(reason, because, scorer=scorer)
+
+
+def messages_of(messages: Any) -> tuple[Message, ...]:
+    """The messages of a conversation in the shape of chat APIs; a text is the user's."""
+    if isinstance(messages, str):
+        messages = [{"role": "user", "content": messages}]
+    if not isinstance(messages, list):
+        return ()
+    return tuple(Message.model_validate(_message(each)) for each in messages)
+
+
+def _message(message: Any) -> dict[str, Any]:
+    if not isinstance(message, Mapping):
+        raise BadRecord(f"a message is {message!r:.80}, not an object")
+    calls = message.get("tool_calls")
+    fields = {str(key): value for key, value in message.items() if value is not None}
+    fields["tool_calls"] = [_call(call) for call in calls] if isinstance(calls, list) else ()
+    return fields
+
+
+def _call(call: Any) -> dict[str, Any]:
+    """A tool call as chat APIs write it; some logs have it flat, some as JSON text."""
+    if isinstance(call, str):
+        call = json.loads(call)
+    function = call.get("function")
+    named = function if isinstance(function, Mapping) else call
+    arguments = named.get("arguments")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    return {
+        "id": str(call.get("id") or call.get("call_id") or ""),
+        "type": "function",
+        "function": {"name": str(named.get("name") or function or ""), "arguments": text},
+    }
+
+
+def usage_of(prompt: Any, completion: Any, *, cost: Any = None, calls: int = 0) -> Usage:
+    """Tokens, money and calls; what is no number counts as none."""
+    dollars = finite_number(cost)
+    return Usage(
+        prompt_tokens=_count(prompt), completion_tokens=_count(completion), cost_usd=dollars,
+        calls=calls,
+    )  # fmt: skip
+
+
+def _count(value: Any) -> int:
+    number = finite_number(value)
+    return int(number) if number is not None and 0 <= number < 2**53 else 0
+
+
+def references_of(path: str | Path) -> dict[str, Any]:
+    """The reference of each task, from a JSON object of them or from JSON lines with an id.
+
+    Raises `BadRecord` for a line without an id or an answer.
+    """
+    file = Path(path)
+    if file.suffix != ".jsonl":
+        return load_file(file)
+    references: dict[str, Any] = {}
+    problems = Problems()
+    for where, row in json_rows(file, problems):
+        name = next((row[key] for key in ("id", "task_id", "task") if key in row), None)
+        key = next((key for key in ("answer", "reference", "gold", "solution") if key in row), None)
+        if name is None or key is None:
+            raise BadRecord(f"{where}: a reference is a line with 'id' and 'answer'")
+        references[str(name)] = row[key]
+    if problems.count:
+        raise BadRecord(problems.texts[0])
+    return references
+
+
+def with_reference(task: Task, references: Mapping[str, Any]) -> Task:
+    """The task with its reference, where there is one."""
+    if task.id not in references:
+        return task
+    return task.model_copy(update={"answer": references[task.id]})
+
+
+def check_references(references: Mapping[str, Any], tasks: Iterable[str]) -> None:
+    """Raise `BadRecord` if none of the references is for one of the tasks."""
+    names = list(tasks)
+    if not references or references.keys() & set(names):
+        return
+    example = names[0] if names else ""
+    raise BadRecord(
+        f"no reference is for a task of this log: it has {example!r}, the references "
+        f"{next(iter(references))!r}; {did_you_mean(example, references)}".rstrip("; ")
+    )
+
+
+def read_optional(path: Path) -> dict[str, Any]:
+    """The JSON object of a file beside a log; empty where there is none that can be read."""
+    if not path.is_file() or path.is_symlink():
+        return {}
+    try:
+        return load_record(path.read_bytes())
+    except (BadRecord, OSError):
+        return {}

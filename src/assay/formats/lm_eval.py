@@ -1,0 +1,270 @@
+"""Samples of the LM Evaluation Harness, as `--log_samples` writes them.
+
+A file `samples_<task>_<date>.jsonl` is a run; `results_<date>.json` beside it says the model, the
+version of the task and the tool's own means. The file has a line for each document and filter: a
+document is one attempt, and each metric after each filter is one of its scores, under the name that
+the tool has for it (`exact_match,strict-match`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from assay.errors import BadRecord
+from assay.formats.foreign import (
+    ForeignRun,
+    Problems,
+    ReportedScore,
+    Row,
+    StoreArtifact,
+    episodes_of,
+    first_row,
+    json_rows,
+    messages_of,
+    origin,
+    read_optional,
+    score_of,
+    top_keys,
+    utc,
+)
+from assay.formats.lines import finite_number
+from assay.schema.episode import Episode, Trajectory
+from assay.schema.manifest import RunManifest
+from assay.schema.message import Message, text_of
+from assay.schema.score import Score
+from assay.schema.task import Task
+
+KEYS = frozenset({"doc_id", "doc", "filtered_resps"})
+NOT_METRICS = frozenset(
+    {
+        "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
+        "doc_hash", "prompt_hash", "target_hash", "schema_version",
+    }
+)  # fmt: skip
+"""The columns of a sample that are no metric, for versions that do not list the metrics."""
+_DATE = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.jsonl?$")
+VERSIONS = (("lm_eval", "lm_eval_version"), ("transformers", "transformers_version"))
+_NONE = "none"
+"""The name of the filter that filters nothing."""
+
+
+def logs(path: Path) -> list[Path]:
+    """The files of samples at the path; of a file of results, those that belong to it."""
+    if path.is_dir():
+        files = sorted(path.rglob("*.jsonl"))
+    elif path.suffix == ".json" and top_keys(path) >= {"results", "configs"}:
+        files = [f for f in sorted(path.parent.glob("*.jsonl")) if _date(f) == _date(path)]
+    else:
+        files = [path] if path.suffix in (".jsonl", ".json") else []
+    return [file for file in files if first_row(file).keys() >= KEYS]
+
+
+def read(path: Path) -> ForeignRun:
+    """The documents of one task as a run."""
+    results_file = _results_file(path)
+    results = {} if results_file is None else read_optional(results_file)
+    task = _task_name(path, results)
+    version = (results.get("versions") or {}).get(task)
+    filters = _filters(path)
+    model = results.get("model_name") or (results.get("config") or {}).get("model")
+    manifest = RunManifest(
+        run_id="",
+        benchmark=task[:200],
+        agent=str(model or "lm-eval"),
+        config={
+            **_settings(task, results),
+            "imported": origin(path, "lm-eval", _reported(task, filters, results)),
+        },
+        versions={name: str(results[key]) for name, key in VERSIONS if results.get(key)},
+        commit=str(results.get("git_hash") or ""),
+        created_at=utc(results.get("date")) or utc(_iso(_date(path))),
+    )
+    suffix = "" if version is None else f"@{version}"
+
+    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
+        first, others = filters[0], _other_scores(path, filters[1:], suffix)
+        rows = (row for row in json_rows(path, problems) if _filter(row) == first)
+        return episodes_of(rows, lambda row: _episode(row, suffix, others), problems)
+
+    files = (path,) if results_file is None else (path, results_file)
+    return ForeignRun(manifest, files, episodes)
+
+
+def _date(path: Path) -> str:
+    match = _DATE.search(path.name)
+    return match[1] if match else ""
+
+
+def _iso(date: str) -> str:
+    day, _, clock = date.partition("T")
+    return f"{day}T{clock.replace('-', ':')}" if clock else ""
+
+
+def _results_file(path: Path) -> Path | None:
+    date = _date(path)
+    file = path.with_name(f"results_{date}.json")
+    return file if date and file.is_file() else None
+
+
+def _task_name(path: Path, results: Mapping[str, Any]) -> str:
+    name = _DATE.sub("", path.name).removeprefix("samples_").removesuffix(".jsonl")
+    numbers = [task for task in results.get("configs") or () if task == name]
+    return numbers[0] if numbers else name
+
+
+def _filter(row: Row) -> str:
+    return str(row.data.get("filter") or _NONE)
+
+
+def _filters(path: Path) -> list[str]:
+    """The filters in the order in which the file has them; the first one's metrics are primary."""
+    filters = list(dict.fromkeys(_filter(row) for row in json_rows(path)))
+    if not filters:
+        raise BadRecord(f"{str(path)!r} holds no samples")
+    return filters
+
+
+def _settings(task: str, results: Mapping[str, Any]) -> dict[str, Any]:
+    run = results.get("config") or {}
+    return {
+        "agent": {
+            "name": run.get("model") or "lm-eval",
+            "options": {
+                "model": results.get("model_name"),
+                "model_options": {"gen_kwargs": run.get("gen_kwargs") or {}},
+            },
+        },
+        "task": {
+            "name": task,
+            "version": (results.get("versions") or {}).get(task),
+            "hash": (results.get("task_hashes") or {}).get(task),
+            "num_fewshot": (results.get("n-shot") or {}).get(task),
+            "limit": run.get("limit"),
+        },
+    }
+
+
+def _reported(task: str, filters: list[str], results: Mapping[str, Any]) -> Iterator[ReportedScore]:
+    n = ((results.get("n-samples") or {}).get(task) or {}).get("effective")
+    for name, value in ((results.get("results") or {}).get(task) or {}).items():
+        number = finite_number(value)
+        metric, comma, filter_name = str(name).rpartition(",")
+        if (
+            comma
+            and number is not None
+            and filter_name in filters
+            and not metric.endswith("_stderr")
+        ):
+            yield ReportedScore(_score_name(metric, filter_name), number, n)
+
+
+def _score_name(metric: str, filter_name: str) -> str:
+    return metric if filter_name == _NONE else f"{metric},{filter_name}"
+
+
+def _other_scores(path: Path, filters: list[str], suffix: str) -> dict[str, list[Score]]:
+    """The scores of each document after every filter but the first."""
+    scores: dict[str, list[Score]] = {}
+    if filters:
+        for row in json_rows(path):
+            if _filter(row) in filters and "doc_id" in row.data:
+                scores.setdefault(str(row.data["doc_id"]), []).extend(_scores(row.data, suffix))
+    return scores
+
+
+def _scores(row: Mapping[str, Any], suffix: str) -> Iterator[Score]:
+    """The metrics that are numbers: some are pairs, which only a whole file makes a number of."""
+    filter_name = str(row.get("filter") or _NONE)
+    names = row.get("metrics") or [name for name in row if name not in NOT_METRICS]
+    texts = _texts(row.get("filtered_resps"))
+    notes = {"extracted": texts[0]} if texts else {}
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, bool) or finite_number(value) is not None:
+            yield score_of(value, scorer=_score_name(name, filter_name) + suffix, notes=notes)
+
+
+def _texts(value: Any) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [text for text in values if isinstance(text, str)]
+
+
+def _episode(row: dict[str, Any], suffix: str, others: Mapping[str, list[Score]]) -> Episode:
+    number, doc = str(row["doc_id"]), row["doc"]
+    prompt = _prompt(row.get("arguments"))
+    choices = _choices(row.get("arguments"))
+    response = _response(row.get("resps"), choices)
+    messages = (*prompt, *([Message(role="assistant", content=response)] if response else []))
+    return Episode(
+        task=Task(
+            id=number,
+            goal=text_of(prompt[-1].content) if prompt else "",
+            answer=_answer(row.get("target"), choices),
+            metadata=doc if isinstance(doc, dict) else {"doc": doc},
+        ),
+        trajectory=Trajectory(messages=messages, stop_reason="answered"),
+        final_response=response,
+        scores=(*_scores(row, suffix), *others.get(number, ())),
+    )
+
+
+def _requests(arguments: Any) -> list[Any]:
+    """The requests that were made for a document: prompt, and continuation or options."""
+    if isinstance(arguments, Mapping):
+        requests = [arguments[key] for key in sorted(arguments, key=_place)]
+        return [
+            [each.get("arg_0"), each.get("arg_1")] if isinstance(each, Mapping) else each
+            for each in requests
+        ]
+    return arguments if isinstance(arguments, list) else []
+
+
+def _place(name: str) -> tuple[int, str]:
+    digits = re.sub(r"\D", "", str(name))
+    return int(digits[:9] or 0), str(name)
+
+
+def _prompt(arguments: Any) -> tuple[Message, ...]:
+    requests = _requests(arguments)
+    first = requests[0][0] if requests and isinstance(requests[0], list) and requests[0] else ""
+    text = first[0] if isinstance(first, list) and first else first
+    if not isinstance(text, str):
+        return ()
+    try:
+        turns = json.loads(text) if text.startswith("[{") else None
+    except ValueError:
+        turns = None
+    return messages_of(turns if isinstance(turns, list) else text)
+
+
+def _choices(arguments: Any) -> list[str]:
+    """The continuations that were weighed against each other; empty where text was generated."""
+    texts = [each[1] for each in _requests(arguments) if isinstance(each, list) and len(each) > 1]
+    return [text.strip() for text in texts] if all(isinstance(t, str) for t in texts) else []
+
+
+def _response(resps: Any, choices: list[str]) -> str | None:
+    """What the model wrote, or the continuation that it found the likeliest of several."""
+    if not isinstance(resps, list) or not resps:
+        return None
+    first = [each[0] if isinstance(each, list) and each else each for each in resps]
+    if isinstance(first[0], str):
+        return first[0]
+    weights = [
+        finite_number(each[0] if isinstance(each, list) and each else each) for each in first
+    ]
+    if len(weights) < 2 or len(weights) != len(choices) or None in weights:
+        return None
+    numbers = [weight for weight in weights if weight is not None]
+    return choices[numbers.index(max(numbers))]
+
+
+def _answer(target: Any, choices: list[str]) -> Any:
+    index = int(target) if isinstance(target, str) and target.isdecimal() else target
+    if isinstance(index, int) and not isinstance(index, bool) and index < len(choices) > 1:
+        return choices[index]
+    return target

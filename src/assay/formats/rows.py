@@ -1,0 +1,243 @@
+"""Plain JSON lines with a question and what was answered to it: a row is an attempt.
+
+The parts are found by their usual names, and by `columns` where a file has others: `id`,
+`question`, `answer` (the reference), `response`, `score`, and `scorer`, `because`, `repeat`,
+`error`, `stop_reason`, `model`, `prompt_tokens`, `completion_tokens`, `cost_usd`, `started_at`,
+`elapsed_s`. Every other column is metadata of the task. What our own export writes is read back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_args
+
+from assay.errors import BadParameter, BadRecord, did_you_mean
+from assay.formats.foreign import (
+    ForeignRun,
+    Problems,
+    StoreArtifact,
+    episodes_of,
+    failure,
+    first_row,
+    json_rows,
+    messages_of,
+    no_score,
+    origin,
+    score_of,
+    usage_of,
+    utc,
+)
+from assay.formats.lines import finite_number
+from assay.schema.columns import ANSWERS, GOALS, IDS, RESPONSES, SCORES
+from assay.schema.episode import Episode, Failure, StopReason, Trajectory
+from assay.schema.manifest import RunManifest
+from assay.schema.message import Message, text_of
+from assay.schema.score import Score
+from assay.schema.task import Task
+
+PARTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "id": IDS,
+        "question": GOALS,
+        "answer": ANSWERS,
+        "response": RESPONSES,
+        "score": SCORES,
+        "messages": ("messages", "conversation", "trajectory"),
+        **{
+            name: (name,)
+            for name in (
+                "scorer", "because", "abstained", "repeat", "error", "stop_reason", "model",
+                "domain", "prompt_tokens", "completion_tokens", "cost_usd", "calls", "n_steps",
+                "started_at", "elapsed_s",
+            )
+        },
+    }
+)  # fmt: skip
+"""The parts of an attempt, each with the names of columns that may hold it."""
+ALIASES = {alias: part for part, names in PARTS.items() for alias in names}
+OF_OUR_EXPORT = frozenset(
+    {"run_id", "attempt", "counts", "failure", "cum_reward", "cum_raw_reward", "task_metadata",
+     "metadata"}
+)  # fmt: skip
+ENDINGS = get_args(StopReason)
+
+
+def logs(path: Path) -> list[Path]:
+    """The file, if its first row has a question and a response or a score; never a folder."""
+    if path.is_dir() or path.suffix not in (".jsonl", ".ndjson"):
+        return []
+    row = first_row(path)
+    usual = {part for part, names in PARTS.items() if any(name in row for name in names)}
+    return [path] if "question" in usual and usual & {"response", "score", "messages"} else []
+
+
+def read(path: Path, *, columns: Mapping[str, str] | None = None) -> ForeignRun:
+    """The rows of the file as a run; `columns` says where a part is: `{"question": "prompt"}`."""
+    first = first_row(path)
+    if not first:
+        raise BadRecord(f"{str(path)!r} is not a file of JSON lines")
+    explicit_columns = dict(columns or {})
+    _check(path, first, explicit_columns)
+    model = first.get(_places(first, explicit_columns).get("model", ""))
+    manifest = RunManifest(
+        run_id="",
+        benchmark=path.stem[:200],
+        agent=str(model or path.stem),
+        config={
+            "agent": {"name": "rows", "options": {} if model is None else {"model": model}},
+            "columns": explicit_columns,
+            "imported": origin(path, "jsonl"),
+        },
+    )
+
+    def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
+        repeats: Counter[str] = Counter()
+        numbered = enumerate(json_rows(path, problems), 1)
+        rows = (row._replace(data={**row.data, "\0": n}) for n, row in numbered)
+        return episodes_of(rows, lambda row: _episode(row, explicit_columns, repeats), problems)
+
+    return ForeignRun(manifest, (path,), episodes)
+
+
+def _check(path: Path, row: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+    """Raise `BadParameter` for a part or a column that there is not."""
+    for part, column in columns.items():
+        if part not in ALIASES:
+            hint = did_you_mean(part, PARTS, f"the parts are {', '.join(PARTS)}")
+            raise BadParameter(f"--column {part}={column}: no part {part!r}; {hint}")
+        if column not in row:
+            hint = did_you_mean(column, row, f"the columns there are: {', '.join(sorted(row))}")
+            raise BadParameter(f"--column {part}={column}: {path.name} has no {column!r}; {hint}")
+    if not _places(row, columns).keys() & {"question", "id"}:
+        raise BadRecord(
+            f"{path.name}: no question; the columns there are: {', '.join(sorted(row))}; say "
+            "which it is, as in --column question=NAME"
+        )
+
+
+def _places(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:
+    """The column of each part in this row."""
+    explicit = {ALIASES[part]: column for part, column in columns.items()}
+    used = set(explicit.values())
+    usual = {
+        part: next((name for name in names if name in row and name not in used), "")
+        for part, names in PARTS.items()
+    }
+    return {part: column for part, column in {**usual, **explicit}.items() if column}
+
+
+def _episode(row: dict[str, Any], columns: Mapping[str, str], repeats: Counter[str]) -> Episode:
+    number = row.pop("\0")
+    places = _places(row, columns)
+    parts = {part: row.get(column) for part, column in places.items()}
+    if parts.get("question") is None and parts.get("id") is None:
+        raise BadRecord("it has neither a question nor an id")
+    name = str(parts["id"]) if parts.get("id") is not None else f"line.{number}"
+    messages = messages_of(parts.get("messages")) or messages_of(_turns(parts.get("question")))
+    response = _response(parts.get("response"), messages)
+    broken = _broken(row, parts)
+    return Episode(
+        task=Task(
+            id=name,
+            goal=_goal(parts.get("question"), messages),
+            answer=_reference(row, parts.get("answer")),
+            metadata=_metadata(row, places, parts.get("domain")),
+        ),
+        repeat=_repeat(parts.get("repeat"), name, repeats),
+        trajectory=Trajectory(
+            messages=messages, stop_reason=_ending(parts.get("stop_reason"), broken, response)
+        ),
+        final_response=response,
+        scores=tuple(_scores(parts, broken)),
+        n_steps=int(finite_number(parts.get("n_steps")) or 0),
+        usage=usage_of(
+            parts.get("prompt_tokens"),
+            parts.get("completion_tokens"),
+            cost=parts.get("cost_usd"),
+            calls=int(finite_number(parts.get("calls")) or 0),
+        ),
+        started_at=utc(parts.get("started_at")),
+        elapsed_s=finite_number(parts.get("elapsed_s")) or 0.0,
+        failure=broken,
+    )
+
+
+def _turns(question: Any) -> Any:
+    return question if isinstance(question, list) else None
+
+
+def _goal(question: Any, messages: tuple[Message, ...]) -> str:
+    if isinstance(question, list):
+        return next((text_of(m.content) for m in reversed(messages) if m.role == "user"), "")
+    return "" if question is None else str(question)
+
+
+def _response(response: Any, messages: tuple[Message, ...]) -> str | None:
+    if isinstance(response, list):
+        messages, response = messages_of(response), None
+    if response is not None:
+        return response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
+    texts = [text_of(each.content) for each in messages if each.role == "assistant"]
+    return texts[-1] if texts else None
+
+
+def _reference(row: Mapping[str, Any], answer: Any) -> Any:
+    """Our own export writes an answer that is no text as JSON."""
+    if isinstance(answer, str) and "task_metadata" in row and answer[:1] in ("[", "{"):
+        try:
+            return json.loads(answer)
+        except ValueError:
+            return answer
+    return answer
+
+
+def _metadata(row: Mapping[str, Any], places: Mapping[str, str], domain: Any) -> dict[str, Any]:
+    used = {*places.values(), *(OF_OUR_EXPORT if "task_metadata" in row else ())}
+    rest = {key: value for key, value in row.items() if key not in used}
+    nested = row.get("metadata")
+    if isinstance(nested, dict):
+        rest = {**nested, **{key: value for key, value in rest.items() if key != "metadata"}}
+    return rest if domain in (None, "") else {**rest, "domain": domain}
+
+
+def _repeat(explicit: Any, name: str, repeats: Counter[str]) -> int:
+    number = finite_number(explicit)
+    if number is not None and 0 <= number < 2**31:
+        return int(number)
+    repeats[name] += 1
+    return repeats[name] - 1
+
+
+def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:
+    """What failed: the row's own word for it, else the model or the environment by the message."""
+    message = parts.get("error") or (row.get("failure") if "task_metadata" in row else None)
+    ending = parts.get("stop_reason")
+    if ending in ("agent_error", "model_error", "env_error"):
+        return Failure(kind=ending, message=str(message or "no cause was recorded"))
+    return failure(message, otherwise="env_error") if message else None
+
+
+def _ending(explicit: Any, broken: Failure | None, response: str | None) -> StopReason:
+    if broken is not None:
+        return broken.kind
+    if explicit in ENDINGS:
+        ending: StopReason = explicit
+        return ending
+    return "gave_up" if response == "" else "answered"
+
+
+def _scores(parts: Mapping[str, Any], broken: Failure | None) -> Iterator[Score]:
+    if "score" not in parts:
+        return
+    scorer = str(parts.get("scorer") or "score")
+    because = str(parts.get("because") or "")
+    if broken is not None and broken.kind != "agent_error":
+        yield no_score(scorer, broken.kind, broken.message[:300])
+    elif parts.get("abstained"):
+        yield no_score(scorer, str(parts["abstained"]), because)
+    else:
+        yield score_of(parts["score"], scorer=scorer, because=because)
