@@ -18,7 +18,7 @@ MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
-	audit audit-peers screenshots browsergym trainers trainers-light $(TRAINER_RUNS) \
+	audit audit-peers screenshots browsergym clients harbor outside trainers trainers-light $(TRAINER_RUNS) \
 	trainer-slime trainer-rllm trainer-nemo
 
 help: ## Show what can be made.
@@ -100,6 +100,18 @@ screenshots: $(CHROMIUM) ## Make the pictures of the viewer anew.
 
 browsergym: $(CHROMIUM) $(PEERS)/browsergym/.installed ## Run the tests of the bridge to BrowserGym, with BrowserGym.
 	@ASSAY_BROWSERGYM_PYTHON=$(CURDIR)/$(PEERS)/browsergym/bin/python $(BIN)/python -m pytest -q tests/envs/browsergym
+
+clients: $(PEERS)/clients/.installed ## Check the wire of our models against the official clients.
+	@$(PEERS)/clients/bin/python -m tools.record_clients --check
+
+# Harbor, whose models define the trajectory format, asks for a newer Python than we do.
+PYTHON312 ?= python3.12
+$(PEERS)/harbor/.installed:
+	@$(PYTHON312) -m venv $(PEERS)/harbor
+	@$(PEERS)/harbor/bin/python -m pip install --quiet --disable-pip-version-check harbor==0.25.0 && touch $@
+
+harbor: $(STAMP) $(PEERS)/harbor/.installed ## Have the format's own validator read our trajectories.
+	@$(BIN)/python -m pytest -q tests/formats
 
 trainer-trl: example := trl_grpo
 trainer-verl: example := verl_reward
