@@ -138,23 +138,23 @@ def agreement_(runs: tuple[str, ...], at: float, runs_dir: Path, as_json: bool) 
     Kappa is how far they agree beyond chance: 1 always, 0 no more than chance would. Its interval
     is a bootstrap over tasks. Doubtful labels and abstentions are in no table.
     """
-    found = agreement(
+    result = agreement(
         [Run(find_run(run, runs_dir), strict=False) for run in runs or ("latest",)], at=at
     )
     if as_json:
-        print_json(found.to_record())
+        print_json(result.to_record())
     else:
-        _show(found)
+        _show(result)
 
 
-def _show(found: Agreement) -> None:
+def _show(result: Agreement) -> None:
     console = output()
-    if not found.rewards:
+    if not result.rewards:
         console.print("no labels yet; set them in `assay view`, or `assay labels import`")
         return
     table = table_of("reward", "of", ">labels", ">kappa", "95 %", ">accuracy", ">wrong, paid",
                      ">right, unpaid")  # fmt: skip
-    for row in found.rewards:
+    for row in result.rewards:
         table.add_row(
             Text(plain(row.scorer, 40)),
             f"{row.of}s",
@@ -166,15 +166,15 @@ def _show(found: Agreement) -> None:
             str(row.right_unpaid),
         )
     console.print(table)
-    for row in found.rewards:
+    for row in result.rewards:
         for item in row.disagreements[:SHOWN_PROBLEMS]:
             step = "" if item.step is None else f" step {item.step}"
             notes = "; ".join(label.note for label in item.labels if label.note)
             line = f"{item.label}, and {row.scorer} says {item.value:.3f}: {item.attempt}{step}"
             console.print(Text(plain(f"{line} {notes}", 160)), soft_wrap=True)
-    if any(row.n < FEWEST_LABELS for row in found.rewards):
+    if any(row.n < FEWEST_LABELS for row in result.rewards):
         console.print(f"fewer than {FEWEST_LABELS} labels: the interval is wide")
-    for problem in found.problems:
+    for problem in result.problems:
         console.print(Text(f"note: {plain(problem, 200)}", style="yellow"))
 
 

@@ -113,8 +113,8 @@ class Agreement:
         record = asdict(self)
         for row, item in zip(record["rewards"], self.rewards, strict=True):
             row["n"] = item.n
-            for entry, found in zip(row["disagreements"], item.disagreements, strict=True):
-                entry["labels"] = [label.model_dump() for label in found.labels]
+            for entry, disagreement in zip(row["disagreements"], item.disagreements, strict=True):
+                entry["labels"] = [label.model_dump() for label in disagreement.labels]
         return record
 
 
