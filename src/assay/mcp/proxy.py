@@ -39,7 +39,7 @@ BRACKETS: Final = 64
 SWITCH_S: Final = 0.0005
 
 
-class Scorer(Protocol):
+class LineScorer(Protocol):
     """What the proxy asks beside the forwarding; an exception of any of these goes to stderr."""
 
     def request(self, message: Mapping[str, Any], at_s: float) -> None:
@@ -157,7 +157,7 @@ class Log:
 class ScoringThread:
     """Runs a scorer beside the forwarding: nothing waits for it, and nothing of it gets out."""
 
-    def __init__(self, scorer: Scorer, log: Log) -> None:
+    def __init__(self, scorer: LineScorer, log: Log) -> None:
         self._scorer = scorer
         self._log = log
         self._queue: queue.Queue[tuple[int, Callable[[], None]] | None] = queue.Queue(QUEUE_LINES)
@@ -267,7 +267,7 @@ class Proxy:
     def __init__(
         self,
         process: subprocess.Popen[bytes],
-        scorer: Scorer,
+        scorer: LineScorer,
         tools: Sequence[Mapping[str, Any]],
         *,
         client: tuple[int, int] = (0, 1),
