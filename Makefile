@@ -175,7 +175,7 @@ bench: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Measure 
 	$(BIN)/python perf/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python --peer-sample 50
 	$(BIN)/python perf/batch.py --rows 200000
 
-prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed ## Run the full counts that are too long for the tests.
+prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed ## Run the full counts that are too long for the tests.
 	$(BIN)/python perf/startup.py
 	$(BIN)/python perf/qa.py
 	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
@@ -193,7 +193,7 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python perf/kills.py --kills 20
 	$(BIN)/python -m perf.endpoints --attempts 10000
 	$(BIN)/python perf/rows.py
-	$(BIN)/python perf/questions.py --questions 10000 --rounds 3
+	$(BIN)/python -m perf.questions --questions 10000 --rounds 1 --inspect-python $(TRAINERS)/inspect/bin/python
 	$(BIN)/python perf/slopes.py
 	$(BIN)/python perf/world_contexts.py
 	$(BIN)/python perf/browser.py --peer-python $(PEERS)/browsergym/bin/python
