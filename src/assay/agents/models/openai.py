@@ -122,9 +122,7 @@ class _MessageParts:
         for name in REASONING:
             value = delta.get(name)
             if isinstance(value, (str, list)) and value:
-                before = self.reasoning.get(name)
-                # Of another kind than what came before it, it is no continuation.
-                self.reasoning[name] = before + value if type(before) is type(value) else value
+                self.reasoning[name] = _continued(self.reasoning.get(name), value)
         calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict):
@@ -182,6 +180,13 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, dict) else {}
+
+
+def _continued(before: Any, more: str | list[Any]) -> str | list[Any]:
+    """Both together; what is of another kind than before continues nothing, and stands alone."""
+    if isinstance(before, str) and isinstance(more, str):
+        return before + more
+    return [*before, *more] if isinstance(before, list) and isinstance(more, list) else more
 
 
 def _text(content: object) -> str:
