@@ -188,7 +188,7 @@ def test_what_is_no_address_is_refused_before_anything_is_sent(url: str) -> None
 
 def test_an_answer_that_repeats_the_key_does_not_show_it(tmp_path: Path) -> None:
     run = write_example(tmp_path)
-    answers = [
+    answers: list[tuple[int, dict[str, str], bytes]] = [
         (401, {}, b"Bearer sk-abcdef123456 is wrong"),
         (400, {}, b"no sk-abcdef123456"),
         (

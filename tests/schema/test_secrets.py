@@ -208,7 +208,7 @@ SOURCE = [
     'api_key = "' + "hunter2" * 200 + '"',
     'api_key = "hunter2"  # ' + "x" * 600,
     'api_key = "hunter2' + "x" * 20_000,
-    'K = """-----BEGIN RSA PRIVATE KEY-----\nhunter2/A+b=\nhunter2==\n-----END RSA PRIVATE KEY-----"""',
+    'K = """-----BEGIN PRIVATE KEY-----\nhunter2/A+b=\nhunter2==\n-----END PRIVATE KEY-----"""',
     'pem = (\n  "-----BEGIN PRIVATE KEY-----\\n"\n  "hunter2\\n"\n  "hunter2=\\n"\n)',
 ]
 
