@@ -207,7 +207,7 @@ def test_a_read_that_shows_no_page_leaves_the_one_before_to_compare_with() -> No
         session.end_call(call, reply(text, error=tool == "click"))
     score = session.end_call(session.describe("click", {"uid": "1_0"}), reply(snapshot))
     assert score is not None
-    assert [reason.code for reason in score.reasons][0] == "unchanged"
+    assert score.reasons[0].code == "unchanged"
 
 
 def test_typed_text_and_secrets_are_not_in_the_file(tmp_path: Path) -> None:
