@@ -360,7 +360,7 @@ def _predicates(query: RunQuery, facts: _Facts) -> list[Predicate]:
         (bool(query.error), lambda row: bool(row.failure) and message_key(row.failure) == error),
         (bool(words), lambda row: _contains(row, words)),
     ]
-    return [predicate for asked, predicate in every if asked]
+    return [predicate for is_set, predicate in every if is_set]
 
 
 def _contains(row: AttemptRow, words: Sequence[str]) -> bool:
