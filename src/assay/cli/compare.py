@@ -90,8 +90,8 @@ def command(
     A regression is a significant drop of the mean or of the tasks that pass, or tasks that are
     lower in all of three or more repeats. A task-drop is a weaker sign, also of single runs: tasks
     that fell by --drop or more outnumber those that rose as far, as three to none do. It closes for
-    at most one in eight pairs of runs between which nothing was changed; a regression for one in
-    twenty. A gate that closes exits with 3.
+    at most one in eight pairs of runs between which nothing was changed; a regression for about one
+    in twenty. A gate that closes exits with 3.
     """
     comparisons = compare_many(
         base,

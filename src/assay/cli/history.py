@@ -136,7 +136,7 @@ def _list(rows: Sequence[HistoryRow]) -> Group:
     below = []
     for row in rows:
         below.append(Text(f"{row.run_id}  {plain(row.focus, 200) or 'no focus given'}"))
-        passed = f"pass rate {_share(row.pass_rate)}, "
+        passed = f"pass {_share(row.pass_rate)}, "
         extremes = f"{passed}best {reward_text(row.best)}, worst {reward_text(row.worst)}"
         ended = f"answered {_count(row.answered, row)}, errors {_count(row.errors, row)}"
         commit = f", commit {plain(row.commit, 10)}" if row.commit else ""

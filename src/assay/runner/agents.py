@@ -11,7 +11,7 @@ from typing import Any
 from assay.agents.functions import agent_factory
 from assay.agents.protocol import Agent
 from assay.errors import BadParameter
-from assay.ledger.layout import find_run
+from assay.ledger.layout import RunLayout, find_run
 from assay.ledger.run import Run
 from assay.registry import AGENTS, MODELS
 from assay.registry.annotations import UNKNOWN, annotations_of, read_option
@@ -80,6 +80,14 @@ def _read_options(factory: Callable[..., Any], options: Mapping[str, Any]) -> di
         inner = annotations_of(MODELS.get(model))
         types |= {f"model_options.{name}": annotation for name, annotation in inner.items()}
     return {key: read_option(value, types.get(key, UNKNOWN)) for key, value in options.items()}
+
+
+def with_run_id(choice: AgentChoice, runs_dir: Path) -> AgentChoice:
+    """The same agent, with the id of a run that it re-enacts: `latest` is soon another one."""
+    run = choice.options.get(RECORDINGS)
+    if not isinstance(run, str) or RunLayout(Path(run)).manifest.is_file():
+        return choice
+    return replace(choice, options={**choice.options, RECORDINGS: find_run(run, runs_dir).name})
 
 
 def with_recordings(choice: AgentChoice, runs_dir: Path) -> AgentChoice:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Self
 
 from assay.agents.attempt import AttemptState, attempt_state
@@ -29,7 +30,7 @@ from assay.ledger.writer import RunWriter
 from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Checkable
 from assay.resources.spec import ResourceSpec
-from assay.runner.agents import AgentChoice, with_recordings
+from assay.runner.agents import AgentChoice, with_recordings, with_run_id
 from assay.runner.engine import EngineName
 from assay.runner.execute import Executor, RunProgress, execute, local_executor, no_progress
 from assay.runner.plan import Plan, RunRequest, plan_new, plan_resumed, relocation
@@ -274,7 +275,11 @@ def start(
     code = repository_state(repository, exclude=[folder])
     earlier = None if resume is None else Run(find_run(resume, folder))
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
-    plan = replace(plan, cache=None if cache is None else _make_cache(cache))
+    plan = replace(
+        plan,
+        agent=with_run_id(plan.agent, folder),
+        cache=None if cache is None else _make_cache(cache),
+    )
     # Raises what the agent raises for its options: better now than in every episode.
     _complete(_check_agent(with_recordings(plan.agent, folder), plan))
     secrets = secret_values(plan.agent.to_record())
@@ -311,6 +316,7 @@ def _make_cache(folder: str | Path) -> Path:
     path = Path(folder).resolve()
     try:
         path.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=path).close()
     except OSError as error:
         raise BadParameter(f"cache {str(folder)!r} cannot be used: {error.strerror}") from error
     return path
