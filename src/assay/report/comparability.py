@@ -10,7 +10,7 @@ from typing import Any
 from assay.errors import AssayError, BadRecord
 from assay.ledger.layout import RunLayout, list_runs
 from assay.ledger.run import read_manifest
-from assay.registry import MODELS
+from assay.registry import AGENTS, MODELS
 from assay.report.attempts import RunAttempts, read_attempts
 from assay.schema.manifest import RunManifest
 
@@ -86,6 +86,8 @@ def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
     """Equal for runs that nothing but chance can tell apart; `None` when that is not known."""
     if manifest.dirty == "unknown" or not manifest.config or manifest.parent is not None:
         return None
+    if manifest.is_imported or not _code_is_known(manifest):
+        return None
     config = {k: v for k, v in manifest.config.items() if k not in NOT_THE_CONFIGURATION}
     return (
         manifest.agent,
@@ -97,6 +99,17 @@ def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
         manifest.dirty,
         manifest.versions.get("assay"),
     )
+
+
+def _code_is_known(manifest: RunManifest) -> bool:
+    """Whether the manifest tells versions of the agent's code apart.
+
+    A server's code is nowhere, and old runs of an agent outside a repository say nothing of it.
+    """
+    if manifest.agent == "http":
+        return False
+    own = manifest.agent == "stdio" or manifest.agent not in AGENTS.names()
+    return bool(manifest.commit or manifest.dirty) or not own
 
 
 def _words(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from assay.errors import AssayError, UnknownName
 from assay.ledger.failures import distinct_failures
 from assay.ledger.run import Run, RunLike, open_run
-from assay.ledger.summary import primary_score, reward_of
+from assay.ledger.summary import RewardMean, primary_score, reward_means, reward_of
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
 from assay.report.causes import SUGGESTIONS, Cause, DiagnosisCase, DiagnosisLimits, cause_of
@@ -94,6 +94,10 @@ class Diagnosis:
     """The costliest first."""
     findings: tuple[AttemptDiagnosis, ...]
     notes: tuple[str, ...] = ()
+    rewards: tuple[RewardMean, ...] = ()
+    """Of every reward that scored, the primary one first; causes are of that one alone."""
+    planned: int = 0
+    """Attempts that the whole run is to have; 0 where that is not known."""
     passes: tuple[PassRate, ...] = ()
     """How often one of k attempts passes, and how often all do; none without repeats."""
 
@@ -150,6 +154,8 @@ def diagnose(
         causes=_summary(findings, len(rewards)),
         findings=tuple(findings),
         notes=(*_notes(opened, n, len(rewards)), *map(str, distinct_failures(broken))),
+        rewards=reward_means(counted),
+        planned=0 if task is not None else opened.manifest.n_tasks * opened.manifest.repeats,
         passes=pass_rates(counted),
     )
 

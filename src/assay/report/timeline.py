@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError
-from assay.ledger.failures import zeros_replaced
+from assay.ledger.failures import other_code, zeros_replaced
 from assay.ledger.layout import is_archived, list_runs
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
@@ -261,6 +261,8 @@ def _notes(attempts: RunAttempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
     planned = attempts.manifest.n_tasks * attempts.manifest.repeats
     if attempts.final and planned > len(attempts.final):
         notes.append(f"unfinished: {len(attempts.final)} of {planned} episodes")
+    if others := sum(attempt.other_code for attempt in attempts.final):
+        notes.append(other_code(others, len(attempts.final)))
     if attempts.retried:
         notes.append(f"{attempts.retried} attempts were replaced by a retry")
     if attempts.replaced_zeros:

@@ -24,6 +24,7 @@ class Pacing:
     ) -> None:
         self.failure = ""
         """The message of the failure with which all attempts ended; empty while there is none."""
+        self.failure_kind = ""
         self.left_by_budget = 0
         """How many attempts do not begin because the budget has no room for them."""
         self._queue = queue
@@ -62,7 +63,7 @@ class Pacing:
         self._spending.add(episode)
         if failure := self._same.add(episode):
             # Attempts that are under way are played to their end.
-            self.failure = failure
+            self.failure, self.failure_kind = failure, episode.stop_reason
             self._end()
         elif not self._same.may_stop:
             self._is_open = True
