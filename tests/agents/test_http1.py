@@ -213,7 +213,9 @@ def encoded(content: bytes, encoding: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "answer", [encoded(gzip.compress(b"{}"), "gzip"), encoded(zlib.compress(b"{}"), "deflate")]
+    "answer",
+    [encoded(gzip.compress(b"{}"), "gzip"), encoded(zlib.compress(b"{}"), "deflate")],
+    ids=["gzip", "deflate"],
 )
 def test_a_compressed_response_is_read(answer: bytes) -> None:
     assert post(Server(answer))[0].content == b"{}"
