@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -10,10 +11,15 @@ from typing import Any
 
 import pytest
 
+from assay.agents.models.endpoint import Endpoint
+from assay.agents.models.http1 import Response
 from assay.cli.main import main
+from assay.errors import MissingExtra, ModelError
+from assay.formats import inspect_archive
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
 
+FOREIGN = Path(__file__).parents[1] / "data/foreign"
 CAPITALS = {"France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi"}
 AGENTS = """
 CAPITALS = {"France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi"}
@@ -234,3 +240,121 @@ def test_noise_takes_a_file_of_questions(capfd: pytest.CaptureFixture[str]) -> N
     )  # fmt: skip
     assert code == 0, err
     assert json.loads(out)["means"] == [1.0, 1.0]
+
+
+OLD = [
+    {"question": f"What is the capital of {k}?", "response": v, "answer": v, "score": float(i > 0)}
+    for i, (k, v) in enumerate(CAPITALS.items())
+]
+
+
+def wrote(name: str, rows: list[dict[str, Any]]) -> str:
+    Path(name).write_text("\n".join(map(json.dumps, rows)))
+    return name
+
+
+def test_a_run_is_compared_with_a_log_that_records_less_and_has_another_order(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    mine = asked(capfd, "mine.py:answer")[0]["run_id"]
+    unscored = [{k: v for k, v in row.items() if k != "score"} for row in reversed(OLD)]
+    unscored[0]["response"] = "no idea"
+    _, out, _ = assay(capfd, "import", wrote("old.jsonl", unscored))
+    hint = next(line for line in out.splitlines() if line.startswith("not scored yet: assay score"))
+    assert "(not scored yet)" in out
+    _, shown, _ = assay(capfd, "diagnose", hint.split()[5])
+    assert "not scored" in shown
+    assert "scorer error" not in shown
+    code, out, err = assay(capfd, "score", hint.split()[5], "--reward", "qa_f1_reward", "--json")
+    assert (code, "scoring" in err) == (0, False)
+    child = json.loads(out)["run_id"]
+    code, out, err = assay(capfd, "compare", mine, child)
+    assert code == 0, out + err
+    assert "one run records no step budget" in out
+    assert "paired by their questions" in out
+    # The first line of the log is the last question of the run.
+    assert next(line for line in out.splitlines() if "-1.000" in line).startswith("line.4 ")
+    assert "limits" not in out
+    assert "1 task differs" in out
+
+
+def test_another_column_makes_no_other_questions(capfd: pytest.CaptureFixture[str]) -> None:
+    asked(capfd, "mine.py:answer")
+    rows = [json.loads(line) for line in Path("qs.jsonl").read_text().splitlines()]
+    wrote("qs.jsonl", [{**row, "topic": "geo"} for row in rows])
+    asked(capfd, "mine.py:answer")
+    assert assay(capfd, "compare", "@-2", "@-1")[0] == 0
+    wrote("qs.jsonl", [{**row, "gold": "Rome"} for row in rows])
+    asked(capfd, "mine.py:answer")
+    code, out, _ = assay(capfd, "compare", "@-3", "@-1")
+    assert (code, "other questions or references" in out) == (2, True)
+
+
+def test_an_answer_in_a_sentence_is_not_called_a_near_miss(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("mine.py").write_text(
+        AGENTS + "\ndef says(q):\n    return f'The capital is {answer(q)}.'\n"
+    )
+    asked(capfd, "mine.py:says")
+    found = json.loads(assay(capfd, "diagnose", "--json", "--task", "1")[1])
+    assert [(row["cause"], row["attempts"]) for row in found["causes"]] == [("extra_words", 1)]
+    assert "ask for the bare answer" in found["causes"][0]["suggestion"]
+    assert assay(capfd, "diagnose", "--task", "9")[0] == 2
+
+
+def test_the_import_of_a_log_names_the_command_that_comes_next(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    _, out, _ = assay(capfd, "import", wrote("old.jsonl", OLD))
+    run = Path(list_runs(Path("runs"))[0]).name
+    assert f"next: assay diagnose {run}" in out
+    code, out, _ = assay(capfd, "diagnose", run)
+    assert (code, "1 below full reward" in " ".join(out.split())) == (0, True)
+
+
+def test_a_run_that_was_cut_says_how_much_of_it_there_is(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    asked(capfd, "stdio:python3 nosuch.py", code=1)
+    _, out, _ = assay(capfd, "diagnose")
+    assert "3 of 4 attempts are there" in " ".join(out.split())
+
+
+def test_eighty_columns_are_enough_for_the_list_of_runs(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    asked(capfd, "mine.py:answer", "--focus", "capitals by heart")
+    _, out, _ = assay(capfd, "list", "runs")
+    lines = out.splitlines()
+    assert len(lines) == 3
+    assert lines[1].split()[1:] == ["qs", "mine.py:answer", "4/4", "1.0000", "0"]
+    assert "capitals by heart" in lines[2]
+    _, out, _ = assay(capfd, "history")
+    assert "no focus given" not in out
+
+
+def test_a_folder_is_imported_although_one_log_needs_a_library(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(FOREIGN / "inspect-0.3.285", "logs")
+
+    def refuse(path: Path) -> Any:
+        raise MissingExtra(f"{path.name} is packed: run: pip install zstandard")
+
+    monkeypatch.setattr(inspect_archive, "_zstandard", refuse)
+    code, out, err = assay(capfd, "import", "logs")
+    assert (code, "skipped: questions.eval is packed" in err) == (0, True), err
+    assert "mean reward" in out
+
+
+def test_a_refusal_without_a_key_names_the_empty_variable() -> None:
+    endpoint = Endpoint("http://127.0.0.1:9/v1", headers={}, key_env="OPENAI_API_KEY")
+    response = Response(401, {}, b"Incorrect API key provided")
+    with pytest.raises(ModelError, match=r"status 401: Incorrect .*'OPENAI_API_KEY' is empty"):
+        endpoint._temporary_problem(response)
+    with pytest.raises(ModelError, match=r"provided$"):
+        Endpoint("http://127.0.0.1:9/v1", headers={}, secret="x", key_env="A")._temporary_problem(
+            response
+        )

@@ -267,10 +267,10 @@ def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | No
         )
     try:
         with stdout_kept_for_data(), _show_progress(started) as tell:
-            begun = _Begun(tell)
-            run = started.finish(begun, executor, stop_after_errors=stop_after_errors)
-        if begun.was_complete:
-            console.print(f"nothing was left to run: all {begun.total:,} episodes were there")
+            beginning = _FirstProgress(tell)
+            run = started.finish(beginning, executor, stop_after_errors=stop_after_errors)
+        if beginning.was_complete:
+            console.print(f"nothing was left to run: all {beginning.total:,} episodes were there")
         return run
     except KeyboardInterrupt:
         console.print(
@@ -304,7 +304,7 @@ def _show_progress(started: StartedRun) -> Iterator[Callable[[RunProgress], None
         yield tell
 
 
-class _Begun:
+class _FirstProgress:
     """Passes progress on, and knows how much there was at the beginning."""
 
     def __init__(self, tell: Callable[[RunProgress], None]) -> None:

@@ -13,7 +13,7 @@ from assay.ledger.layout import is_archived, list_runs
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
 from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
-from assay.report.comparability import labels, obstacles
+from assay.report.comparability import labels, obstacles, with_ids_of
 from assay.report.comparison import Verdict, compare_attempts
 from assay.report.statistics import ConfidenceInterval
 from assay.schema.manifest import RunManifest
@@ -233,7 +233,7 @@ def _prediction(
     up, down = (tuple(map(str, expected.get(way) or ())) for way in ("up", "down"))
     if not up and not down:
         return None
-    before, after = earlier.task_means, attempts.task_means
+    before, after = with_ids_of(attempts, earlier).task_means, attempts.task_means
     both = after.keys() & before.keys()
     directions = {task: _direction(after[task] - before[task]) for task in both}
     predicted = {*up, *down}
