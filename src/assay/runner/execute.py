@@ -146,7 +146,9 @@ async def execute(
     limit = limit if stop_after_errors is None else stop_after_errors
     # A run of fewer tasks than that has failed too when all of them have.
     spending = Spending(plan.budget, run.episodes())
-    pacing = Pacing(queue, spending, stop_after_errors=min(limit, total))
+    pacing = Pacing(
+        queue, spending, stop_after_errors=min(limit, total), stop_after_agent_errors=limit
+    )
 
     async def work(play_attempt: PlayAttempt) -> None:
         while (planned_attempt := await pacing.next_attempt()) is not None:

@@ -20,7 +20,12 @@ class Pacing:
     """Lets the workers of one run begin attempts, one after the other; for one event loop."""
 
     def __init__(
-        self, queue: deque[PlannedAttempt], spending: Spending, *, stop_after_errors: int
+        self,
+        queue: deque[PlannedAttempt],
+        spending: Spending,
+        *,
+        stop_after_errors: int,
+        stop_after_agent_errors: int | None = None,
     ) -> None:
         self.failure = ""
         """The message of the failure with which all attempts ended; empty while there is none."""
@@ -29,7 +34,7 @@ class Pacing:
         """How many attempts do not begin because the budget has no room for them."""
         self._queue = queue
         self._spending = spending
-        self._same = SameFailure(stop_after_errors)
+        self._same = SameFailure(stop_after_errors, stop_after_agent_errors)
         self._first = stop_after_errors
         self._started = 0
         self._under_way = 0

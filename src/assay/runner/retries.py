@@ -135,8 +135,9 @@ def cannot_work(error: BaseException) -> bool:
 class SameFailure:
     """Whether the first attempts that finished all failed alike, so that the others would too."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, agent_limit: int | None = None) -> None:
         self._limit = limit
+        self._agent_limit = limit if agent_limit is None else agent_limit
         self._key: str | None = None
         self._count = 0
 
@@ -163,4 +164,6 @@ class SameFailure:
             return ""
         self._key = key
         self._count += 1
-        return failure.message if self._count == self._limit else ""
+        # An agent's error is its zero: too few of them say nothing of others.
+        limit = self._agent_limit if failure.kind == "agent_error" else self._limit
+        return failure.message if self._count == limit else ""
