@@ -73,7 +73,7 @@ def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
         done = f"{row.n}/{row.planned}" if row.planned else str(row.n)
         focus = f"{row.focus}  (scores {row.parent} again)" if row.parent else row.focus
         longest = 30 if wide else 14
-        cells = [
+        cells: list[str | Text] = [
             row.run_id,
             Text(plain(row.benchmark, longest)),
             Text(plain(row.agent, longest)),
