@@ -16,7 +16,8 @@ from markupsafe import Markup
 from assay import __version__
 from assay.formats.lines import dump_json
 from assay.viewer.links import Links
-from assay.viewer.theme import GLYPHS, bars, duration, money, plain, shade, signed, words
+from assay.viewer.step_words import code_sentence
+from assay.viewer.theme import GLYPHS, MEANINGS, bars, duration, money, plain, shade, signed, words
 
 _HIDDEN = re.compile(
     "\r\n?"
@@ -50,8 +51,9 @@ class Templates:
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
             bars=bars, brief=brief, when=_when, count="{:,}".format, record=asdict,
+            code_sentence=code_sentence,
         )  # fmt: skip
-        self._environment.globals.update(version=__version__, glyphs=GLYPHS)
+        self._environment.globals.update(version=__version__, glyphs=GLYPHS, meanings=MEANINGS)
         for name in self._environment.list_templates():
             self._environment.get_template(name)
 
