@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from assay.errors import BadRecord, did_you_mean
 from assay.formats.lines import finite_number, load_record, open_file
 from assay.schema.episode import Episode, Failure, FailureKind
 from assay.schema.manifest import RunManifest
-from assay.schema.message import Message
+from assay.schema.message import Message, text_of
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.task import Task
 from assay.schema.usage import Usage
@@ -32,7 +33,7 @@ KEPT_PROBLEMS = 100
 StoreArtifact: TypeAlias = Callable[[bytes | str], str]
 """Stores a content, and returns its sha256."""
 
-DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+DAMAGE = (LookupError, ArithmeticError, TypeError, ValueError, AttributeError, RecursionError)
 """What reading a sample raises that is not what it should be; `BadRecord`, and what a record says
 of a wrong field, are each a `ValueError`."""
 
@@ -184,14 +185,15 @@ def top_keys(path: Path) -> frozenset[str]:
             depth += 1
         elif token["close"]:
             depth -= 1
-        elif depth == 1 and token["key"] is not None:
-            keys.add(token["key"])
+        elif depth == 1 and token["colon"]:
+            keys.add(token["text"])
     return frozenset(keys)
 
 
 _TOKEN = re.compile(
-    r'"(?P<key>(?:[^"\\]|\\.)*)"\s*:|"(?:[^"\\]|\\.)*"|(?P<open>[{\[])|(?P<close>[}\]])'
+    r'"(?P<text>(?:[^"\\]|\\.)*+)"?+(?P<colon>\s*+:)?|(?P<open>[{\[])|(?P<close>[}\]])', re.DOTALL
 )
+"""A text is one even if it does not end, so that no part of it is looked at twice."""
 
 
 def episodes_of(
@@ -327,6 +329,18 @@ def _call(call: Any) -> dict[str, Any]:
         "type": "function",
         "function": {"name": str(named.get("name") or function or ""), "arguments": text},
     }
+
+
+def last_reply(messages: Iterable[Message]) -> str | None:
+    """The last text of the assistant; `None` where it wrote nothing."""
+    texts = [text_of(each.content) for each in messages if each.role == "assistant"]
+    return next((text for text in reversed(texts) if text), None)
+
+
+def next_repeat(name: str, repeats: Counter[str]) -> int:
+    """Which attempt at the task of that name this one is, from 0; it is counted."""
+    repeats[name] += 1
+    return repeats[name] - 1
 
 
 def usage_of(prompt: Any, completion: Any, *, cost: Any = None, calls: int = 0) -> Usage:

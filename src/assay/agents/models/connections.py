@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -23,7 +24,8 @@ class RateGate:
     """When a request may be sent to one URL; a refusal for too many slows all callers down.
 
     After one nobody sends before the time that the server named, and then half as many requests
-    are under way at once; each round of replies allows one more.
+    are under way at once; each round of replies allows one more. Callers may be in several threads,
+    each with a loop of its own.
     """
 
     def __init__(self) -> None:
@@ -32,6 +34,7 @@ class RateGate:
         self._refusals = 0
         self._under_way = 0
         self._waiting: list[asyncio.Future[None]] = []
+        self._lock = Lock()
 
     @asynccontextmanager
     async def request(
@@ -39,35 +42,48 @@ class RateGate:
     ) -> AsyncIterator[int]:
         """One request is under way while the block lasts; the number is for `slow_down`."""
         # Asked again after every wait: another request may have been refused meanwhile.
-        while (pause_s := self._resume_at - clock()) > 0 or self._under_way >= self._limit:
-            if pause_s > 0:
-                await sleep(pause_s)
-                continue
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiter)
-            await waiter
-        self._under_way += 1
+        while (obstacle := self._enter(clock())) is not None:
+            await (sleep(obstacle) if isinstance(obstacle, float) else obstacle)
         refusals = self._refusals
         try:
             yield refusals
         finally:
-            self._under_way -= 1
-            if refusals == self._refusals:
-                self._limit += 1 / self._limit
-            self._wake()
+            self._leave(refusals)
 
     def slow_down(self, sent_after: int, resume_at: float) -> None:
         """A request was refused; those that were sent together with it count once."""
-        self._resume_at = max(self._resume_at, resume_at)
-        if sent_after == self._refusals:
-            self._refusals += 1
-            self._limit = max(1.0, (self._under_way + 1) // 2)
+        with self._lock:
+            self._resume_at = max(self._resume_at, resume_at)
+            if sent_after == self._refusals:
+                self._refusals += 1
+                self._limit = max(1.0, (self._under_way + 1) // 2)
 
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
+    def _enter(self, now: float) -> float | asyncio.Future[None] | None:
+        """`None`, and one request more is under way; else how long, or for what, to wait first."""
+        with self._lock:
+            if self._resume_at > now:
+                return self._resume_at - now
+            if self._under_way < self._limit:
+                self._under_way += 1
+                return None
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            return waiter
+
+    def _leave(self, refusals: int) -> None:
+        with self._lock:
+            self._under_way -= 1
+            if refusals == self._refusals:
+                self._limit += 1 / self._limit
+            waiting, self._waiting = self._waiting, []
         for waiter in waiting:
-            if not waiter.done():
-                waiter.set_result(None)
+            with suppress(RuntimeError):  # of a loop that is closed
+                waiter.get_loop().call_soon_threadsafe(_settle, waiter)
+
+
+def _settle(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 class Connections:
@@ -77,6 +93,8 @@ class Connections:
         self.cache = cache
         """The folder of the replies that are kept; `None` where none are."""
         self._idle: dict[str, list[HttpConnection]] = {}
+        self._home: asyncio.AbstractEventLoop | None = None
+        """The loop whose connections are kept: the first one that asked, while it is open."""
         self._proxied: dict[str, httpx.AsyncClient] = {}
         self._tls: ssl.SSLContext | None = None
         self._gates: dict[str, RateGate] = {}
@@ -86,20 +104,32 @@ class Connections:
     ) -> Response:
         """The response of the server.
 
-        Raises `NoResponse` when there is none, and `ModelError` for one that is too long.
+        Raises `NoResponse` when there is none, and `ModelError` for one that is too long, and
+        where the proxy of the environment cannot be used.
         """
         if _has_proxy(url):
             return await self._post_by_proxy(url, headers, body, max_bytes=max_bytes)
-        idle = self._idle.setdefault(_server(url), [])
+        is_home = self._is_home(asyncio.get_running_loop())
+        idle = self._idle.setdefault(_server(url), []) if is_home else []
         connection = _take_usable(idle)
         if connection is None:
             connection = await HttpConnection.open(url, self._context(url))
         response = await connection.post(url, headers, body, max_bytes=max_bytes)
-        if connection.is_usable():
+        if is_home and connection.is_usable():
             idle.append(connection)
         else:
             connection.abort()
         return response
+
+    def _is_home(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Whether connections of that loop are kept.
+
+        An agent may start a loop for each question, in a thread of its own: a connection that
+        outlives its loop can neither be used nor closed.
+        """
+        if self._home is None or self._home.is_closed():
+            self._home, self._idle = loop, {}
+        return loop is self._home
 
     def _context(self, url: httpx.URL) -> ssl.SSLContext | None:
         if url.scheme != "https":
@@ -115,7 +145,11 @@ class Connections:
         if key not in self._proxied:
             # Deadlines, and how many requests are under way, are for the caller to say.
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-            self._proxied[key] = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113
+            try:
+                self._proxied[key] = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113
+            except (ImportError, ValueError) as error:
+                # A kind that httpx does not know, or knows with another package alone.
+                raise ModelError(f"the proxy of the environment cannot be used: {error}") from error
         received = bytearray()
         request = self._proxied[key].stream("POST", url, content=body, headers=headers)
         try:
@@ -136,7 +170,7 @@ class Connections:
         """Close every connection; a second call does nothing."""
         idle, self._idle = self._idle, {}
         for connection in (each for group in idle.values() for each in group):
-            # One of an agent with a loop of its own is closed there, if that still runs.
+            # The loop may be another one than this, and closed.
             with suppress(RuntimeError):
                 connection.loop.call_soon_threadsafe(connection.abort)
         # Once for that call, and once for what it asks the loop to do.
@@ -152,12 +186,9 @@ def _server(url: httpx.URL) -> str:
 
 
 def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
-    """The connection that was used last, of those of this loop; what cannot be used is closed."""
-    loop = asyncio.get_running_loop()
-    for at in range(len(idle) - 1, -1, -1):
-        if idle[at].loop is not loop:
-            continue
-        connection = idle.pop(at)
+    """The connection that was used last; what cannot be used is closed."""
+    while idle:
+        connection = idle.pop()
         if connection.is_usable():
             return connection
         connection.abort()
