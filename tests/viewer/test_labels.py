@@ -126,7 +126,7 @@ def test_a_read_only_ledger_says_so_and_offers_no_form(
 ) -> None:
     monkeypatch.setattr("assay.ledger.labels.os.access", lambda *_: False)
     page = episode_page(RunsReader(folder), "marked", ATTEMPT, EpisodeQuery(step=1))
-    html = Templates().render("episode.html", page, ServerLinks(), twin="", poll="", here="")
+    html = Templates().render("episode.html", page, ServerLinks(), twin="", poll="")
     assert "This folder cannot be written" in html
     assert "<form" not in html
 

@@ -73,6 +73,10 @@ class MessageView:
     """Who made it, where that was not the model."""
     chars: int
 
+    @property
+    def is_cut(self) -> bool:
+        return any(piece.kind == "cut" for piece in self.pieces)
+
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:

@@ -167,6 +167,16 @@ class StepTalk:
     diff: DiffView | None
     """What was shown, against what was shown at the step before."""
 
+    @property
+    def shown_cut(self) -> bool:
+        """Whether the agent saw only a part of what it was shown."""
+        return any(message.is_cut for message in self.shown)
+
+    @property
+    def result_cut(self) -> bool:
+        """Whether the agent saw only a part of what came back."""
+        return any(message.is_cut for message in self.result)
+
 
 def step_view(
     reader: RunsReader,
