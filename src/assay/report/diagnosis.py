@@ -15,11 +15,11 @@ from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
 from assay.report.causes import (
     IN_A_LOG,
-    SUGGESTIONS,
     Cause,
     DiagnosisCase,
     DiagnosisLimits,
     cause_of,
+    suggestion_for,
 )
 from assay.report.comparability import step_budget
 from assay.report.passes import PassRate, pass_rates
@@ -52,6 +52,8 @@ class AttemptDiagnosis:
     because: str
     """What the reward itself says."""
     recovery: ReformattedAnswer | None
+    suggestion: str = ""
+    """The one change that the cause suggests, in the words of the environment."""
 
     @property
     def returns(self) -> float:
@@ -220,6 +222,7 @@ def _find(
         aligned=aligned,
         because=score.because if score is not None else "",
         recovery=recovery,
+        suggestion=suggestion_for(cause, "" if case.world is None else case.world.world),
     )
 
 
@@ -240,7 +243,7 @@ def _limits(manifest: RunManifest) -> DiagnosisLimits:
 def _summary(
     findings: Iterable[AttemptDiagnosis], scored: int, *, imported: bool
 ) -> tuple[CauseSummary, ...]:
-    suggestions = SUGGESTIONS | (IN_A_LOG if imported else {})
+    instead = IN_A_LOG if imported else {}
     groups: dict[Cause, list[AttemptDiagnosis]] = {}
     for finding in findings:
         groups.setdefault(finding.cause, []).append(finding)
@@ -251,7 +254,7 @@ def _summary(
             unscored=sum(finding.lost is None for finding in group),
             lost=sum(finding.lost or 0.0 for finding in group) / max(scored, 1),
             returns=sum(finding.returns for finding in group) / max(scored, 1),
-            suggestion=suggestions[cause],
+            suggestion=instead.get(cause, group[0].suggestion),
         )
         for cause, group in groups.items()
     ]
