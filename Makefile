@@ -126,6 +126,8 @@ foreign-logs: $(CHROMIUM) $(foreach pair,$(FOREIGN),$(PEERS)/$(word 2,$(subst =,
 	$(BIN)/python -m tools.foreign_logs $(foreach pair,$(FOREIGN),$(word 1,$(subst =, ,$(pair)))=$(PEERS)/$(word 2,$(subst =, ,$(pair)))/bin/python)
 
 outside: browsergym clients harbor foreign-logs ## Run all that needs the tools of others.
+	$(BIN)/python perf/mcp.py --servers
+	$(BIN)/python tools/error_texts.py --left
 
 harbor: $(STAMP) $(PEERS)/harbor/.installed ## Have the format's own validator read our trajectories.
 	@$(BIN)/python -m pytest -q tests/formats
@@ -188,6 +190,7 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 	$(BIN)/python perf/batch.py --rows 1000000 --kills 3
 	$(BIN)/python perf/faults.py 200
 	$(BIN)/python perf/steps.py --fuzz 200000
+	$(BIN)/python perf/mcp.py
 	$(BIN)/python -m tools.live
 	$(BIN)/python perf/ledger.py --attempts 20000 --index 100000 --folders 1000
 	$(BIN)/python perf/kills.py --kills 20
