@@ -263,9 +263,7 @@ def measure(runs_dir: Path, given: argparse.Namespace) -> int:
         first = [
             first_visit(browser, runs_dir, visit) if visit.act is None else None for visit in pages
         ]
-        print(
-            f"| page | first visit | median of {given.visits} | of that the server's core | bound |  |"
-        )
+        print(f"| page | first visit | median of {given.visits} | server's core | bound |  |")
         print("|---|---|---|---|---|---|")
         with served(runs_dir) as (url, process):
             for visit, cold in zip(pages, first, strict=True):
