@@ -13,7 +13,7 @@ from assay.ledger.run import Run, RunLike, open_run
 from assay.ledger.summary import primary_score, reward_of
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
-from assay.report.causes import SUGGESTIONS, Cause, DiagnosisCase, DiagnosisLimits, cause_of
+from assay.report.causes import Cause, DiagnosisCase, DiagnosisLimits, cause_of, suggestion_for
 from assay.report.comparability import step_budget
 from assay.report.passes import PassRate, pass_rates
 from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
@@ -45,6 +45,8 @@ class AttemptDiagnosis:
     because: str
     """What the reward itself says."""
     recovery: ReformattedAnswer | None
+    suggestion: str = ""
+    """The one change that the cause suggests, in the words of the environment."""
 
     @property
     def returns(self) -> float:
@@ -192,6 +194,7 @@ def _find(
         aligned=aligned,
         because=score.because if score is not None else "",
         recovery=recovery,
+        suggestion=suggestion_for(cause, "" if case.world is None else case.world.world),
     )
 
 
@@ -220,7 +223,7 @@ def _summary(findings: Iterable[AttemptDiagnosis], scored: int) -> tuple[CauseSu
             unscored=sum(finding.lost is None for finding in group),
             lost=sum(finding.lost or 0.0 for finding in group) / max(scored, 1),
             returns=sum(finding.returns for finding in group) / max(scored, 1),
-            suggestion=SUGGESTIONS[cause],
+            suggestion=group[0].suggestion,
         )
         for cause, group in groups.items()
     ]
