@@ -160,7 +160,7 @@ def changed(page: Page) -> None:
 
 
 def cause(page: Page) -> None:
-    page.get_by_label("cause").select_option(index=1)
+    page.locator("select[name=cause]").select_option(index=1)
 
 
 def visits(long: int) -> list[Visit]:
