@@ -1,13 +1,14 @@
 """How fast the viewer is on a large ledger, seen from a real browser, and how much it holds.
 
-    python perf/viewer.py [--visits 5] [--attempts 2500] [--steps 18] [--long 10000]
+    python perf/viewer.py [--visits 5] [--attempts 10000] [--steps 4] [--long 20000]
 
-Makes a ledger of 100,000 steps (two runs of 2,500 attempts, and an episode of 10,000 steps),
+Makes a ledger of 100,000 steps (two runs of 10,000 attempts, and an episode of 20,000 steps),
 starts `assay view` over it in a process of its own, and opens each page in Chromium. A visit is
 timed from the call of the address until the page has loaded and the thing that it is for is on
-the screen. The first visit of each page is to a server that has just started, with an empty cache
-in the browser; the others, and the memory, are of one server that shows all pages in turn. Exits
-with 1 when a bound does not hold.
+the screen; a search, a sort or a filter from the key or the click until its rows are there. The
+first visit of each page is to a server that has just started, with an empty cache in the browser;
+the others, all searches, sorts and filters, and the memory, are of one server that shows all pages
+in turn. Exits with 1 when a bound does not hold.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +38,8 @@ from assay.schema.task import Task
 SCORER = "assistantbench_reward@1"
 ATTEMPT = "THE-ATTEMPT"
 VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
-MOST_S = 1.0
+FIRST_S = 1.0
+LATER_S = 0.3
 MOST_MB = 300.0
 CLASSES = ("progress", "progress", "no_progress", "failure", "recovered", "blocked", "repeat")
 SCORES = (0.55, 0.35, -0.1, -0.45, 0.525, -0.75, -0.18)
@@ -52,6 +54,8 @@ class Visit:
     shows: str
     settles: str = ""
     """What comes afterwards by itself, and is waited for before the next visit."""
+    act: Callable[[Page], None] | None = None
+    """What is done on the page once it is there; then `shows` is what comes of that, and timed."""
 
 
 def step(index: int, page: str) -> Step:
@@ -138,10 +142,41 @@ def write(runs_dir: Path, run_id: str, attempts: int, steps: int, *, better: flo
             future.result()
 
 
+def search(page: Page) -> None:
+    page.keyboard.press("/")
+    page.get_by_label("search").fill("task.777")
+
+
+def sort(page: Page) -> None:
+    page.get_by_role("columnheader", name="time").get_by_role("link").click()
+
+
+def lost(page: Page) -> None:
+    page.get_by_label("show").select_option("lost")
+
+
+def changed(page: Page) -> None:
+    page.get_by_label("since the run before").select_option("up")
+
+
+def cause(page: Page) -> None:
+    page.locator("select[name=cause]").select_option(index=1)
+
+
 def visits(long: int) -> list[Visit]:
+    run, causes = "/runs/cand", "#diagnosis .causes table"
+    rows, fewer = ".attempts tbody tr", "#list [role=status]:not(:has-text('10,000 of'))"
     return [
-        Visit("runs page", "/runs", ".chart.done canvas"),
-        Visit("run page, {n} attempts", "/runs/base", ".matrix .square", ".causes table"),
+        Visit("runs page", "/runs", ".chart.done canvas", ".runs:not(:has-text('…'))"),
+        Visit("run page, {n} attempts", run, f"{rows} >> nth=99", causes),
+        Visit("its last page", f"{run}?page=100", f"{rows} >> nth=99", causes),
+        Visit("search by a word, as typed", run, f"{rows}:has-text('task.7770')", causes, search),
+        Visit("sort by time", run, "th[aria-sort]:has-text('time')", causes, sort),
+        Visit("filter: below full reward", run, fewer, causes, lost),
+        Visit("filter: better than before", run, fewer, causes, changed),
+        Visit(
+            "filter: a cause", run, "#list [role=status]:not(:has-text('10,000 of'))", causes, cause
+        ),
         Visit("long episode, first window", f"/runs/long/episodes/{ATTEMPT}", "#step-1 .earned"),
         Visit(
             f"long episode, step {long * 9 // 10:,}",
@@ -168,6 +203,10 @@ def served(runs_dir: Path) -> Iterator[tuple[str, psutil.Process]]:
 def timed(page: Page, url: str, visit: Visit) -> float:
     began = time.perf_counter()
     page.goto(url + visit.path, wait_until="load")
+    if visit.act is not None:
+        settle(page, visit)
+        began = time.perf_counter()
+        visit.act(page)
     page.locator(visit.shows).first.wait_for(state="visible")
     return time.perf_counter() - began
 
@@ -175,6 +214,12 @@ def timed(page: Page, url: str, visit: Visit) -> float:
 def settle(page: Page, visit: Visit) -> None:
     if visit.settles:
         page.locator(visit.settles).wait_for(state="visible", timeout=120_000)
+
+
+def cpu_s(process: psutil.Process) -> float:
+    """The time of one core that the process has used: the same on a busy machine."""
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 def peak_mb(process: psutil.Process) -> float:
@@ -190,9 +235,9 @@ def peak_mb(process: psutil.Process) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--visits", type=int, default=5)
-    parser.add_argument("--attempts", type=int, default=2_500)
-    parser.add_argument("--steps", type=int, default=18)
-    parser.add_argument("--long", type=int, default=10_000)
+    parser.add_argument("--attempts", type=int, default=10_000)
+    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--long", type=int, default=20_000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         runs_dir = Path(folder)
@@ -215,30 +260,36 @@ def measure(runs_dir: Path, given: argparse.Namespace) -> int:
         browser = playwright.chromium.launch(executable_path=find_chromium())
         # A browser that has shown nothing yet is not what is measured.
         browser.new_page().goto("about:blank")
-        first = [first_visit(browser, runs_dir, visit) for visit in pages]
-        print(f"| page | first visit | median of {given.visits} | bound |  |")
-        print("|---|---|---|---|---|")
+        first = [
+            first_visit(browser, runs_dir, visit) if visit.act is None else None for visit in pages
+        ]
+        print(f"| page | first visit | median of {given.visits} | server's core | bound |  |")
+        print("|---|---|---|---|---|---|")
         with served(runs_dir) as (url, process):
             for visit, cold in zip(pages, first, strict=True):
                 page = browser.new_page(viewport=VIEWPORT)
-                warm(page, url, visit)
+                warm_s = timed(page, url, visit)
+                settle(page, visit)
+                before = cpu_s(process)
                 later = [timed(page, url, visit) for _ in range(given.visits)]
-                met = max(cold.page_s, *later) < MOST_S
+                each_s = (cpu_s(process) - before) / given.visits
+                cold_s = warm_s if cold is None else cold.page_s
+                met = cold_s < FIRST_S and statistics.median(later) < LATER_S
                 fine &= met
                 name = visit.name.format(n=f"{given.attempts:,}")
                 print(
-                    f"| {name} | {cold.page_s * 1000:.0f} ms "
-                    f"| {statistics.median(later) * 1000:.0f} ms "
-                    f"| < {MOST_S:g} s, every visit | {'met' if met else 'MISSED'} |"
+                    f"| {name} | {cold_s * 1000:.0f} ms "
+                    f"| {statistics.median(later) * 1000:.0f} ms | {each_s * 1000:.0f} ms "
+                    f"| < {FIRST_S:g} s, then < {LATER_S:g} s | {'met' if met else 'MISSED'} |"
                 )
-                if visit.settles:
-                    print(f"| its diagnosis, afterwards | {cold.rest_s * 1000:.0f} ms | | | |")
+                if visit.settles and cold is not None:
+                    print(f"| what comes to it afterwards | {cold.rest_s * 1000:.0f} ms | | | | |")
                 page.close()
             memory = peak_mb(process)
         browser.close()
     met = memory < MOST_MB
     print(
-        f"| memory of the server, at its peak | {memory:.0f} MB | | < {MOST_MB:g} MB "
+        f"| memory of the server, at its peak | {memory:.0f} MB | | | < {MOST_MB:g} MB "
         f"| {'met' if met else 'MISSED'} |"
     )
     return 0 if fine and met else 1
@@ -261,11 +312,6 @@ def first_visit(browser: Browser, runs_dir: Path, visit: Visit) -> FirstVisit:
         rest_s = time.perf_counter() - began
         page.close()
     return FirstVisit(page_s, rest_s)
-
-
-def warm(page: Page, url: str, visit: Visit) -> None:
-    timed(page, url, visit)
-    settle(page, visit)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from assay.ledger.labels import add_label
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.rewards.step import Effect, RecoveryRewardScorer, StepHistory, StepInput, ToolOutcome
-from assay.schema.episode import Episode, Step, Trajectory
+from assay.schema.episode import Episode, Failure, Step, Trajectory
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.manifest import RunManifest
 from assay.schema.message import Message
@@ -63,10 +63,18 @@ def write_hostile(runs_dir: Path) -> Run:
         benchmark=SCRIPT,
         agent=IMAGE,
         focus=HOSTILE,
-        config={SCRIPT: {BREAKOUT: HOSTILE}},
-        n_tasks=2,
+        config={
+            SCRIPT: {BREAKOUT: HOSTILE},
+            "agent": {"options": {"model": HOSTILE, "model_options": {"model": HOSTILE}}},
+        },
+        n_tasks=3,
     )
-    task = Task(id=f"task {SCRIPT}{BREAKOUT}", goal=HOSTILE, answer=HOSTILE)
+    task = Task(
+        id=f"task {SCRIPT}{BREAKOUT}",
+        goal=HOSTILE,
+        answer=HOSTILE,
+        metadata={"domain": HOSTILE, SCRIPT: HOSTILE},
+    )
     with RunWriter.create(runs_dir, head) as writer:
         page = writer.artifact(HOSTILE)
         html = writer.artifact(f"<!doctype html><html>{SCRIPT}</html>")
@@ -110,6 +118,15 @@ def write_hostile(runs_dir: Path) -> Run:
                 task=Task(id="endless", goal="z" * HUGE, answer="g" * HUGE),
                 final_response="a" * HUGE,
                 scores=(Scored(0.0, "b" * HUGE, scorer=SCORER),),
+            )
+        )
+        broken = Task(id=HOSTILE, goal=HOSTILE, answer={SCRIPT: [HOSTILE]})
+        writer.append(
+            Episode(
+                attempt="broken.r0.a1",
+                task=broken,
+                trajectory=Trajectory(stop_reason="model_error"),
+                failure=Failure(kind="model_error", message=HOSTILE, traceback=HOSTILE),
             )
         )
     for step in (None, 1):

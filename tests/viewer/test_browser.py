@@ -421,7 +421,11 @@ def episode(attempt: str, task: Task, reward: float) -> Episode:
 def test_hostile_content_is_shown_and_does_nothing(page: Page, viewer: Viewer) -> None:
     for path in (
         "/runs?q=hostile",
+        "/runs?benchmark=%3Cscript%3Ewindow.pwned=7%3C/script%3E&model=%22onfocus=%22pwned=8",
         "/runs/hostile",
+        "/runs/hostile?q=%3Cscript%3E&cause=%22%3E%3Cimg src=x%3E&error=%3Cscript%3E&show=all",
+        "/runs/hostile?show=all&sort=cause&domain=%3Cscript%3E&ending=%22%3E%3Cscript%3E",
+        "/runs/hostile?task=%3Cscript%3Ewindow.pwned=9%3C/script%3E",
         "/runs/hostile/episodes/hostile.r0.a1?step=1",
         "/runs/hostile/episodes/hostile.r0.a1?step=0",
         "/runs/hostile/episodes/hostile.r0.a1?step=2",
@@ -516,32 +520,36 @@ def test_what_was_cut_is_marked_and_the_rest_is_one_click_away(page: Page, viewe
     assert len(missing.inner_text()) > 1_000
 
 
-def violations(page: Page, rules: dict[str, Any]) -> list[str]:
-    """What axe-core finds on the page, if it is serious."""
+STRICT = ("runs", "run", "hostile run")
+"""Pages on which axe-core finds nothing at all."""
+
+
+def violations(page: Page, rules: dict[str, Any], *, every: bool = False) -> list[str]:
+    """What axe-core finds on the page, if it is serious; with `every`, all of it."""
     page.evaluate(AXE)
     results = page.evaluate("rules => axe.run(document, rules)", rules)["violations"]
     return [
         f"{item['id']}: {node['html'][:120]} {node['failureSummary'][:200]}"
         for item in results
-        if item["impact"] in ("serious", "critical")
+        if every or item["impact"] in ("serious", "critical")
         for node in item["nodes"][:3]
     ]
 
 
-def test_every_page_fits_into_400_and_1280_pixels_and_axe_finds_no_serious_violation(
+def test_every_page_fits_into_390_and_1280_pixels_and_axe_finds_no_serious_violation(
     browser: Browser, viewer: Viewer
 ) -> None:
     context = browser.new_context(color_scheme="light", bypass_csp=True)
     page = context.new_page()
     problems: dict[str, list[str]] = {}
     for name, path in addresses(viewer.ledger).items():
-        page.set_viewport_size({"width": 400, "height": 800})
+        page.set_viewport_size({"width": 390, "height": 800})
         page.goto(viewer.at(path))
-        for width in (400, 1280):
+        for width in (390, 1280):
             page.set_viewport_size({"width": width, "height": 800})
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, (name, wide)
-        problems[name] = violations(page, EVERYTHING)
+        problems[name] = violations(page, EVERYTHING, every=name in STRICT)
         if name in DARK:
             page.emulate_media(color_scheme="dark")
             problems[f"{name}, dark"] = violations(page, COLOURS)

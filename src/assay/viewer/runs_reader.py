@@ -28,6 +28,7 @@ from assay.report.timeline import FEWEST, RunChange, change_from, order_of_bases
 from assay.report.turns import Turn, turns_of
 from assay.schema.episode import Step
 from assay.schema.manifest import RunManifest
+from assay.schema.name import is_name
 from assay.schema.worlds import TEXT_WORLDS, did_nothing
 from assay.viewer.lru_cache import LruCache, Stamp, stamp
 
@@ -94,6 +95,7 @@ class RunsReader:
         self._attempts: LruCache[list[AttemptRow]] = LruCache(MOST_ATTEMPTS, len)
         self._tasks: LruCache[list[TaskRow]] = LruCache(MOST_ATTEMPTS, len)
         self._compared: LruCache[RunAttempts] = LruCache(MOST_ATTEMPTS, lambda run: len(run.final))
+        self._unfinished: LruCache[tuple[str, ...]] = LruCache(MOST_RUNS)
         self._manifests: LruCache[RunManifest] = LruCache(MOST_INTERVALS)
         self._changes: LruCache[tuple[RunChange | None]] = LruCache(MOST_INTERVALS)
         self._intervals: LruCache[tuple[ConfidenceInterval | None]] = LruCache(MOST_INTERVALS)
@@ -252,8 +254,15 @@ class RunsReader:
 
     def unfinished(self, run_id: str) -> tuple[str, ...]:
         """Attempts that left steps and no line."""
-        with self._open(run_id) as run:
-            return run.unfinished()
+        layout = self.layout(run_id)
+        key = (run_id, stamp(layout.episodes), stamp(layout.steps))
+
+        def make() -> tuple[str, ...]:
+            finished = {row.attempt for row in self.attempts(run_id)}
+            started = {path.name.removesuffix(".jsonl") for path in layout.steps.glob("*.jsonl")}
+            return tuple(sorted(filter(is_name, started - finished)))
+
+        return self._unfinished.get_or_make(key, make)
 
     def stored(self, run_id: str, attempt: str) -> StoredEpisode:
         """A finished attempt without its messages and steps."""

@@ -81,9 +81,9 @@ def _describe_cause(cause: Cause) -> str:
     """What the rule asks for, and what it suggests, as two sentences."""
     rule = RULES.get(cause)
     condition = (rule.__doc__ or "").partition("\n\n")[0] if rule is not None else ""
-    sentence = " ".join(condition.replace("`", "").split())
+    sentence = " ".join(condition.split())
     fallback = "The answer differs from the reference, and nothing recorded explains why."
-    return f"{sentence or fallback} To try: {SUGGESTIONS[cause]}."
+    return f"{sentence or fallback} To try: {SUGGESTIONS[cause]}.".replace("`", "")
 
 
 CAUSES: dict[str, str] = {cause: _describe_cause(cause) for cause in SUGGESTIONS}

@@ -311,10 +311,14 @@ def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> 
 
 def _errors(attempts: Iterable[AttemptRow]) -> tuple[DistinctFailure, ...]:
     return group_failures(
-        (cast(FailureKind, row.stop_reason), row.failure)
-        for row in attempts
-        if row.counts and row.failure and row.stop_reason in FAILURES
+        (_failure_kind(row), row.failure) for row in attempts if row.counts and row.failure
     )
+
+
+def _failure_kind(row: AttemptRow) -> FailureKind:
+    """Who failed, which is how the attempt ended; the agent where the record says otherwise."""
+    kind = row.stop_reason if row.stop_reason in FAILURES else "agent_error"
+    return cast(FailureKind, kind)
 
 
 def _shifts(

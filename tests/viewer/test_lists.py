@@ -1,0 +1,253 @@
+"""The lists of runs and attempts: what is on them, and what a query leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.ledger.layout import archive
+from assay.ledger.writer import RunWriter
+from assay.report.timeline import history
+from assay.schema.episode import Episode, Failure, Trajectory
+from assay.schema.score import Scored
+from assay.schema.task import Task
+from assay.viewer.links import FileLinks, ServerLinks
+from assay.viewer.pages import run as run_module
+from assay.viewer.pages.compare import in_order
+from assay.viewer.pages.run import RunPage, RunQuery, run_page
+from assay.viewer.pages.runs import RunsPage, RunsQuery, runs_page
+from assay.viewer.rendering import Templates, coded
+from assay.viewer.runs_reader import RunsReader
+from assay.viewer.words import CAUSES, ENDINGS, VERDICTS, WORDS
+from tests.report.ledgers import write_run
+from tests.viewer.ledgers import SCORER, manifest
+
+QUESTION = "Which club meets at the Granary?"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of six tasks: one right, one half right, one wrong, three without a model."""
+    runs_dir = tmp_path_factory.mktemp("runs")
+    for name, half in (("one", 0.25), ("two", 0.5)):
+        head = manifest(name, n_tasks=6, created_at=f"2026-01-0{len(name)}T00:00:00Z{name}")
+        with RunWriter.create(runs_dir, head) as writer:
+            for i, reward in enumerate((1.0, half, 0.0)):
+                task = Task(
+                    id=f"task.{i}", goal=QUESTION, answer="Rowers", metadata={"domain": f"d{i}"}
+                )
+                writer.append(
+                    Episode(
+                        attempt=writer.new_attempt(task),
+                        task=task,
+                        final_response="Rowers" if reward else "unknown",
+                        scores=(Scored(reward, "compared", scorer=SCORER),),
+                        elapsed_s=float(i),
+                    )
+                )
+            for i in range(3):
+                task = Task(id=f"down.{i}")
+                failure = Failure(kind="model_error", message=f"status 401: no key, req_{i}f3")
+                writer.append(
+                    Episode(
+                        attempt=writer.new_attempt(task),
+                        task=task,
+                        trajectory=Trajectory(stop_reason="model_error"),
+                        failure=failure,
+                    )
+                )
+    return runs_dir
+
+
+def page_of_run(folder: Path, **query: object) -> RunPage:
+    return run_page(RunsReader(folder), "two", RunQuery.model_validate(query), wait=True)
+
+
+def names(page: RunPage) -> list[str]:
+    return [item.task_id for item in page.episodes]
+
+
+def test_an_attempt_says_what_was_asked_submitted_right_and_why_points_were_lost(
+    folder: Path,
+) -> None:
+    lost = page_of_run(folder).episodes[2]
+    assert (lost.question, lost.submitted, lost.reference) == (QUESTION, "unknown", "Rowers")
+    assert lost.cause == "no_answer"
+    assert "'unknown' submitted" in lost.evidence
+    assert lost.evidence_step is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ({"q": "GRANARY unknown"}, ["task.2"]),
+        ({"q": "no key"}, ["down.0", "down.1", "down.2"]),
+        ({"ending": "model_error"}, ["down.0", "down.1", "down.2"]),
+        ({"domain": "d1"}, ["task.1"]),
+        ({"least": "0.5"}, ["task.0", "task.1"]),
+        ({"most": "0"}, ["task.2"]),
+        ({"least": "", "most": "", "q": "task"}, ["task.0", "task.1", "task.2"]),
+        ({"cause": "no_answer"}, ["task.2"]),
+        ({"changed": "any"}, ["task.1"]),
+        ({"changed": "up"}, ["task.1"]),
+        ({"changed": "down"}, []),
+        ({"error": "STATUS 401: no key, req_99"}, ["down.0", "down.1", "down.2"]),
+        ({"error": "status 500"}, []),
+        ({"show": "lost", "domain": "d1"}, ["task.1"]),
+        ({"sort": "time", "order": "desc", "least": "0"}, ["task.2", "task.1", "task.0"]),
+        ({"sort": "before", "q": "task"}, ["task.0", "task.2", "task.1"]),
+        ({"sort": "reward"}, ["task.2", "task.1", "task.0", "down.0", "down.1", "down.2"]),
+    ],
+)
+def test_a_query_leaves_what_it_asks_for(
+    folder: Path, query: dict[str, str], left: list[str]
+) -> None:
+    assert names(page_of_run(folder, **query)) == left
+
+
+def test_what_the_list_can_be_filtered_by_comes_with_how_many_there_are(folder: Path) -> None:
+    choices = page_of_run(folder).choices
+    assert {(choice.value, choice.count) for choice in choices.endings} == {
+        ("answered", 3),
+        ("model_error", 3),
+    }
+    assert [choice.value for choice in choices.domains] == ["d0", "d1", "d2"]
+    assert ("model_error", 3) in {(choice.value, choice.count) for choice in choices.causes}
+
+
+def test_errors_are_grouped_by_what_they_say(folder: Path) -> None:
+    page = page_of_run(folder)
+    (error,) = page.errors
+    assert (error.kind, error.count) == ("model_error", 3)
+    assert error.message == "status 401: no key, req_0f3"
+    assert page.diagnosis is not None
+    assert not any("401" in note for note in page.diagnosis.notes), "said once"
+
+
+def test_the_pass_rate_is_beside_the_mean(folder: Path, tmp_path: Path) -> None:
+    run = page_of_run(folder).run
+    assert run.mean == 0.5
+    assert run.pass_rate is not None
+    assert run.pass_rate.rate == pytest.approx(1 / 3)
+    assert run.pass_rate.interval is None, "too few tasks"
+    write_run(tmp_path, "all-1", {f"task {i}": 1.0 for i in range(12)})
+    rate = run_page(RunsReader(tmp_path), "all-1", RunQuery()).run.pass_rate
+    assert rate is not None
+    assert rate.interval is not None
+    assert rate.interval.low < 0.8, "twelve of twelve is no certainty"
+
+
+def test_a_list_by_cause_waits_for_the_diagnosis(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module, "AT_ONCE", -1)
+    reader = RunsReader(folder)
+    query = RunQuery(cause="no_answer")
+    waiting = run_page(reader, "two", query)
+    assert (waiting.pending, waiting.episodes, waiting.diagnosis) == (True, (), None)
+    assert [item.cause for item in run_page(reader, "two", RunQuery()).episodes] == [None] * 6
+    reader.diagnosis("two")
+    assert names(run_page(reader, "two", query)) == ["task.2"]
+
+
+def runs(folder: Path, **query: object) -> RunsPage:
+    reader, asks = RunsReader(folder), RunsQuery.model_validate(query)
+    return runs_page(reader, asks, reader.listed_runs(archived=asks.archived), wait=True)
+
+
+def test_each_benchmark_and_agent_has_a_line_of_its_own(tmp_path: Path) -> None:
+    for day, (name, benchmark, agent) in enumerate(
+        (("a", "x", "one"), ("b", "y", "one"), ("c", "x", "one"), ("d", "x", "two")), 1
+    ):
+        head = manifest(name, benchmark=benchmark, agent=agent, created_at=f"2026-01-0{day}T00")
+        with RunWriter.create(tmp_path, head) as writer:
+            task = Task(id="t")
+            score = Scored(day / 10, scorer=SCORER)
+            writer.append(Episode(attempt=writer.new_attempt(task), task=task, scores=(score,)))
+    chart = runs(tmp_path).chart
+    assert chart.run_ids == ("a", "b", "c", "d")
+    assert {(line.benchmark, line.agent): line.means for line in chart.lines} == {
+        ("x", "one"): (0.1, None, 0.3, None),
+        ("y", "one"): (None, 0.2, None, None),
+        ("x", "two"): (None, None, None, 0.4),
+    }
+    (heat,) = runs(tmp_path).maps
+    assert [run.run_id for run in heat.runs] == ["a", "c", "d"]
+    assert [cell and cell.mean for cell in heat.tasks[0].cells] == [0.1, 0.3, 0.4]
+
+
+def test_the_change_of_a_run_is_that_of_the_history(tmp_path: Path) -> None:
+    rewards = {f"task {i}": 0.0 for i in range(12)}
+    for name, value in (("run-1", 0.0), ("run-2", 1.0), ("run-3", 0.25)):
+        write_run(tmp_path, name, dict.fromkeys(rewards, value))
+    write_run(tmp_path, "other-4", {"elsewhere": 1.0})
+    page = {run.run_id: run for run in runs(tmp_path).runs}
+    table = {row.run_id: row for row in history(runs_dir=tmp_path).rows}
+    assert {name: run.change for name, run in page.items()} == {
+        name: row.change for name, row in table.items()
+    }
+    changes = [run.change.verdict for run in page.values() if run.change is not None]
+    assert sorted(changes) == ["improved", "regressed"]
+
+
+def test_a_page_of_many_attempts_is_sent_before_their_changes_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.viewer.pages.runs.AT_ONCE", 0)
+    for name in ("run-1", "run-2"):
+        write_run(tmp_path, name, {f"task {i}": 1.0 for i in range(6)})
+    reader = RunsReader(tmp_path)
+    rows = reader.listed_runs()
+    assert runs_page(reader, RunsQuery(), rows).pending == 2
+    assert runs_page(reader, RunsQuery(fill=True), rows).pending == 0
+    assert runs_page(reader, RunsQuery(), rows).pending == 0
+
+
+def test_archived_runs_are_listed_when_they_are_asked_for(tmp_path: Path) -> None:
+    for name in ("kept-1", "old-2"):
+        write_run(tmp_path, name, {"task": 1.0})
+    archive(tmp_path / "old-2")
+    assert [run.run_id for run in runs(tmp_path).runs] == ["kept-1"]
+    page = runs(tmp_path, archived=True)
+    assert {run.run_id: run.archived for run in page.runs} == {"kept-1": False, "old-2": True}
+    assert page.n_archived == 1
+
+
+def test_the_older_of_two_picks_is_the_base(folder: Path) -> None:
+    reader = RunsReader(folder)
+    assert in_order(reader, ["two", "one", "nobody"]) == ("one", "two")
+
+
+def test_every_word_has_a_sentence_without_backticks() -> None:
+    for table in (WORDS, ENDINGS, VERDICTS, CAUSES):
+        for word, sentence in table.items():
+            assert sentence.endswith("."), word
+            assert "`" not in sentence, word
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("run `a <b>` now", "run <code>a &lt;b&gt;</code> now"),
+        ("<i> no code", "&lt;i&gt; no code"),
+        ("one ` alone", "one ` alone"),
+        ("`a` and ` b", "<code>a</code> and ` b"),
+        ("\u202e", "⟨U+202E⟩"),
+    ],
+)
+def test_what_stands_between_backticks_is_code(text: str, html: str) -> None:
+    assert coded(text) == html
+
+
+def test_a_file_has_the_list_without_what_needs_the_server(folder: Path) -> None:
+    page, templates = page_of_run(folder), Templates()
+    addresses = {"twin": "x.json", "poll": "", "here": "/here"}
+    served = templates.render("run.html", page, ServerLinks(), **addresses)
+    written = templates.render("run.html", page, FileLinks("runs/two.html"), **addresses)
+    assert "<form" in served
+    assert "<form" not in written
+    assert "hx-" not in written
+    for html in (served, written):
+        assert QUESTION in html
+        assert "no answer" in html
