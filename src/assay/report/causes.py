@@ -23,12 +23,12 @@ from assay.schema.score import Abstained
 from assay.schema.worlds import TEXT_WORLDS, did_nothing
 
 Cause: TypeAlias = Literal[
-    "model_error", "environment_error", "scorer_error", "agent_error", "unreadable_reply",
-    "not_recorded", "format_rejection", "payload_truncated", "observation_truncated", "blocked",
-    "no_effect", "looping", "navigation_failure",
+    "model_error", "environment_error", "not_scored", "scorer_error", "agent_error",
+    "unreadable_reply", "not_recorded", "format_rejection", "payload_truncated",
+    "observation_truncated", "blocked", "no_effect", "looping", "navigation_failure",
     "time_budget", "token_budget", "step_budget", "stale_gold", "goal_not_reached", "no_answer",
     "partial_list",
-    "near_miss",
+    "extra_words", "near_miss",
     "wrong_answer",
 ]  # fmt: skip
 
@@ -38,6 +38,8 @@ NEAR = 0.25
 """A number off by no more than this part of the reference is a near miss."""
 HALF = 0.5
 """So is a text with at least this part of the reference's tokens, and a reward of at least this."""
+SENTENCE = 40
+"""Words of an answer beyond which the reference may be in it by chance."""
 GAIN = 0.1
 LOOPS = 3
 _REFUSAL = re.compile(
@@ -46,6 +48,7 @@ _REFUSAL = re.compile(
     r"no answer|unable to\b.*|i (?:do not|don'?t|could not|couldn'?t|cannot|can'?t)\b.*)\W*",
     re.IGNORECASE | re.DOTALL,
 )
+_MARKS = ".,;:!?\"'`*()[]{}<>“”‘’…"
 _REFERENCE = re.compile(r"\[\d+\] ")
 
 
@@ -152,9 +155,15 @@ def _no_fault(case: DiagnosisCase, stop_reason: StopReason) -> Evidence:
     return case.at_answer((episode.failure.message if episode.failure else default)[:300])
 
 
+@_rule("score the run: assay score RUN --reward NAME (`assay list rewards`)")
+def not_scored(case: DiagnosisCase) -> Evidence:
+    """No reward has scored the attempt yet, as in an imported log without scores."""
+    return () if case.trace.episode.scores else case.at_answer("not scored yet")
+
+
 @_rule("mend the reward or the references, then score the run again")
 def scorer_error(case: DiagnosisCase) -> Evidence:
-    """The primary reward abstained, is missing, or has only a hidden reference to compare with."""
+    """The primary reward abstained, or has only a hidden reference to compare with."""
     score = primary_score(case.trace.episode)
     if isinstance(score, Abstained):
         return case.at_answer(f"{score.reason}: {score.because[:200]}")
@@ -366,6 +375,28 @@ def partial_list(case: DiagnosisCase) -> Evidence:
     return case.at_answer(f"{right} of {len(references)} items are right{more}")
 
 
+@_rule("ask for the bare answer: the reference stands in what was answered, among other words")
+def extra_words(case: DiagnosisCase) -> Evidence:
+    """The answer is a sentence of at most 40 words with the reference in it, word by word."""
+    items = items_of(case.trace.episode.task.answer)
+    words = _words(case.answer[:2_000])
+    target = _words(items[0]) if len(items) == 1 else []
+    extra = len(words) - len(target)
+    if not target or extra < 1 or len(words) > SENTENCE or len(case.answer) > 2_000:
+        return ()
+    places = range(extra + 1)
+    if not any(words[place : place + len(target)] == target for place in places):
+        return ()
+    more = "1 other word" if extra == 1 else f"{extra} other words"
+    return case.at_answer(f"{items[0][:60]!r} stands in the answer, with {more}")
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case, without the marks around them."""
+    stripped = (word.strip(_MARKS) for word in text.casefold().split())
+    return [word for word in stripped if word]
+
+
 @_rule("check the last step: rounding, the exact name, the exact range")
 def near_miss(case: DiagnosisCase) -> Evidence:
     """The number is at most 25 % off, half of the tokens are there, or the reward is over 0.5."""
@@ -383,6 +414,11 @@ def near_miss(case: DiagnosisCase) -> Evidence:
     return ()
 
 
+IN_A_LOG: dict[Cause, str] = {
+    "model_error": "these are in no mean; run them again with the tool that wrote the log",
+    "environment_error": "these are in no mean; run them again with the tool that wrote the log",
+}
+"""What is suggested instead for an imported log: nothing of it can be resumed."""
 SUGGESTIONS["wrong_answer"] = "read the trace: nothing recorded explains it"
 WORLD_SUGGESTIONS: dict[tuple[Cause, str], str] = {
     ("no_effect", "alfworld"): "show the agent the commands that are possible now; "
