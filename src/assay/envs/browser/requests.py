@@ -8,16 +8,20 @@ nobody acts. Nothing is asked of the browser here; events are only read.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from assay.envs.browser.digest import MUTATING, is_analytics, request_line
+from assay.envs.browser.digest import MUTATING, is_analytics, net_line, request_line
+from assay.schema.evidence import NetworkFact
 
 OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
 """Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
+REFUSALS: Final = (401, 403, 429)
+"""Statuses that say who may not do something, rather than that it cannot be done."""
+KEPT_LINES: Final = 1_000
+"""Kinds of request that are counted apart; a page that makes up more is counted as one."""
 KEPT_REQUESTS: Final = 500
 """Requests that are followed at once; a page that sends more has its oldest ones forgotten."""
 
@@ -29,6 +33,8 @@ class MainDocument(NamedTuple):
     redirects: tuple[str, ...]
     """The addresses that it was sent on from, in order."""
     url: str
+    method: str = "GET"
+    """Of the first request; a form that is sent mostly has POST."""
 
 
 class OwnRequests(NamedTuple):
@@ -38,8 +44,8 @@ class OwnRequests(NamedTuple):
     failed_writes: int = 0
     failed_reads: int = 0
     pending: int = 0
-    rate_limited: bool = False
-    """Whether one was refused because there were too many."""
+    refused: int | None = None
+    """The status of one that was refused to this visitor: 401, 403, 429."""
 
 
 @dataclass(slots=True)
@@ -50,6 +56,7 @@ class _Request:
     step: int
     """The step that sent it; 0 for one that the page sent while nobody acted."""
     main: bool
+    first_method: str = "GET"
     redirects: list[str] = field(default_factory=list)
     status: int | None = None
     ended: bool = False
@@ -68,14 +75,17 @@ class RequestLog:
         self._requests: dict[str, _Request] = {}
         self._step = 0
         self._background: Counter[str] = Counter()
-        self._changed = asyncio.Event()
+        self.sent: Counter[str] = Counter()
+        """Every request that changed something since the tab is observed, counted by kind."""
         self.document: MainDocument | None = None
         """The main document that the current step loaded."""
+        self.document_lost = False
+        """Whether the main document that the step asked for did not come."""
 
     def begin(self, step: int) -> None:
         """Count what is sent from now on as the step's."""
         self._step = step
-        self.document = None
+        self.document, self.document_lost = None, False
         self._requests = {
             key: request for key, request in self._requests.items() if not request.ended
         }
@@ -94,7 +104,8 @@ class RequestLog:
             return
         kind = str(event.get("type", "Other"))
         main = kind == "Document" and event.get("frameId") == self._frame_id
-        request = _Request(str(sent["method"]), str(sent["url"])[:8_192], kind, self._step, main)
+        method = str(sent["method"])
+        request = _Request(method, str(sent["url"])[:8_192], kind, self._step, main, method)
         if not self._step and not main:
             self._background[_line(request)] += 1
         if len(self._requests) >= KEPT_REQUESTS:
@@ -107,9 +118,13 @@ class RequestLog:
         if request is None:
             return
         request.status = int(event["response"]["status"])
+        line = net_line(NetworkFact(request.method, request.url, request.status))
+        if line is not None:
+            counted = line in self.sent or len(self.sent) < KEPT_LINES
+            self.sent[line if counted else "more"] += 1
         if request.main:
             self.document = MainDocument(
-                request.status, tuple(request.redirects), request.url[:8_192]
+                request.status, tuple(request.redirects), request.url[:8_192], request.first_method
             )
 
     def on_finished(self, event: Mapping[str, Any]) -> None:
@@ -120,41 +135,47 @@ class RequestLog:
         """`Network.loadingFailed`; what a navigation breaks off has not failed."""
         self._end(event, canceled=bool(event.get("canceled")))
 
+    def is_main(self, event: Mapping[str, Any]) -> bool:
+        """Whether the event is about a main document."""
+        request = self._requests.get(str(event["requestId"]))
+        return request is not None and request.main
+
     def _end(self, event: Mapping[str, Any], *, canceled: bool) -> None:
         request = self._requests.get(str(event["requestId"]))
         if request is not None:
             request.ended, request.canceled = True, canceled
-            self._changed.set()
-
-    async def changed(self) -> None:
-        """Wait until a request has ended."""
-        self._changed.clear()
-        await self._changed.wait()
+            if request.main and request.failed and request.status is None:
+                self.document_lost = True
 
     @property
     def waiting(self) -> bool:
         """Whether a request of the current step has no answer yet, the main document's included."""
         return any(not r.ended and r.step == self._step for r in self._counted(main=True))
 
-    def own(self) -> OwnRequests:
-        """What became of the current step's own requests."""
+    def own(self, *, earlier: bool = False) -> OwnRequests:
+        """What became of the current step's own requests.
+
+        With `earlier`, what earlier steps sent and nobody has answered is pending too: it is what
+        a step that only waits is waiting for.
+        """
         answered = failed_writes = failed_reads = pending = 0
-        rate_limited = False
+        refused: int | None = None
         for request in self._counted(main=False):
             if request.step != self._step:
+                pending += earlier and request.step > 0 and not request.ended
                 continue
             if not request.ended:
                 pending += request.status is None
                 answered += request.status is not None and request.status < 400
             elif request.failed:
-                rate_limited = rate_limited or request.status == 429
+                refused = request.status if request.status in REFUSALS else refused
                 if request.method in MUTATING:
                     failed_writes += 1
                 else:
                     failed_reads += 1
             elif not request.canceled:
                 answered += 1
-        return OwnRequests(answered, failed_writes, failed_reads, pending, rate_limited)
+        return OwnRequests(answered, failed_writes, failed_reads, pending, refused)
 
     def _counted(self, *, main: bool) -> list[_Request]:
         return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from assay.envs.browser.digest import page_evidence
@@ -21,6 +21,12 @@ class PageSnapshot:
     """What `snapshot.js` read from a page at one moment."""
 
     url: str
+    place: str
+    """The address without an anchor that is on the page."""
+    wall: str
+    """What covers the page: `login`, `captcha`, `gate`; `lone` for a page that is but a login."""
+    sendable: tuple[tuple[str, bool, bool], ...]
+    """Forms: their fields, whether one is a password, whether something was typed."""
     title: str
     text: str
     """What an agent reads: lines, with numbered elements."""
@@ -28,14 +34,26 @@ class PageSnapshot:
     """The visible text alone."""
     steady: str
     """The lines without what changes or came up by itself."""
-    unsteady: frozenset[int]
-    """Numbers of elements that are not in the steady lines."""
+    steady_refs: tuple[tuple[str, str], ...]
+    """Role and name of the elements in the steady lines."""
     asked: dict[int, str]
     """The text of the dialog that an element is in, by its number."""
     refused: tuple[int, ...]
     """Numbers of fields that were refused since the call began; 0 for what has no number."""
+    own: int
+    """Of these, the ones that are about the field of the call."""
+    holds: bool | None
+    """Whether the field of the call holds what was to be put in."""
     copies: int
     popups: int
+    closed: int
+    """Overlays that had come by themselves, and are gone."""
+    fresh: bool
+    """Whether the document came after the call began."""
+    suspects: int
+    """Places that may change by themselves; a little time will show."""
+    scrolls: str
+    """Where parts of the page that scroll by themselves are."""
     omitted: int
     """Characters that did not fit into the budget."""
     short: bool
@@ -51,10 +69,18 @@ class PageSnapshot:
     texts: dict[str, str]
     scroll: tuple[int, int, int]
     """Where the window is, how high the page is, how high the window is."""
+    width: int
+    """How wide the window is."""
+    focus: tuple[float, float, float, float] | None
+    """Where the field is that has the caret."""
+    restless: tuple[tuple[float, float, float, float], ...]
+    """Where there is something that changes or came up by itself."""
     notes: tuple[str, ...]
     """Dialogs, new windows and downloads since the last snapshot."""
 
-    def evidence(self, *, sent: Mapping[str, int], shot: int | None) -> PageEvidence:
+    def evidence(
+        self, *, sent: Mapping[str, int], shot: int | None, tiles: str | None = None
+    ) -> PageEvidence:
         """Digests of the page and of the requests.
 
         The numbers of elements are left out: they say when an element was first seen, not what
@@ -63,13 +89,14 @@ class PageSnapshot:
         # Written so that the digest does not take it for a running number, which it masks.
         rest = f"\ntyped-{self.forms:x} omitted-{self.omitted.bit_length()}"
         return page_evidence(
-            url=self.url,
+            url=self.place,
             text=_NUMBER.sub("", self.steady) + rest,
             counts={},
             landmarks=self.skeleton,
             sent=sent,
-            refs=[(role, name) for ref, role, name in self.refs if ref not in self.unsteady],
+            refs=self.steady_refs,
             shot=shot,
+            tiles=tiles,
             dialog=False,
         )
 
@@ -120,10 +147,31 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
     """The snapshot in the script's answer."""
     record = json.loads(answer)
     record["refs"] = tuple(map(tuple, record["refs"]))
-    record["unsteady"], record["refused"] = frozenset(record["unsteady"]), tuple(record["refused"])
+    record["steady_refs"] = tuple(map(tuple, record.pop("steadyRefs")))
+    record["refused"] = tuple(record["refused"])
+    record["focus"] = tuple(record["focus"]) if record["focus"] else None
+    record["restless"] = tuple(map(tuple, record["restless"]))
+    record["sendable"] = tuple(map(tuple, record["sendable"]))
     record["asked"] = {int(ref): text for ref, text in record["asked"].items()}
     record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])
     return PageSnapshot(next_ref=record.pop("next"), notes=notes, **record)
+
+
+def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
+    """The page with what a frame of another site shows; its elements have no numbers here."""
+    return replace(
+        page,
+        plain=f"{page.plain}\n{frame.plain}",
+        steady=f"{page.steady}\n{frame.steady}\ntyped-{frame.forms:x}",
+        steady_refs=page.steady_refs + frame.steady_refs,
+        refused=page.refused + (0,) * len(frame.refused),
+        own=page.own + frame.own,
+        holds=frame.holds if page.holds is None else page.holds,
+        copies=page.copies + frame.copies,
+        popups=page.popups + frame.popups,
+        suspects=page.suspects + frame.suspects,
+        scrolls=f"{page.scrolls} {frame.scroll[0]} {frame.scrolls}",
+    )
 
 
 def render_payload(url: str, payload: str, *, chars: int) -> str:

@@ -1,26 +1,95 @@
 // What happens in a document while somebody acts and while nobody does. Only listens: no handler
 // stops, changes or answers anything.
-(dom) => () => {
+(dom, tell) => () => {
   const IDLE_CHARS = 400;      // a larger region is content that loads late, not an advertisement
   const LOADING_MS = 300;      // after this a document that changes without input changes by itself
   const SYNC_MS = 30;          // a change this soon after an input event is its doing
+  const AGAIN_MS = 1150;       // what changes by itself mostly does so again by then
+  const TYPING_MS = 350, ALONE_MS = 300;
   const KEPT = 2000;
   const POPUP = /cookie|consent|gdpr|newsletter|subscri|promo|interstitial|survey|feedback-widget|chat-?widget|popup|pop-up|app-banner|paywall-offer/i;
-  const state = {
-    acting: false, began: performance.now(), input: -Infinity, inputTarget: null, answered: -Infinity,
-    invalid: new Set(), copies: 0, changes: new Map(), quietSince: performance.now(),
-  };
+  const NEW_MS = 2000;         // a new document belongs to the call that led to it, if nobody says else
   const now = () => performance.now();
-  const FETCHED = new Set(["fetch", "xmlhttprequest"]);
+  const state = {
+    acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
+    invalid: new Set(), copies: 0, changes: new Map(), quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
+  };
+  const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
+  const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (FETCHED.has(entry.initiatorType)) state.answered = now();
   }).observe({ type: "resource" });
+  // What the input was meant for: the control around the place that was hit, or that place itself.
+  const CONTROL = "a[href],button,input,select,textarea,summary,label,[role],[onclick],[tabindex]";
+  const control = (element) => {
+    for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 12; depth++) {
+      if (dom.matches(at, CONTROL)) return at;
+      at = dom.parent(at);
+    }
+    return element;
+  };
+  const question = (element) => {
+    for (let at = element, depth = 0; at && depth < 40; at = dom.parent(at) ?? at.host, depth++)
+      if (dom.kind(at) === 1 && dom.modal(at)) return dom.text(at, 300);
+    return "";
+  };
+  // A message that is addressed to somebody: a field for who is to get it, with an address in it.
+  const RECIPIENT = /^(to|recipients?|cc|bcc|an|empf(ä|ae)nger|(à|a)|destinataires?|para|destinatarios?|destinat(á|a)rios?|destinatari[oa]?|aan|ontvangers?|кому|получатель|收件人|收信人|宛先|받는\s?사람|إلى|المستلم)\b/i;
+  const recipient = () => {
+    const fields = dom.inDocument(document, "input[type=email],input[type=text],input:not([type]),textarea");
+    for (let i = 0; i < fields.length && i < 40; i++)
+      if (/@|\d{6}/.test(fields[i].value) && RECIPIENT.test(dom.name(fields[i])) && dom.visible(fields[i])) return true;
+    return false;
+  };
+  const describe = (element) => {
+    const target = control(element), plain = target === element && !dom.matches(element, CONTROL);
+    const name = dom.name(target).slice(0, 160);
+    const box = dom.box(element);
+    return {
+      // A long text that was clicked on is a text, not a button.
+      role: plain && name.length > 60 ? "" : dom.attribute(target, "aria-pressed") ? "switch" : dom.role(target),
+      name, dialog: question(target), recipient: recipient(),
+      // What is empty and yet seen has an inside that only the eye can read, such as a closed root.
+      drawn: ["CANVAS", "VIDEO", "IMG", "SVG"].includes(dom.tag(element)) ||
+        (!dom.matches(target, "a,button,input,select,textarea") && !dom.text(element, 1)),
+      box: [box.x, box.y, box.width, box.height],
+    };
+  };
+  const origin = (event) => {
+    const path = event.composedPath();
+    return path.length && dom.kind(path[0]) === 1 ? path[0] : event.target;
+  };
+  const mark = () => {
+    state.event = now();
+    if (state.inTask) return;
+    state.inTask = true;
+    setTimeout(() => { state.inTask = false; });
+  };
+  for (const name of ["pointerover", "pointermove", "pointerup", "mouseup", "dragstart", "dragover", "drop", "focusin", "keyup", "popstate", "hashchange", "touchstart"])
+    addEventListener(name, (event) => { if (event.isTrusted || name === "popstate" || name === "hashchange") mark(); }, { capture: true, passive: true });
   for (const name of ["pointerdown", "mousedown", "click", "keydown", "input", "change", "submit", "wheel"])
     addEventListener(name, (event) => {
       if (!event.isTrusted) return;
       state.input = now();
-      state.inputTarget = new WeakRef(event.target);
+      mark();
+      const target = origin(event);
+      state.inputTarget = new WeakRef(target);
+      if (!target || target === document || dom.kind(target) !== 1) return;
+      if (name === "input" || name === "change") state.field = new WeakRef(target);
+      if (name === "click") tell({ kind: "click", ...describe(target) });
+      if (name === "keydown" && ["Enter", " "].includes(event.key) && !["INPUT", "TEXTAREA"].includes(dom.tag(target)))
+        tell({ kind: "press", ...describe(target) });
+      if (name === "submit") {
+        const button = event.submitter;
+        tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "", recipient: recipient() }) });
+      }
+      if (name === "input") tell({ kind: "input", ...describe(target) });
     }, { capture: true, passive: true });
+  const scrolls = new Map();
+  addEventListener("scroll", (event) => {
+    const target = event.target;
+    if (dom.kind(target) === 1 && scrolls.size < 50) scrolls.set(place(target), new WeakRef(target));
+  }, { capture: true, passive: true });
   addEventListener("invalid", (event) => { if (state.invalid.size < 100) state.invalid.add(event.target); }, true);
   addEventListener("copy", () => { state.copies++; }, true);
 
@@ -38,19 +107,53 @@
     return parts.join("<");
   };
   const restless = new Map();
+  const known = new WeakMap(), knownIds = new Map();
+  const learn = (element, entry) => {
+    entry.known = true;
+    known.set(element, entry);
+    const id = dom.attribute(element, "id");
+    if (id) knownIds.set(id, entry);
+  };
+  // What is known of an element that changes by itself; an element that was replaced by its like
+  // keeps its id.
+  const entryOf = (element) => {
+    if (!restless.size) return undefined;
+    const entry = known.get(element);
+    if (entry || !knownIds.size) return entry;
+    const id = dom.attribute(element, "id");
+    return id ? knownIds.get(id) : undefined;
+  };
   const onChange = (element) => {
     const t = now();
-    const synchronous = t - state.input < SYNC_MS;
-    if (state.changes.size < KEPT && !state.changes.has(element)) state.changes.set(element, { t, synchronous });
-    const key = place(element);
-    if (!restless.get(key)?.known) state.quietSince = t;
-    if (state.acting || synchronous || t - state.began < LOADING_MS || document.readyState === "loading") return;
+    const synchronous = t - state.event < SYNC_MS || state.inTask;
+    const caused = synchronous || t - state.answered < 200;
+    const before = state.changes.get(element);
+    if (before) before.caused = before.caused || caused;
+    else if (state.changes.size < KEPT) state.changes.set(element, { t, synchronous, caused });
+    if (!entryOf(element)) { state.quietSince = t; state.stirred = true; }
+    if (t - state.began < LOADING_MS || document.readyState === "loading") return;
     if ((element.textContent ?? "").length > IDLE_CHARS || restless.size >= KEPT) return;
-    const seen = restless.get(key) ?? { count: 0, last: -Infinity, known: false };
-    if (t - seen.last > 40) { seen.count++; seen.last = t; }
-    // A timer changed it; what an answer of the network changed once may just have loaded late.
-    if (seen.count >= (t - state.answered > 200 ? 1 : 2)) seen.known = true;
+    const key = place(element);
+    const seen = restless.get(key) ?? { count: 0, last: -Infinity, phase: 0, known: false, alone: false };
     restless.set(key, seen);
+    if (synchronous) return;
+    if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = 0; }
+    if (t - seen.last > 40) { seen.count++; seen.last = t; }
+    if (!acting() && !caused) seen.alone = true;
+    // Once may be late loading, and what an answer of the network changed may come in parts.
+    if (!acting() && seen.count >= (caused ? 3 : 2)) learn(element, seen);
+  };
+  // What changed during a call by timers alone.
+  const suspects = () => {
+    const out = [];
+    for (const [element, change] of state.changes) {
+      if (entryOf(element) || !dom.connected(element)) continue;
+      const entry = restless.get(place(element));
+      // What changes by itself may do so just when somebody acts; what a call has touched may come
+      // to its end a little later, and is not waited for.
+      if (entry) out.push([element, entry, !change.caused || entry.alone]);
+    }
+    return out.slice(0, 50);
   };
   const observer = new MutationObserver((records) => {
     for (const record of records) {
@@ -72,8 +175,7 @@
   const layer = (element) => {
     for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 30; at = dom.parent(at), depth++) {
       if (at === document.body || at === document.documentElement) return null;
-      const role = dom.attribute(at, "role");
-      if (role === "dialog" || role === "alertdialog" || dom.tag(at) === "DIALOG") return at;
+      if (dom.modal(at)) return at;
       const style = getComputedStyle(at);
       if (style.position === "fixed" && style.display !== "none") return at;
     }
@@ -89,63 +191,170 @@
     const own = `${labelOf(target)} ${dom.attribute(target, "aria-controls") ?? ""} ${dom.text(target, 100)}`;
     return !own.toLowerCase().includes(match[0].toLowerCase().slice(0, 6));
   };
+  // The layer that an element is, is in, or brought with it.
+  const over = (element) => {
+    const around = layer(element);
+    if (around) return around;
+    let left = 40;
+    for (const inner of Element.prototype.querySelectorAll.call(element, "*")) {
+      if (left-- <= 0) break;
+      if (dom.modal(inner) || getComputedStyle(inner).position === "fixed") return element;
+    }
+    return null;
+  };
   const popups = () => {
     const found = new Set();
     for (const [element, change] of state.changes) {
-      if (!dom.connected(element)) continue;
-      const over = layer(element);
-      if (!over || found.has(over) || !dom.visible(over)) continue;
-      const box = dom.box(over);
-      if (box.width * box.height < 0.02 * innerWidth * innerHeight) continue;
-      const byTimer = !change.synchronous && state.answered < state.input;
-      if (byTimer || wellKnown(over)) found.add(over);
+      if (!dom.connected(element) || dom.SKIP.has(dom.tag(element))) continue;
+      const top = over(element);
+      if (!top || found.has(top) || !dom.visible(top) || openBefore.has(top)) continue;
+      const byTimer = !change.synchronous && !change.caused && state.answered < state.input;
+      const box = dom.box(top);
+      const large = box.width * box.height >= 0.02 * innerWidth * innerHeight;
+      if (byTimer || (large && wellKnown(top))) found.add(top);
     }
     return found;
   };
-  const marked = () => {
+  const layersOpen = () => {
     const out = new Set();
-    for (const field of dom.inDocument(document, '[aria-invalid="true"], :user-invalid')) {
-      if (out.size >= 200) break;
-      if (dom.tag(field) !== "FORM" && dom.tag(field) !== "FIELDSET" && dom.visible(field)) out.add(field);
-    }
-    for (const alert of dom.inDocument(document, "form [role=alert], [role=alert].error, [role=alert][class*=err], [role=alert][class*=invalid]"))
-      if (out.size < 200 && dom.visible(alert) && dom.text(alert, 40)) out.add(alert);
+    for (const element of dom.inDocument(document, "dialog,[role=dialog],[role=alertdialog]"))
+      if (dom.visible(element)) out.add(element);
     return out;
   };
-  let markedBefore = new Set();
-  const popupLayers = new WeakSet();
+  let openBefore = new Set(), popupsBefore = new Set();
+  const WRONG = /(^|[-_])(err|error|errors|errorlist|danger|invalid|failure|failed)([-_]|$)/i;
+  const isWrong = (element) =>
+    (dom.attribute(element, "class") ?? "").slice(0, 300).split(/\s+/).some((token) => WRONG.test(token.replace(/([a-z])([A-Z])/g, "$1-$2")));
+  // Fields that are marked as wrong, and messages that are marked as such, with their texts.
+  const marked = () => {
+    const out = new Map();
+    for (const field of dom.inDocument(document, '[aria-invalid="true"], :user-invalid')) {
+      if (out.size >= 200) break;
+      if (dom.tag(field) !== "FORM" && dom.tag(field) !== "FIELDSET" && dom.visible(field)) out.set(field, "");
+    }
+    const messages = "form [role=alert], [role=alert][class], [class*=err i], [class*=danger i], [class*=invalid i], [class*=fail i]";
+    for (const message of dom.inDocument(document, messages)) {
+      if (out.size >= 200) break;
+      const inForm = dom.attribute(message, "role") === "alert" && message.closest("form");
+      if (!inForm && !isWrong(message)) continue;
+      const text = dom.text(message, 301);
+      if (text && text.length <= 300 && dom.visible(message) && !HOLDERS.has(dom.tag(message))) out.set(message, text);
+    }
+    return out;
+  };
+  const HOLDERS = new Set(["INPUT", "SELECT", "TEXTAREA", "BODY", "HTML", "MAIN", "FORM"]);
+  // Whether something glides to its place; what moves for ever is not waited for.
+  const moving = () => {
+    let left = 50;
+    for (const animation of document.getAnimations()) {
+      if (left-- <= 0) break;
+      if (animation.playState === "running" && animation.effect?.getComputedTiming().endTime < 1000) return true;
+    }
+    return false;
+  };
+  const plainLetters = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const valueOf = (element) => {
+    const tag = dom.tag(element);
+    if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") return element.value;
+    return element.isContentEditable === true ? dom.text(element, 100000) : null;
+  };
+  const fieldOf = (selector) => {
+    const field = state.field?.deref();
+    if (field && dom.connected(field)) return field;
+    try { return selector ? dom.inDocument(document, selector)[0] ?? null : null; } catch { return null; }
+  };
+  // Whether what was refused is the field itself, or the message that stands for it.
+  const isOwn = (refused, field) => {
+    if (!field) return false;
+    if (refused === field) return true;
+    const by = `${dom.attribute(field, "aria-describedby") ?? ""} ${dom.attribute(field, "aria-errormessage") ?? ""}`;
+    const id = dom.attribute(refused, "id");
+    if (id && by.split(/\s+/).includes(id)) return true;
+    const around = dom.parent(field);
+    return Boolean(around) && dom.kind(around) === 1 && dom.tag(around) !== "FORM" && dom.contains(around, refused);
+  };
+  let markedBefore = new Map();
+  const popupLayers = new WeakSet(), popupNodes = [];
   return {
     // A call begins: what follows is its doing, until `rest`.
     begin: () => {
-      state.acting = true;
+      state.acting = state.begun = true;
+      state.phase++;
+      state.stirred = false;
+      state.field = null;
       state.changes.clear();
       state.invalid.clear();
       state.copies = 0;
       state.input = now();
       state.quietSince = now();
       markedBefore = marked();
+      openBefore = layersOpen();
+      popupsBefore = new Set([...popupNodes].map((ref) => ref.deref()).filter((top) => top && dom.connected(top) && dom.visible(top)));
     },
-    rest: () => { state.acting = false; },
+    rest: () => { state.acting = false; state.phase++; },
     // Resolves when nothing but what changes by itself has changed for a while, or at the deadline.
-    quiet: ({ quiet, deadline }) => new Promise((done) => {
+    // After a call that has had no effect at all it waits longer: a page may answer late.
+    quiet: ({ quiet, patience, deadline }) => new Promise((done) => {
       const end = now() + deadline;
       const check = () => {
         const t = now();
-        const left = quiet - (t - state.quietSince);
+        // A field is mostly looked at a little after the last letter.
+        // A page that changed without asking anybody may show something for the time being.
+        const alone = state.stirred && state.begun && state.answered < state.input;
+        const least = state.field ? Math.max(quiet, TYPING_MS) : alone ? Math.max(quiet, ALONE_MS) : quiet;
+        const long = state.stirred || !state.begun ? least : Math.max(patience ?? 0, least);
+        const left = moving() ? 20 : long - (t - state.quietSince);
         if (left <= 0 || t >= end) done(left <= 0);
         else setTimeout(check, Math.max(1, Math.min(left, end - t)));
       };
       setTimeout(check, 0);
     }),
-    restless: (element) => restless.size > 0 && Boolean(restless.get(place(element))?.known),
+    // Where only timers have changed something, it is seen whether they go on.
+    confirm: () => new Promise((done) => {
+      const all = suspects();
+      const end = now() + AGAIN_MS;
+      const check = () => {
+        let left = 0;
+        for (const [element, entry, awaited] of all) {
+          if (entry.count >= 2 && entry.phase === state.phase) learn(element, entry);
+          else if (awaited) left++;
+        }
+        if (!left || now() >= end) {
+          for (const [, entry] of all) entry.tried = state.phase;
+          done();
+        }
+        else setTimeout(check, 40);
+      };
+      check();
+    }),
+    restless: entryOf,
     popup: (element) => popupLayers.has(element),
     // What was noticed since the call began; fields that were refused as the numbers of elements.
-    report: () => {
+    report: ({ selector, value, submitted } = {}) => {
       const found = popups();
-      for (const over of found) popupLayers.add(over);
+      for (const top of found) { popupLayers.add(top); popupNodes.push(new WeakRef(top)); }
       const refused = new Set(state.invalid);
-      for (const field of marked()) if (!markedBefore.has(field)) refused.add(field);
-      return { refused, copies: state.copies, popups: found.size };
+      const field = fieldOf(selector);
+      // A document that came as an answer to no form may well speak of errors.
+      if (state.begun || submitted)
+        for (const [element, text] of marked())
+          if (!markedBefore.has(element) || element === field || (text && markedBefore.get(element) !== text)) refused.add(element);
+      const own = [...refused].filter((one) => isOwn(one, field)).length;
+      const text = value === undefined || value === null || !field ? null : valueOf(field);
+      return {
+        refused, own, copies: state.copies, popups: found.size,
+        closed: [...popupsBefore].filter((top) => !dom.connected(top) || !dom.visible(top)).length,
+        holds: text === null ? null : plainLetters(text) === plainLetters(value),
+        scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
+        fresh: !state.begun,
+        suspects: acting() ? suspects().filter(([, entry, awaited]) => awaited && entry.tried !== state.phase).length : 0,
+      };
+    },
+    // The element of a selector, as an input event would describe it.
+    target: ({ selector }) => {
+      let element = null;
+      try { element = dom.inDocument(document, selector)[0] ?? null; } catch { return null; }
+      return element && { kind: "", ...describe(element) };
     },
   };
 }

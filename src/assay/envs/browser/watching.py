@@ -1,0 +1,379 @@
+"""The steps of a tab that somebody else drives, as observations that can be scored.
+
+    watch = await PageWatch.open(transport)
+    scoring.record("", watch.first)
+    between = await watch.begin("click", {"selector": "#save"})
+    ...                                        the driver acts
+    scoring.record("click", await watch.end(), arguments={"selector": "#save"})
+
+Over a raw websocket beside another driver, write a `Transport` (its docstring says how) and use it
+in the same way; `begin` may be left until the driver is known to act, and `end` called when it
+reports that it is done. What was clicked is read from the input events that the page received, so
+the arguments may be empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final, Self
+
+from assay.envs.browser.digest import call_signature, info_digest
+from assay.envs.browser.isolated import ActionFailed, DocumentLost
+from assay.envs.browser.observing import NativeDialog, PageObserver, SeenInput, read_input
+from assay.envs.browser.obstacles import came_back, find_block, submitted
+from assay.envs.browser.outcomes import classify_error
+from assay.envs.browser.risk import effect_of
+from assay.envs.browser.snapshot import PageSnapshot
+from assay.envs.browser.tiles import Box, WindowPicture, changed_tiles, tiles_of
+from assay.envs.browser.transport import Transport
+from assay.schema.blocking import BlockCode
+from assay.schema.evidence import PageEvidence, PageFacts
+from assay.schema.observation import Observation
+from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
+
+ANSWER_S: Final = 5.0
+"""How long a page may take to answer a question about itself."""
+TOOLS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("go_back", "navigate_back"), "back"),
+    **dict.fromkeys(("navigate", "open", "new_page"), "goto"),
+    **dict.fromkeys(("wheel", "scroll_into_view_if_needed"), "scroll"),
+    **dict.fromkeys(
+        ("noop", "wait_for_timeout", "wait_for_selector", "wait_for", "wait_for_load_state"), "wait"
+    ),
+    **dict.fromkeys(("type", "press_sequentially", "insert_text", "clear"), "fill"),
+    **dict.fromkeys(("select_option",), "select"),
+}
+"""Other names of what the rules know by one."""
+SCROLL_KEYS: Final = frozenset(
+    ("pagedown", "pageup", "home", "end", "arrowdown", "arrowup", "space", " ")
+)
+MOVES_S: Final = 0.15
+"""After so long it shows which parts of a picture move by themselves."""
+PRESSES: Final = frozenset(("click", "press"))
+
+
+class PageWatch:
+    """Follows one tab from step to step; every method returns, whatever the page does."""
+
+    def __init__(self, observer: PageObserver, transport: Transport) -> None:
+        self.observer = observer
+        self._transport = transport
+        self._failures: tuple[type[Exception], ...] = (
+            *transport.errors,
+            TimeoutError,
+            ActionFailed,
+        )
+        self._selectors: Sequence[str] = ()
+        self.first = Observation("")
+        """The page as it was when it was first observed."""
+        self._steps = 0
+        self._latest: PageEvidence | None = None
+        self._scroll = (0, "")
+        self._tool = ""
+        self._arguments: Mapping[str, Any] = {}
+        self._target: SeenInput | None = None
+        self._before: PageSnapshot | None = None
+        self._text: str | None = None
+        self._blocked = False
+        self._pictures = True
+        self._picture: WindowPicture | None = None
+        self._tiles: str | None = None
+        self._boxes: tuple[Box, ...] = ()
+
+    @classmethod
+    async def open(
+        cls, transport: Transport, *, selectors: Sequence[str] = (), pictures: bool = True
+    ) -> Self:
+        """A watch over the tab, from now on.
+
+        `selectors` are what an outcome contract reads; without `pictures`, a change that only the
+        eye can see, as on a canvas, is not seen.
+        """
+        observer = await PageObserver.open(transport, answer_s=ANSWER_S)
+        watch = cls(observer, transport)
+        watch._selectors, watch._pictures = tuple(selectors)[:50], pictures
+        await watch._quietly(observer.arrive())
+        snapshot = await watch._look()
+        await watch._quietly(observer.rest())
+        outcome = None
+        if snapshot is not None and pictures:
+            watch._picture = await observer.picture(snapshot)
+            watch._tiles = None if watch._picture is None else tiles_of(watch._picture)
+            watch._attach_tiles()
+            outcome = ToolOutcome("open", effect=Effect.READ, gate="not_required", ok=True)
+            outcome = outcome._replace(info=watch._picture_digest())
+        watch.first = watch._observation(snapshot, outcome)
+        return watch
+
+    async def begin(
+        self, tool: str, arguments: Mapping[str, Any] | None = None
+    ) -> Observation | None:
+        """A step begins; the page as it is, if it changed since the last look, else `None`."""
+        self._tool, self._arguments = tool, dict(arguments or {})
+        latest = self._latest
+        snapshot = await self._look()
+        self._attach_tiles()
+        changed = snapshot is not None and self._latest != latest
+        self._target = await self._describe(str(self._arguments.get("selector") or ""))
+        self._steps += 1
+        self._before = snapshot
+        self._text = None if self._latest is None else self._latest.text
+        self.observer.begin(self._steps)
+        await self._quietly(self.observer.arm())
+        return self._observation(snapshot, None) if changed else None
+
+    async def end(
+        self, error: BaseException | str | None = None, *, gate: Gate = "unknown"
+    ) -> Observation:
+        """The step has ended; what is to be seen of it, once the page has settled.
+
+        `error` is what the driver's own call raised, or its message; one that is not a tool's
+        (an assertion of the caller) says nothing about the page, and must not be given.
+        """
+        scroll = self._scroll
+        observer = self.observer
+        await self._quietly(observer.settle())
+        snapshot = await self._look(self._field())
+        for _ in range(2):
+            if snapshot is None or not snapshot.suspects:
+                break
+            await self._quietly(observer.confirm())
+            snapshot = await self._look(self._field())
+        await self._quietly(observer.rest())
+        code: ErrorCode | None = None if error is None else classify_error(str(error))
+        if code is None and observer.requests.document_lost:
+            code = "nav_error"
+        moved = self._scroll != scroll
+        outcome = self._outcome(code, gate, moved=moved)
+        events = None
+        if snapshot is not None:
+            reads = outcome.effect == Effect.READ
+            events = observer.events(
+                snapshot,
+                scrolled_from=scroll[0],
+                rejected=self._rejected(snapshot),
+                holds=snapshot.holds if code is None else None,
+                earlier=reads,
+            )
+            outcome = outcome._replace(block=self._block(snapshot))
+            pictured = await self._compare_pictures(snapshot)
+            if code is None:
+                info = self._picture_digest() if pictured else self._info(moved=moved)
+                outcome = outcome._replace(info=info)
+        observer.requests.rest()
+        return self._observation(snapshot, outcome, events=events)
+
+    def _rejected(self, snapshot: PageSnapshot) -> int:
+        """Fields and forms that were refused; a call that fills one in is about that one alone."""
+        if self._known_tool in ("fill", "select", "upload"):
+            return snapshot.own
+        return len(snapshot.refused) + came_back(snapshot, self._before, self.observer.requests)
+
+    def _submitted(self) -> bool:
+        return submitted(self.observer.requests)
+
+    def _block(self, snapshot: PageSnapshot) -> BlockCode | None:
+        target = self._input()
+        block = find_block(
+            self._facts(snapshot),
+            snapshot,
+            self._before,
+            self.observer.requests,
+            requested=self._requested(),
+            target="" if target is None else target.name,
+            blocked=self._blocked,
+        )
+        self._blocked = block is not None
+        return block
+
+    async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
+        """Note how the picture has changed; whether it is the only thing that has."""
+        if not self._pictures:
+            return False
+        before, old = self._picture, self._tiles
+        after = self._picture = await self.observer.picture(snapshot)
+        self._tiles = None
+        target = self._input()
+        boxes = () if target is None or target.drawn or target.box is None else (target.box,)
+        moves = snapshot.restless if self._before is None else self._before.restless
+        focus = (snapshot.focus,) if snapshot.focus else ()
+        masks = (*boxes, *self._boxes, *focus, *snapshot.restless, *moves)
+        self._boxes = boxes
+        alone = self._before is not None and _looks_alike(
+            self._before.evidence(sent={}, shot=None), snapshot.evidence(sent={}, shot=None)
+        )
+        if after is None or before is None or old is None or before.place != after.place:
+            self._tiles = None if after is None else tiles_of(after)
+            return False
+        if before.data == after.data or (alone and snapshot.popups):
+            self._tiles = old
+        elif not alone:
+            self._tiles = tiles_of(after)
+        else:
+            await self._transport.sleep(MOVES_S)
+            moving = await self.observer.picture(snapshot)
+            self._tiles = changed_tiles(old, before, after, moving=moving, masks=masks)
+        self._attach_tiles()
+        return alone and self._tiles is not None and self._tiles != old
+
+    def _attach_tiles(self) -> None:
+        if self._latest is not None and self._tiles is not None:
+            self._latest = replace(self._latest, tiles=self._tiles)
+
+    def _picture_digest(self) -> str | None:
+        return None if self._tiles is None else info_digest(f"picture {self._tiles}")
+
+    async def close(self) -> None:
+        """The tab is observed no more, and nothing is left in it."""
+        await self._quietly(self.observer.close())
+
+    @property
+    def _known_tool(self) -> str:
+        return TOOLS.get(self._tool, self._tool)
+
+    def _field(self) -> dict[str, Any]:
+        value = self._arguments.get("value", self._arguments.get("text"))
+        if self._known_tool != "fill" or not isinstance(value, str):
+            value = None
+        return {
+            "selector": self._arguments.get("selector"),
+            "value": value,
+            "submitted": self._submitted(),
+        }
+
+    def _requested(self) -> str | None:
+        url = self._arguments.get("url", self._arguments.get("value"))
+        return url if self._known_tool == "goto" and isinstance(url, str) else None
+
+    async def _describe(self, selector: str) -> SeenInput | None:
+        if not selector or self.observer.dialog_open:
+            return None
+        with suppress(*self._failures, DocumentLost, TypeError):
+            record = await self.observer.ask("target", {"selector": selector})
+            return None if record is None else read_input(record)
+        return None
+
+    async def _look(self, field: Mapping[str, Any] | None = None) -> PageSnapshot | None:
+        """The page now; `None` while it cannot be read."""
+        for _ in range(3):
+            if self.observer.dialog_open:
+                break
+            try:
+                snapshot = await self.observer.look(selectors=self._selectors, field=field)
+            except DocumentLost:
+                await self._quietly(self.observer.arrive())
+                continue
+            except self._failures:
+                break
+            self._latest = snapshot.evidence(sent=self.observer.requests.sent, shot=None)
+            self._scroll = snapshot.scroll[0], snapshot.scrolls
+            self._last = snapshot
+            return snapshot
+        self._latest = None
+        return None
+
+    async def _quietly(self, work: Any) -> None:
+        # What cannot be asked is missing evidence, and no failure of the step.
+        with suppress(*self._failures, DocumentLost):
+            await work
+
+    def _outcome(self, code: ErrorCode | None, gate: Gate, *, moved: bool) -> ToolOutcome:
+        target = self._input()
+        effect = self._effect(moved=moved)
+        arguments: dict[str, Any] = dict(self._arguments)
+        on = None if target is None else [target.role, target.name]
+        if not arguments and on is not None:
+            arguments["on"] = on
+        if on is None and "selector" in arguments:
+            on = [arguments["selector"]]
+        return ToolOutcome(
+            tool=self._tool,
+            call=call_signature(self._tool, arguments),
+            target=None if on is None else call_signature(self._tool, {"on": on}),
+            effect=effect,
+            gate="not_required" if effect < Effect.EXTERNAL else gate,
+            ok=code is None,
+            error=code,
+        )
+
+    def _input(self) -> SeenInput | None:
+        """What the step was aimed at: what the page received, or what the arguments name."""
+        pressed = [seen for seen in self.observer.inputs if seen.kind in PRESSES]
+        if self._known_tool == "fill" and self._target is not None:
+            return self._target
+        return pressed[0] if pressed else self._target
+
+    def _effect(self, *, moved: bool) -> Effect:
+        tool, inputs = self._known_tool, self.observer.inputs
+        if tool == "press" and not inputs and moved:
+            key = str(self._arguments.get("value", self._arguments.get("key", ""))).lower()
+            return Effect.READ if key in SCROLL_KEYS else Effect.BROWSER
+        effect = effect_of(tool)
+        pressed = [seen for seen in inputs if seen.kind in PRESSES]
+        if not inputs and self._target is not None and tool in PRESSES:
+            pressed = [self._target]
+        for seen in pressed:
+            effect = max(effect, _effect_of_input(seen))
+        return _after_dialogs(effect, self.observer.dialogs)
+
+    def _info(self, *, moved: bool) -> str | None:
+        """A digest of what there is to read, if the call has changed that."""
+        info = None if self._latest is None else self._latest.text
+        if info == self._text and not moved:
+            return None
+        if info is not None and self._known_tool in ("scroll", "press"):
+            # Another place on the same page is something new to see.
+            position, inner = self._scroll
+            info = info_digest(f"{info} at place {position // 50}x {inner}")
+        return info
+
+    def _facts(self, snapshot: PageSnapshot) -> PageFacts:
+        return PageFacts(
+            step=self._steps,
+            url=snapshot.url,
+            title=snapshot.title,
+            status=self.observer.status,
+            text=snapshot.plain,
+            texts=snapshot.texts,
+            counts=snapshot.counts,
+            dialog=self.observer.dialog_open,
+            cut=frozenset(("text",)) if snapshot.omitted or snapshot.short else frozenset(),
+        )
+
+    def _observation(
+        self, snapshot: PageSnapshot | None, outcome: ToolOutcome | None, **rest: Any
+    ) -> Observation:
+        if snapshot is None:
+            return Observation("", outcome=outcome, **rest)
+        return Observation(
+            snapshot.text,
+            evidence=self._latest,
+            outcome=outcome,
+            facts=self._facts(snapshot),
+            truncated=bool(snapshot.omitted or snapshot.short),
+            **rest,
+        )
+
+
+def _looks_alike(a: PageEvidence, b: PageEvidence) -> bool:
+    return (a.url, a.dom, a.text, a.refs) == (b.url, b.dom, b.text, b.refs)
+
+
+def _effect_of_input(seen: SeenInput) -> Effect:
+    return effect_of(
+        "click", role=seen.role, name=seen.name, dialog=seen.dialog, recipient=seen.recipient
+    )
+
+
+def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
+    """The effect, if the browser asked before: a no undoes it, a yes to a risky question adds."""
+    questions = [dialog for dialog in dialogs if dialog.kind in ("confirm", "prompt")]
+    if questions and not any(question.accepted for question in questions):
+        return min(effect, Effect.BROWSER)
+    for question in questions:
+        if question.accepted:
+            asked_for = effect_of("click", role="button", name="ok", dialog=question.message)
+            effect = max(effect, asked_for)
+    return effect
