@@ -90,7 +90,7 @@ def test_labels_that_are_all_the_same_say_nothing_of_kappa(tmp_path: Path) -> No
     run = write_run(tmp_path, "made-1", {"a": 1.0, "b": 0.0, "c": 1.0})
     for attempt in run.attempts().attempts:
         add_label(run.path, attempt, "right")
-    (row,) = agreement([run]).rewards
+    (row,) = agree_with_labels([run]).rewards
     assert (row.kappa, row.interval, row.right_unpaid) == (None, None, 1)
     assert row.accuracy == pytest.approx(2 / 3)
     assert row.size.startswith("not known")
