@@ -27,16 +27,20 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from assay.ledger.labels import Label, append_labels
+from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.resources.browser import find_chromium
 from assay.schema.episode import Episode, Step, Trajectory
 from assay.schema.evidence import PageEvidence
 from assay.schema.manifest import RunManifest
+from assay.schema.message import Message, ToolCall, ToolFunction
 from assay.schema.score import Scored
 from assay.schema.task import Task
 
 SCORER = "assistantbench_reward@1"
 ATTEMPT = "THE-ATTEMPT"
+LABELS = 1_000
 VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 FIRST_S = 1.0
 LATER_S = 0.3
@@ -105,6 +109,18 @@ def step(index: int, page: str) -> Step:
     )
 
 
+def conversation(n_actions: int) -> Iterator[Message]:
+    """What an agent was shown, and what it replied, at each step."""
+    for i in range(n_actions):
+        call = ToolCall(id=f"c{i}", function=ToolFunction(name="click", arguments=f'{{"id": {i}}}'))
+        text = f"Step {i + 1}.\nPage:\n" + f"A line of page {i}.\n" * 20
+        if i:
+            yield Message(role="tool", tool_call_id=f"c{i - 1}", content=text)
+        else:
+            yield Message(role="user", content=text)
+        yield Message(role="assistant", content="The next one.", tool_calls=(call,))
+
+
 def write(runs_dir: Path, run_id: str, attempts: int, steps: int, *, better: float) -> None:
     """A run with so many attempts; every third one is wrong, `better` of those are not."""
     manifest = RunManifest(
@@ -120,7 +136,8 @@ def write(runs_dir: Path, run_id: str, attempts: int, steps: int, *, better: flo
     with RunWriter.create(runs_dir, manifest) as writer:
         page = writer.artifact("A page that the agent read. " * 700)
         # The same records for every attempt: what is measured is reading them.
-        trajectory = Trajectory(steps=tuple(step(i, page) for i in range(steps)))
+        listed = tuple(step(i, page) for i in range(steps))
+        trajectory = Trajectory(steps=listed, messages=tuple(conversation(steps - 1)))
         waiting = []
         for number in range(attempts):
             task = Task(id=f"task.{number}", goal="How many?", answer=str(number))
@@ -140,6 +157,11 @@ def write(runs_dir: Path, run_id: str, attempts: int, steps: int, *, better: flo
             )
         for future in waiting:
             future.result()
+        labels = [
+            Label(attempt=attempt, value="wrong" if number % 4 else "right", author="ann")
+            for number, attempt in enumerate(Run(writer.path).attempts().attempts)
+        ]
+        append_labels(writer.path, labels[:LABELS])
 
 
 def search(page: Page) -> None:
@@ -183,6 +205,7 @@ def visits(long: int) -> list[Visit]:
             f"/runs/long/episodes/{ATTEMPT}?step={long * 9 // 10}",
             f"#step-{long * 9 // 10} .earned",
         ),
+        Visit(f"agreement, {LABELS:,} labels", "/agreement?run=base", ".confusion"),
         Visit("compare, {n} pairs", "/compare?base=base&cand=cand", ".verdict strong"),
     ]
 

@@ -86,6 +86,16 @@ def test_labels_are_set_against_the_reward_and_disagreements_come_first(tmp_path
         agree_with_labels([run], at=float("nan"))
 
 
+def test_labels_that_are_all_the_same_say_nothing_of_kappa(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "made-1", {"a": 1.0, "b": 0.0, "c": 1.0})
+    for attempt in run.attempts().attempts:
+        add_label(run.path, attempt, "right")
+    (row,) = agree_with_labels([run]).rewards
+    assert (row.kappa, row.interval, row.right_unpaid) == (None, None, 1)
+    assert row.accuracy == pytest.approx(2 / 3)
+    assert row.size.startswith("not known")
+
+
 def test_step_labels_are_set_against_step_scores(tmp_path: Path) -> None:
     run = write_marked(tmp_path)
     scores = {step.index: step.scores for step in run.steps("marked.r0.a1")}

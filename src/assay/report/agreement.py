@@ -91,7 +91,7 @@ class RewardAgreement:
         """The size of kappa in a word, after Landis and Koch; why there is none otherwise."""
         if self.kappa is None:
             return "not known: label right ones and wrong ones"
-        steps = ((0.0, "worse than chance"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"),
+        steps = ((0.0, "no better than chance"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"),
                  (0.8, "substantial"))  # fmt: skip
         return next((name for most, name in steps if self.kappa <= most), "almost perfect")
 
@@ -215,6 +215,8 @@ def _agreement(of: str, scorer: str, ratings: Sequence[_Rating], at: float) -> R
         agreeing.setdefault(task, []).append(paid == rating.is_right)
     total = [sum(column) for column in zip(*tables.values(), strict=True)] or [0, 0, 0, 0]
     rates = [sum(group) / len(group) for group in agreeing.values()]
+    # Against labels that are all the same, kappa is 0 whatever the reward says.
+    two_words = total[0] + total[1] > 0 < total[2] + total[3]
     return RewardAgreement(
         scorer=scorer,
         of=of,
@@ -224,8 +226,8 @@ def _agreement(of: str, scorer: str, ratings: Sequence[_Rating], at: float) -> R
         wrong_unpaid=total[3],
         doubtful=doubtful,
         abstained=len(sure) - len(scored),
-        kappa=cohen_kappa(total) if scored else None,
-        interval=kappa_interval(list(tables.values())) if scored else None,
+        kappa=cohen_kappa(total) if two_words else None,
+        interval=kappa_interval(list(tables.values())) if two_words else None,
         accuracy=(total[0] + total[3]) / len(scored) if scored else None,
         accuracy_interval=rate_interval(rates),
         disagreements=tuple(_disagreements(scored, least)),

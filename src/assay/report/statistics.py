@@ -207,14 +207,17 @@ def kappa_interval(
         agreement = ((1 - level) / 2) ** (1 / n)
         return ConfidenceInterval((agreement - chance) / (1 - chance), 1.0, level)
     rng = np.random.default_rng(seed)
+    # Equal tables are drawn together, as counts.
+    kinds, counts = np.unique(data, axis=0, return_counts=True)
+    draws = _draws(RESAMPLES, len(kinds))
     kappas = np.concatenate(
         [
-            _kappas(rng.multinomial(n, np.full(n, 1 / n), size=rows) @ data)
-            for rows in _chunks(_draws(RESAMPLES, n), n)
+            _kappas(rng.multinomial(n, counts / n, size=rows) @ kinds)
+            for rows in _chunks(draws, len(kinds))
         ]
     )
     kappas = kappas[~np.isnan(kappas)]
-    if kappas.size < _draws(RESAMPLES, n) / 2:
+    if kappas.size < draws / 2:
         return None
     low, high = np.quantile(kappas, [(1 - level) / 2, (1 + level) / 2])
     return ConfidenceInterval(float(low), float(high), level)

@@ -313,7 +313,9 @@ def _facts(step: Step, before: Step | None) -> tuple[EvidenceFact, ...]:
         value, was = getattr(now, name), getattr(page, name)
         comparable = value is not None and was is not None and page.schema == now.schema
         # The eight first digits of a digest are enough to tell it from another.
-        digest = "" if value is None else str(value).rpartition(":")[2][:DIGITS]
+        digest = "" if value is None else f"#{str(value).rpartition(':')[2][:DIGITS]}"
+        if isinstance(value, bool):
+            digest = "open" if value else "none"
         facts.append(EvidenceFact(title, _change(comparable, value, was), digest))
     return tuple(facts)
 
