@@ -391,7 +391,7 @@
   };
   const caret = () => {
     const element = dom.focused(document);
-    if (!element || dom.tag(element) === "BODY") return null;
+    if (!element || !(dom.matches(element, "input,textarea,select,button,a") || element.isContentEditable)) return null;
     const box = dom.box(element);
     return [box.x, box.y, box.width, box.height];
   };
@@ -410,6 +410,7 @@
   if (body) walk(body);
   store.elements = seen;
   store.latest = { pieces: steady, refs: steadyRefs };
+  if (options.begins) store.before = store.latest;
   const texts = {}, selected = {};
   for (const selector of options.blocks) {
     const matched = select(selector) ?? [];

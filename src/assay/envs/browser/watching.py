@@ -113,15 +113,21 @@ class PageWatch:
         """A step begins; the page as it is, if it changed since the last look, else `None`."""
         self._tool, self._arguments = tool, dict(arguments or {})
         latest = self._latest
-        snapshot = await self._look()
+        self._steps += 1
+        self.observer.begin(self._steps)
+        # From here on nothing that happens is missed, whenever the driver begins to act.
+        await self._quietly(self.observer.arm())
+        snapshot = await self._look({"begins": True})
         self._attach_tiles()
         changed = snapshot is not None and self._latest != latest
+        if changed and self._pictures:
+            assert snapshot is not None
+            self._picture = await self.observer.picture(snapshot)
+            self._tiles = None if self._picture is None else tiles_of(self._picture)
+            self._attach_tiles()
         self._target = await self._describe(str(self._arguments.get("selector") or ""))
-        self._steps += 1
         self._before = snapshot
         self._text = None if self._latest is None else self._latest.text
-        self.observer.begin(self._steps)
-        await self._quietly(self.observer.arm())
         return self._observation(snapshot, None) if changed else None
 
     async def end(
