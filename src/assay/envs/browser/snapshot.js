@@ -395,6 +395,18 @@
     const box = dom.box(element);
     return [box.x, box.y, box.width, box.height];
   };
+  // Where a change may be seen that nothing else tells of: pictures, and what the call has touched.
+  const drawn = () => {
+    const out = [];
+    const all = [...dom.inDocument(document, "canvas,svg,img,object,embed"), ...report.touched];
+    for (const element of all.slice(0, 200)) {
+      if (out.length >= 40) break;
+      const box = dom.box(element);
+      if (box.width * box.height > 60 && element !== dom.body(document) && visible(element)) out.push([box.x, box.y, box.width, box.height]);
+      if (element === dom.body(document)) out.push([0, 0, innerWidth, innerHeight]);
+    }
+    return out;
+  };
   // An anchor on the page is a place to look at, not another page.
   const address = () => {
     const href = location.href.slice(0, 8192);
@@ -457,6 +469,7 @@
     width: innerWidth,
     focus: caret(),
     restless: restlessBoxes,
+    drawn: drawn(),
   };
   // Half of a surrogate pair cannot be written as UTF-8.
   return JSON.stringify(result, (_, value) => (typeof value === "string" ? value.toWellFormed() : value));

@@ -141,11 +141,17 @@ class PageWatch:
         scroll = self._scroll
         observer = self.observer
         await self._quietly(observer.settle())
+        answered = not observer.requests.waiting
         snapshot = await self._look(self._field())
         for _ in range(2):
-            if snapshot is None or not snapshot.suspects:
+            if answered and observer.requests.waiting:
+                # It asked for something while it was read.
+                await self._quietly(observer.settle())
+                answered = False
+            elif snapshot is None or not snapshot.suspects:
                 break
-            await self._quietly(observer.confirm())
+            else:
+                await self._quietly(observer.confirm())
             snapshot = await self._look(self._field())
         await self._quietly(observer.rest())
         code: ErrorCode | None = None if error is None else classify_error(str(error))
@@ -220,7 +226,10 @@ class PageWatch:
         else:
             await self._transport.sleep(MOVES_S)
             moving = await self.observer.picture(snapshot)
-            self._tiles = changed_tiles(old, before, after, moving=moving, masks=masks)
+            inside = (target.box,) if target is not None and target.drawn and target.box else ()
+            self._tiles = changed_tiles(
+                old, before, after, moving=moving, masks=masks, regions=(*snapshot.drawn, *inside)
+            )
         self._attach_tiles()
         return alone and self._tiles is not None and self._tiles != old
 
