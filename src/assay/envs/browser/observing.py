@@ -373,4 +373,5 @@ def look_options(
         "selectors": list(selectors),
         "texts": list(selectors),
         "field": dict(field or {}),
+        "begins": bool(field and field.get("begins")),
     }

@@ -391,9 +391,21 @@
   };
   const caret = () => {
     const element = dom.focused(document);
-    if (!element || dom.tag(element) === "BODY") return null;
+    if (!element || !(dom.matches(element, "input,textarea,select,button,a") || element.isContentEditable)) return null;
     const box = dom.box(element);
     return [box.x, box.y, box.width, box.height];
+  };
+  // Where a change may be seen that nothing else tells of: pictures, and what the call has touched.
+  const drawn = () => {
+    const out = [];
+    const all = [...dom.inDocument(document, "canvas,svg,img,object,embed"), ...report.touched];
+    for (const element of all.slice(0, 200)) {
+      if (out.length >= 40) break;
+      const box = dom.box(element);
+      if (box.width * box.height > 60 && element !== dom.body(document) && visible(element)) out.push([box.x, box.y, box.width, box.height]);
+      if (element === dom.body(document)) out.push([0, 0, innerWidth, innerHeight]);
+    }
+    return out;
   };
   // An anchor on the page is a place to look at, not another page.
   const address = () => {
@@ -410,6 +422,7 @@
   if (body) walk(body);
   store.elements = seen;
   store.latest = { pieces: steady, refs: steadyRefs };
+  if (options.begins) store.before = store.latest;
   const texts = {}, selected = {};
   for (const selector of options.blocks) {
     const matched = select(selector) ?? [];
@@ -456,6 +469,7 @@
     width: innerWidth,
     focus: caret(),
     restless: restlessBoxes,
+    drawn: drawn(),
   };
   // Half of a surrogate pair cannot be written as UTF-8.
   return JSON.stringify(result, (_, value) => (typeof value === "string" ? value.toWellFormed() : value));

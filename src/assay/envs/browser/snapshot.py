@@ -75,6 +75,8 @@ class PageSnapshot:
     """Where the field is that has the caret."""
     restless: tuple[tuple[float, float, float, float], ...]
     """Where there is something that changes or came up by itself."""
+    drawn: tuple[tuple[float, float, float, float], ...]
+    """Where there are pictures, and what the call has touched."""
     notes: tuple[str, ...]
     """Dialogs, new windows and downloads since the last snapshot."""
 
@@ -151,6 +153,7 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
     record["refused"] = tuple(record["refused"])
     record["focus"] = tuple(record["focus"]) if record["focus"] else None
     record["restless"] = tuple(map(tuple, record["restless"]))
+    record["drawn"] = tuple(map(tuple, record["drawn"]))
     record["sendable"] = tuple(map(tuple, record["sendable"]))
     record["asked"] = {int(ref): text for ref, text in record["asked"].items()}
     record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])

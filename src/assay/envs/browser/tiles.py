@@ -58,17 +58,20 @@ def changed_tiles(
     *,
     moving: WindowPicture | None,
     masks: Iterable[Box],
+    regions: Iterable[Box],
 ) -> str | None:
     """The tiles after a step: the `old` ones, but for those in which something is different.
 
-    What differs between `after` and `moving`, which nobody acted between, does not count, nor what
-    is within the `masks`. `None` if the pictures cannot be compared.
+    Only what is within the `regions` counts, and not within the `masks`. What differs between
+    `after` and `moving`, which nobody acted between, does not count either. `None` if the pictures
+    cannot be compared.
     """
     a, b = before.rows(), after.rows()
     c = None if moving is None else moving.rows()
     if a is None or b is None or len(a) != len(b) or len(a[0]) != len(b[0]):
         return None
     covers = [_points(mask) for mask in masks]
+    places = [_points(region) for region in regions]
     tiles: set[int] = set()
     height, width = len(a), len(a[0])
     for y, (x_row, y_row) in enumerate(zip(a, b, strict=True)):
@@ -76,6 +79,8 @@ def changed_tiles(
             continue
         for x, (p, q) in enumerate(zip(x_row, y_row, strict=True)):
             if abs(p - q) < LEAST or any(_within(cover, x, y) for cover in covers):
+                continue
+            if not any(_within(place, x, y) for place in places):
                 continue
             if c is not None and _moves(b, c, x, y):
                 continue

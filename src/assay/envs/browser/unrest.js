@@ -273,11 +273,19 @@
     const around = dom.parent(field);
     return Boolean(around) && dom.kind(around) === 1 && dom.tag(around) !== "FORM" && dom.contains(around, refused);
   };
+  const notePopups = () => {
+    const found = popups();
+    for (const top of found)
+      if (!popupLayers.has(top)) { popupLayers.add(top); popupNodes.push(new WeakRef(top)); }
+    return found;
+  };
   let markedBefore = new Map();
   const popupLayers = new WeakSet(), popupNodes = [];
   return {
     // A call begins: what follows is its doing, until `rest`.
     begin: () => {
+      // What came up since the last call did so by itself.
+      notePopups();
       state.acting = state.begun = true;
       state.phase++;
       state.stirred = false;
@@ -331,8 +339,7 @@
     popup: (element) => popupLayers.has(element),
     // What was noticed since the call began; fields that were refused as the numbers of elements.
     report: ({ selector, value, submitted } = {}) => {
-      const found = popups();
-      for (const top of found) { popupLayers.add(top); popupNodes.push(new WeakRef(top)); }
+      const found = notePopups();
       const refused = new Set(state.invalid);
       const field = fieldOf(selector);
       // A document that came as an answer to no form may well speak of errors.
@@ -347,6 +354,7 @@
         holds: text === null ? null : plainLetters(text) === plainLetters(value),
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
         fresh: !state.begun,
+        touched: [...state.changes].filter(([element, change]) => change.caused && dom.connected(element)).slice(0, 30).map(([element]) => element),
         suspects: acting() ? suspects().filter(([, entry, awaited]) => awaited && entry.tried !== state.phase).length : 0,
       };
     },

@@ -113,15 +113,21 @@ class PageWatch:
         """A step begins; the page as it is, if it changed since the last look, else `None`."""
         self._tool, self._arguments = tool, dict(arguments or {})
         latest = self._latest
-        snapshot = await self._look()
+        self._steps += 1
+        self.observer.begin(self._steps)
+        # From here on nothing that happens is missed, whenever the driver begins to act.
+        await self._quietly(self.observer.arm())
+        snapshot = await self._look({"begins": True})
         self._attach_tiles()
         changed = snapshot is not None and self._latest != latest
+        if changed and self._pictures:
+            assert snapshot is not None
+            self._picture = await self.observer.picture(snapshot)
+            self._tiles = None if self._picture is None else tiles_of(self._picture)
+            self._attach_tiles()
         self._target = await self._describe(str(self._arguments.get("selector") or ""))
-        self._steps += 1
         self._before = snapshot
         self._text = None if self._latest is None else self._latest.text
-        self.observer.begin(self._steps)
-        await self._quietly(self.observer.arm())
         return self._observation(snapshot, None) if changed else None
 
     async def end(
@@ -135,11 +141,17 @@ class PageWatch:
         scroll = self._scroll
         observer = self.observer
         await self._quietly(observer.settle())
+        answered = not observer.requests.waiting
         snapshot = await self._look(self._field())
         for _ in range(2):
-            if snapshot is None or not snapshot.suspects:
+            if answered and observer.requests.waiting:
+                # It asked for something while it was read.
+                await self._quietly(observer.settle())
+                answered = False
+            elif snapshot is None or not snapshot.suspects:
                 break
-            await self._quietly(observer.confirm())
+            else:
+                await self._quietly(observer.confirm())
             snapshot = await self._look(self._field())
         await self._quietly(observer.rest())
         code: ErrorCode | None = None if error is None else classify_error(str(error))
@@ -214,7 +226,10 @@ class PageWatch:
         else:
             await self._transport.sleep(MOVES_S)
             moving = await self.observer.picture(snapshot)
-            self._tiles = changed_tiles(old, before, after, moving=moving, masks=masks)
+            inside = (target.box,) if target is not None and target.drawn and target.box else ()
+            self._tiles = changed_tiles(
+                old, before, after, moving=moving, masks=masks, regions=(*snapshot.drawn, *inside)
+            )
         self._attach_tiles()
         return alone and self._tiles is not None and self._tiles != old
 
