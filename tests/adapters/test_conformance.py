@@ -285,8 +285,8 @@ ADAPTERS = {
     "verifiers": [through_verifiers, through_rubric, through_rubric_group],
     "inspect_ai": [through_inspect],
 }
-NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium"}
-"""What the adapters share, and the one for environments, which do not score."""
+NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium", "watching"}
+"""What the adapters share, and those for environments and pages, which do not score answers."""
 
 
 def test_every_adapter_is_in_the_table() -> None:

@@ -83,7 +83,7 @@ def write_run(
             )
             for repeat, value in enumerate(repeats)
         ]
-    return write(runs_dir, manifest(run_id, len(values), **fields), episodes)
+    return write(runs_dir, manifest(run_id, **{"n_tasks": len(values), **fields}), episodes)
 
 
 def write(runs_dir: Path, head: RunManifest, episodes: Iterable[Episode]) -> Run:

@@ -169,7 +169,7 @@ def walk(messages: list[dict[str, Any]], step: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("limits", "ending", "steps", "name"),
     [
-        ({"limits.tokens": 250}, "budget_limit", 3, "tokens"),
+        ({"limits.tokens": 150}, "budget_limit", 2, "tokens"),
         ({"limits.cost_usd": 1.0}, "budget_limit", 2, "cost_usd"),
         ({"limits.tokens": 401}, "answered", 5, None),
         ({"limits.tokens": 450}, "answered", 5, None),

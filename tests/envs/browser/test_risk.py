@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.envs.browser.risk import effect_of
@@ -62,6 +62,7 @@ RISKY = [
 ]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(RISKY), st.text(max_size=40))
 def test_words_after_a_risky_one_never_make_it_safer_than_alone(
     risky: tuple[Effect, str], more: str
