@@ -39,6 +39,12 @@ JOB = DATA / "harbor-0.25.0"
 ROLLOUTS = DATA / "nemo-gym-0.4.0" / "rollouts.jsonl"
 
 
+def test_no_log_names_a_folder_of_the_machine_that_wrote_it() -> None:
+    places = (b"/tmp/", b"/root/", b"/work/")
+    files = [path for path in DATA.rglob("*") if path.is_file()]
+    assert [path for path in files if any(place in path.read_bytes() for place in places)] == []
+
+
 def test_a_log_of_inspect_has_the_counts_and_means_of_inspect(tmp_path: Path) -> None:
     for log in (EVAL, JSON):
         run = import_run(log, tmp_path)

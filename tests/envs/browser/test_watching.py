@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from playwright import sync_api as playwright
 
 import assay
 from assay.ledger.steps import read_steps
 from assay.resources.browser import find_chromium
 from assay.runner.scored_steps import rescore
 from tools.agreement import judge_all, read_rows
-
-playwright = pytest.importorskip("playwright.sync_api")
 
 PAGE = """<!doctype html><title>Shop</title><h1>Lamps</h1><p id=out></p>
 <button id=save onclick="out.textContent='Saved'">Save</button>
