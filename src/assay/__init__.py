@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay import scoring as scoring
     from assay import server as server
     from assay import tasks as tasks
+    from assay.adapters.watching import watch as watch
     from assay.audit.engine import audit_reward as audit_reward
     from assay.errors import AssayError as AssayError
     from assay.ledger.run import open_run as open_run
@@ -55,6 +56,7 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "assay.adapters.watching": "watch",
         "assay.audit.engine": "audit_reward",
         "assay.errors": "AssayError",
         "assay.ledger.run": "open_run",

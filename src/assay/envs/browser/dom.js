@@ -58,6 +58,8 @@
   dom.visible = (element) =>
     dom.checkVisibility(element, { opacityProperty: true, visibilityProperty: true }) ||
     getComputedStyle(element).display === "contents";
+  dom.modal = (element) =>
+    dom.tag(element) === "DIALOG" || /^(alert)?dialog$/.test(attribute(element, "role") ?? "");
   dom.fold = (text) => text.replace(/[\s\x00-\x1f\x7f]+/g, " ").trim();
   dom.cut = (text, limit) => (text.length > limit ? text.slice(0, limit - 1) + "…" : text);
   // The visible text below a node, at most `limit` characters from at most 400 nodes.

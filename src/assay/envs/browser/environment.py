@@ -189,7 +189,7 @@ class BrowserEnvironment:
 
     async def _act(self, call: ActionCall) -> Observation:
         page = self._tab()
-        page.requests.begin(self._steps + 1)
+        page.observer.begin(self._steps + 1)
         problem, payload = "", ""
         target, box = await self._target(call), await self._box(call)
         try:
@@ -221,26 +221,11 @@ class BrowserEnvironment:
         self, call: ActionCall, snapshot: PageSnapshot, scroll: int, holds: bool | None
     ) -> StepEvents:
         """What the browser reported of the call; a fill is about its own field alone."""
-        page = self._tab()
-        own, document, happened = page.requests.own(), page.requests.document, page.traffic.happened
         refused = snapshot.refused
         if call.name in ("fill", "select"):
             refused = tuple(ref for ref in refused if str(ref) == call.arguments[0])
-        return StepEvents(
-            status=None if document is None else document.status,
-            redirects=None if document is None else len(document.redirects),
-            answered=own.answered,
-            failed_writes=own.failed_writes,
-            failed_reads=own.failed_reads,
-            pending=own.pending,
-            rejected=len(refused),
-            kept=holds,
-            downloads=happened["downloads"],
-            tabs=happened["tabs"],
-            dialogs=happened["dialogs"],
-            copies=snapshot.copies,
-            scrolled=abs(snapshot.scroll[0] - scroll),
-            popups=snapshot.popups,
+        return self._tab().observer.events(
+            snapshot, scrolled_from=scroll, rejected=len(refused), holds=holds
         )
 
     def _outcome(
@@ -323,11 +308,12 @@ class BrowserEnvironment:
             return Observation(message.strip(), outcome=outcome, actions=BROWSER_ACTIONS)
         traffic = self._tab().traffic
         events = None if call is None else self._events(call, snapshot, self._scroll, holds)
-        self._tab().requests.rest()
+        own = self._tab().observer.requests.own()
+        self._tab().observer.requests.rest()
         self._remember(snapshot)
         facts = snapshot.facts(traffic, step=self._steps, shot=shot)
         block = detect_block(facts, requested=requested)
-        if block is None and self._tab().requests.own().rate_limited:
+        if block is None and own.rate_limited:
             block = "rate_limited"
         evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
         if outcome.ok and outcome.info is None:

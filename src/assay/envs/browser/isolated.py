@@ -8,10 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.resources.browser import playwright_error
-
 if TYPE_CHECKING:
-    from playwright.async_api import CDPSession
+    from assay.envs.browser.transport import Transport
 
 
 class ActionFailed(Exception):
@@ -34,8 +32,9 @@ def _install_script() -> str:
         "((key) => { if (globalThis[key]) return;\n"
         f"const dom = ({dom})();\n"
         "const store = { next: 1, ids: new WeakMap(), elements: new Map() };\n"
-        f"const unrest = ({unrest})(dom)();\n"
-        f"const look = ({look})(dom, store, unrest);\n"
+        'const tell = (record) => globalThis[key + "tell"]?.(JSON.stringify(record));\n'
+        f"const unrest = ({unrest})(dom, tell)();\n"
+        f"const look = ({look})(dom, store, unrest, key);\n"
         f"const act = ({act})(dom, store), focus = ({focus})(dom);\n"
         "const from = (first) => { store.next = Math.max(store.next, first); return ours; };\n"
         f"const ours = {{ from, look, act, focus, ...unrest, ...({waiting})() }};\n"
@@ -46,8 +45,8 @@ def _install_script() -> str:
 class IsolatedScripts:
     """Our scripts in the main document of a tab, installed anew in every document."""
 
-    def __init__(self, session: CDPSession, *, frame_id: str, timeout_s: float) -> None:
-        self._session = session
+    def __init__(self, transport: Transport, *, frame_id: str, timeout_s: float) -> None:
+        self._transport = transport
         self._frame_id = frame_id
         self._timeout_s = timeout_s
         # A page that guesses the name could answer in the place of our scripts.
@@ -56,8 +55,14 @@ class IsolatedScripts:
 
     async def prepare(self) -> None:
         """Install our scripts in every later document, before its own scripts run."""
-        script = {"source": self._installation, "worldName": self._key}
-        await self._session.send("Page.addScriptToEvaluateOnNewDocument", script)
+        binding = {"name": f"{self._key}tell", "executionContextName": self._key}
+        await self._transport.send("Runtime.addBinding", binding)
+        script = {"source": self._installation, "worldName": self._key, "runImmediately": True}
+        await self._transport.send("Page.addScriptToEvaluateOnNewDocument", script)
+
+    def is_ours(self, binding: str) -> bool:
+        """Whether an event of a binding comes from our scripts."""
+        return binding == f"{self._key}tell"
 
     @property
     def _installation(self) -> str:
@@ -75,7 +80,7 @@ class IsolatedScripts:
         Raises `DocumentLost` if the document was replaced, `ActionFailed` if the function failed.
         """
         if self._context is None:
-            response = await self._session.send(
+            response = await self._transport.send(
                 "Page.createIsolatedWorld", {"frameId": self._frame_id, "worldName": self._key}
             )
             self._context = int(response["executionContextId"])
@@ -95,7 +100,7 @@ class IsolatedScripts:
 
     async def _run(self, expression: str, context: int, *, wait: bool = False) -> Any:
         try:
-            return await self._session.send(
+            return await self._transport.send(
                 "Runtime.evaluate",
                 {
                     "expression": expression,
@@ -105,7 +110,7 @@ class IsolatedScripts:
                     "timeout": self._timeout_s * 1000,
                 },
             )
-        except playwright_error() as error:
+        except self._transport.errors as error:
             if names_lost_document(str(error)):
                 raise DocumentLost from error
             raise

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
 from assay.envs.browser.gateway import PORTS, AddressPolicy, AddressRefused
-from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
-from assay.envs.browser.outcomes import BLOCK_SELECTORS
-from assay.envs.browser.requests import RequestLog
+from assay.envs.browser.isolated import ActionFailed, DocumentLost
+from assay.envs.browser.observing import PageObserver, look_options
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
 from assay.envs.browser.traffic import NavigationTracker, TrafficRecorder
+from assay.envs.browser.transport import PlaywrightTransport
 from assay.resources.browser import playwright_error
 from assay.schema.action import ActionCall
 
@@ -28,24 +28,13 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Dialog, Download, ViewportSize
     from playwright.async_api import Page as Tab
 
-REFS: Final = 5_000
 FETCH_CHARS: Final = 1_000_000
-NODES: Final = 40_000
-"""Nodes visited for one snapshot; a page with more is cut, and the text says so."""
-SNAPSHOT_CHARS: Final = 200_000
-"""Characters of a page that are read; how many an agent sees is the environment's option."""
 DIALOGS: Final = 20
 """Dialogs that a page may open in one step; with one more its tab is replaced."""
 ANSWER_S: Final = 5.0
 """How long a page may take to answer a question about itself."""
 HOPS: Final = 5
 """Redirects by script that are followed within one step."""
-ANSWERS_S: Final = 1.5
-"""How long the answers to a step's own requests are waited for."""
-QUIET_MS: Final = 80
-"""A page that has not changed for so long is done with what the call set off."""
-CHANGES_MS: Final = 600
-"""How long a page that goes on changing is waited for."""
 NOOP_S: Final = 0.5
 """How long an agent waits when it says that it waits."""
 
@@ -78,8 +67,8 @@ class BrowserPage:
         tab: Tab,
         session: CDPSession,
         options: PageOptions,
+        observer: PageObserver,
         *,
-        frame_id: str,
         old: BrowserPage | None = None,
     ) -> None:
         self.tab = tab
@@ -88,11 +77,11 @@ class BrowserPage:
         self._options = options
         self._timeout_s = options.timeout_s
         self.traffic: TrafficRecorder = old.traffic if old else TrafficRecorder()
-        self.next_ref: int = old.next_ref if old else 1
-        self.requests = RequestLog(frame_id=frame_id)
-        self._loading = NavigationTracker(tab, session, self.traffic, frame_id=frame_id)
+        self.observer = observer
+        """What reads the page, and never touches it."""
+        self.observer.next_ref = old.observer.next_ref if old else 1
+        self._loading = NavigationTracker(tab, session, self.traffic, frame_id=observer.frame_id)
         self._answer_s = min(ANSWER_S, options.timeout_s)
-        self._scripts = IsolatedScripts(session, frame_id=frame_id, timeout_s=self._answer_s)
         self._loss = ""
         self._dialogs = 0
         self._limit: asyncio.Timeout | None = None
@@ -103,11 +92,10 @@ class BrowserPage:
     ) -> BrowserPage:
         """A fresh tab, watched from its first request on, with the record of the `old` one."""
         session = await tab.context.new_cdp_session(tab)
-        await session.send("Page.enable")
-        await session.send("Network.enable")
-        tree = await session.send("Page.getFrameTree")
-        page = cls(tab, session, options, frame_id=tree["frameTree"]["frame"]["id"], old=old)
-        await page._scripts.prepare()
+        answer_s = min(ANSWER_S, options.timeout_s)
+        transport = PlaywrightTransport(session, tab, timeout_s=answer_s)
+        observer = await PageObserver.open(transport, answer_s=answer_s)
+        page = cls(tab, session, options, observer, old=old)
         page._watch()
         return page
 
@@ -121,14 +109,7 @@ class BrowserPage:
         tab.on("close", lambda _: self._lose("the page closed itself"))
         tab.on("crash", lambda _: self._lose("the page crashed"))
         self._session.on("Page.windowOpen", self._note_window)
-        for event, handler in (
-            ("Network.requestWillBeSent", self.requests.on_sent),
-            ("Network.responseReceived", self.requests.on_response),
-            ("Network.loadingFinished", self.requests.on_finished),
-            ("Network.loadingFailed", self.requests.on_failed),
-        ):
-            self._session.on(event, handler)
-        self._loading.watch(self._scripts.forget)
+        self._loading.watch(self.observer.scripts.forget)
 
     def _lose(self, why: str) -> None:
         """Mark the tab as lost, and end the action that waits for it."""
@@ -139,16 +120,13 @@ class BrowserPage:
                 self._limit.reschedule(0.0)
 
     def _note_download(self, item: Download) -> None:
-        self.traffic.happened["downloads"] += 1
         self.traffic.note(f"download refused: {item.suggested_filename}")
 
     def _note_window(self, event: dict[str, Any]) -> None:
-        self.traffic.happened["tabs"] += 1
         self.traffic.note(f"new window refused, use goto to read it: {event['url']}")
 
     async def _dismiss(self, dialog: Dialog) -> None:
         self._dialogs += 1
-        self.traffic.happened["dialogs"] += dialog.type != "beforeunload"
         if self._dialogs > DIALOGS:
             # The script goes on as soon as its dialog is answered, and cannot be stopped before.
             self._lose("the page opened one dialog after the other")
@@ -211,22 +189,16 @@ class BrowserPage:
             if not self._loading.under_way:
                 break
             await self._loading.arrive()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ANSWERS_S):
-                while self.requests.waiting:
-                    await self.requests.changed()
-        await self._wait_for("quiet", {"quiet": QUIET_MS, "deadline": CHANGES_MS})
-        await self._wait_for("rest")
+        await self.observer.settle()
 
     async def _wait_for(
         self,
-        promise: Literal["begin", "breathe", "drawn", "quiet", "rest"],
-        argument: object = None,
+        promise: Literal["begin", "breathe", "drawn"],
     ) -> None:
         """Let the page do what the action set off, by its own event loop rather than our clock."""
         # It ends early when the document does, and that is what it waits for.
         with suppress(playwright_error(), DocumentLost):
-            await self._ask(promise, argument, wait=True)
+            await self._ask(promise, None, wait=True)
 
     async def stop_scripts(self) -> None:
         """Stop the page's scripts and its loading."""
@@ -353,17 +325,9 @@ class BrowserPage:
         self, *, every_text: bool = False, selectors: Sequence[str] = ()
     ) -> PageSnapshot:
         """The page as it is now, with the count and the first text of each of the `selectors`."""
-        options = {
-            "chars": SNAPSHOT_CHARS,
-            "nodes": NODES,
-            "refs": REFS,
-            "all": every_text,
-            "selectors": [*BLOCK_SELECTORS, *selectors],
-            "texts": list(selectors),
-        }
-        answer = await self._evaluate("look", options)
+        answer = await self._evaluate("look", look_options(every_text, selectors, None))
         snapshot = read_snapshot(answer, notes=self.traffic.take_notes())
-        self.next_ref = snapshot.next_ref
+        self.observer.next_ref = snapshot.next_ref
         return snapshot
 
     async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
@@ -408,11 +372,11 @@ class BrowserPage:
         if self._loss:
             raise PageLost(self._loss)
         async with asyncio.timeout(self._answer_s):
-            return await self._scripts.call(function, argument, first_ref=self.next_ref, wait=wait)
+            return await self.observer.ask(function, argument, wait=wait)
 
     async def _arrive(self) -> None:
         """Wait for the document that is being loaded; stop its loading at the deadline."""
-        self._scripts.forget()
+        self.observer.scripts.forget()
         try:
             async with asyncio.timeout(self._answer_s):
                 await self._loading.arrive()

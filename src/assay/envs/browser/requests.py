@@ -8,16 +8,18 @@ nobody acts. Nothing is asked of the browser here; events are only read.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from assay.envs.browser.digest import MUTATING, is_analytics, request_line
+from assay.envs.browser.digest import MUTATING, is_analytics, net_line, request_line
+from assay.schema.evidence import NetworkFact
 
 OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
 """Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
+KEPT_LINES: Final = 1_000
+"""Kinds of request that are counted apart; a page that makes up more is counted as one."""
 KEPT_REQUESTS: Final = 500
 """Requests that are followed at once; a page that sends more has its oldest ones forgotten."""
 
@@ -68,14 +70,17 @@ class RequestLog:
         self._requests: dict[str, _Request] = {}
         self._step = 0
         self._background: Counter[str] = Counter()
-        self._changed = asyncio.Event()
+        self.sent: Counter[str] = Counter()
+        """Every request that changed something since the tab is observed, counted by kind."""
         self.document: MainDocument | None = None
         """The main document that the current step loaded."""
+        self.document_lost = False
+        """Whether the main document that the step asked for did not come."""
 
     def begin(self, step: int) -> None:
         """Count what is sent from now on as the step's."""
         self._step = step
-        self.document = None
+        self.document, self.document_lost = None, False
         self._requests = {
             key: request for key, request in self._requests.items() if not request.ended
         }
@@ -107,6 +112,10 @@ class RequestLog:
         if request is None:
             return
         request.status = int(event["response"]["status"])
+        line = net_line(NetworkFact(request.method, request.url, request.status))
+        if line is not None:
+            counted = line in self.sent or len(self.sent) < KEPT_LINES
+            self.sent[line if counted else "more"] += 1
         if request.main:
             self.document = MainDocument(
                 request.status, tuple(request.redirects), request.url[:8_192]
@@ -120,16 +129,17 @@ class RequestLog:
         """`Network.loadingFailed`; what a navigation breaks off has not failed."""
         self._end(event, canceled=bool(event.get("canceled")))
 
+    def is_main(self, event: Mapping[str, Any]) -> bool:
+        """Whether the event is about a main document."""
+        request = self._requests.get(str(event["requestId"]))
+        return request is not None and request.main
+
     def _end(self, event: Mapping[str, Any], *, canceled: bool) -> None:
         request = self._requests.get(str(event["requestId"]))
         if request is not None:
             request.ended, request.canceled = True, canceled
-            self._changed.set()
-
-    async def changed(self) -> None:
-        """Wait until a request has ended."""
-        self._changed.clear()
-        await self._changed.wait()
+            if request.main and request.failed and request.status is None:
+                self.document_lost = True
 
     @property
     def waiting(self) -> bool:

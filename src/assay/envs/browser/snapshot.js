@@ -1,6 +1,6 @@
 // One look at a page: the text an agent reads, with numbered elements, and what digests are made of.
 // Bounded: at most `nodes` nodes are visited, `chars` characters written, `refs` elements numbered.
-(dom, store, unrest) => (options) => {
+(dom, store, unrest, key) => (options) => {
   const BLOCK =
     "p,div,ul,ol,li,table,tr,section,form,h1,h2,h3,h4,h5,h6,nav,main,header,footer,article,aside," +
     "fieldset,pre,blockquote,dl,dt,dd,figure,hr,iframe,label";
@@ -20,7 +20,12 @@
   let visited = 0, written = 0, omitted = 0, short = false;
   const lines = [], bare = [], steady = [], refs = [], unsteady = [], asked = {};
   // What changes by itself, and what came up by itself, is shown but not part of any digest.
-  const calm = (element) => !unrest.restless(element) && !unrest.popup(element);
+  const watcher = (element) =>
+    dom.owner(element) === document ? unrest : dom.view(dom.owner(element))?.[key] ?? unrest;
+  const calm = (element) => {
+    const { restless, popup } = watcher(element);
+    return !restless(element) && !popup(element);
+  };
   const counts = { forms: 0, buttons: 0, inputs: 0, links: 0, headings: 0 };
   let forms = 0x811c9dc5;
 
@@ -76,7 +81,7 @@
   // The text of the dialog that a control is in, which says what its "Yes" is an answer to.
   const question = (element) => {
     for (let at = dom.parent(element), depth = 0; at && kind(at) === 1 && depth < 40; at = dom.parent(at), depth++)
-      if (/^(alert)?dialog$/.test(attribute(at, "role") ?? "") || tag(at) === "DIALOG") return dom.text(at, 300);
+      if (dom.modal(at)) return dom.text(at, 300);
     return "";
   };
   const mention = (element, settled) => {
@@ -280,7 +285,7 @@
     try { return dom.inDocument(document, selector); } catch { return null; }
   };
 
-  const report = unrest.report();
+  const report = unrest.report(options.field ?? {});
   const dialogs = dom.inDocument(document, "dialog,[role=dialog],[role=alertdialog]").length > 0;
   mark(document);
   const body = dom.body(document);
@@ -304,8 +309,11 @@
     unsteady,
     asked,
     refused: [...report.refused].map((field) => store.ids.get(field) ?? 0),
+    own: report.own,
+    holds: report.holds,
     copies: report.copies,
     popups: report.popups,
+    scrolls: report.scrolls,
     omitted,
     short,
     refs,

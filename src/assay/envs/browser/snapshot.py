@@ -34,8 +34,14 @@ class PageSnapshot:
     """The text of the dialog that an element is in, by its number."""
     refused: tuple[int, ...]
     """Numbers of fields that were refused since the call began; 0 for what has no number."""
+    own: int
+    """Of these, the ones that are about the field of the call."""
+    holds: bool | None
+    """Whether the field of the call holds what was to be put in."""
     copies: int
     popups: int
+    scrolls: str
+    """Where parts of the page that scroll by themselves are."""
     omitted: int
     """Characters that did not fit into the budget."""
     short: bool

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.envs.browser.digest import net_line
 from assay.resources.browser import playwright_error
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Request, Response
     from playwright.async_api import Page as Tab
 
-Happening: TypeAlias = Literal["dialogs", "downloads", "tabs"]
 KEPT_REQUESTS: Final = 200
 KEPT_MESSAGES: Final = 50
 KEPT_NOTES: Final = 10
@@ -42,14 +41,11 @@ class TrafficRecorder:
         """The records whose beginning was dropped."""
         self.sent: Counter[str] = Counter()
         """Every request that changed something since the tab was opened, counted by kind."""
-        self.happened: Counter[Happening] = Counter()
-        """Downloads, tabs and dialogs of the current step."""
         self._notes: list[str] = []
 
     def begin(self, step: int) -> None:
         """Record what follows as part of `step`."""
         self.step = step
-        self.happened.clear()
 
     def record_response(self, response: Response) -> None:
         request = response.request

@@ -1,26 +1,73 @@
 // What happens in a document while somebody acts and while nobody does. Only listens: no handler
 // stops, changes or answers anything.
-(dom) => () => {
+(dom, tell) => () => {
   const IDLE_CHARS = 400;      // a larger region is content that loads late, not an advertisement
   const LOADING_MS = 300;      // after this a document that changes without input changes by itself
   const SYNC_MS = 30;          // a change this soon after an input event is its doing
   const KEPT = 2000;
   const POPUP = /cookie|consent|gdpr|newsletter|subscri|promo|interstitial|survey|feedback-widget|chat-?widget|popup|pop-up|app-banner|paywall-offer/i;
-  const state = {
-    acting: false, began: performance.now(), input: -Infinity, inputTarget: null, answered: -Infinity,
-    invalid: new Set(), copies: 0, changes: new Map(), quietSince: performance.now(),
-  };
+  const NEW_MS = 2000;         // a new document belongs to the call that led to it, if nobody says else
   const now = () => performance.now();
+  const state = {
+    acting: true, began: now(), input: -Infinity, inputTarget: null, answered: -Infinity, field: null,
+    invalid: new Set(), copies: 0, changes: new Map(), quietSince: now(), stirred: false, begun: false,
+  };
+  const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest"]);
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (FETCHED.has(entry.initiatorType)) state.answered = now();
   }).observe({ type: "resource" });
+  // What the input was meant for: the control around the place that was hit, or that place itself.
+  const CONTROL = "a[href],button,input,select,textarea,summary,label,[role],[onclick],[tabindex]";
+  const control = (element) => {
+    for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 12; depth++) {
+      if (dom.matches(at, CONTROL)) return at;
+      at = dom.parent(at);
+    }
+    return element;
+  };
+  const question = (element) => {
+    for (let at = element, depth = 0; at && depth < 40; at = dom.parent(at) ?? at.host, depth++)
+      if (dom.kind(at) === 1 && dom.modal(at)) return dom.text(at, 300);
+    return "";
+  };
+  const describe = (element) => {
+    const target = control(element), plain = target === element && !dom.matches(element, CONTROL);
+    const name = dom.name(target).slice(0, 160);
+    const box = dom.box(element);
+    return {
+      // A long text that was clicked on is a text, not a button.
+      role: plain && name.length > 60 ? "" : dom.role(target), name, dialog: question(target),
+      drawn: ["CANVAS", "VIDEO", "IMG", "SVG"].includes(dom.tag(element)),
+      box: [box.x, box.y, box.width, box.height],
+    };
+  };
+  const origin = (event) => {
+    const path = event.composedPath();
+    return path.length && dom.kind(path[0]) === 1 ? path[0] : event.target;
+  };
   for (const name of ["pointerdown", "mousedown", "click", "keydown", "input", "change", "submit", "wheel"])
     addEventListener(name, (event) => {
       if (!event.isTrusted) return;
       state.input = now();
-      state.inputTarget = new WeakRef(event.target);
+      const target = origin(event);
+      state.inputTarget = new WeakRef(target);
+      if (!target || target === document || dom.kind(target) !== 1) return;
+      if (name === "input" || name === "change") state.field = new WeakRef(target);
+      if (name === "click") tell({ kind: "click", ...describe(target) });
+      if (name === "keydown" && ["Enter", " "].includes(event.key) && !["INPUT", "TEXTAREA"].includes(dom.tag(target)))
+        tell({ kind: "press", ...describe(target) });
+      if (name === "submit") {
+        const button = event.submitter;
+        tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "" }) });
+      }
+      if (name === "input") tell({ kind: "input", ...describe(target) });
     }, { capture: true, passive: true });
+  const scrolls = new Map();
+  addEventListener("scroll", (event) => {
+    const target = event.target;
+    if (dom.kind(target) === 1 && scrolls.size < 50) scrolls.set(place(target), new WeakRef(target));
+  }, { capture: true, passive: true });
   addEventListener("invalid", (event) => { if (state.invalid.size < 100) state.invalid.add(event.target); }, true);
   addEventListener("copy", () => { state.copies++; }, true);
 
@@ -43,8 +90,8 @@
     const synchronous = t - state.input < SYNC_MS;
     if (state.changes.size < KEPT && !state.changes.has(element)) state.changes.set(element, { t, synchronous });
     const key = place(element);
-    if (!restless.get(key)?.known) state.quietSince = t;
-    if (state.acting || synchronous || t - state.began < LOADING_MS || document.readyState === "loading") return;
+    if (!restless.get(key)?.known) { state.quietSince = t; state.stirred = true; }
+    if (acting() || synchronous || t - state.began < LOADING_MS || document.readyState === "loading") return;
     if ((element.textContent ?? "").length > IDLE_CHARS || restless.size >= KEPT) return;
     const seen = restless.get(key) ?? { count: 0, last: -Infinity, known: false };
     if (t - seen.last > 40) { seen.count++; seen.last = t; }
@@ -72,8 +119,7 @@
   const layer = (element) => {
     for (let at = element, depth = 0; at && dom.kind(at) === 1 && depth < 30; at = dom.parent(at), depth++) {
       if (at === document.body || at === document.documentElement) return null;
-      const role = dom.attribute(at, "role");
-      if (role === "dialog" || role === "alertdialog" || dom.tag(at) === "DIALOG") return at;
+      if (dom.modal(at)) return at;
       const style = getComputedStyle(at);
       if (style.position === "fixed" && style.display !== "none") return at;
     }
@@ -112,12 +158,44 @@
       if (out.size < 200 && dom.visible(alert) && dom.text(alert, 40)) out.add(alert);
     return out;
   };
+  // Whether something glides to its place; what moves for ever is not waited for.
+  const moving = () => {
+    let left = 50;
+    for (const animation of document.getAnimations()) {
+      if (left-- <= 0) break;
+      if (animation.playState === "running" && animation.effect?.getComputedTiming().endTime < 1000) return true;
+    }
+    return false;
+  };
+  const plainLetters = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  const held = (element) => {
+    const tag = dom.tag(element);
+    if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") return element.value;
+    return element.isContentEditable === true ? dom.text(element, 100000) : null;
+  };
+  const fieldOf = (selector) => {
+    const field = state.field?.deref();
+    if (field && dom.connected(field)) return field;
+    try { return selector ? dom.inDocument(document, selector)[0] ?? null : null; } catch { return null; }
+  };
+  // Whether what was refused is the field itself, or the message that stands for it.
+  const isOwn = (refused, field) => {
+    if (!field) return false;
+    if (refused === field) return true;
+    const by = `${dom.attribute(field, "aria-describedby") ?? ""} ${dom.attribute(field, "aria-errormessage") ?? ""}`;
+    const id = dom.attribute(refused, "id");
+    if (id && by.split(/\s+/).includes(id)) return true;
+    const around = dom.parent(field);
+    return Boolean(around) && dom.kind(around) === 1 && dom.tag(around) !== "FORM" && dom.contains(around, refused);
+  };
   let markedBefore = new Set();
   const popupLayers = new WeakSet();
   return {
     // A call begins: what follows is its doing, until `rest`.
     begin: () => {
-      state.acting = true;
+      state.acting = state.begun = true;
+      state.stirred = false;
+      state.field = null;
       state.changes.clear();
       state.invalid.clear();
       state.copies = 0;
@@ -127,11 +205,13 @@
     },
     rest: () => { state.acting = false; },
     // Resolves when nothing but what changes by itself has changed for a while, or at the deadline.
-    quiet: ({ quiet, deadline }) => new Promise((done) => {
+    // After a call that has had no effect at all it waits longer: a page may answer late.
+    quiet: ({ quiet, patience, deadline }) => new Promise((done) => {
       const end = now() + deadline;
       const check = () => {
         const t = now();
-        const left = quiet - (t - state.quietSince);
+        const long = state.stirred || !state.begun ? quiet : Math.max(patience ?? 0, quiet);
+        const left = moving() ? 20 : long - (t - state.quietSince);
         if (left <= 0 || t >= end) done(left <= 0);
         else setTimeout(check, Math.max(1, Math.min(left, end - t)));
       };
@@ -140,12 +220,25 @@
     restless: (element) => restless.size > 0 && Boolean(restless.get(place(element))?.known),
     popup: (element) => popupLayers.has(element),
     // What was noticed since the call began; fields that were refused as the numbers of elements.
-    report: () => {
+    report: ({ selector, value } = {}) => {
       const found = popups();
       for (const over of found) popupLayers.add(over);
       const refused = new Set(state.invalid);
       for (const field of marked()) if (!markedBefore.has(field)) refused.add(field);
-      return { refused, copies: state.copies, popups: found.size };
+      const field = fieldOf(selector);
+      const own = [...refused].filter((one) => isOwn(one, field)).length;
+      const text = value === undefined || value === null || !field ? null : held(field);
+      return {
+        refused, own, copies: state.copies, popups: found.size,
+        holds: text === null ? null : plainLetters(text) === plainLetters(value),
+        scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
+      };
+    },
+    // The element of a selector, as an input event would describe it.
+    target: ({ selector }) => {
+      let element = null;
+      try { element = dom.inDocument(document, selector)[0] ?? null; } catch { return null; }
+      return element && { kind: "", ...describe(element) };
     },
   };
 }

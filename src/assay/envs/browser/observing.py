@@ -1,0 +1,318 @@
+"""What a tab shows and reports, read beside whoever drives it.
+
+Nothing here acts: no input, no handler that answers for the page, no dialog closed, no request
+held back. Scripts run in a world of their own, where the page cannot see them and they change
+nothing. Everything is asked of a `Transport`, so the same observer serves Assay's own browser, a
+user's Playwright page and another driver's browser over a websocket.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
+from assay.envs.browser.outcomes import BLOCK_SELECTORS
+from assay.envs.browser.requests import RequestLog
+from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
+from assay.envs.browser.transport import Transport
+from assay.schema.evidence import StepEvents
+
+REFS: Final = 5_000
+NODES: Final = 40_000
+"""Nodes visited for one snapshot; a page with more is cut, and the text says so."""
+SNAPSHOT_CHARS: Final = 200_000
+"""Characters of a page that are read; how many an agent sees is the environment's option."""
+ANSWERS_S: Final = 1.5
+"""How long the answers to a step's own requests are waited for."""
+QUIET_MS: Final = 80
+"""A page that has not changed for so long is done with what the call set off."""
+PATIENCE_MS: Final = 450
+"""How long a page is watched on which a call has had no effect yet."""
+CHANGES_MS: Final = 700
+"""How long a page that goes on changing is waited for."""
+BEGINS_S: Final = 0.5
+"""How long a navigation may take from its announcement to its request; a mail link sends none."""
+ARRIVES_S: Final = 10.0
+"""How long a document that is being loaded is waited for."""
+ROUNDS: Final = 5
+"""How often a page may begin something new while it is waited for."""
+TICK_S: Final = 0.02
+KEPT_INPUTS: Final = 20
+
+Happening: TypeAlias = Literal["dialogs", "downloads", "tabs"]
+
+
+class SeenInput(NamedTuple):
+    """One thing that the page was made to do, by a click or a key that the browser trusts."""
+
+    kind: str
+    role: str
+    name: str
+    dialog: str
+    """The text of the dialog that the element is in."""
+    drawn: bool = False
+    """Whether it is a picture rather than a control."""
+    box: tuple[float, float, float, float] | None = None
+
+
+class NativeDialog(NamedTuple):
+    """A dialog of the browser itself, and how it was answered."""
+
+    kind: str
+    message: str
+    accepted: bool | None = None
+    """`None` while it is open."""
+
+
+class PageObserver:
+    """The observing half of a tab: requests, events, what is settled, and looks at the page."""
+
+    def __init__(self, transport: Transport, *, frame_id: str, answer_s: float) -> None:
+        self._transport = transport
+        self.frame_id = frame_id
+        self.requests = RequestLog(frame_id=frame_id)
+        self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=answer_s)
+        self.happened: Counter[Happening] = Counter()
+        """Downloads, tabs and dialogs of the current step."""
+        self.inputs: list[SeenInput] = []
+        """What the page was made to do in the current step."""
+        self.dialogs: list[NativeDialog] = []
+        """The browser's own dialogs of the current step."""
+        self.next_ref = 1
+        self.status: int | None = None
+        """The HTTP status of the main document that is shown."""
+        self._loading = False
+        self._announced_at: float | None = None
+        self.on_commit: Callable[[], None] = lambda: None
+
+    @classmethod
+    async def open(cls, transport: Transport, *, answer_s: float) -> PageObserver:
+        """An observer of the tab, from now on."""
+        await transport.send("Page.enable")
+        await transport.send("Network.enable")
+        tree = await transport.send("Page.getFrameTree")
+        observer = cls(transport, frame_id=tree["frameTree"]["frame"]["id"], answer_s=answer_s)
+        observer._listen()
+        await observer.scripts.prepare()
+        return observer
+
+    def _listen(self) -> None:
+        requests = self.requests
+        handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "Network.requestWillBeSent": self._on_sent,
+            "Network.responseReceived": self._on_response,
+            "Network.loadingFinished": requests.on_finished,
+            "Network.loadingFailed": self._on_failed,
+            "Page.frameRequestedNavigation": self._on_announced,
+            "Page.frameScheduledNavigation": self._on_announced,
+            "Page.frameClearedScheduledNavigation": self._on_cleared,
+            "Page.frameNavigated": self._on_navigated,
+            "Page.domContentEventFired": self._on_arrived,
+            "Page.windowOpen": lambda _: self._count("tabs"),
+            "Page.downloadWillBegin": self._on_download,
+            "Page.javascriptDialogOpening": self._on_dialog,
+            "Page.javascriptDialogClosed": self._on_dialog_closed,
+            "Runtime.bindingCalled": self._on_told,
+        }
+        for event, handler in handlers.items():
+            self._transport.on(event, handler)
+
+    def _count(self, what: Happening) -> None:
+        self.happened[what] += 1
+
+    def _on_download(self, _: dict[str, Any]) -> None:
+        self._count("downloads")
+        self._loading = False
+
+    def _on_dialog(self, event: dict[str, Any]) -> None:
+        if event.get("type") != "beforeunload":
+            self._count("dialogs")
+        self.dialogs.append(NativeDialog(str(event.get("type")), str(event.get("message"))[:400]))
+        del self.dialogs[:-KEPT_INPUTS]
+
+    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
+        if self.dialogs:
+            self.dialogs[-1] = self.dialogs[-1]._replace(accepted=bool(event.get("result")))
+
+    @property
+    def dialog_open(self) -> bool:
+        """Whether one of the browser's own dialogs is open; the page answers nothing meanwhile."""
+        return bool(self.dialogs) and self.dialogs[-1].accepted is None
+
+    def _on_told(self, event: dict[str, Any]) -> None:
+        if not self.scripts.is_ours(str(event.get("name", ""))):
+            return
+        with suppress(ValueError, TypeError, KeyError):
+            record = json.loads(str(event["payload"])[:4_000])
+            self.inputs.append(read_input(record))
+            del self.inputs[:-KEPT_INPUTS]
+
+    def _is_main(self, event: Mapping[str, Any]) -> bool:
+        return event.get("frameId") == self.frame_id
+
+    def _on_sent(self, event: dict[str, Any]) -> None:
+        self.requests.on_sent(event)
+        if event.get("type") == "Document" and self._is_main(event):
+            self._loading, self._announced_at = True, None
+
+    def _on_response(self, event: dict[str, Any]) -> None:
+        self.requests.on_response(event)
+        if event.get("type") == "Document" and self._is_main(event):
+            self.status = int(event["response"]["status"])
+            if self.status in (204, 205):
+                # The browser stays where it is.
+                self._loading = False
+
+    def _on_failed(self, event: dict[str, Any]) -> None:
+        main = self.requests.is_main(event)
+        self.requests.on_failed(event)
+        # A request that failed shows the browser's own page; one that was given up shows nothing.
+        if main and event.get("canceled"):
+            self._loading = False
+
+    def _on_announced(self, event: dict[str, Any]) -> None:
+        here = self._is_main(event) and event.get("disposition", "currentTab") == "currentTab"
+        delay = float(event.get("delay", 0))
+        # A refresh in a minute is not waited for.
+        if here and delay <= 1.0 and not self._loading:
+            self._announced_at = monotonic() + delay
+
+    def _on_cleared(self, event: dict[str, Any]) -> None:
+        if self._is_main(event):
+            self._announced_at = None
+
+    def _on_navigated(self, event: dict[str, Any]) -> None:
+        frame = event["frame"]
+        if frame["id"] == self.frame_id:
+            self.scripts.forget()
+            if str(frame.get("url", "")).startswith("about:"):
+                self.status = None
+            self.on_commit()
+
+    def _on_arrived(self, _: dict[str, Any]) -> None:
+        self._loading, self._announced_at = False, None
+
+    def begin(self, step: int) -> None:
+        """Count what follows as the doing of this step."""
+        self.requests.begin(step)
+        self.happened.clear()
+        self.inputs.clear()
+        self.dialogs = [dialog for dialog in self.dialogs if dialog.accepted is None]
+
+    @property
+    def loading(self) -> bool:
+        """Whether another document is on its way."""
+        if self._announced_at is not None and monotonic() > self._announced_at + BEGINS_S:
+            self._announced_at = None
+        return self._loading or self._announced_at is not None
+
+    async def arm(self) -> None:
+        """Tell the scripts in the page that a call begins."""
+        await self._wait_for("begin")
+
+    async def settle(self, *, patience_ms: int = PATIENCE_MS) -> None:
+        """Wait until the page has done what the call set off, by its state and not by a clock.
+
+        Documents arrive, the step's own requests are answered or a limit has passed, and nothing
+        but what moves by itself has changed for a while.
+        """
+        deadline = monotonic() + ANSWERS_S
+        for _ in range(ROUNDS):
+            await self._wait_for("breathe")
+            await self.arrive()
+            while self.requests.waiting and monotonic() < deadline and not self.dialog_open:
+                await self._transport.sleep(TICK_S)
+            limits = {"quiet": QUIET_MS, "patience": patience_ms, "deadline": CHANGES_MS}
+            await self._wait_for("quiet", limits)
+            busy = self.requests.waiting and monotonic() < deadline
+            if not busy and not self.loading:
+                break
+        await self._wait_for("rest")
+
+    async def arrive(self) -> None:
+        """Wait for the document that is being loaded, if one is."""
+        until = monotonic() + ARRIVES_S
+        while self.loading and monotonic() < until and not self.dialog_open:
+            await self._transport.sleep(TICK_S)
+
+    async def _wait_for(self, promise: str, argument: object = None) -> None:
+        if self.dialog_open:
+            return
+        # It ends early when the document does, and that is what it waits for.
+        with suppress(*self._transport.errors, DocumentLost, ActionFailed):
+            await self.ask(promise, argument, wait=True)
+
+    async def ask(self, function: str, argument: object = None, *, wait: bool = False) -> Any:
+        """What one of our functions in the page returns."""
+        return await self.scripts.call(function, argument, first_ref=self.next_ref, wait=wait)
+
+    async def look(
+        self,
+        *,
+        every_text: bool = False,
+        selectors: Sequence[str] = (),
+        field: Mapping[str, Any] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> PageSnapshot:
+        """The page as it is now, with the count and the first text of each of the `selectors`.
+
+        `field` has the `selector` and the `value` of a call that filled one in.
+        """
+        answer = await self.ask("look", look_options(every_text, selectors, field))
+        snapshot = read_snapshot(answer, notes=notes)
+        self.next_ref = snapshot.next_ref
+        return snapshot
+
+    def events(
+        self, snapshot: PageSnapshot, *, scrolled_from: int, rejected: int, holds: bool | None
+    ) -> StepEvents:
+        """What the browser reported of the current step."""
+        own, document, happened = self.requests.own(), self.requests.document, self.happened
+        return StepEvents(
+            status=None if document is None else document.status,
+            redirects=None if document is None else len(document.redirects),
+            answered=own.answered,
+            failed_writes=own.failed_writes,
+            failed_reads=own.failed_reads,
+            pending=own.pending,
+            rejected=rejected,
+            kept=holds,
+            downloads=happened["downloads"],
+            tabs=happened["tabs"],
+            dialogs=happened["dialogs"],
+            copies=snapshot.copies,
+            scrolled=abs(snapshot.scroll[0] - scrolled_from),
+            popups=snapshot.popups,
+        )
+
+    async def close(self) -> None:
+        """The page is as it was before anybody observed it."""
+        await self._transport.close()
+
+
+def read_input(record: dict[str, Any]) -> SeenInput:
+    """What a script in the page told of one input."""
+    x, y, width, height = map(float, record.pop("box", None) or (0, 0, 0, 0))
+    return SeenInput(**record, box=(x, y, width, height))
+
+
+def look_options(
+    every_text: bool,
+    selectors: Sequence[str],
+    field: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The argument of the script that reads a page."""
+    return {
+        "chars": SNAPSHOT_CHARS,
+        "nodes": NODES,
+        "refs": REFS,
+        "all": every_text,
+        "selectors": [*BLOCK_SELECTORS, *selectors],
+        "texts": list(selectors),
+        "field": dict(field or {}),
+    }

@@ -1,0 +1,252 @@
+"""The steps of a tab that somebody else drives, as observations that can be scored.
+
+    watch = await PageWatch.open(transport)
+    scoring.record("", watch.first)
+    between = await watch.begin("click", {"selector": "#save"})
+    ...                                        the driver acts
+    scoring.record("click", await watch.end(), arguments={"selector": "#save"})
+
+Over a raw websocket beside another driver, write a `Transport` (its docstring says how) and use it
+in the same way; `begin` may be left until the driver is known to act, and `end` called when it
+reports that it is done. What was clicked is read from the input events that the page received, so
+the arguments may be empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Self
+
+from assay.envs.browser.digest import call_signature, info_digest
+from assay.envs.browser.isolated import ActionFailed, DocumentLost
+from assay.envs.browser.observing import PageObserver, SeenInput, read_input
+from assay.envs.browser.outcomes import classify_error, detect_block
+from assay.envs.browser.risk import effect_of
+from assay.envs.browser.snapshot import PageSnapshot
+from assay.envs.browser.transport import Transport
+from assay.schema.evidence import PageEvidence, PageFacts
+from assay.schema.observation import Observation
+from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
+
+ANSWER_S: Final = 5.0
+"""How long a page may take to answer a question about itself."""
+TOOLS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("go_back", "navigate_back"), "back"),
+    **dict.fromkeys(("navigate", "open", "new_page"), "goto"),
+    **dict.fromkeys(("wheel", "scroll_into_view_if_needed"), "scroll"),
+    **dict.fromkeys(
+        ("noop", "wait_for_timeout", "wait_for_selector", "wait_for", "wait_for_load_state"), "wait"
+    ),
+    **dict.fromkeys(("type", "press_sequentially", "insert_text", "clear"), "fill"),
+    **dict.fromkeys(("select_option",), "select"),
+}
+"""Other names of what the rules know by one."""
+SCROLL_KEYS: Final = frozenset(
+    ("pagedown", "pageup", "home", "end", "arrowdown", "arrowup", "space", " ")
+)
+PRESSES: Final = frozenset(("click", "press"))
+
+
+class PageWatch:
+    """Follows one tab from step to step; every method returns, whatever the page does."""
+
+    def __init__(self, observer: PageObserver, transport: Transport) -> None:
+        self.observer = observer
+        self._transport = transport
+        self._failures = (*transport.errors, TimeoutError, ActionFailed)
+        self._selectors: Sequence[str] = ()
+        self.first = Observation("")
+        """The page as it was when it was first observed."""
+        self._steps = 0
+        self._latest: PageEvidence | None = None
+        self._scroll = (0, "")
+        self._tool = ""
+        self._arguments: Mapping[str, Any] = {}
+        self._target: SeenInput | None = None
+
+    @classmethod
+    async def open(cls, transport: Transport, *, selectors: Sequence[str] = ()) -> Self:
+        """A watch over the tab, from now on; `selectors` are what an outcome contract reads."""
+        observer = await PageObserver.open(transport, answer_s=ANSWER_S)
+        watch = cls(observer, transport)
+        watch._selectors = tuple(selectors)[:50]
+        await watch._quietly(observer.arrive())
+        snapshot = await watch._look()
+        watch.first = watch._observation(snapshot, None)
+        return watch
+
+    async def begin(
+        self, tool: str, arguments: Mapping[str, Any] | None = None
+    ) -> Observation | None:
+        """A step begins; the page as it is, if it changed since the last look, else `None`."""
+        self._tool, self._arguments = tool, dict(arguments or {})
+        latest = self._latest
+        snapshot = await self._look()
+        changed = snapshot is not None and self._latest != latest
+        self._target = await self._describe(str(self._arguments.get("selector") or ""))
+        self._steps += 1
+        self.observer.begin(self._steps)
+        await self._quietly(self.observer.arm())
+        return self._observation(snapshot, None) if changed else None
+
+    async def end(
+        self, error: BaseException | str | None = None, *, gate: Gate = "unknown"
+    ) -> Observation:
+        """The step has ended; what is to be seen of it, once the page has settled.
+
+        `error` is what the driver's own call raised, or its message; one that is not a tool's
+        (an assertion of the caller) says nothing about the page, and must not be given.
+        """
+        scroll = self._scroll
+        await self._quietly(self.observer.settle())
+        snapshot = await self._look(self._field())
+        observer = self.observer
+        code: ErrorCode | None = None if error is None else classify_error(str(error))
+        if code is None and observer.requests.document_lost:
+            code = "nav_error"
+        outcome = self._outcome(code, gate, moved=self._scroll != scroll)
+        events = None
+        block = None
+        if snapshot is not None:
+            own_field = self._known_tool in ("fill", "select")
+            events = observer.events(
+                snapshot,
+                scrolled_from=scroll[0],
+                rejected=snapshot.own if own_field else len(snapshot.refused),
+                holds=snapshot.holds if code is None else None,
+            )
+            block = detect_block(self._facts(snapshot), requested=self._requested())
+            if block is None and observer.requests.own().rate_limited:
+                block = "rate_limited"
+            if code is None:
+                outcome = outcome._replace(info=self._info())
+        observer.requests.rest()
+        return self._observation(snapshot, outcome._replace(block=block), events=events)
+
+    async def close(self) -> None:
+        """The tab is observed no more, and nothing is left in it."""
+        await self._quietly(self.observer.close())
+
+    @property
+    def _known_tool(self) -> str:
+        return TOOLS.get(self._tool, self._tool)
+
+    def _field(self) -> dict[str, Any]:
+        value = self._arguments.get("value", self._arguments.get("text"))
+        if self._known_tool != "fill" or not isinstance(value, str):
+            value = None
+        return {"selector": self._arguments.get("selector"), "value": value}
+
+    def _requested(self) -> str | None:
+        url = self._arguments.get("url", self._arguments.get("value"))
+        return url if self._known_tool == "goto" and isinstance(url, str) else None
+
+    async def _describe(self, selector: str) -> SeenInput | None:
+        if not selector or self.observer.dialog_open:
+            return None
+        with suppress(*self._failures, DocumentLost, TypeError):
+            record = await self.observer.ask("target", {"selector": selector})
+            return None if record is None else read_input(record)
+        return None
+
+    async def _look(self, field: Mapping[str, Any] | None = None) -> PageSnapshot | None:
+        """The page now; `None` while it cannot be read."""
+        for _ in range(3):
+            if self.observer.dialog_open:
+                break
+            try:
+                snapshot = await self.observer.look(selectors=self._selectors, field=field)
+            except DocumentLost:
+                await self._quietly(self.observer.arrive())
+                continue
+            except self._failures:
+                break
+            self._latest = snapshot.evidence(sent=self.observer.requests.sent, shot=None)
+            self._scroll = snapshot.scroll[0], snapshot.scrolls
+            return snapshot
+        self._latest = None
+        return None
+
+    async def _quietly(self, work: Any) -> None:
+        # What cannot be asked is missing evidence, and no failure of the step.
+        with suppress(*self._failures, DocumentLost):
+            await work
+
+    def _outcome(self, code: ErrorCode | None, gate: Gate, *, moved: bool) -> ToolOutcome:
+        target = self._input()
+        effect = self._effect(moved=moved)
+        arguments: dict[str, Any] = dict(self._arguments)
+        on = None if target is None else [target.role, target.name]
+        if not arguments and on is not None:
+            arguments["on"] = on
+        if on is None and "selector" in arguments:
+            on = [arguments["selector"]]
+        return ToolOutcome(
+            tool=self._tool,
+            call=call_signature(self._tool, arguments),
+            target=None if on is None else call_signature(self._tool, {"on": on}),
+            effect=effect,
+            gate="not_required" if effect < Effect.EXTERNAL else gate,
+            ok=code is None,
+            error=code,
+        )
+
+    def _input(self) -> SeenInput | None:
+        """What the step was aimed at: what the page received, or what the arguments name."""
+        pressed = [seen for seen in self.observer.inputs if seen.kind in PRESSES]
+        if self._known_tool == "fill" and self._target is not None:
+            return self._target
+        return pressed[0] if pressed else self._target
+
+    def _effect(self, *, moved: bool) -> Effect:
+        tool, inputs = self._known_tool, self.observer.inputs
+        if tool == "press" and not inputs and moved:
+            key = str(self._arguments.get("value", self._arguments.get("key", ""))).lower()
+            return Effect.READ if key in SCROLL_KEYS else Effect.BROWSER
+        effect = effect_of(tool)
+        for seen in inputs:
+            if seen.kind in PRESSES:
+                effect = max(
+                    effect, effect_of("click", role=seen.role, name=seen.name, dialog=seen.dialog)
+                )
+        if not inputs and self._target is not None and tool == "click":
+            effect = effect_of(
+                "click", role=self._target.role, name=self._target.name, dialog=self._target.dialog
+            )
+        return effect
+
+    def _info(self) -> str | None:
+        info = None if self._latest is None else self._latest.text
+        if info is not None and self._known_tool in ("scroll", "press"):
+            # Another place on the same page is something new to see.
+            position, inner = self._scroll
+            info = info_digest(f"{info} at place {position // 50}x {inner}")
+        return info
+
+    def _facts(self, snapshot: PageSnapshot) -> PageFacts:
+        return PageFacts(
+            step=self._steps,
+            url=snapshot.url,
+            title=snapshot.title,
+            status=self.observer.status,
+            text=snapshot.plain,
+            texts=snapshot.texts,
+            counts=snapshot.counts,
+            dialog=self.observer.dialog_open,
+            cut=frozenset(("text",)) if snapshot.omitted or snapshot.short else frozenset(),
+        )
+
+    def _observation(
+        self, snapshot: PageSnapshot | None, outcome: ToolOutcome | None, **rest: Any
+    ) -> Observation:
+        if snapshot is None:
+            return Observation("", outcome=outcome, **rest)
+        return Observation(
+            snapshot.text,
+            evidence=self._latest,
+            outcome=outcome,
+            facts=self._facts(snapshot),
+            truncated=bool(snapshot.omitted or snapshot.short),
+            **rest,
+        )

@@ -1,0 +1,278 @@
+"""How far the step scores agree with a careful person, on pages that their author never saw.
+
+    python -m tools.agreement                 the open steps, in real Chromium
+    python -m tools.agreement --kept          those that were kept aside
+    python -m tools.agreement forms walls-01  only these families and steps
+
+The pages in `tools/live_pages` and their labels were written by somebody who does not know the
+rules; every step is done by a Playwright script in a fresh context, watched by `assay.watch`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import assay
+from assay.resources.browser import find_chromium
+from assay.schema.step_score import StepScore
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Dialog, Locator, Page
+
+PAGES = Path(__file__).resolve().parent / "live_pages"
+SHORT = 5_000
+"""Milliseconds that an action of the script may take."""
+CLASSES: Mapping[str, str] = {
+    "progress": "progress",
+    "target_reached": "progress",
+    "contract_pass": "progress",
+    "no_progress": "no_op",
+    "repeat": "no_op",
+    "failure": "failure",
+    "contract_fail": "failure",
+    "observation": "look",
+    "destructive_ungated": "destructive",
+    "recovered": "recovered",
+    "blocked": "blocked",
+    "unknown": "unknown",
+}
+LABELS = ("progress", "look", "recovered", "no_op", "unknown", "failure", "blocked", "destructive")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a person says of a step, and what the scorer says."""
+
+    id: str
+    family: str
+    label: str
+    sign: str
+    score: StepScore | None
+
+    @property
+    def given(self) -> str:
+        return "none" if self.score is None else CLASSES[self.score.classification]
+
+    @property
+    def given_sign(self) -> str:
+        milli = 0 if self.score is None else self.score.milli
+        return "+" if milli > 0 else "-" if milli < 0 else "0"
+
+    @property
+    def same_sign(self) -> bool:
+        # A step that leads nowhere may be called neutral or slightly bad.
+        harmless = {self.sign, self.given_sign} <= {"0", "-"} and self.label == "no_op"
+        return self.sign == self.given_sign or (harmless and self.given == "no_op")
+
+
+def read_rows(*, kept: bool, only: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The labelled steps: the open ones, or those that were kept aside."""
+    lines = (PAGES / "steps.jsonl").read_text("utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if bool(row.get("kept")) is kept]
+    return [row for row in rows if not only or row["id"] in only or row["family"] in only]
+
+
+@asynccontextmanager
+async def serve() -> AsyncIterator[str]:
+    """The address of the pages, as long as the block lasts."""
+    port = 20_000 + os.getpid() % 20_000 * 2
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(PAGES / "serve.py"), str(port), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    await process.stdout.readline()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+class Hands:
+    """A script that does what a row says, as any user's script would."""
+
+    def __init__(self, page: Page, base: str) -> None:
+        self.page = page
+        self.base = base
+        self.policy: dict[str, Any] = {}
+        page.on("dialog", self._answer)
+
+    async def _answer(self, dialog: Dialog) -> None:
+        if self.policy.get("dialog") == "accept":
+            await dialog.accept(self.policy.get("dialog_value") or "")
+        else:
+            await dialog.dismiss()
+
+    def _where(self, action: Mapping[str, Any]) -> Locator:
+        if action.get("frame"):
+            return self.page.frame_locator(action["frame"]).locator(action["selector"])
+        return self.page.locator(action["selector"])
+
+    async def do(self, action: dict[str, Any]) -> None:
+        """Carry out one action; raises what Playwright raises."""
+        self.policy = action
+        kind, value = action["kind"], action.get("value")
+        if kind == "goto":
+            await self.page.goto(f"{self.base}{value}")
+        elif kind == "back":
+            await self.page.go_back()
+        elif kind == "wait":
+            await self.page.wait_for_timeout(float(value or 0) * 1000)
+        elif kind == "scroll":
+            if action.get("selector"):
+                await self._where(action).hover()
+            else:
+                await self.page.mouse.move(640, 400)
+            await self.page.mouse.wheel(0, float(value or 0))
+            await self.page.wait_for_timeout(150)
+        elif kind == "drag":
+            await self._drag(action)
+        else:
+            await self._on_element(action)
+
+    async def _drag(self, action: Mapping[str, Any]) -> None:
+        box = await self._where(action).bounding_box()
+        assert box is not None
+        (x, y), (to_x, to_y) = action["from"], action["to"]
+        mouse = self.page.mouse
+        await mouse.move(box["x"] + x, box["y"] + y)
+        await mouse.down()
+        await mouse.move(box["x"] + to_x, box["y"] + to_y, steps=8)
+        await mouse.up()
+
+    async def _on_element(self, action: Mapping[str, Any]) -> None:
+        element, value = self._where(action), action.get("value")
+        place = action.get("position")
+        upload = {
+            "name": str(value),
+            "mimeType": "application/octet-stream",
+            "buffer": b"x" * 1024 * int(action.get("size_kb", 2)),
+        }
+        position = None if place is None else {"x": place[0], "y": place[1]}
+        verbs: dict[str, Any] = {
+            "click": lambda: element.click(timeout=SHORT, position=position),  # type: ignore[arg-type]
+            "hover": lambda: element.hover(timeout=SHORT),
+            "check": lambda: element.check(timeout=SHORT),
+            "fill": lambda: element.fill(str(value), timeout=SHORT),
+            "press": lambda: element.press(str(value), timeout=SHORT),
+            "select": lambda: element.select_option(str(value), timeout=SHORT),
+            "upload": lambda: element.set_input_files(upload, timeout=SHORT),  # type: ignore[arg-type]
+            "drag_to": lambda: element.drag_to(self.page.locator(str(value)), timeout=SHORT),
+        }
+        await verbs[action["kind"]]()
+
+
+async def judge(
+    browser: Browser, base: str, row: Mapping[str, Any], *, jitter: random.Random
+) -> Verdict:
+    """The score of the row's action, after its setup, in a context of its own."""
+    from playwright.async_api import Error
+
+    context = await browser.new_context(viewport={"width": 1280, "height": 800})
+    page = await context.new_page()
+    hands = Hands(page, base)
+    await page.goto(base + row["page"])
+    watch = await assay.watch(page)
+    for action in (*row["setup"], row["action"]):
+        # An agent thinks between its steps.
+        await page.wait_for_timeout(jitter.uniform(150, 900))
+        arguments = {name: value for name, value in action.items() if name != "kind"}
+        with suppress(Error):
+            async with watch.step(action["kind"], **arguments):
+                await hands.do(action)
+    score = watch.score
+    await watch.close()
+    await context.close()
+    return Verdict(row["id"], row["family"], row["class"], row["sign"], score)
+
+
+async def judge_all(
+    rows: Sequence[Mapping[str, Any]], *, workers: int = 4, seed: int = 0
+) -> list[Verdict]:
+    """The verdict on each row, in order."""
+    from playwright.async_api import async_playwright
+
+    jitter = random.Random(seed)
+    waiting = list(enumerate(rows))
+    verdicts: dict[int, Verdict] = {}
+    async with serve() as base, async_playwright() as playwright:
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = await playwright.chromium.launch(executable_path=find_chromium(), args=flags)
+
+        async def work() -> None:
+            while waiting:
+                n, row = waiting.pop(0)
+                verdicts[n] = await judge(browser, base, row, jitter=jitter)
+
+        await asyncio.gather(*(work() for _ in range(workers)))
+        await browser.close()
+    return [verdicts[n] for n in sorted(verdicts)]
+
+
+def report(verdicts: Sequence[Verdict]) -> str:
+    """Agreement in figures, and the table of what was taken for what."""
+    n = len(verdicts)
+    same = sum(v.label == v.given for v in verdicts)
+    sign = sum(v.same_sign for v in verdicts)
+    deeds = [v for v in verdicts if v.label == "destructive"]
+    harmless = [v for v in verdicts if v.label != "destructive"]
+    missed = sum(v.given != "destructive" for v in deeds)
+    accused = sum(v.given == "destructive" for v in harmless)
+    lines = [
+        f"class {same} of {n} ({same / n:.1%}), sign {sign} of {n} ({sign / n:.1%})",
+        f"destructive called harmless {missed} of {len(deeds)}",
+        f"harmless called destructive {accused} of {len(harmless)}",
+        "",
+        f"| label | steps | {' | '.join(LABELS)} |",
+        f"|---|{'---|' * (len(LABELS) + 1)}",
+    ]
+    for label in LABELS:
+        counts = Counter(v.given for v in verdicts if v.label == label)
+        cells = " | ".join(str(counts[given] or "") for given in LABELS)
+        lines.append(f"| {label} | {sum(counts.values())} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def miss_lines(verdicts: Sequence[Verdict]) -> list[str]:
+    """One line for each step on which the two do not agree."""
+    return [
+        f"{v.id:<18} {v.label:>11} {v.sign} but {v.given:<11} {v.given_sign} "
+        + ("" if v.score is None else ", ".join(str(r.code) for r in v.score.reasons))
+        for v in verdicts
+        if v.label != v.given or not v.same_sign
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("only", nargs="*", help="families or ids; all by default")
+    parser.add_argument("--kept", action="store_true", help="the steps that were kept aside")
+    parser.add_argument("--runs", type=int, default=1, help="identical runs that must agree")
+    parser.add_argument("--workers", type=int, default=4)
+    options = parser.parse_args()
+    rows = read_rows(kept=options.kept, only=options.only)
+    runs = [
+        asyncio.run(judge_all(rows, workers=options.workers, seed=n)) for n in range(options.runs)
+    ]
+    print(report(runs[0]), end="")
+    if not options.kept:
+        print("\n".join(miss_lines(runs[0])))
+    changed = [one[0].id for one in zip(*runs, strict=True) if len({v.given for v in one}) > 1]
+    if options.runs > 1:
+        print(f"{len(changed)} of {len(rows)} changed their class between the runs: {changed}")
+    return 1 if changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
