@@ -9,10 +9,12 @@ reading it, is seen only where it is reported.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
+from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from assay.envs.browser.observing import SeenInput
@@ -24,9 +26,12 @@ from assay.resources.cdp import (
     ProtocolSession,
     connect_to_browser,
 )
+from assay.resources.threads import LoopThread
 from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.outcome import Gate
+
+_log = logging.getLogger(__name__)
 
 BURST_S: Final = 0.3
 """Actions that are closer together are one step; a person, or a model, takes longer."""
@@ -54,6 +59,8 @@ class SeenStep(NamedTuple):
     """A step of the driver, and what came of it."""
 
     action: str
+    tool: str
+    """Of several actions, the last one's."""
     observation: Observation
     arguments: Mapping[str, Any]
 
@@ -102,7 +109,7 @@ class BrowserFollower:
         gate: Callable[[SeenInput | None], Gate] | None = None,
         on_step: Callable[[SeenStep], None] = lambda _: None,
     ) -> None:
-        """`on_step` is called with each step that nobody reported."""
+        """`on_step` is called with each step, reported or seen."""
         self._connection = connection
         self._selectors = selectors
         self._gate = gate
@@ -220,6 +227,12 @@ class BrowserFollower:
         self._stirred.set()
 
     @property
+    def first(self) -> Observation:
+        """What the browser showed when it was first looked at."""
+        tab = self._latest
+        return Observation("") if tab is None else tab.watch.first
+
+    @property
     def _latest(self) -> FollowedTab | None:
         return max(self._tabs.values(), key=lambda tab: tab.active_at, default=None)
 
@@ -239,7 +252,9 @@ class BrowserFollower:
         calls = merged(tab.calls)
         tab.calls = []
         last = calls[-1]
-        arguments: dict[str, Any] = {"url": last.target} if last.tool == "goto" else {}
+        arguments: dict[str, Any] = {}
+        if last.target:
+            arguments["url" if last.tool == "goto" else "target"] = last.target
         if len(calls) > 1:
             arguments["calls"] = [list(call) for call in calls]
         text = "; ".join(call.text for call in calls)
@@ -247,7 +262,7 @@ class BrowserFollower:
             tool=last.tool, arguments=arguments, gate=self._gate_for(tab)
         )
         await self._stand_by(tab)
-        self._on_step(SeenStep(text, observation, arguments))
+        self._on_step(SeenStep(text, last.tool, observation, arguments))
 
     async def _stand_by(self, tab: FollowedTab) -> None:
         await tab.watch.stand_by()
@@ -275,7 +290,7 @@ class BrowserFollower:
             if tab is not None:
                 await tab.watch.begin(tool, self._arguments)
 
-    async def end(self, error: BaseException | str | None = None) -> SeenStep:
+    async def end(self, error: BaseException | str | None = None, *, tell: bool = True) -> SeenStep:
         """The driver's step has ended, with this error of its own if with any."""
         async with self._stepping:
             await asyncio.gather(*self._opening)
@@ -293,7 +308,10 @@ class BrowserFollower:
             self._reporting, self._begun = False, None
             values = tuple(str(value) for value in self._arguments.values())
             action = ActionCall(self._tool, values).text
-            return SeenStep(action, observation, self._arguments)
+            step = SeenStep(action, self._tool, observation, self._arguments)
+            if tell:
+                self._on_step(step)
+            return step
 
     async def open_page(self, url: str) -> SeenStep:
         """The first tab shows this address, as a step that is nobody's but ours."""
@@ -306,7 +324,7 @@ class BrowserFollower:
             problem = answer.get("errorText")
         except ProtocolError as error:
             problem = str(error)
-        return await self.end(f"Navigation failed: {problem}" if problem else None)
+        return await self.end(f"Navigation failed: {problem}" if problem else None, tell=False)
 
     async def close(self) -> None:
         """The browser is followed no more; it goes on as before."""
@@ -315,3 +333,63 @@ class BrowserFollower:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._connection.close()
+
+
+class ReportedStep:
+    """A step that the agent reports itself; for `with` and for `async with`.
+
+    What is raised in the block is the step's error, and goes on to whoever wrote the block. What
+    goes wrong with looking on is logged, and never reaches the driver.
+    """
+
+    def __init__(
+        self, loop: LoopThread, follower: BrowserFollower, tool: str, arguments: Mapping[str, Any]
+    ) -> None:
+        self._loop = loop
+        self._follower = follower
+        self._tool = tool
+        self._arguments = arguments
+
+    async def _begin(self) -> None:
+        with _logged():
+            await self._follower.begin(self._tool, self._arguments)
+
+    async def _end(self, error: BaseException | str | None) -> None:
+        with _logged():
+            await self._follower.end(error)
+
+    async def begin(self) -> None:
+        """The step begins."""
+        await self._loop.run(self._begin())
+
+    async def end(self, error: BaseException | str | None = None) -> None:
+        """The step has ended, with this error if with any."""
+        await self._loop.run(self._end(error))
+
+    async def __aenter__(self) -> Self:
+        await self.begin()
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, Exception):
+            await self.end(error)
+
+    def __enter__(self) -> Self:
+        self._loop.wait(self._begin())
+        return self
+
+    def __exit__(
+        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, Exception):
+            self._loop.wait(self._end(error))
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    try:
+        yield
+    except Exception:  # noqa: BLE001 - an observer must not disturb what it observes
+        _log.warning("a step could not be read", exc_info=True)

@@ -8,13 +8,12 @@ agent attaches to it with its own driver; what it does is followed from beside i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from types import TracebackType
+from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.envs.browser.beside import BrowserFollower, SeenStep
+from assay.envs.browser.beside import BrowserFollower, ReportedStep, SeenStep
 from assay.envs.browser.environment import BrowserEnvironment
 from assay.envs.browser.gateway import Gateway, start_gateway
 from assay.envs.browser.observing import SeenInput
@@ -22,59 +21,11 @@ from assay.envs.browser.risk import effect_of
 from assay.errors import DeadResource, NotReset
 from assay.resources.chromium import OwnChromium, find_executable, start_chromium
 from assay.resources.threads import LoopThread, watching_loop
+from assay.schema.blocking import block_note
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.outcome import Gate
 from assay.schema.task import Task
-
-
-class ReportedStep:
-    """A step that the agent reports itself; for `with` and for `async with`.
-
-    What is raised in the block is the step's error, and goes on to whoever wrote the block.
-    """
-
-    def __init__(
-        self, loop: LoopThread, episode: _Episode, tool: str, arguments: Mapping[str, Any]
-    ) -> None:
-        self._loop = loop
-        self._episode = episode
-        self._tool = tool
-        self._arguments = arguments
-
-    async def _begin(self) -> None:
-        await self._episode.follower.begin(self._tool, self._arguments)
-
-    async def _end(self, error: BaseException | str | None) -> None:
-        self._episode.put(await self._episode.follower.end(error))
-
-    async def begin(self) -> None:
-        """The step begins."""
-        await self._loop.run(self._begin())
-
-    async def end(self, error: BaseException | str | None = None) -> None:
-        """The step has ended, with this error if with any."""
-        await self._loop.run(self._end(error))
-
-    async def __aenter__(self) -> ReportedStep:
-        await self.begin()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, Exception):
-            await self.end(error)
-
-    def __enter__(self) -> ReportedStep:
-        self._loop.wait(self._begin())
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, Exception):
-            self._loop.wait(self._end(error))
 
 
 class DrivenBrowser:
@@ -91,7 +42,7 @@ class DrivenBrowser:
 
         Without it, what the agent does is recorded as it is seen.
         """
-        return ReportedStep(self._loop, self._episode, tool, arguments)
+        return ReportedStep(self._loop, self._episode.follower, tool, arguments)
 
 
 class _Episode:
@@ -202,7 +153,7 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
             await episode.close()
             raise
         self._episode, self._count = episode, 0
-        return first.observation
+        return _readable(first.observation)
 
     def _gate_of(self, target: SeenInput | None) -> Gate:
         if target is None:
@@ -216,7 +167,7 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
         if step is None:
             return None
         self._count += 1
-        return step.action, step.observation
+        return step.action, _readable(step.observation)
 
     async def agent_is_done(self) -> None:
         """Let what the agent did last settle; after that, `next_step` comes to its end."""
@@ -259,3 +210,16 @@ class DrivenBrowserEnvironment(BrowserEnvironment):
         """End the browser; closing twice does nothing."""
         self._closed, self._task = True, None
         self._end_episode()
+
+
+def _readable(observation: Observation) -> Observation:
+    """The observation with the address and the title before the text of the page."""
+    facts, outcome = observation.facts, observation.outcome
+    if facts is None:
+        return observation
+    lines = [f"url: {facts.url}", f"title: {facts.title}"]
+    if outcome is not None and outcome.block is not None:
+        lines.append(block_note(outcome.block))
+    if outcome is not None and outcome.error is not None:
+        lines.append(f"error: {outcome.error}")
+    return replace(observation, text="\n".join([*lines, "", observation.text]))

@@ -215,6 +215,10 @@ class PageObserver:
         """Tell the scripts in the page that a call begins."""
         await self._wait_for("begin")
 
+    async def rest(self) -> None:
+        """Tell the scripts in the page that nobody acts."""
+        await self._wait_for("rest")
+
     async def settle(self, *, patience_ms: int = PATIENCE_MS) -> None:
         """Wait until the page has done what the call set off, by its state and not by a clock.
 

@@ -49,6 +49,7 @@
   for (const name of ["pointerdown", "mousedown", "click", "keydown", "input", "change", "submit", "wheel"])
     addEventListener(name, (event) => {
       if (!event.isTrusted) return;
+      state.acting = state.begun = true; // Somebody acts, announced or not, until `rest`.
       state.input = now();
       const target = origin(event);
       state.inputTarget = new WeakRef(target);

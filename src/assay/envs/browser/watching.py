@@ -90,14 +90,41 @@ class PageWatch:
         await self._quietly(self.observer.arm())
         return self._observation(snapshot, None) if changed else None
 
+    async def stand_by(self) -> None:
+        """Wait for a step that nobody will announce; `seen` says that it begins."""
+        self._tool, self._arguments, self._target = "", {}, None
+        self._steps += 1
+        self.observer.begin(self._steps)
+        self.observer.requests.rest()
+        await self._quietly(self.observer.arm())
+        await self._quietly(self.observer.rest())
+
+    def seen(self) -> None:
+        """The step that was waited for begins: what the page sends from now on is its doing."""
+        self.observer.requests.begin(self._steps)
+
+    @property
+    def target(self) -> SeenInput | None:
+        """What the step is aimed at, as far as is known by now."""
+        return self._input()
+
     async def end(
-        self, error: BaseException | str | None = None, *, gate: Gate = "unknown"
+        self,
+        error: BaseException | str | None = None,
+        *,
+        gate: Gate = "unknown",
+        tool: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
     ) -> Observation:
         """The step has ended; what is to be seen of it, once the page has settled.
+
+        `tool` and `arguments` say what it was, where that was not known when it began.
 
         `error` is what the driver's own call raised, or its message; one that is not a tool's
         (an assertion of the caller) says nothing about the page, and must not be given.
         """
+        if tool is not None:
+            self._tool, self._arguments = tool, dict(arguments or {})
         scroll = self._scroll
         await self._quietly(self.observer.settle())
         snapshot = await self._look(self._field())
