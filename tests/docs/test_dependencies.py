@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "assay"
 ROW = re.compile(r"^\| (?P<packages>[^|]+) \| (?P<owners>[^|]+) \| ", re.MULTILINE)
 PACKAGE_OF = {
-    "h11": "httpx",
     "prometheus_client": "prometheus-client",
     "pydantic_core": "pydantic",
     "starlette": "fastapi",

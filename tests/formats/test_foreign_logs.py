@@ -29,7 +29,9 @@ from tests.ledger.example import write_example
 DATA = Path(__file__).parents[1] / "data" / "foreign"
 EVAL = DATA / "inspect-0.3.285" / "questions.eval"
 JSON = DATA / "inspect-0.3.285" / "questions.json"
-SAMPLES = next((DATA / "lm-eval-0.4.13").glob("samples_*.jsonl"))
+LM_EVAL = DATA / "lm-eval-0.4.13"
+SAMPLES = next(LM_EVAL.glob("samples_scripted_questions_*.jsonl"))
+CHOICES = next(LM_EVAL.glob("samples_scripted_choices_*.jsonl"))
 RESULTS = DATA / "verifiers-0.1.14" / "results.jsonl"
 TRACES = DATA / "verifiers-0.4.0" / "traces.jsonl"
 STUDY = next((DATA / "agentlab-0.4.2").iterdir())
@@ -81,9 +83,28 @@ def _zstandard_member(log: Path) -> dict[str, Any]:
     return header
 
 
+def results_of(samples: Path) -> Path:
+    return samples.with_name(f"results_{samples.stem.rpartition('_')[2]}.json")
+
+
+def test_a_choice_among_continuations_has_the_likeliest_for_its_response(tmp_path: Path) -> None:
+    run = import_run(CHOICES, tmp_path)
+    results = json.loads(results_of(CHOICES).read_text())
+    own = results["results"]["scripted_choices"]
+    counts = summarise(run).counts
+    assert counts.mean == pytest.approx(own["acc,none"])
+    second = [float(episode.scores[1]) for episode in run.final()]
+    assert sum(second) / len(second) == pytest.approx(own["acc_norm,none"])
+    assert run.manifest.rewards == ("acc@1.0", "acc_norm@1.0")
+    for episode in run.final():
+        right = episode.final_response == episode.task.answer
+        assert float(episode.scores[0]) == right
+        assert episode.task.answer == episode.task.metadata["answer"]
+
+
 def test_samples_of_lm_eval_have_its_counts_and_means(tmp_path: Path) -> None:
     run = import_run(SAMPLES, tmp_path)
-    results = json.loads(next(SAMPLES.parent.glob("results_*.json")).read_text())
+    results = json.loads(results_of(SAMPLES).read_text())
     own = results["results"]["scripted_questions"]
     counts = summarise(run).counts
     assert counts.n == results["n-samples"]["scripted_questions"]["effective"]
@@ -103,7 +124,7 @@ def test_samples_of_lm_eval_have_its_counts_and_means(tmp_path: Path) -> None:
 
 
 def test_a_file_of_results_leads_to_its_samples(tmp_path: Path) -> None:
-    found = recognise(next(SAMPLES.parent.glob("results_*.json")))
+    found = recognise(results_of(SAMPLES))
     assert (found.format.name, found.logs) == ("lm-eval", (SAMPLES,))
 
 
@@ -200,7 +221,7 @@ def test_rollouts_of_nemo_gym_have_the_mean_of_its_aggregation(tmp_path: Path) -
     assert (run.manifest.agent, run.manifest.repeats) == ("scripted-1", 2)
 
 
-LOGS = (EVAL, JSON, SAMPLES, RESULTS, TRACES, STUDY, JOB, ROLLOUTS)
+LOGS = (EVAL, JSON, SAMPLES, CHOICES, RESULTS, TRACES, STUDY, JOB, ROLLOUTS)
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: f"{log.parent.name}/{log.suffix}")

@@ -74,7 +74,6 @@ def send(run: Run, url: str, **environment: str) -> tuple[int, list[float]]:
 
 
 def test_the_official_messages_decode_what_is_sent(tmp_path: Path) -> None:
-    pytest.importorskip("opentelemetry.proto", reason="pip install opentelemetry-proto")
     messages = import_module("opentelemetry.proto.collector.logs.v1.logs_service_pb2")
     json_format = import_module("google.protobuf.json_format")
     run = write_example(tmp_path)

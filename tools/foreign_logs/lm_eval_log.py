@@ -45,10 +45,36 @@ metric_list:
 metadata:
   version: 2.1
 """
+CHOICES = """\
+task: scripted_choices
+dataset_path: json
+dataset_kwargs:
+  data_files:
+    test: {data}
+test_split: test
+output_type: multiple_choice
+doc_to_text: "Question: {{{{question}}}}\\nAnswer:"
+doc_to_choice: "{{{{[answer, 'nothing at all', 'I do not know']}}}}"
+doc_to_target: 0
+metric_list:
+  - metric: acc
+  - metric: acc_norm
+metadata:
+  version: 1.0
+"""
+
+
+def evaluate(*arguments: str) -> None:
+    """What `lm_eval run` does on the command line."""
+    sys.argv = ["lm_eval", "run", *arguments]
+    cli_evaluate()
 
 
 def main(folder: Path) -> None:
-    """Evaluate the questions that have a reply: a failure of the endpoint ends this tool."""
+    """Evaluate the questions that have a reply: a failure of the endpoint ends this tool.
+
+    The same as a choice among continuations, by the tool's own dummy model, which guesses.
+    """
     os.environ["OPENAI_API_KEY"] = "sk-not-a-key"
     os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
     with TemporaryDirectory() as scratch, serve() as url:
@@ -56,13 +82,12 @@ def main(folder: Path) -> None:
         rows = [{"id": q.id, "question": q.text, "answer": q.answer} for q in QUESTIONS if q.reply]
         data.write_text("".join(json.dumps(row) + "\n" for row in rows))
         (Path(scratch) / "questions.yaml").write_text(TASK.format(data=data))
+        (Path(scratch) / "choices.yaml").write_text(CHOICES.format(data=data))
         settings = f"model={MODEL},base_url={url}/chat/completions,num_concurrent=1,max_retries=1"
-        sys.argv = [
-            "lm_eval", "run", "--model", "local-chat-completions", "--model_args", settings,
-            "--apply_chat_template", "--tasks", "scripted_questions", "--include_path", scratch,
-            "--log_samples", "--output_path", str(folder),
-        ]  # fmt: skip
-        cli_evaluate()
+        shared = ("--include_path", scratch, "--log_samples", "--output_path", str(folder))
+        chat = ("--model", "local-chat-completions", "--model_args", settings)
+        evaluate(*chat, "--apply_chat_template", "--tasks", "scripted_questions", *shared)
+        evaluate("--model", "dummy", "--tasks", "scripted_choices", *shared)
 
 
 if __name__ == "__main__":

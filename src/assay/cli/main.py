@@ -25,6 +25,7 @@ COMMANDS = {
     "history": "Show every run against the comparable one before it.",
     "plot": "Draw the history, in a file or in the terminal.",
     "probe": "Show how sensitive a reward is to the form of an answer.",
+    "labels": "Say what is right yourself, and see how far each reward agrees.",
     "noise": "Measure how far two runs of one configuration differ.",
     "audit": "Find out how a reward can be fooled, before a policy does.",
     "view": "Look at runs, episodes and rewards in a browser.",

@@ -24,14 +24,15 @@ def write(run: RunRecords, path: Path) -> int:
     count = 0
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(map(_cell, columns))
+        writer.writerow(map(csv_cell, columns))
         for row in rows(run, columns):
-            writer.writerow(_cell(row[name]) for name in columns)
+            writer.writerow(csv_cell(row[name]) for name in columns)
             count += 1
     return count
 
 
-def _cell(value: Any) -> Any:
+def csv_cell(value: Any) -> Any:
+    """The value as a cell that no spreadsheet computes."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):

@@ -254,13 +254,20 @@ def _response(resps: Any, choices: list[str]) -> str | None:
     first = [each[0] if isinstance(each, list) and each else each for each in resps]
     if isinstance(first[0], str):
         return first[0]
-    weights = [
-        finite_number(each[0] if isinstance(each, list) and each else each) for each in first
-    ]
-    if len(weights) < 2 or len(weights) != len(choices) or None in weights:
-        return None
+    weights = [_weight(each) for each in first]
     numbers = [weight for weight in weights if weight is not None]
+    if len(choices) < 2 or not len(numbers) == len(weights) == len(choices):
+        return None
     return choices[numbers.index(max(numbers))]
+
+
+def _weight(response: Any) -> float | None:
+    """The log probability of a continuation: a number, or its text, and whether it is greedy."""
+    value = response[0] if isinstance(response, list) and response else response
+    try:
+        return finite_number(float(value) if isinstance(value, str) else value)
+    except ValueError:
+        return None
 
 
 def _answer(target: Any, choices: list[str]) -> Any:

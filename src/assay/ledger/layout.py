@@ -7,6 +7,7 @@ runs/<run_id>/manifest.json
               writer.lock                 held by the one writer
               archived                    there while the run is left out of lists
               agent.diff                  what was not committed of the agent when the run began
+              labels.jsonl                what people say of attempts and steps, appended
               steps/<attempt>.jsonl
               artifacts/<2 hex>/<sha256>
 """
@@ -42,6 +43,7 @@ class RunLayout:
         self.lock = folder / "writer.lock"
         self.archived = folder / "archived"
         self.agent_diff = folder / "agent.diff"
+        self.labels = folder / "labels.jsonl"
         self.steps = folder / "steps"
         self.artifacts = folder / "artifacts"
 

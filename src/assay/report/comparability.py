@@ -23,9 +23,9 @@ NO_MATTER = frozenset(
 """Options of a model that say where it is, how long it may take and what it costs, not what it is.
 
 A run that is resumed may have others of these."""
-NOT_THE_CONFIGURATION = ("expect", "repeats", "reported", "imported")
+NOT_THE_CONFIGURATION = ("expect", "repeats", "reported", "imported", "seed", "budget")
 """What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere, the
-log that it was imported from."""
+log that it was imported from, what chance is drawn from, and what a run may spend."""
 SHOWN_CHANGES = 12
 MOST_IDENTICAL = 5
 

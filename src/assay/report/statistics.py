@@ -1,4 +1,4 @@
-"""What paired numbers can and cannot say: permutation, bootstrap, McNemar, what could be seen.
+"""What paired numbers can and cannot say: permutation, bootstrap, McNemar, agreement, power.
 
 Pure functions of numbers. Every random draw has a fixed seed, so that a report of the same runs
 is the same report. The size of the draws shrinks for very large samples, where less is needed.
@@ -176,6 +176,58 @@ def mcnemar(gained: int, lost: int) -> McNemarTest:
 
 def _ratio(tail: int, n: int) -> float:
     return float((tail << 64) >> (n - 1)) / 2.0**64
+
+
+def cohen_kappa(table: Sequence[float]) -> float | None:
+    """How far two raters agree beyond chance: 1 always, 0 as chance would, below 0 less.
+
+    `table` is how often both say yes, only the first, only the second, both no. `None` where
+    chance alone would have them agree always: both say the same one thing of everything.
+    """
+    (kappa,) = _kappas(np.asarray([table], dtype=np.float64))
+    return None if np.isnan(kappa) else float(kappa)
+
+
+def kappa_interval(
+    tables: Sequence[Sequence[float]], *, level: float = 1 - ALPHA, seed: int = SEED
+) -> ConfidenceInterval | None:
+    """The percentile interval of kappa, of one table for each task; tasks are drawn.
+
+    Where the raters never differ nothing varies that could be drawn: then its lower end is where
+    kappa would be at the lower end of the exact interval of their agreement. `None` below two
+    tasks, and where kappa has no value, of the whole or of most draws.
+    """
+    data = np.asarray(tables, dtype=np.float64).reshape(-1, 4)
+    n, total = len(data), data.sum(axis=0)
+    if n < 2 or cohen_kappa(total.tolist()) is None:
+        return None
+    if not total[1:3].any():
+        share = float(total[0] / total.sum())
+        chance = share**2 + (1 - share) ** 2
+        agreement = ((1 - level) / 2) ** (1 / n)
+        return ConfidenceInterval((agreement - chance) / (1 - chance), 1.0, level)
+    rng = np.random.default_rng(seed)
+    kappas = np.concatenate(
+        [
+            _kappas(rng.multinomial(n, np.full(n, 1 / n), size=rows) @ data)
+            for rows in _chunks(_draws(RESAMPLES, n), n)
+        ]
+    )
+    kappas = kappas[~np.isnan(kappas)]
+    if kappas.size < _draws(RESAMPLES, n) / 2:
+        return None
+    low, high = np.quantile(kappas, [(1 - level) / 2, (1 + level) / 2])
+    return ConfidenceInterval(float(low), float(high), level)
+
+
+def _kappas(tables: Floats) -> Floats:
+    """Cohen's kappa of each row; NaN where it has no value."""
+    both, first, second, neither = tables.T
+    n = both + first + second + neither
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = (both + neither) / n
+        chance = ((both + first) * (both + second) + (neither + first) * (neither + second)) / n**2
+        return np.asarray(np.where(chance >= 1 - TIE, np.nan, (observed - chance) / (1 - chance)))
 
 
 def best_p(n: int) -> float:

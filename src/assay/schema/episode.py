@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from pydantic import Field, FiniteFloat, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    field_serializer,
+    model_serializer,
+)
 
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.message import Message
@@ -61,6 +67,14 @@ class Step(Record):
     screenshot: str = ""
     """The sha256 of the artifact with the picture; empty for none."""
     usage: Usage = Usage()
+
+    @field_serializer("evidence", mode="wrap")
+    def _without_missing_tiles(self, evidence: Any, write: SerializerFunctionWrapHandler) -> Any:
+        """`tiles` is only written where there is a picture, as records had none before."""
+        record = write(evidence)
+        if isinstance(record, dict) and record.get("tiles", "") is None:
+            del record["tiles"]
+        return record
 
 
 class Trajectory(Record):

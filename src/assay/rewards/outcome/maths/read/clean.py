@@ -58,7 +58,7 @@ _MODULUS: Final = re.compile(
 )
 _UNENDING: Final = re.compile(r"(-?\d*\.)(\d+)(?:\.{3}|\\[lc]?dots)\s*")
 _PERIOD_AT_ONCE: Final = re.compile(r"(\d{1,12}?)\1+")
-_BRACKETED_PERIOD: Final = re.compile(r"(-?\d*\.)\((\d{1,40})\)")
+_BRACKETED_PERIOD: Final = re.compile(r"(?<!\d)(-?\d{0,400}\.)\((\d{1,40})\)")
 _PERIODS: Final = (1, 3, 2)
 """Lengths of a period after other digits; of those that start at one place the first counts."""
 _ANGLED: Final = re.compile(r"(\A|=)\s*<([^<>=]*)>\s*\Z")

@@ -69,6 +69,7 @@ def _first(command: str) -> str:
 
 _COMMANDS: Final[dict[str, tuple[Kind, str]]] = {
     **dict.fromkeys(lexicon.FRACTIONS, ("command", "frac")),
+    **{name: ("operator", name) for name in lexicon.OPERATOR_NAMES},
     **{command: ("command", _first(command)) for command in notations.BRACED},
     "degree": ("unit", "degrees"), "cents": ("unit", "cents"), "euro": ("unit", "€"),
     "pounds": ("unit", "£"), "yen": ("unit", "¥"),
@@ -216,8 +217,6 @@ _LONE: Final[dict[str, tuple[Kind, str]]] = {
 def _read_command(tokens: list[Token], match: re.Match[str], gap: bool) -> None:
     name = match[0][1:].rstrip("*")
     kind, text = _COMMANDS.get(name, ("command", name))
-    if kind == "command" and name in lexicon.OPERATOR_NAMES:
-        kind = "operator"
     tokens.append(Token(kind, text, gap))
 
 

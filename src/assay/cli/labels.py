@@ -1,0 +1,288 @@
+"""`assay labels`: what people say of attempts, taken in, written out, and set against rewards."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from assay.cli.groups import NamingGroup
+from assay.cli.options import json_option, runs_option
+from assay.cli.terminal import interval_text, number_text, output, plain, print_json, table_of
+from assay.cli.terminal import progress_output as progress
+from assay.errors import BadParameter, BadRecord
+from assay.formats.csv_rows import is_csv, read_records
+from assay.formats.csv_table import csv_cell
+from assay.formats.lines import dump_json, load_record, write_lines
+from assay.ledger.labels import Label, append_labels, new_label, read_labels
+from assay.ledger.layout import find_run
+from assay.ledger.run import Run
+from assay.report.agreement import FEWEST_LABELS, PAID, Agreement, agreement
+from assay.resources.files import atomic_write
+
+COLUMNS = ("run_id", "task_id", "repeat", "attempt", "step", "label", "note", "author", "at")
+SHOWN_PROBLEMS = 10
+_FORMULA = re.compile(r"^'(?=[=@\t\r+-])")
+
+
+@click.group(name="labels", cls=NamingGroup)
+def command() -> None:
+    """Say what is right and wrong yourself, and see how far each reward agrees.
+
+    Labels are set in the viewer with one key (`assay view`, then `?`), or taken from a file:
+
+    \b
+    assay labels export latest --out labels.csv      a table to fill in, or to send on
+    assay labels import labels.csv latest            what was filled in
+    assay labels agreement latest                    kappa of each reward, disagreements first
+
+    They are kept in the run's folder, in labels.jsonl: appended, with who said it and when. The
+    last label of a person counts; "withdrawn" takes it back.
+    """
+
+
+@command.command(name="export")
+@click.argument("run", default="latest")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A .csv or .jsonl file.  [default: JSON lines on stdout]",
+)
+@click.option("--all", "everything", is_flag=True, help="Also attempts that have no label yet.")
+@click.option("--overwrite", is_flag=True, help="Replace the file.")
+@runs_option
+def export(run: str, out: Path | None, everything: bool, overwrite: bool, runs_dir: Path) -> None:
+    """Write the labels of a RUN, one row for each.
+
+    \b
+    run_id, task_id, repeat, attempt, step   what is labelled; no step: the attempt as a whole
+    label                                    right, wrong, doubtful
+    note, author, at                         why, who, when
+
+    With --all every attempt that counts has a row, its label empty where there is none, and beside
+    it the question, the answer, the reference and the reward: a table to fill in.
+    """
+    opened = Run(find_run(run, runs_dir), strict=False)
+    rows = list(_rows(opened, everything=everything))
+    if out is None:
+        for row in rows:
+            click.echo(_json_line(row))
+        return
+    if out.exists() and not overwrite:
+        raise BadParameter(f"{str(out)!r} exists; give --overwrite, or another --out")
+    with atomic_write(out) as draft:
+        if out.suffix.lower() == ".csv":
+            _write_csv(draft, rows)
+        else:
+            write_lines(draft, rows)
+    progress().print(f"{len(rows):,} rows")
+    click.echo(out)
+
+
+@command.command(name="import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("run", default="latest")
+@click.option("--author", metavar="NAME", help="Whose they are, where a row does not say.")
+@runs_option
+def import_(file: Path, run: str, author: str | None, runs_dir: Path) -> None:
+    """Take the labels of a FILE (.jsonl or .csv) into a RUN.
+
+    A row has a label (right, wrong, doubtful, withdrawn; yes, no, true, false, 1 and 0 will do),
+    and says of what: an attempt, or a task_id (with repeat, 0 unless given), whose attempt that
+    counts is meant. A step, a note, an author and a time are taken where they are there; every
+    other column is left alone. A row without a label is passed over, and a label that the run has
+    already is not written again.
+
+    \b
+    {"task_id": "weather/3", "label": "wrong", "note": "last year's number"}
+    """
+    folder = find_run(run, runs_dir)
+    opened = Run(folder, strict=False)
+    labels, problems = [], []
+    for line, row in _read(file):
+        try:
+            label = _label(opened, row, author)
+        except (BadRecord, BadParameter) as error:
+            problems.append(f"line {line}: {error}")
+            continue
+        labels += [] if label is None else [label]
+    if problems:
+        more = f"; and {len(problems) - SHOWN_PROBLEMS} more" if len(problems) > 10 else ""
+        listed = "; ".join(problems[:SHOWN_PROBLEMS])
+        raise BadRecord(f"nothing was taken in, since {str(file)!r} {listed}{more}")
+    added = append_labels(folder, labels)
+    known = len(labels) - added
+    output().print(f"{added:,} labels" + (f", and {known:,} that were there" if known else ""))
+
+
+@command.command(name="agreement")
+@click.argument("runs", nargs=-1)
+@click.option(
+    "--at",
+    type=float,
+    default=PAID,
+    show_default=True,
+    help="From this reward on an attempt counts as paid.",
+)
+@runs_option
+@json_option
+def agreement_(runs: tuple[str, ...], at: float, runs_dir: Path, as_json: bool) -> None:
+    """Set the labels of RUNS (`latest`) against each of their rewards.
+
+    Kappa is how far they agree beyond chance: 1 always, 0 no more than chance would. Its interval
+    is a bootstrap over tasks. Doubtful labels and abstentions are in no table.
+    """
+    result = agreement(
+        [Run(find_run(run, runs_dir), strict=False) for run in runs or ("latest",)], at=at
+    )
+    if as_json:
+        print_json(result.to_record())
+    else:
+        _show(result)
+
+
+def _show(result: Agreement) -> None:
+    console = output()
+    if not result.rewards:
+        console.print("no labels yet; set them in `assay view`, or `assay labels import`")
+        return
+    table = table_of("reward", "of", ">labels", ">kappa", "95 %", ">accuracy", ">wrong, paid",
+                     ">right, unpaid")  # fmt: skip
+    for row in result.rewards:
+        table.add_row(
+            Text(plain(row.scorer, 40)),
+            f"{row.of}s",
+            str(row.n),
+            number_text(row.kappa, 2),
+            interval_text(row.interval),
+            number_text(row.accuracy, 2),
+            str(row.wrong_paid),
+            str(row.right_unpaid),
+        )
+    console.print(table)
+    for row in result.rewards:
+        for item in row.disagreements[:SHOWN_PROBLEMS]:
+            step = "" if item.step is None else f" step {item.step}"
+            notes = "; ".join(label.note for label in item.labels if label.note)
+            line = f"{item.label}, and {row.scorer} says {item.value:.3f}: {item.attempt}{step}"
+            console.print(Text(plain(f"{line} {notes}", 160)), soft_wrap=True)
+    if any(row.n < FEWEST_LABELS for row in result.rewards):
+        console.print(f"fewer than {FEWEST_LABELS} labels: the interval is wide")
+    for problem in result.problems:
+        console.print(Text(f"note: {plain(problem, 200)}", style="yellow"))
+
+
+def _rows(run: Run, *, everything: bool) -> Iterator[dict[str, Any]]:
+    labels = read_labels(run.path)
+    lines = run.attempts().attempts
+    for label in labels.current:
+        line = lines.get(label.attempt)
+        yield {
+            "run_id": run.id,
+            "task_id": line.task_id if line else None,
+            "repeat": line.repeat if line else None,
+            "attempt": label.attempt,
+            "step": label.step,
+            "label": label.value,
+            "note": label.note,
+            "author": label.author,
+            "at": label.at,
+        }
+    labelled = {label.attempt for label in labels.current if label.step is None}
+    for episode in run.final() if everything else ():
+        if episode.attempt not in labelled:
+            row = dict.fromkeys(COLUMNS)
+            about = {"task_id": episode.task.id, "repeat": episode.repeat}
+            yield {**row, "run_id": run.id, "attempt": episode.attempt, **about, **_case(episode)}
+
+
+def _case(episode: Any) -> dict[str, Any]:
+    from assay.ledger.rows import row_of
+
+    row = row_of(episode)
+    return {name: row[name] for name in ("question", "final_response", "answer", "reward")}
+
+
+def _json_line(row: Mapping[str, Any]) -> str:
+    return dump_json(row).decode("ascii")
+
+
+def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    listed = list(rows)
+    columns = list(dict.fromkeys([*COLUMNS, *(name for row in listed for name in row)]))
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([csv_cell(row.get(name)) for name in columns] for row in listed)
+
+
+def _read(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of the file, each with its line."""
+    if is_csv(file):
+        for record in read_records(file):
+            if record.value is None:
+                raise BadRecord(f"{str(file)!r}: {record.problem}")
+            # As `export` writes a text that a spreadsheet would compute.
+            cells = record.value.items()
+            yield record.line, {name: _FORMULA.sub("", cell or "") for name, cell in cells}
+        return
+    text = file.read_bytes()
+    for number, data in enumerate(text.splitlines(), 1):
+        if data.strip():
+            try:
+                yield number, load_record(data)
+            except BadRecord as error:
+                raise BadRecord(f"{str(file)!r} line {number}: {error}") from error
+
+
+_OTHER_WORDS = {"yes": "right", "true": "right", "1": "right", "correct": "right",
+                "no": "wrong", "false": "wrong", "0": "wrong", "incorrect": "wrong",
+                "unsure": "doubtful"}  # fmt: skip
+
+
+def _label(run: Run, row: Mapping[str, Any], author: str | None) -> Label | None:
+    """The label of a row; `None` where the row has none."""
+    value = row.get("label", row.get("value"))
+    word = "" if value is None else str(value).strip().lower()
+    if not word:
+        return None
+    return new_label(
+        _attempt(run, row),
+        _OTHER_WORDS.get(word, word),
+        step=_whole(row.get("step"), "step"),
+        note=str(row.get("note") or ""),
+        author=str(row.get("author") or author or ""),
+        at=str(row.get("at") or ""),
+    )
+
+
+def _attempt(run: Run, row: Mapping[str, Any]) -> str:
+    attempts = run.attempts()
+    named = str(row.get("attempt") or "")
+    if named:
+        if named in attempts.attempts:
+            return named
+        raise BadRecord(f"the run has no attempt {named[:200]!r}")
+    task, repeat = str(row.get("task_id") or ""), _whole(row.get("repeat"), "repeat") or 0
+    if not task:
+        raise BadRecord("it names neither an attempt nor a task_id")
+    line = attempts.final.get((task, repeat))
+    if line is None:
+        raise BadRecord(f"the run has no attempt at repeat {repeat} of task {task[:200]!r}")
+    return line.attempt
+
+
+def _whole(value: Any, what: str) -> int | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = int(str(value))
+    except ValueError as error:
+        raise BadParameter(f"{what} is {str(value)[:50]!r}; it is a whole number") from error
+    return number

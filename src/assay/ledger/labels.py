@@ -1,0 +1,221 @@
+"""What people say of attempts and steps: right, wrong or doubtful, with a note.
+
+    add_label(folder, "weather-3-e80250c8.r0.a1", "wrong", note="that is last year's number")
+    for label in read_labels(folder).current:
+        print(label.attempt, label.value, label.author)
+
+Labels are lines of `labels.jsonl` in the run's folder, appended and never changed: a person who
+thinks again adds another line, and the last one counts. Anybody may add one while the run goes on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from assay.errors import BadParameter, BadRecord, ResourceError
+from assay.formats.lines import dump_line, load_record, read_lines
+from assay.ledger.layout import RunLayout
+from assay.ledger.provenance import utc_now
+from assay.schema.episode import MOST
+from assay.schema.name import Name
+from assay.schema.record import Record
+
+LABEL_SCHEMA = "assay.label/1"
+LabelValue: TypeAlias = Literal["right", "wrong", "doubtful", "withdrawn"]
+"""What a person says; `withdrawn` takes back what the same person said before."""
+LABEL_VALUES: tuple[str, ...] = get_args(LabelValue)
+NOTE_CHARS = 4_000
+AUTHOR_CHARS = 200
+AUTHOR_VARIABLE = "ASSAY_AUTHOR"
+
+
+def _at_most(most: int) -> AfterValidator:
+    """That a text is no longer; pydantic's own check takes no lone surrogate."""
+
+    def check(text: str) -> str:
+        if len(text) > most:
+            raise ValueError(f"is longer than {most:,} characters")
+        return text
+
+    return AfterValidator(check)
+
+
+class Label(Record):
+    """What one person said of one attempt, or of one of its steps, at one time."""
+
+    schema_id: Literal["assay.label/1"] = "assay.label/1"
+    attempt: Name
+    step: int | None = Field(default=None, ge=0, le=MOST)
+    """`None` for the attempt as a whole."""
+    value: LabelValue
+    note: Annotated[str, _at_most(NOTE_CHARS)] = ""
+    author: Annotated[str, _at_most(AUTHOR_CHARS)] = ""
+    at: Annotated[str, _at_most(40)] = ""
+    """When, as ISO 8601 in UTC."""
+
+    @property
+    def place(self) -> tuple[str, int | None]:
+        """What it is about."""
+        return self.attempt, self.step
+
+
+@dataclass(frozen=True, slots=True)
+class RunLabels:
+    """The labels of a run, oldest first, and what could not be read of them."""
+
+    labels: tuple[Label, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def current(self) -> tuple[Label, ...]:
+        """The last label of each person for each attempt and step, without those withdrawn."""
+        last = {(label.place, label.author): label for label in self.labels}
+        return tuple(label for label in last.values() if label.value != "withdrawn")
+
+    def of(self, attempt: str, step: int | None = None) -> tuple[Label, ...]:
+        """The current labels of an attempt as a whole, or of one of its steps."""
+        return tuple(label for label in self.current if label.place == (attempt, step))
+
+
+def consensus(labels: Iterable[Label]) -> LabelValue | None:
+    """What most people say of one thing; `doubtful` where as many say another, `None` for none."""
+    counts: dict[LabelValue, int] = {}
+    for label in labels:
+        counts[label.value] = counts.get(label.value, 0) + 1
+    if not counts:
+        return None
+    most = max(counts.values())
+    leading = [value for value, count in counts.items() if count == most]
+    return leading[0] if len(leading) == 1 else "doubtful"
+
+
+def read_labels(folder: Path) -> RunLabels:
+    """The labels of the run in this folder; a damaged line is left out and told of."""
+    path = RunLayout(folder).labels
+    labels, problems = [], []
+    for line in read_lines(path):
+        try:
+            labels.append(Label.model_validate(load_record(line.data)))
+        except (BadRecord, ValidationError) as error:
+            problems.append(f"{str(path)!r} line {line.number}: {error!s:.200}")
+    return RunLabels(tuple(labels), tuple(problems))
+
+
+def new_label(attempt: str, value: str, **fields: Any) -> Label:
+    """A label of now, by whoever runs this, unless `at` and `author` say otherwise.
+
+    Raises `BadParameter` for a value that is none of `LABEL_VALUES`, and for a note, a name or a
+    number that no label can have.
+    """
+    if value not in LABEL_VALUES:
+        raise BadParameter(f"the label is {value[:100]!r}; choose one of {', '.join(LABEL_VALUES)}")
+    chosen = {name: field for name, field in fields.items() if field not in (None, "")}
+    defaults = {"author": author_name(), "at": utc_now()}
+    try:
+        return Label(attempt=attempt, value=value, **{**defaults, **chosen})  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BadParameter(f"no label: {where} {first['msg'].lower()}") from error
+
+
+def add_label(folder: Path, attempt: str, value: str, **fields: Any) -> Label:
+    """The label, which is on the disk when this returns; see `new_label`.
+
+    Raises `BadRecord` for an attempt or a step that the run does not have, and `ResourceError`
+    where the folder cannot be written.
+    """
+    label = new_label(attempt, value, **fields)
+    _check_place(RunLayout(folder), label)
+    append_labels(folder, [label])
+    return label
+
+
+def append_labels(folder: Path, labels: Iterable[Label]) -> int:
+    """Append those labels that say something new; how many there were.
+
+    One that is there already is not, nor one that repeats what its author says now. They are on
+    the disk when this returns. Raises `ResourceError` where nothing can be written.
+    """
+    path = RunLayout(folder).labels
+    with _appending(path) as file:
+        fresh = list(_news(read_labels(folder).labels, labels))
+        data = b"".join(dump_line(label.model_dump()) for label in fresh)
+        end = os.fstat(file).st_size
+        if data and end and os.pread(file, 1, end - 1) != b"\n":
+            # What a kill left of a line stays there, as a line that readers leave out.
+            data = b"\n" + data
+        os.write(file, data)
+        os.fsync(file)
+    return len(fresh)
+
+
+def _news(before: Iterable[Label], labels: Iterable[Label]) -> Iterator[Label]:
+    """The labels that are not there yet and do not repeat the last of their author."""
+    present = set(before)
+    last = {(label.place, label.author): label for label in before}
+    for label in labels:
+        key = (label.place, label.author)
+        earlier = last.get(key)
+        repeats = earlier and (earlier.value, earlier.note) == (label.value, label.note)
+        if label not in present and not repeats:
+            present.add(label)
+            last[key] = label
+            yield label
+
+
+@contextmanager
+def _appending(path: Path) -> Iterator[int]:
+    """The file, opened to append to, while nobody else does."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield file
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise ResourceError(
+            f"labels cannot be kept in {str(path)!r}: {error.strerror}; make the folder writable, "
+            "or copy the run to one that is"
+        ) from error
+
+
+def can_label(folder: Path) -> bool:
+    """Whether labels can be kept in the folder of this run."""
+    path = RunLayout(folder).labels
+    return os.access(path if path.exists() else folder, os.W_OK)
+
+
+def author_name(environment: Mapping[str, str] = os.environ) -> str:
+    """Who adds labels here: `ASSAY_AUTHOR`, or the name of the user."""
+    named = environment.get(AUTHOR_VARIABLE, "").strip()
+    if named:
+        return named[:AUTHOR_CHARS]
+    try:
+        return getpass.getuser()[:AUTHOR_CHARS]
+    except (KeyError, OSError):
+        return ""
+
+
+def _check_place(layout: RunLayout, label: Label) -> None:
+    """Raise `BadRecord` unless the run has the attempt and, if one is named, the step."""
+    from assay.ledger.run import Run
+    from assay.ledger.windows import read_gists
+
+    run = Run(layout.folder, strict=False)
+    if label.attempt not in run.attempts().attempts and not layout.steps_of(label.attempt).exists():
+        raise BadRecord(f"run {layout.folder.name!r} has no attempt {label.attempt[:200]!r}")
+    if label.step is not None:
+        n = len(read_gists(layout.steps_of(label.attempt)))
+        if label.step >= n:
+            raise BadRecord(f"attempt {label.attempt!r} has no step {label.step}; it has {n}")

@@ -1,0 +1,65 @@
+"""The two tools that the proxy adds to those of the server, in the shapes of the MCP SDK."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
+
+MOST_STEPS: Final = 50
+"""Steps that one call of `assay_steps` shows at most."""
+
+STEPS_TOOL: Final = Tool(
+    name="assay_steps",
+    title="Scores of the latest browser steps",
+    description=(
+        "What the latest browser tool calls were worth, from evidence and not from a model: score "
+        "from -1 to 1, class, reasons, and whether the session is running, stuck, blocked or "
+        "recovered. Read-only: it touches neither the page nor the browser."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "last": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": MOST_STEPS,
+                "default": 10,
+                "description": "How many of the latest steps to show.",
+            }
+        },
+        "additionalProperties": False,
+    },
+    annotations=ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    ),
+)
+HINT_TOOL: Final = Tool(
+    name="assay_hint",
+    title="What to look at or try next",
+    description=(
+        "Advice after a failed, blocked or fruitless browser step: what to read next, and which "
+        "tools have worked after this kind of failure before, least risk first. Advice only: "
+        "nothing is executed, and no confirmation is replaced."
+    ),
+    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+    annotations=ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    ),
+)
+TOOLS: Final = {tool.name: tool for tool in (STEPS_TOOL, HINT_TOOL)}
+
+
+def tool_records() -> list[dict[str, Any]]:
+    """The two tools as a `tools/list` reply lists them."""
+    return [
+        tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in TOOLS.values()
+    ]
+
+
+def text_result(text: str, *, data: dict[str, Any] | None = None, error: bool = False) -> Any:
+    """The result of a call as JSON values: a text for the model, and the same as data."""
+    result = CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content=data, is_error=error
+    )
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
