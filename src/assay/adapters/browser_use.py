@@ -13,6 +13,7 @@ step's end says that it was done; nothing of it is changed, and a fault of ours 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -29,6 +30,7 @@ TOOLS: Final[Mapping[str, str]] = {
 }
 """What the rules call an action of browser-use, where that is another name."""
 ARGUMENTS: Final[Mapping[str, str]] = {"text": "value", "keys": "key"}
+_GONE: Final = re.compile(r"Element index \d+ not available")
 END: Final = "done"
 """The action that ends a task; it is the answer and no step."""
 
@@ -62,7 +64,7 @@ class StepReporter:
     async def on_step_end(self, agent: Any) -> None:
         """For `on_step_end` of the agent's `run`: the actions have been done, or have failed."""
         results = agent.state.last_result or ()
-        errors = [str(result.error) for result in results if getattr(result, "error", None)]
+        errors = [error for error in map(error_of, results) if error]
         await self._end(errors[-1] if errors else None)
 
     async def _end(self, error: str | None) -> None:
@@ -80,6 +82,14 @@ def call_of(action: Any) -> tuple[str, dict[str, Any]]:
             arguments = {ARGUMENTS.get(key, key): value for key, value in given.items()}
             return TOOLS.get(name, name), arguments
     return "none", {}
+
+
+def error_of(result: Any) -> str | None:
+    """What a result says went wrong; an element that is gone is told as plain content."""
+    if getattr(result, "error", None):
+        return str(result.error)
+    content = str(getattr(result, "extracted_content", None) or "")
+    return content[:300] if _GONE.match(content) else None
 
 
 async def run_watched(

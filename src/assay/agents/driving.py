@@ -53,7 +53,8 @@ class DrivingFactory:
             parameters = self.__signature__.parameters.values()
             keywords = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
             self.__signature__ = inspect.Signature(keywords)
-        if "answer" in inspect.signature(getattr(item, "run", item)).parameters:
+        asked = inspect.signature(getattr(item, "run", item)).parameters.get("answer")
+        if asked is not None and asked.kind is not asked.KEYWORD_ONLY:
             raise BadParameter(
                 f"agent {name!r} asks for 'answer', the reference, which no agent sees"
             )

@@ -295,6 +295,7 @@ class BrowserFollower:
         async with self._stepping:
             await asyncio.gather(*self._opening)
             begun, tab = self._begun, self._latest
+            target = None if tab is None else tab.watch.target
             if tab is None:
                 observation = Observation("")
             else:
@@ -306,8 +307,7 @@ class BrowserFollower:
                 each.calls = []
                 await each.watch.stand_by()
             self._reporting, self._begun = False, None
-            values = tuple(str(value) for value in self._arguments.values())
-            action = ActionCall(self._tool, values).text
+            action = ActionCall(self._tool, _values(self._arguments, target)).text
             step = SeenStep(action, self._tool, observation, self._arguments)
             if tell:
                 self._on_step(step)
@@ -333,6 +333,14 @@ class BrowserFollower:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._connection.close()
+
+
+def _values(arguments: Mapping[str, Any], target: SeenInput | None) -> tuple[str, ...]:
+    """What stands in the brackets of an action: the arguments, and what it was done to."""
+    values = [str(value)[:200] for name, value in arguments.items() if name != "calls"]
+    if target is None or not target.name or target.name in values:
+        return tuple(values)
+    return (*values, f"{target.role} {target.name}".strip()[:200])
 
 
 class ReportedStep:
