@@ -9,7 +9,7 @@ import ssl
 import subprocess
 import zlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +123,50 @@ def test_a_connection_that_the_server_closes_is_not_used_again(answer: bytes) ->
     assert server.connections == 2
 
 
+@pytest.mark.parametrize("pause_s", [0.0, 0.05], ids=["with the response", "later"])
+def test_what_a_server_sends_unasked_is_no_response_to_the_next_request(pause_s: float) -> None:
+    def answer(text: bytes) -> bytes:
+        return OK.replace(b"{}", text)
+
+    async def both() -> list[bytes]:
+        class Talkative(Server):
+            async def talk(self, reader: Any, writer: asyncio.StreamWriter) -> None:
+                self.connections += 1
+                with suppress(asyncio.IncompleteReadError, ConnectionError):
+                    while request := await read_request(reader):
+                        writer.write(answer(request[-2:]))
+                        await asyncio.sleep(pause_s)
+                        writer.write(answer(b"no"))
+                writer.close()
+
+        async with Talkative().serving() as (connections, url):
+            contents = []
+            for body in (b"q1", b"q2", b"q3"):
+                contents.append((await connections.post(url, {}, body, max_bytes=10)).content)
+                await asyncio.sleep(2 * pause_s)
+            return contents
+
+    assert asyncio.run(both()) == [b"q1", b"q2", b"q3"]
+
+
+def test_a_loop_for_each_question_leaves_no_connection_open() -> None:
+    async def questions() -> tuple[int, int]:
+        async with Server(OK).serving() as (connections, url):
+
+            async def ask() -> None:
+                await connections.post(url, {}, b"", max_bytes=10)
+
+            await ask()
+            before = sum(1 for _ in Path("/proc/self/fd").iterdir())
+            for _ in range(20):
+                await asyncio.to_thread(asyncio.run, ask())
+            await asyncio.sleep(0.05)
+            return before, sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    before, after = asyncio.run(questions())
+    assert after < before + 10
+
+
 def test_a_connection_that_was_closed_while_idle_is_replaced() -> None:
     async def both() -> int:
         server = Server(OK, then_close=True)
@@ -202,7 +246,7 @@ def test_a_request_that_is_cancelled_leaves_no_connection_behind() -> None:
     assert asyncio.run(twice()) == (2, b"{}")
 
 
-def test_a_connection_is_used_by_the_loop_that_opened_it_alone() -> None:
+def test_connections_of_the_first_loop_alone_are_kept() -> None:
     loops = [asyncio.new_event_loop() for _ in range(2)]
     server, shared = Server(OK), Connections()
     listener = loops[0].run_until_complete(server.listen())
@@ -224,7 +268,7 @@ def test_a_connection_is_used_by_the_loop_that_opened_it_alone() -> None:
     loops[0].run_until_complete(in_both())
     loops[1].run_until_complete(asyncio.sleep(0.01))
     loops[0].run_until_complete(asyncio.sleep(0.01))
-    assert (server.connections, len(server.requests)) == (2, 4)
+    assert (server.connections, len(server.requests)) == (3, 4)
     for loop in loops:
         loop.close()
 

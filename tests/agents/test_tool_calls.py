@@ -504,6 +504,27 @@ def test_arguments_that_come_as_an_object_are_read() -> None:
     assert reply.calls == (CallRequest("c", "f", '{"a": 1}'),)
 
 
+@pytest.mark.parametrize("numbers", [{}, {"index": 0}], ids=["no numbers", "all alike"])
+def test_calls_that_a_stream_does_not_number_are_calls_of_their_own(
+    numbers: dict[str, int],
+) -> None:
+    names = ("f", "g")
+    calls = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in names]
+    deltas = [{"tool_calls": [{**call, **numbers}]} for call in calls]
+    events = [{"choices": [{"delta": delta}]} for delta in deltas]
+    end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+    with serving(as_events(*events, end)) as server:
+        reply = ask(server, "openai", stream=True)
+    assert reply.calls == tuple(CallRequest(name, name, "{}") for name in names)
+
+
+def test_reasoning_that_changes_its_kind_is_no_failure() -> None:
+    deltas: list[dict[str, Any]] = [{"reasoning": "a"}, {"reasoning": [{"b": 1}], "content": "4"}]
+    events = [{"choices": [{"delta": delta, "finish_reason": "stop"}]} for delta in deltas]
+    with serving(as_events(*events)) as server:
+        assert ask(server, "openai", stream=True).text == "4"
+
+
 @BOTH
 @STREAMED
 def test_a_key_in_arguments_or_thoughts_is_masked(kind: str, stream: bool) -> None:

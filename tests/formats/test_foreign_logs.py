@@ -15,7 +15,7 @@ import pytest
 
 from assay.errors import BadParameter, BadRecord, UnknownName, UsageError
 from assay.formats import recognise
-from assay.formats.foreign import Problems, failure_kind, json_rows, utc
+from assay.formats.foreign import Problems, failure_kind, json_rows, top_keys, utc
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run, open_run
 from assay.ledger.summary import summarise
@@ -306,6 +306,65 @@ def test_a_bad_line_is_named_and_the_others_are_read(log: Path, tmp_path: Path) 
     for number in (2, 3, 5, len(lines) + 2):
         assert f"{log.name} line {number}: " in named
     assert "it has no " in named
+
+
+def test_a_number_that_is_none_damages_its_sample_alone(tmp_path: Path) -> None:
+    log = json.loads(JSON.read_text())
+    log["samples"][0]["epoch"] = float("inf")
+    log["samples"][1]["scores"]["match"]["value"] = 10**400
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps(log))
+    run = import_run(path, tmp_path / "runs")
+    count, texts = skipped_of(run.manifest)
+    assert count == 2
+    assert [text.partition(":")[0] for text in texts] == ["sample 0", "sample 1"]
+
+
+def test_a_reference_that_is_no_choice_is_not_taken_for_the_last_one(tmp_path: Path) -> None:
+    path = tmp_path / CHOICES.name
+    rows = [{**json.loads(line), "target": -1} for line in CHOICES.read_text().splitlines()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = {episode.task.answer for episode in import_run(path, tmp_path / "runs").final()}
+    assert answers == {-1}
+
+
+def test_a_damaged_row_of_a_second_filter_is_named(tmp_path: Path) -> None:
+    path = tmp_path / SAMPLES.name
+    rows = [json.loads(line) for line in SAMPLES.read_text().splitlines()]
+    second = next(row for row in rows if row["filter"] != rows[0]["filter"])
+    second["metrics"] = 3
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = import_run(path, tmp_path / "runs")
+    count, texts = skipped_of(run.manifest)
+    assert (count, f"{path.name} line {rows.index(second) + 1}: " in texts[0]) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("log", "damage"),
+    [
+        (JSON, {"results": {"scores": "none"}}),
+        (JSON, {"eval": [1]}),
+        (ROLLOUTS, {"response": "x"}),
+        (ROLLOUTS, {"agent_ref": 5}),
+    ],
+)
+def test_a_log_that_is_wrong_about_itself_is_an_error_that_names_it(
+    log: Path, damage: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / log.name
+    if log.suffix == ".json":
+        path.write_text(json.dumps(json.loads(log.read_text()) | damage))
+    else:
+        first, *rest = log.read_text().splitlines()
+        path.write_text("\n".join([json.dumps(json.loads(first) | damage), *rest]))
+    with pytest.raises(BadRecord, match=f"'{path}' says of itself"):
+        import_run(path, tmp_path / "runs")
+
+
+def test_a_file_of_quotes_without_an_end_is_looked_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "quotes.json"
+    path.write_text('{"eval": 1, ' + '\\"' * 40_000)
+    assert top_keys(path) == {"eval"}
 
 
 def test_a_log_of_which_nothing_can_be_read_is_an_error(tmp_path: Path) -> None:

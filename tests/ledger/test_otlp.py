@@ -184,3 +184,31 @@ def test_what_is_no_address_is_refused_before_anything_is_sent(url: str) -> None
     with pytest.raises(BadParameter, match="--otlp") as caught:
         otlp.logs_endpoint(url)
     assert "secret" not in str(caught.value)
+
+
+def test_an_answer_that_repeats_the_key_does_not_show_it(tmp_path: Path) -> None:
+    run = write_example(tmp_path)
+    answers: list[tuple[int, dict[str, str], bytes]] = [
+        (401, {}, b"Bearer sk-abcdef123456 is wrong"),
+        (400, {}, b"no sk-abcdef123456"),
+        (
+            200,
+            {},
+            b'{"partialSuccess": {"rejectedLogRecords": 1, "errorMessage": "sk-abcdef123456"}}',
+        ),
+    ]
+    with endpoint(*answers) as server:
+        for _ in answers:
+            with pytest.raises(ResourceError) as raised:
+                send(run, server.url, OTEL_EXPORTER_OTLP_HEADERS="a=Bearer%20sk-abcdef123456")
+            assert "sk-abcdef" not in str(raised.value)
+            assert "[secret]" in str(raised.value)
+
+
+@pytest.mark.parametrize("pair", ["a=sk-abcdef%0A", "a=sk-abcdef%20%E2%82%AC", "a b=sk-abcdef"])
+def test_a_header_that_http_does_not_take_is_refused_without_its_value(
+    pair: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadParameter, match="OTEL_EXPORTER_OTLP_HEADERS") as raised:
+        send(write_example(tmp_path), "http://127.0.0.1:1", OTEL_EXPORTER_OTLP_HEADERS=pair)
+    assert "sk-abcdef" not in str(raised.value)

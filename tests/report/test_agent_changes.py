@@ -117,12 +117,15 @@ def test_what_is_kept_holds_no_secret(project: Path, monkeypatch: pytest.MonkeyP
     )
     (project / "go.sh").write_text(f"OPENAI_API_KEY={secrets[3]} python mine.py\n")
     (project / ".env").write_text("ANYTHING=at-all-here\n")
+    (project / "api_key.txt").write_text("at-all-here\n")
+    (project / "key.yaml").write_text("private: |\n  -----BEGIN PRIVATE KEY-----\n  AAh3re\n")
     text = (run() / "agent.diff").read_text()
-    for secret in (*secrets, "known-to-this-process", "at-all-here"):
+    for secret in (*secrets, "known-to-this-process", "at-all-here", "AAh3re"):
         assert secret not in text, secret
     assert "level: debug-everything" in text
     assert '+api_key = "[secret]"' in text
     assert "# left out: '.env'" in text
+    assert "# left out: 'api_key.txt'" in text
 
 
 def test_what_is_kept_is_bounded(project: Path) -> None:

@@ -390,6 +390,15 @@ def test_what_a_kill_or_a_full_disk_left_in_the_cache_is_asked_again() -> None:
     assert summarise(again).counts.mean == 1.0
 
 
+def test_a_cache_that_cannot_be_read_or_written_is_no_failure_of_the_agent() -> None:
+    for number in range(256):
+        Path("cache").mkdir(exist_ok=True)
+        Path("cache", f"{number:02x}").write_text("not a folder")
+    with replying() as server:
+        run = ask(server, cache="cache")
+    assert {episode.stop_reason for episode in run.final()} == {"answered"}
+
+
 def test_no_refusal_is_kept() -> None:
     with serving(as_json({"error": "no"}, status=401), as_json(REPLY)) as server:
         with pytest.raises(RunStopped):

@@ -16,6 +16,7 @@ from assay.schema.secrets import (
     environment_secrets,
     is_secret_name,
     redact,
+    redact_source,
     secret_values,
 )
 
@@ -190,3 +191,53 @@ def test_a_known_secret_is_masked_in_base64_and_in_addresses(before: str) -> Non
 def test_a_secret_may_begin_with_a_slash_and_a_path_is_none(tmp_path: Path) -> None:
     there = {"LAB_SECRET_KEY": "/0123456789abcdef", "LAB_CREDENTIALS": str(tmp_path)}
     assert environment_secrets(there) == {"/0123456789abcdef"}
+
+
+SOURCE = [
+    'PASSWORD = "it\'s-hunter2"',
+    "PASSWORD = 'it\\'s-hunter2'",
+    'os.environ["MISTRAL_API_KEY"] = "hunter2"',
+    'os.environ.setdefault("MISTRAL_API_KEY", "hunter2")',
+    'API_KEY: str = os.getenv("API_KEY", "hunter2")',
+    "const apiKey = `hunter2`;",
+    'db.password := "hunter2"',
+    'password = """hunter2\nhunter2\n"""',
+    'password = """\nhunter2\n"""',
+    "password: |\n  hunter2\n  hunter2",
+    "- token: >-\n\n    hunter2",
+    'api_key = "' + "hunter2" * 200 + '"',
+    'api_key = "hunter2"  # ' + "x" * 600,
+    'api_key = "hunter2' + "x" * 20_000,
+    'K = """-----BEGIN PRIVATE KEY-----\nhunter2/A+b=\nhunter2==\n-----END PRIVATE KEY-----"""',
+    'pem = (\n  "-----BEGIN PRIVATE KEY-----\\n"\n  "hunter2\\n"\n  "hunter2=\\n"\n)',
+]
+
+
+@pytest.mark.parametrize("text", SOURCE, ids=range(len(SOURCE)))
+def test_source_code_is_without_what_it_assigns_to_a_secret(text: str) -> None:
+    clean = redact_source(f"a = 1\n{text}\n\nb = 2\n")
+    assert "hunter2" not in clean
+    assert SECRET in clean
+    assert clean.startswith("a = 1\n")
+    assert clean.endswith("\nb = 2\n")
+    assert clean.count("\n") == text.count("\n") + 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if '-----BEGIN RSA PRIVATE KEY-----' in text:\n    raise ValueError(text)",
+        'note = """\n no secret\n"""',
+        "tokens: |\n  a b c",
+        'max_tokens = "many"',
+        "x" * 500,
+    ],
+)
+def test_other_source_code_stays_as_it_is(text: str) -> None:
+    *_, last = redact_source(text).split("\n")
+    assert last == text.split("\n")[-1]
+
+
+@pytest.mark.parametrize("piece", ["A", "eyJa", "sk-", '{"a":"', '\\\\"', "a='", "token=`", " "])
+def test_a_long_line_of_anything_is_searched_in_a_moment(piece: str) -> None:
+    assert len(redact_source(piece * 60_000)) <= 501

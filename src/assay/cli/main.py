@@ -18,6 +18,7 @@ COMMANDS = {
     "list": "Show the runs, benchmarks, agents, rewards or environments there are.",
     "score": "Score every row of a file or folder, or a recorded run again.",
     "steps": "Score a browser agent's recorded steps again, with the reasons.",
+    "mcp": "Score every step of an MCP browser agent, from between client and server.",
     "import": "Take the results of another tool into the ledger.",
     "export": "Write a run in a shape that other tools read.",
     "diagnose": "Show which points a run lost, and why.",

@@ -32,7 +32,7 @@ KEPT_PROBLEMS = 100
 StoreArtifact: TypeAlias = Callable[[bytes | str], str]
 """Stores a content, and returns its sha256."""
 
-DAMAGE = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+DAMAGE = (LookupError, ArithmeticError, TypeError, ValueError, AttributeError, RecursionError)
 """What reading a sample raises that is not what it should be; `BadRecord`, and what a record says
 of a wrong field, are each a `ValueError`."""
 
@@ -184,14 +184,15 @@ def top_keys(path: Path) -> frozenset[str]:
             depth += 1
         elif token["close"]:
             depth -= 1
-        elif depth == 1 and token["key"] is not None:
-            keys.add(token["key"])
+        elif depth == 1 and token["colon"]:
+            keys.add(token["text"])
     return frozenset(keys)
 
 
 _TOKEN = re.compile(
-    r'"(?P<key>(?:[^"\\]|\\.)*)"\s*:|"(?:[^"\\]|\\.)*"|(?P<open>[{\[])|(?P<close>[}\]])'
+    r'"(?P<text>(?:[^"\\]|\\.)*+)"?+(?P<colon>\s*+:)?|(?P<open>[{\[])|(?P<close>[}\]])', re.DOTALL
 )
+"""A text is one even if it does not end, so that no part of it is looked at twice."""
 
 
 def episodes_of(

@@ -16,12 +16,14 @@ from typing import Any
 
 from assay.errors import BadRecord
 from assay.formats.foreign import (
+    DAMAGE,
     ForeignRun,
     Problems,
     ReportedScore,
     Row,
     StoreArtifact,
     episodes_of,
+    explain,
     first_row,
     json_rows,
     messages_of,
@@ -86,7 +88,7 @@ def read(path: Path) -> ForeignRun:
     suffix = "" if version is None else f"@{version}"
 
     def episodes(store: StoreArtifact, problems: Problems) -> Iterator[Episode]:  # noqa: ARG001
-        first, others = filters[0], _other_scores(path, filters[1:], suffix)
+        first, others = filters[0], _other_scores(path, filters[1:], suffix, problems)
         rows = (row for row in json_rows(path, problems) if _filter(row) == first)
         return episodes_of(rows, lambda row: _episode(row, suffix, others), problems)
 
@@ -166,13 +168,18 @@ def _score_name(metric: str, filter_name: str) -> str:
     return metric if filter_name == _NONE else f"{metric},{filter_name}"
 
 
-def _other_scores(path: Path, filters: list[str], suffix: str) -> dict[str, list[Score]]:
+def _other_scores(
+    path: Path, filters: list[str], suffix: str, problems: Problems
+) -> dict[str, list[Score]]:
     """The scores of each document after every filter but the first."""
     scores: dict[str, list[Score]] = {}
-    if filters:
-        for row in json_rows(path):
-            if _filter(row) in filters and "doc_id" in row.data:
-                scores.setdefault(str(row.data["doc_id"]), []).extend(_scores(row.data, suffix))
+    for row in json_rows(path) if filters else ():
+        if _filter(row) not in filters or "doc_id" not in row.data:
+            continue
+        try:
+            scores.setdefault(str(row.data["doc_id"]), []).extend(_scores(row.data, suffix))
+        except DAMAGE as error:
+            problems.add(f"{row.where}: {explain(error)}")
     return scores
 
 
@@ -272,6 +279,6 @@ def _weight(response: Any) -> float | None:
 
 def _answer(target: Any, choices: list[str]) -> Any:
     index = int(target) if isinstance(target, str) and target.isdecimal() else target
-    if isinstance(index, int) and not isinstance(index, bool) and index < len(choices) > 1:
+    if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(choices) > 1:
         return choices[index]
     return target

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import random
+import re
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,6 +18,7 @@ from assay.errors import BadParameter, BadRecord, ResourceError
 from assay.formats import RunRecords, otel
 from assay.formats.lines import dump_json, load_record
 from assay.resources.backoff import Backoff, retry_after_s
+from assay.schema.secrets import SecretMask, secret_values
 
 PATH = "/v1/logs"
 HEADERS = ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS")
@@ -27,6 +29,10 @@ BACKOFF = Backoff(attempts=5, base_s=0.5, cap_s=10.0)
 RETRIED = frozenset({429, 502, 503, 504})
 """Answers after which the protocol asks for another try."""
 ANSWER_BYTES = 64 * 1024
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
+"""What HTTP takes as the name and the value of a header."""
 
 T = TypeVar("T")
 
@@ -52,8 +58,11 @@ def send_scores(
     `BadParameter` for what is no such address, and `ResourceError` when the endpoint cannot be
     reached, refuses a request or drops events of it.
     """
-    endpoint = logs_endpoint(url)
-    sender = _Sender(endpoint, _headers(environment), sleep, rng or random.Random())
+    endpoint, headers = logs_endpoint(url), _headers(environment)
+    # What stands after a word such as Bearer is the key itself, and may be quoted alone.
+    keys = [part for value in headers.values() for part in (value, value.rpartition(" ")[2])]
+    mask = SecretMask([*keys, *secret_values(endpoint)])
+    sender = _Sender(endpoint, headers, mask, sleep, rng or random.Random())
     count = 0
     for events in _batches(otel.run_events(run), BATCH):
         sender.send(dump_json(otel.to_otlp(*events)), count)
@@ -83,6 +92,8 @@ def logs_endpoint(url: str) -> str:
 class _Sender:
     endpoint: str
     headers: Mapping[str, str]
+    mask: SecretMask
+    """Takes the keys out of whatever the endpoint answers."""
     sleep: Callable[[float], None]
     rng: random.Random
 
@@ -136,7 +147,8 @@ class _Sender:
             )
             response = connection.getresponse()
             headers = {name.lower(): value for name, value in response.getheaders()}
-            return _Answer(response.status, headers, response.read(ANSWER_BYTES))
+            content = self.mask.bytes(response.read(ANSWER_BYTES))
+            return _Answer(response.status, headers, content)
         except ssl.SSLCertVerificationError as error:
             raise ResourceError(f"{self._name} is not trusted: {error.verify_message}") from error
         except (OSError, http.client.HTTPException) as error:
@@ -157,9 +169,13 @@ def _headers(environment: Mapping[str, str]) -> dict[str, str]:
     for variable in HEADERS:
         for pair in filter(None, environment.get(variable, "").split(",")):
             name, equals, value = pair.partition("=")
-            if not equals or not name.strip().isascii():
-                raise BadParameter(f"{variable} is not name=value,name=value")
-            headers[name.strip()] = unquote(value.strip())
+            header = unquote(value.strip())
+            if not equals or not _NAME.fullmatch(name.strip()) or not _VALUE.fullmatch(header):
+                # Without the value, which may be a key.
+                raise BadParameter(
+                    f"{variable} is not name=value,name=value with names and values that HTTP takes"
+                )
+            headers[name.strip()] = header
     return headers
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.formats.lines import dump_json, load_record
-from assay.schema.secrets import redact, redact_source
+from assay.schema.secrets import is_secret_name, redact, redact_source
 from assay.schema.task import Task
 
 GIT_TIMEOUT_S = 10.0
@@ -31,6 +31,8 @@ CODE = frozenset(
     ".bash .toml .yaml .yml .ini .cfg .md .txt .rst .j2 .jinja .jinja2 .prompt .tmpl .sql".split()
 )
 """Endings of files that are kept although git does not know them: code, settings, prompts."""
+SETTINGS = frozenset("txt json toml yaml yml ini cfg conf properties csv".split())
+"""Endings of files that hold a secret where their name is one's; `tokens.py` is code."""
 UNKNOWN = "unknown"
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -208,13 +210,18 @@ def _redacted_diff(diff: bytes) -> str | None:
         return None
     lines = diff.decode("utf-8", "backslashreplace").split("\n")
     start = next((i for i, line in enumerate(lines) if line.startswith("@@")), len(lines))
-    redacted = [line[:1] + redact_source(line[1:]) for line in lines[start:]]
+    body = lines[start:]
+    clean = redact_source("\n".join(line[1:] for line in body)).split("\n")
+    redacted = (line[:1] + rest for line, rest in zip(body, clean, strict=True))
     return "\n".join([*lines[:start], *redacted])
 
 
 def _is_private(name: str) -> bool:
     """Whether a file of that name holds secrets rather than code."""
     last = name.rpartition("/")[2].lower()
+    stem, _, ending = last.rpartition(".")
+    if is_secret_name(stem or ending) and ending in SETTINGS:
+        return True
     return last.startswith((".env", ".netrc", "id_rsa", "id_ed25519", "credentials")) or (
         last.endswith((".pem", ".key", ".p12", ".pfx", ".keystore"))
     )

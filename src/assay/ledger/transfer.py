@@ -16,9 +16,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.errors import BadParameter, BadRecord, UsageError
+from assay.errors import AssayError, BadParameter, BadRecord, UsageError
 from assay.formats import FileFormat, ForeignRun, find_format, recognise, writable
-from assay.formats.foreign import Problems, check_references, references_of, with_reference
+from assay.formats.foreign import (
+    DAMAGE,
+    Problems,
+    check_references,
+    explain,
+    references_of,
+    with_reference,
+)
 from assay.formats.lines import open_file
 from assay.ledger.layout import RunLayout, list_runs, safe_name
 from assay.ledger.provenance import canonical_hash, installed_versions, new_run_id, utc_now
@@ -145,7 +152,7 @@ class _Importing:
                 raise BadParameter(
                     f"{self.format.name} has no option {name!r}; its options: {takes}"
                 )
-        foreign = self.format.load_reader().read(log, **options)
+        foreign = self._read(log, options)
         identity = self._identity(foreign, options)
         if run_id is None:
             for folder in self.look_in or (self.runs_dir,):
@@ -153,6 +160,18 @@ class _Importing:
                 if earlier is not None:
                     return Run(earlier)
         return self._write(foreign, identity, run_id, now)
+
+    def _read(self, log: Path, options: Mapping[str, Any]) -> ForeignRun:
+        try:
+            foreign: ForeignRun = self.format.load_reader().read(log, **options)
+        except AssayError:
+            raise
+        except DAMAGE as error:
+            raise BadRecord(
+                f"what {str(log)!r} says of itself as a log of {self.format.name} cannot be read: "
+                f"{explain(error)}"
+            ) from error
+        return foreign
 
     def _identity(self, foreign: ForeignRun, options: Mapping[str, Any]) -> str:
         """A hash of the contents, and of everything that makes another run of them."""

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Self
 
 from assay.agents.attempt import AttemptState, attempt_state
@@ -314,6 +315,7 @@ def _make_cache(folder: str | Path) -> Path:
     path = Path(folder).resolve()
     try:
         path.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=path).close()
     except OSError as error:
         raise BadParameter(f"cache {str(folder)!r} cannot be used: {error.strerror}") from error
     return path

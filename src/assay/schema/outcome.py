@@ -41,6 +41,7 @@ ErrorCode: TypeAlias = Literal[
     "request_failed",
     "form_rejected",
     "value_refused",
+    "bad_call",
     "other",
 ]
 

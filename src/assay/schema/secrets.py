@@ -10,7 +10,7 @@ import base64
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
@@ -18,6 +18,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 SECRET = "[secret]"  # noqa: S105 - what is shown instead of one
 LONGEST_LINE = 500
 """Of source code; a longer one is data, and is cut."""
+SEARCHED_CHARS = 8_000
+"""Of a line of source code that is cut: a secret that the cut would halve is not recognised."""
 LEAST_CHARS = 8
 """A shorter value is not looked for in texts: it would be found in innocent ones."""
 
@@ -69,10 +71,24 @@ _LOOKS = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
 )
 _ASSIGNED = re.compile(
-    r"""(?<![\w-])(?P<quote>["']?)(?P<name>[A-Za-z_][\w-]{0,80})(?P=quote)\s{0,9}"""
-    r"""(?::[\w.\[\]| ]{1,40}=|[:=])\s{0,9}[rbf]?(?P<mark>["'])(?P<text>[^"'\\]{3,400})(?P=mark)"""
+    r"""(?<![\w-])(?P<quote>["'`])?(?P<name>[A-Za-z_][\w-]{0,80})(?(quote)(?P=quote))[\])]{0,3}"""
+    r"""\s{0,9}(?::[\w.\[\]| ]{1,40}=|:=|[:=]|(?(quote),|(?!)))\s{0,9}[rbfuRBFU]{0,2}"""
+    r"""(?P<mark>\"{3}|'{3}|["'`])(?P<text>(?:\\.|(?!(?P=mark))[^\\]){3,8000})(?P<end>(?P=mark)|$)"""
 )
-"""A name and a text in quotes, as source code and configuration files assign it."""
+"""A name and a text in quotes, as source code and configuration files assign it, also by the key of
+a mapping or as the argument after the name. The text may go on in the next line."""
+_OPENED = re.compile(
+    r"""(?<![\w-])([A-Za-z_][\w-]{0,80})["'`]?[\])]{0,3}\s{0,9}[:=]{1,2}\s{0,9}[rbfuRBFU]{0,2}"""
+    r"""(\"{3}|'{3}|`)\s*$"""
+)
+"""The end of a line in which a text of several lines is assigned, and begins in the next."""
+_BLOCK = re.compile(r"""(\s*)(?:- )?["']?([A-Za-z_][\w-]*)["']?\s*:\s*[|>][+-]?\d?[+-]?\s*""")
+"""A name whose value is the lines below it, further to the right, as in YAML."""
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?!.*-----END)")
+_OF_A_PRIVATE_KEY = re.compile(
+    r"""[\s"'`,()\[\]]*(?:[A-Za-z0-9+/=]+(?:\\n)?|(?:Proc-Type|DEK-Info): .*|-----END .*)?"""
+    r"""[\s"'`+,()\[\]\\]*"""
+)
 _BARE = re.compile(r"(\s*[A-Za-z_][\w-]*\s*[:=]\s*)([^\s\"'(){}\[\],]{8,})\s*")
 """A line of its own with a name and a value, as YAML and INI files write it."""
 _ADDRESS = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>]+")
@@ -104,8 +120,7 @@ def redact(value: Any) -> Any:
 
 def redact_source(text: str) -> str:
     """Lines of code or configuration with the secrets in them replaced."""
-    redaction = _Redaction()
-    return "\n".join(map(redaction.source_line, text.split("\n")))
+    return "\n".join(_Redaction().source_lines(text.split("\n")))
 
 
 def secret_values(value: Any) -> frozenset[str]:
@@ -279,10 +294,20 @@ class _Redaction:
         text = _ADDRESS.sub(lambda match: self._address(match[0]), text)
         return _LOOKS.sub(lambda match: self._remove(match[0]), text)
 
-    def source_line(self, line: str) -> str:
-        """A line of code or configuration without what it assigns to the name of a secret."""
-        if len(line) > LONGEST_LINE:
-            return f"{line[:LONGEST_LINE]}…"
+    def source_lines(self, lines: Iterable[str]) -> Iterator[str]:
+        """As many lines, without what they assign to the names of secrets."""
+        goes_on: Callable[[str], bool] | None = None
+        """Whether a line belongs to the secret that began above it."""
+        for line in lines:
+            if goes_on is not None and goes_on(line):
+                yield self._remove(line) if line.strip() else line
+                continue
+            goes_on = _lines_below(line)
+            clean = self._source_line(line[:SEARCHED_CHARS])
+            is_long = len(line) > SEARCHED_CHARS or len(clean) > LONGEST_LINE
+            yield f"{clean[:LONGEST_LINE]}…" if is_long else clean
+
+    def _source_line(self, line: str) -> str:
         bare = _BARE.fullmatch(line)
         if bare is not None and is_secret_name(bare[1].strip(" :=\t")):
             return bare[1] + self._remove(bare[2])
@@ -292,7 +317,7 @@ class _Redaction:
         if not is_secret_name(match["name"]):
             return match[0]
         start = match.start("text") - match.start()
-        return match[0][:start] + self._remove(match["text"]) + match["mark"]
+        return match[0][:start] + self._remove(match["text"]) + match["end"]
 
     def _setting(self, match: re.Match[str]) -> str:
         name = match[1].strip("= ")
@@ -340,6 +365,45 @@ class _Redaction:
             for name, value in members
         ]
         return urlencode(clean, safe="[]")
+
+
+def _lines_below(line: str) -> Callable[[str], bool] | None:
+    """What tells the lines of a secret that begins with this line and goes on below it.
+
+    `None` where none does.
+    """
+    if _PRIVATE_KEY.search(line[:SEARCHED_CHARS]):
+        return lambda below: _OF_A_PRIVATE_KEY.fullmatch(below[:SEARCHED_CHARS]) is not None
+    block = _BLOCK.fullmatch(line[:SEARCHED_CHARS])
+    if block is not None and is_secret_name(block[2]):
+        indent = len(block[1])
+        return lambda below: not below.strip() or len(below) - len(below.lstrip()) > indent
+    mark = _open_text(line[:SEARCHED_CHARS])
+    return _Until(mark) if mark else None
+
+
+def _open_text(line: str) -> str:
+    """The quotes of a text that is assigned to a secret's name and does not end in its line."""
+    for match in _ASSIGNED.finditer(line):
+        is_open = not match["end"] and match["mark"] not in ('"', "'")
+        if is_open and is_secret_name(match["name"]):
+            return match["mark"]
+    opened = _OPENED.search(line)
+    return opened[2] if opened is not None and is_secret_name(opened[1]) else ""
+
+
+class _Until:
+    """The lines up to the one that the mark is in, and that one."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._is_over = False
+
+    def __call__(self, line: str) -> bool:
+        if self._is_over:
+            return False
+        self._is_over = self._mark in line
+        return True
 
 
 def _is_header(name: str) -> bool:

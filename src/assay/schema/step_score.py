@@ -78,6 +78,7 @@ SENTENCES: Mapping[str, str] = {
     "error_request_failed": "a request that the step sent was refused or broke off",
     "error_form_rejected": "the page refused what was entered",
     "error_value_refused": "the field does not hold what was put into it",
+    "error_bad_call": "the tool refused what it was called with",
     "error_other": "the call failed",
     "repeated_failure": "the same call failed before, {n} times",
     "recovered": "what had failed before was achieved now",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,8 @@ async def ask(
 ) -> Reply:
     """The reply to the request: from the cache of the run, at no cost, or else from the server.
 
-    Only a response that `read` can read is kept.
+    Only a response that `read` can read is kept. A cache that cannot be read or written costs
+    money, and no reply.
     """
     connections = connections_of_the_run()
     folder = None if connections is None else connections.cache
@@ -54,7 +56,8 @@ async def ask(
 
     def read_and_keep(content: bytes) -> Reply:
         reply = read(content)
-        _keep(path, content)
+        with suppress(OSError):
+            _keep(path, content)
         return reply
 
     return await endpoint.post_and_read(body, read_and_keep, timeout_s=timeout_s)
@@ -75,7 +78,7 @@ def _digest(value: Any) -> str:
 def _content(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
-    except FileNotFoundError:
+    except OSError:
         return None
 
 

@@ -77,6 +77,8 @@ class Connections:
         self.cache = cache
         """The folder of the replies that are kept; `None` where none are."""
         self._idle: dict[str, list[HttpConnection]] = {}
+        self._home: asyncio.AbstractEventLoop | None = None
+        """The loop whose connections are kept: the first one that asked, while it is open."""
         self._proxied: dict[str, httpx.AsyncClient] = {}
         self._tls: ssl.SSLContext | None = None
         self._gates: dict[str, RateGate] = {}
@@ -90,16 +92,27 @@ class Connections:
         """
         if _has_proxy(url):
             return await self._post_by_proxy(url, headers, body, max_bytes=max_bytes)
-        idle = self._idle.setdefault(_server(url), [])
+        is_home = self._is_home(asyncio.get_running_loop())
+        idle = self._idle.setdefault(_server(url), []) if is_home else []
         connection = _take_usable(idle)
         if connection is None:
             connection = await HttpConnection.open(url, self._context(url))
         response = await connection.post(url, headers, body, max_bytes=max_bytes)
-        if connection.is_usable():
+        if is_home and connection.is_usable():
             idle.append(connection)
         else:
             connection.abort()
         return response
+
+    def _is_home(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Whether connections of that loop are kept.
+
+        An agent may start a loop for each question, in a thread of its own: a connection that
+        outlives its loop can neither be used nor closed.
+        """
+        if self._home is None or self._home.is_closed():
+            self._home, self._idle = loop, {}
+        return loop is self._home
 
     def _context(self, url: httpx.URL) -> ssl.SSLContext | None:
         if url.scheme != "https":
@@ -136,7 +149,7 @@ class Connections:
         """Close every connection; a second call does nothing."""
         idle, self._idle = self._idle, {}
         for connection in (each for group in idle.values() for each in group):
-            # One of an agent with a loop of its own is closed there, if that still runs.
+            # The loop may be another one than this, and closed.
             with suppress(RuntimeError):
                 connection.loop.call_soon_threadsafe(connection.abort)
         # Once for that call, and once for what it asks the loop to do.
@@ -152,12 +165,9 @@ def _server(url: httpx.URL) -> str:
 
 
 def _take_usable(idle: list[HttpConnection]) -> HttpConnection | None:
-    """The connection that was used last, of those of this loop; what cannot be used is closed."""
-    loop = asyncio.get_running_loop()
-    for at in range(len(idle) - 1, -1, -1):
-        if idle[at].loop is not loop:
-            continue
-        connection = idle.pop(at)
+    """The connection that was used last; what cannot be used is closed."""
+    while idle:
+        connection = idle.pop()
         if connection.is_usable():
             return connection
         connection.abort()

@@ -41,10 +41,25 @@ class Response:
     content: bytes
 
 
+class _Reader(asyncio.StreamReader):
+    """A stream that knows how much came that nobody has read."""
+
+    unread_bytes = 0
+
+    def feed_data(self, data: bytes) -> None:  # type: ignore[override] # a transport has bytes alone
+        self.unread_bytes += len(data)
+        super().feed_data(data)
+
+    async def read(self, n: int = -1) -> bytes:
+        data = await super().read(n)
+        self.unread_bytes -= len(data)
+        return data
+
+
 class HttpConnection:
     """One connection to a server, for one request at a time."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: _Reader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
@@ -54,21 +69,30 @@ class HttpConnection:
     @classmethod
     async def open(cls, url: httpx.URL, tls: ssl.SSLContext | None) -> HttpConnection:
         """A new connection; raises `NoResponse` where there is nobody."""
-        port = url.port or (443 if tls else 80)
+        host, port = url.raw_host.decode("ascii"), url.port or (443 if tls else 80)
+        loop = asyncio.get_running_loop()
+        reader = _Reader(loop=loop)
+        protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
         try:
             # A name with several addresses: the next one is tried when the first does not answer.
-            reader, writer = await asyncio.open_connection(
-                url.raw_host.decode("ascii"), port, ssl=tls, happy_eyeballs_delay=0.25
+            transport, _ = await loop.create_connection(
+                lambda: protocol, host, port, ssl=tls, happy_eyeballs_delay=0.25
             )
         except (OSError, ValueError) as error:
             raise NoResponse(f"ConnectError: {error}") from None
-        return cls(reader, writer)
+        return cls(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
     def is_usable(self) -> bool:
-        """Whether another request may be sent: the server has not closed it, and not for long."""
+        """Whether another request may be sent: the server has not closed it, and not for long.
+
+        What the server sends without having been asked would be read as the next response.
+        """
         now = self.loop.time()
-        closed = self._reader.at_eof() or self._writer.is_closing()
+        closed = self._reader.at_eof() or self._writer.is_closing() or self._has_unread()
         return not closed and now - self._idle_since < IDLE_S
+
+    def _has_unread(self) -> bool:
+        return bool(self._reader.unread_bytes or self._protocol.trailing_data[0])
 
     async def post(
         self, url: httpx.URL, headers: Mapping[str, str], body: bytes, *, max_bytes: int

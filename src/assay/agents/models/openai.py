@@ -122,23 +122,33 @@ class _MessageParts:
         for name in REASONING:
             value = delta.get(name)
             if isinstance(value, (str, list)) and value:
-                self.reasoning[name] = self.reasoning.get(name, type(value)()) + value
+                self.reasoning[name] = _continued(self.reasoning.get(name), value)
         calls = delta.get("tool_calls")
-        for position, call in enumerate(calls if isinstance(calls, list) else ()):
+        for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict):
-                self._add_call(position, call)
+                self._add_call(call)
 
-    def _add_call(self, position: int, call: Mapping[str, Any]) -> None:
-        index = call.get("index")
-        # A server that numbers none of them sends each whole.
-        at = index if isinstance(index, int) else position
+    def _add_call(self, call: Mapping[str, Any]) -> None:
         function = call.get("function")
         function = function if isinstance(function, dict) else {}
+        id_, name = string_in(call, "id"), string_in(function, "name")
+        at = self._place(call.get("index"), id_, name)
         whole = self.calls.setdefault(at, {"id": "", "name": "", "arguments": ""})
-        whole["id"] = whole["id"] or string_in(call, "id")
-        whole["name"] += string_in(function, "name")
+        whole["id"] = whole["id"] or id_
+        whole["name"] += name
         arguments = function.get("arguments")
         whole["arguments"] += as_json_text(arguments) if arguments is not None else ""
+
+    def _place(self, index: object, id_: str, name: str) -> int:
+        """The number of a call: the one it has, unless another call has it already.
+
+        A server that numbers none of its calls, or all alike, sends each of them whole.
+        """
+        last = max(self.calls, default=-1)
+        if not isinstance(index, int):
+            return last + 1 if id_ or name else max(last, 0)
+        is_other = id_ and index in self.calls and self.calls[index]["id"] not in ("", id_)
+        return last + 1 if is_other else index
 
     def requests(self) -> tuple[CallRequest, ...]:
         """The calls, in the order of their numbers."""
@@ -170,6 +180,13 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, dict) else {}
+
+
+def _continued(before: Any, more: str | list[Any]) -> str | list[Any]:
+    """Both together; what is of another kind than before continues nothing, and stands alone."""
+    if isinstance(before, str) and isinstance(more, str):
+        return before + more
+    return [*before, *more] if isinstance(before, list) and isinstance(more, list) else more
 
 
 def _text(content: object) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from assay.envs.browser.error_texts import ERROR_ROWS
 from assay.schema.blocking import BLOCKING_PAGES, BlockCode, BlockingPage
 from assay.schema.evidence import PageFacts
 from assay.schema.outcome import ErrorCode
@@ -26,85 +27,35 @@ SPARSE: Final = 100
 _LABELS: Final = re.compile(
     r"\A(?:(?:[\w.]{0,80}(?:error|exception)|message|mcp error -?\d{1,6}|call failed|\[error\]"
     r"|(?:locator|page|frame|framelocator|elementhandle|jshandle|browsercontext|browser|keyboard"
-    r"|mouse|apirequestcontext)\.\w{1,60})\s{0,3}:\s{0,3}){1,5}",
+    r"|mouse|apirequestcontext|browserbackend|tracing|touchscreen)\.\w{1,60})\s{0,3}:\s{0,3}){1,5}",
     re.IGNORECASE,
 )
 _CDP: Final = re.compile(r"protocol error \([\w.]{1,60}\): ", re.IGNORECASE)
-_BEGINNINGS: Final[Mapping[ErrorCode, tuple[str, ...]]] = {
-    "stale_ref": (
-        r"ref \S{1,60} not found in the current page snapshot",
-        r"ref \S{1,60} is (?:stale|no longer available)",
-        r"stale element reference",
-        r"element (?:is not attached to|was detached from) the dom",
-        r"node is detached from document",
-        r"no node with given id found",
-        r"could not find node with given id",
-        r"execution context was destroyed",
-        r"cannot find context with specified id",
-        r"jshandle is disposed",
-    ),
-    "target_closed": (
-        r"target (?:page, context or browser has been )?closed",
-        r"session closed",
-        r"browser has (?:been closed|disconnected)",
-        r"(?:the )?page (?:has been )?(?:closed|crashed)",
-        r"the page (?:closed itself|does not respond|opened one dialog after the other)",
-        r"navigation failed because (?:page|browser|frame)",
-        r"no such window",
-        r"no target with given id",
-    ),
-    "nav_error": (
-        r"net::err_[a-z_]+",
-        r"ns_error_[a-z_]+",
-        r"cannot navigate to invalid url",
-        r"navigation (?:failed|to \S{1,300} (?:failed|is interrupted))",
-        r"invalid url\b",
-    ),
-    "timeout": (
-        r"timeout (?:of )?\d+ ?ms exceeded",
-        r"timeout exceeded",
-        r"navigation timeout",
-        r"(?:(?:operation|request|call|script) )?timed out\b",
-        r"waiting failed: \d+ ?ms exceeded",
-        r"waiting for (?:selector|function) .{1,250} failed",
-    ),
-    "not_found": (
-        r"no node found for selector",
-        r"no such element",
-        r"unable to locate element",
-        r"strict mode violation",
-        r"element not found",
-        r"no element (?:found|matches)",
-        r"(?:failed to|could not) find element",
-    ),
-    "not_interactive": (
-        r"element is not (?:visible|enabled|editable|stable|clickable|interactable|an? )",
-        r"element is outside of the viewport",
-        r"element (?:click intercepted|not interactable)",
-        r"node is (?:either )?not (?:clickable|visible)",
-    ),
-    "empty_result": (r"(?:no results?|empty result)(?: |\.|$)",),
-    "protocol": (
-        r"protocol error",
-        r"websocket (?:error|closed|is not open)",
-        r"connection closed",
-    ),
-}
+_WRAPPERS: Final = re.compile(
+    r"(?:failed to [^:\n]{1,120}|error executing action [^:\n]{1,80}|failed to interact with[^.\n]"
+    r"{1,120}\.|browser connection error|unable to navigate[^:\n]{0,60})[:.] ",
+    re.IGNORECASE,
+)
+"""What a tool says before the message of another one, which says more."""
 _PATTERNS: Final = tuple(
-    (code, re.compile("|".join(phrases), re.IGNORECASE)) for code, phrases in _BEGINNINGS.items()
+    (row.code, re.compile("|".join(row.beginnings), re.IGNORECASE)) for row in ERROR_ROWS
 )
 
 
 def classify_error(message: str) -> ErrorCode:
-    """The code of an error message of Playwright, Puppeteer, Selenium or a CDP or MCP tool."""
+    """The code of an error message of any tool that has rows in `ERROR_ROWS`."""
     line = _LABELS.sub("", _first_line(message))
-    wrapper = _CDP.match(line)
-    if wrapper is not None:
-        line = line[wrapper.end() :]
-    for code, pattern in _PATTERNS:
-        if pattern.match(line):
-            return code
-    return "other" if wrapper is None else "protocol"
+    protocol = _CDP.match(line)
+    if protocol is not None:
+        line = line[protocol.end() :]
+    wrapper = _WRAPPERS.match(line)
+    inner = None if wrapper is None else _row_code(_LABELS.sub("", line[wrapper.end() :]))
+    code = inner or _row_code(line)
+    return code or ("other" if protocol is None else "protocol")
+
+
+def _row_code(line: str) -> ErrorCode | None:
+    return next((code for code, pattern in _PATTERNS if pattern.match(line)), None)
 
 
 def classify_mcp_result(result: Mapping[str, Any]) -> ErrorCode | None:

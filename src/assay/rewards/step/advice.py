@@ -201,6 +201,7 @@ _READS: Final[Mapping[str, tuple[ReadAction, ...]]] = {
     "empty_result": ("wait_and_read", "read_page"),
     "wrong_element": ("find_element", "read_page"),
     "silent_click": ("read_page", "read_console"),
+    "bad_call": ("read_page", "find_element"),
     **{page.code: page.advice for page in BLOCKING_PAGES},
 }
 _ANY: Final[tuple[ReadAction, ...]] = (

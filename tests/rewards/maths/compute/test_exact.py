@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, difference
+from assay.rewards.outcome.maths.compute.algebra import PolynomialRing, difference, quotient
 from assay.rewards.outcome.maths.compute.decimals import PI, arctangent, context, sine_cosine
 from assay.rewards.outcome.maths.compute.exact import rational
 from assay.rewards.outcome.maths.compute.points import agree, value_of
 from assay.rewards.outcome.maths.limits import TooLarge, WorkBudget
-from assay.rewards.outcome.maths.nodes import Expr
+from assay.rewards.outcome.maths.nodes import Add, Call, Expr, Number, Symbol
 from assay.rewards.outcome.maths.read.answers import parse
 
 
@@ -102,3 +102,11 @@ def test_principal_complex_values_are_used() -> None:
     assert value is not None
     assert abs(value.re - Decimal("1.09868411346781")) < Decimal("1e-13")
     assert abs(value.im - Decimal("0.45508986056222")) < Decimal("1e-13")
+
+
+def test_a_function_inside_functions_is_looked_at_once_for_each() -> None:
+    nested: Expr = Add((Symbol("x"), Number(1)))
+    for _ in range(20):
+        nested = Call("abs", (nested,))
+    ring = PolynomialRing(WorkBudget(200))
+    assert quotient(nested, ring).top

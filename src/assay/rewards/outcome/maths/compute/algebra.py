@@ -351,13 +351,15 @@ def _call(node: Call, ring: PolynomialRing) -> Quotient:
             return _constant(value)
         if node.name == "exp":
             return _power(Constant("e"), node.arguments[0], ring)
-        if node.name in _QUOTIENTS and len(node.arguments) == 1:
-            return _trigonometric(_QUOTIENTS[node.name], node.arguments[0], ring)
-        if node.name in ("ln", "abs") and len(node.arguments) == 1:
-            split = _split(node.name, quotient(node.arguments[0], ring), ring)
-            if split is not None:
-                return split
-    keys = tuple(_key(quotient(argument, ring)) for argument in node.arguments)
+    # Once for each: functions are nested in functions.
+    arguments = [quotient(argument, ring) for argument in node.arguments]
+    if not node.opaque and len(arguments) == 1:
+        if node.name in _QUOTIENTS:
+            return _trigonometric(_QUOTIENTS[node.name], arguments[0], ring)
+        split = _split(node.name, arguments[0], ring) if node.name in ("ln", "abs") else None
+        if split is not None:
+            return split
+    keys = tuple(map(_key, arguments))
     return Quotient(ring.power_of(ring.atom("call", (node.name, keys))), ONE)
 
 
@@ -367,10 +369,9 @@ _QUOTIENTS: Final = {
 """Functions of angles as quotients of two others; no name stands for 1."""
 
 
-def _trigonometric(names: tuple[str, str], argument: Expr, ring: PolynomialRing) -> Quotient:
+def _trigonometric(names: tuple[str, str], argument: Quotient, ring: PolynomialRing) -> Quotient:
     top, bottom = (
-        ring.power_of(_call_atom(name, quotient(argument, ring), ring)) if name else ONE
-        for name in names
+        ring.power_of(_call_atom(name, argument, ring)) if name else ONE for name in names
     )
     return Quotient(top, bottom)
 

@@ -1,0 +1,117 @@
+"""`assay mcp`: a proxy before a browser's MCP server that scores every step."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from assay.errors import BadParameter, MissingExtra
+from assay.ledger.steps import StepsWriter
+from assay.resources.files import atomic_write
+from assay.rewards.step.advice import RecoveryPatterns, patterns_from_json, patterns_to_json
+from assay.schema.outcome import Gate
+
+
+@click.command(name="mcp", context_settings={"allow_interspersed_args": False})
+@click.argument("server", nargs=-1, type=click.UNPROCESSED, metavar="-- SERVER...")
+@click.option(
+    "--out",
+    metavar="FILE|FOLDER/",
+    help="Write the steps there; a folder gets a file for each session.",
+)
+@click.option(
+    "--gates",
+    type=click.Choice(("unknown", "satisfied", "missing", "not_required")),
+    default="unknown",
+    show_default=True,
+    help="Whether a person confirms risky calls.",
+)
+@click.option(
+    "--patterns",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Remember there which recoveries worked.",
+)
+def command(server: Sequence[str], out: str | None, gates: Gate, patterns: Path | None) -> int:
+    """Score every step of an MCP browser agent, from between its client and its server.
+
+    SERVER is the command of the browser's MCP server, after `--`. Put this before it where your
+    client is configured, and change nothing else:
+
+    \b
+      assay mcp --out steps/ -- npx @playwright/mcp@latest --headless
+      assay mcp --out steps/ -- npx chrome-devtools-mcp@latest --isolated
+
+    \b
+      {"mcpServers": {"browser": {"command": "assay",
+        "args": ["mcp", "--out", "steps/", "--", "npx", "@playwright/mcp@latest"]}}}
+
+    Every message passes through byte for byte, but for the list of tools, which gets two more that
+    the agent may call: `assay_steps` (what the latest steps were worth, and whether the session is
+    stuck) and `assay_hint` (what to look at next, and which recoveries worked before). Neither
+    touches the page. Scores come from what the server returns, and never stop or change a call.
+
+    `assay steps FILE` shows a file of --out, and scores it again. Ends when either side does, with
+    the server's exit code.
+    """
+    for module in ("mcp", "websockets"):
+        if find_spec(module) is None:
+            raise MissingExtra.of("assay mcp", module)
+    if not server:
+        raise BadParameter(
+            "assay mcp needs the command of an MCP server after --, such as: "
+            "assay mcp -- npx @playwright/mcp@latest"
+        )
+    from assay.mcp.proxy import start_server
+
+    writer = None if out is None else StepsWriter(_steps_file(out))
+    known = _load_patterns(patterns)
+    # The server and the SDK take their time to load; let them do it side by side.
+    process = start_server(server)
+    try:
+        return _run(process, writer, gates, known, patterns)
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
+def _run(
+    process: subprocess.Popen[bytes],
+    writer: StepsWriter | None,
+    gate: Gate,
+    patterns: RecoveryPatterns,
+    patterns_file: Path | None,
+) -> int:
+    from assay.mcp.proxy import Proxy
+    from assay.mcp.scorer import SessionScorer
+    from assay.mcp.session import ScoredSession
+    from assay.mcp.tools import text_result, tool_records
+
+    def save(session: ScoredSession) -> None:
+        if patterns_file is not None:
+            with atomic_write(patterns_file) as draft:
+                draft.write_bytes(patterns_to_json(session.patterns))
+
+    session = ScoredSession(writer, gate=gate, folder=Path.cwd(), patterns=patterns)
+    scorer = SessionScorer(session, on_finish=save)
+    return Proxy(process, scorer, tool_records(), text_result=text_result).run()
+
+
+def _load_patterns(path: Path | None) -> RecoveryPatterns:
+    if path is None or not path.exists():
+        return RecoveryPatterns()
+    return patterns_from_json(path.read_bytes())
+
+
+def _steps_file(out: str) -> Path:
+    """The file of this session: `out`, or a new one in it if it is a folder."""
+    if not out.endswith(os.sep) and not Path(out).is_dir():
+        return Path(out)
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
+    return Path(out) / f"{started}-{os.getpid()}.jsonl"
