@@ -227,7 +227,7 @@ def test_no_page_of_the_agents_browser_reaches_what_the_benchmark_does_not_allow
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:  # type: ignore[override]  # silent
+        def log_message(self, *_: object) -> None:
             pass
 
     private = ThreadingHTTPServer(("127.0.0.1", 0), Secret)

@@ -22,6 +22,7 @@ from typing import Any
 import assay
 from assay.ledger.run import Run
 from assay.ledger.steps import read_steps
+from assay.ledger.summary import reward_of
 from assay.registry import BENCHMARKS, SERVICES
 from assay.registry import TASKS as TASK_SOURCES
 from assay.runner.scored_steps import rescore
@@ -85,12 +86,12 @@ def check(model: str, run: Run) -> list[str]:
     """What is not as it should be in a run."""
     problems: list[str] = []
     episodes = list(run.final(full=True))
-    rewards = [episode.reward or 0.0 for episode in episodes]
+    rewards = [reward_of(episode) or 0.0 for episode in episodes]
     mean = sum(rewards) / len(rewards)
     if abs(mean - EXPECTED[model]) > 1e-9:
         problems.append(f"{model}: the mean reward is {mean:.3f}, not {EXPECTED[model]}")
     for episode in episodes:
-        print(f"{model} {episode.task.id} {episode.stop_reason} {episode.reward}")
+        print(f"{model} {episode.task.id} {episode.stop_reason} {reward_of(episode)}")
         for row in rescore(episode.trajectory.steps):
             if row.score is not None:
                 print(
@@ -103,7 +104,12 @@ def check(model: str, run: Run) -> list[str]:
 
 async def trace_alone(address: str, path: Path) -> None:
     """A file of scored steps, by browser-use's callbacks alone and its own browser."""
-    from browser_use import Agent, Browser, ChatOpenAI
+    # Not in the environment that checks types.
+    from browser_use import (  # type: ignore[import-not-found,unused-ignore]
+        Agent,
+        Browser,
+        ChatOpenAI,
+    )
 
     from assay.adapters.browser_use import run_watched
     from assay.resources.browser import find_chromium

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
+from urllib.request import ProxyHandler, build_opener
 
 from assay.errors import DeadResource, MissingExtra
 
@@ -210,12 +211,16 @@ async def connect_to_browser(address: str) -> ProtocolConnection:
 async def _websocket_address(address: str) -> str:
     if address.startswith(("ws://", "wss://")):
         return address
-    import httpx
+    if not address.startswith(("http://", "https://")):
+        raise ValueError("an address begins with http:// or ws://")
+    return await asyncio.to_thread(_ask_for_websocket, f"{address.rstrip('/')}/json/version")
 
+
+def _ask_for_websocket(url: str) -> str:
     # Without the machine's proxies: a browser's port of debugging is on a loopback address.
-    async with httpx.AsyncClient(trust_env=False, timeout=OPEN_S) as client:
-        try:
-            answer = await client.get(f"{address.rstrip('/')}/json/version")
-            return str(answer.raise_for_status().json()["webSocketDebuggerUrl"])
-        except (httpx.HTTPError, KeyError, TypeError) as error:
-            raise OSError(f"it does not speak the DevTools protocol ({error})") from error
+    direct = build_opener(ProxyHandler({}))
+    try:
+        with direct.open(url, timeout=OPEN_S) as answer:
+            return str(json.loads(answer.read(MESSAGE_BYTES))["webSocketDebuggerUrl"])
+    except (KeyError, TypeError) as error:
+        raise ValueError("it does not speak the DevTools protocol") from error

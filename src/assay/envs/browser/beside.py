@@ -258,9 +258,8 @@ class BrowserFollower:
         if len(calls) > 1:
             arguments["calls"] = [list(call) for call in calls]
         text = "; ".join(call.text for call in calls)
-        observation = await tab.watch.end(
-            tool=last.tool, arguments=arguments, gate=self._gate_for(tab)
-        )
+        tab.watch.name(last.tool, arguments)
+        observation = await tab.watch.end(gate=self._gate_for(tab))
         await self._stand_by(tab)
         self._on_step(SeenStep(text, last.tool, observation, arguments))
 
@@ -299,9 +298,8 @@ class BrowserFollower:
             if tab is None:
                 observation = Observation("")
             else:
-                observation = await tab.watch.end(
-                    error, gate=self._gate_for(tab), tool=self._tool, arguments=self._arguments
-                )
+                tab.watch.name(self._tool, self._arguments)
+                observation = await tab.watch.end(error, gate=self._gate_for(tab))
             for each in {begun, tab} - {None}:
                 assert each is not None
                 each.calls = []

@@ -55,9 +55,8 @@ class IsolatedScripts:
 
     async def prepare(self) -> None:
         """Install our scripts in every later document, before its own scripts run."""
-        # Without it, bindings are never put into a world.
-        await self._transport.send("Runtime.enable")
         binding = {"name": f"{self._key}tell", "executionContextName": self._key}
+        await self._transport.send("Runtime.enable")
         await self._transport.send("Runtime.addBinding", binding)
         script = {"source": self._installation, "worldName": self._key, "runImmediately": True}
         await self._transport.send("Page.addScriptToEvaluateOnNewDocument", script)

@@ -49,12 +49,12 @@
   for (const name of ["pointerdown", "mousedown", "click", "keydown", "input", "change", "submit", "wheel"])
     addEventListener(name, (event) => {
       if (!event.isTrusted) return;
-      state.acting = state.begun = true; // Somebody acts, announced or not, until `rest`.
       state.input = now();
       const target = origin(event);
       state.inputTarget = new WeakRef(target);
       if (!target || target === document || dom.kind(target) !== 1) return;
       if (name === "input" || name === "change") state.field = new WeakRef(target);
+      state.acting = state.begun = true; // somebody acts, announced or not, until `rest`
       if (name === "click") tell({ kind: "click", ...describe(target) });
       if (name === "keydown" && ["Enter", " "].includes(event.key) && !["INPUT", "TEXTAREA"].includes(dom.tag(target)))
         tell({ kind: "press", ...describe(target) });

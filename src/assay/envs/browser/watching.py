@@ -54,7 +54,11 @@ class PageWatch:
     def __init__(self, observer: PageObserver, transport: Transport) -> None:
         self.observer = observer
         self._transport = transport
-        self._failures = (*transport.errors, TimeoutError, ActionFailed)
+        self._failures: tuple[type[Exception], ...] = (
+            *transport.errors,
+            TimeoutError,
+            ActionFailed,
+        )
         self._selectors: Sequence[str] = ()
         self.first = Observation("")
         """The page as it was when it was first observed."""
@@ -90,41 +94,14 @@ class PageWatch:
         await self._quietly(self.observer.arm())
         return self._observation(snapshot, None) if changed else None
 
-    async def stand_by(self) -> None:
-        """Wait for a step that nobody will announce; `seen` says that it begins."""
-        self._tool, self._arguments, self._target = "", {}, None
-        self._steps += 1
-        self.observer.begin(self._steps)
-        self.observer.requests.rest()
-        await self._quietly(self.observer.arm())
-        await self._quietly(self.observer.rest())
-
-    def seen(self) -> None:
-        """The step that was waited for begins: what the page sends from now on is its doing."""
-        self.observer.requests.begin(self._steps)
-
-    @property
-    def target(self) -> SeenInput | None:
-        """What the step is aimed at, as far as is known by now."""
-        return self._input()
-
     async def end(
-        self,
-        error: BaseException | str | None = None,
-        *,
-        gate: Gate = "unknown",
-        tool: str | None = None,
-        arguments: Mapping[str, Any] | None = None,
+        self, error: BaseException | str | None = None, *, gate: Gate = "unknown"
     ) -> Observation:
         """The step has ended; what is to be seen of it, once the page has settled.
-
-        `tool` and `arguments` say what it was, where that was not known when it began.
 
         `error` is what the driver's own call raised, or its message; one that is not a tool's
         (an assertion of the caller) says nothing about the page, and must not be given.
         """
-        if tool is not None:
-            self._tool, self._arguments = tool, dict(arguments or {})
         scroll = self._scroll
         await self._quietly(self.observer.settle())
         snapshot = await self._look(self._field())
@@ -150,6 +127,29 @@ class PageWatch:
                 outcome = outcome._replace(info=self._info())
         observer.requests.rest()
         return self._observation(snapshot, outcome._replace(block=block), events=events)
+
+    async def stand_by(self) -> None:
+        """Wait for a step that nobody will announce; `seen` says that it begins."""
+        self.name("", {})
+        self._target = None
+        self._steps += 1
+        self.observer.begin(self._steps)
+        self.observer.requests.rest()
+        await self._quietly(self.observer.arm())
+        await self._quietly(self.observer.rest())
+
+    def seen(self) -> None:
+        """The step that was waited for begins: what the page sends from now on is its doing."""
+        self.observer.requests.begin(self._steps)
+
+    def name(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Say what the step is, where that was not known when it began."""
+        self._tool, self._arguments = tool, dict(arguments)
+
+    @property
+    def target(self) -> SeenInput | None:
+        """What the step is aimed at, as far as is known by now."""
+        return self._input()
 
     async def close(self) -> None:
         """The tab is observed no more, and nothing is left in it."""
