@@ -84,7 +84,7 @@ PATHS = (
             Turn('goto("{base}/recovery/blocking-page")', "blocked", ("block_access_denied",)),
             Turn('goto("{base}/account")', "blocked", ("block_auth_redirect",)),
             Turn('goto("{base}/captcha")', "blocked", ("block_captcha",)),
-            Turn('goto("{base}/deceptive")', "progress", ("url_changed", "text_changed")),
+            Turn('goto("{base}/deceptive")', "recovered", ("way_found", "text_changed")),
         ),
     ),
     Walk(

@@ -11,7 +11,7 @@ import re
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 BlockCode: TypeAlias = Literal[
-    "captcha", "bot_check", "access_denied", "auth_redirect", "js_required", "rate_limited"
+    "captcha", "bot_check", "access_denied", "auth_redirect", "js_required", "rate_limited", "gate"
 ]
 ReadAction: TypeAlias = Literal[
     "read_page", "find_element", "list_tabs", "wait_and_read", "screenshot", "read_console"
@@ -70,6 +70,12 @@ BLOCKING_PAGES: Final = (
             'iframe[src*="recaptcha"]',
             'iframe[src*="hcaptcha.com"]',
             'iframe[src*="challenges.cloudflare.com"]',
+            'iframe[src*="captcha" i]',
+            'iframe[title*="captcha" i]',
+            'iframe[src*="arkoselabs"]',
+            'iframe[src*="funcaptcha"]',
+            "#aws-waf-captcha",
+            ".geetest_holder",
             ".g-recaptcha",
             ".h-captcha",
             ".cf-turnstile",
@@ -81,7 +87,8 @@ BLOCKING_PAGES: Final = (
         "the site asked for a login instead of showing the page",
         statuses=(401,),
         path_words=frozenset(
-            "login log-in signin sign-in sign_in sso oauth oauth2 authenticate".split()
+            "login log-in log_in logon signin sign-in sign_in sso saml saml2 oauth oauth2 "
+            "openid-connect authenticate authorize auth login-actions".split()
         ),
     ),
     BlockingPage(
@@ -90,6 +97,8 @@ BLOCKING_PAGES: Final = (
         statuses=(403, 451),
         titles=("access denied", "403 forbidden", "forbidden"),
     ),
+    # Recognised by a window over the page that has no way to be closed, which is its own rule.
+    BlockingPage("gate", "a question has to be answered before the page can be used"),
     # Recognised by `noscript` on a page without any text, which is its own rule.
     BlockingPage("js_required", "the page refuses to work without scripts"),
 )

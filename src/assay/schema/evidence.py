@@ -74,6 +74,8 @@ class StepEvents(NamedTuple):
     """How many pixels the window or a part of the page moved, up or down."""
     popups: int | None = None
     """Overlays that came up by themselves; they are left out of the digests."""
+    closed: int | None = None
+    """Overlays that had come up by themselves, and were put out of the way."""
 
 
 class NetworkFact(NamedTuple):

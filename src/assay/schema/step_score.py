@@ -96,6 +96,8 @@ SENTENCES: Mapping[str, str] = {
     "copied": "something was copied to the clipboard",
     "dialog_opened": "a dialog was opened",
     "popup": "a pop-up came up by itself",
+    "popup_closed": "a pop-up that had come up by itself was put out of the way",
+    "way_found": "a way on was found after being blocked, lost or getting nowhere",
     "pending": "requests of this step had no answer yet: {n}",
     "fresh_refs": "actionable elements were found anew after a stale reference",
     "items": "{n} new items were extracted",

@@ -14,7 +14,8 @@ from assay.envs.browser.actions import BROWSER_ACTIONS, parse_action
 from assay.envs.browser.digest import call_signature, info_digest, page_evidence
 from assay.envs.browser.gateway import AddressPolicy, own_places, start_gateway
 from assay.envs.browser.isolated import ActionFailed
-from assay.envs.browser.outcomes import classify_error, detect_block
+from assay.envs.browser.obstacles import came_back, find_block
+from assay.envs.browser.outcomes import classify_error
 from assay.envs.browser.page import NOOP_S, BrowserPage, PageLost, PageOptions
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.shot import HEIGHT, WIDTH, shot_hash
@@ -100,6 +101,9 @@ class BrowserEnvironment:
         self._targets: dict[str, ActionTarget] = {}
         self._questions: dict[str, str] = {}
         self._scroll = 0
+        self._before: PageSnapshot | None = None
+        self._blocked = False
+        self._target_name = ""
         self._dead = ""
         self._closed = False
         self._allowed = AddressPolicy.of(self.allow or ())
@@ -156,6 +160,7 @@ class BrowserEnvironment:
         self._context, self._launch = tab.context, self._browser.launches
         self._task, self._steps, self._targets = task, 0, {}
         self._questions, self._scroll = {}, 0
+        self._before, self._blocked, self._target_name = None, False, ""
         await self._watch(tab)
         observation = await self._act(ActionCall("goto", (start,)))
         if observation.outcome is not None and observation.outcome.error == "nav_error":
@@ -199,6 +204,7 @@ class BrowserEnvironment:
         page.observer.begin(self._steps + 1)
         problem, payload = "", ""
         target, box = await self._target(call), await self._box(call)
+        self._target_name = "" if target is None else target.name
         try:
             payload = await page.do(call)
         except (ActionFailed, PageLost) as error:
@@ -231,8 +237,14 @@ class BrowserEnvironment:
         refused = snapshot.refused
         if call.name in ("fill", "select"):
             refused = tuple(ref for ref in refused if str(ref) == call.arguments[0])
-        return self._tab().observer.events(
-            snapshot, scrolled_from=scroll, rejected=len(refused), holds=holds
+        observer = self._tab().observer
+        again = came_back(snapshot, self._before, observer.requests)
+        return observer.events(
+            snapshot,
+            scrolled_from=scroll,
+            rejected=len(refused) + again,
+            holds=holds,
+            earlier=call.name in ("noop", "scroll"),
         )
 
     def _outcome(
@@ -315,13 +327,20 @@ class BrowserEnvironment:
             return Observation(message.strip(), outcome=outcome, actions=BROWSER_ACTIONS)
         traffic = self._tab().traffic
         events = None if call is None else self._events(call, snapshot, self._scroll, holds)
-        own = self._tab().observer.requests.own()
-        self._tab().observer.requests.rest()
+        before, requests = self._before, self._tab().observer.requests
         self._remember(snapshot)
         facts = snapshot.facts(traffic, step=self._steps, shot=shot)
-        block = detect_block(facts, requested=requested)
-        if block is None and own.rate_limited:
-            block = "rate_limited"
+        block = find_block(
+            facts,
+            snapshot,
+            before,
+            requests,
+            requested=requested,
+            target=self._target_name,
+            blocked=self._blocked,
+        )
+        self._blocked = block is not None
+        requests.rest()
         evidence = snapshot.evidence(sent=traffic.sent, shot=shot)
         if outcome.ok and outcome.info is None:
             info = evidence.text
@@ -376,6 +395,7 @@ class BrowserEnvironment:
 
     def _remember(self, snapshot: PageSnapshot) -> None:
         self._url = snapshot.url
+        self._before = snapshot
         self._scroll = snapshot.scroll[0]
         self._questions = {str(ref): text for ref, text in snapshot.asked.items()}
         count: dict[tuple[str, str], int] = {}

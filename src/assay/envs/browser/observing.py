@@ -55,6 +55,8 @@ class SeenInput(NamedTuple):
     name: str
     dialog: str
     """The text of the dialog that the element is in."""
+    recipient: bool = False
+    """Whether a message to somebody stands beside it."""
     drawn: bool = False
     """Whether it is a picture rather than a control."""
     box: tuple[float, float, float, float] | None = None
@@ -236,6 +238,7 @@ class PageObserver:
             busy = self.requests.waiting and monotonic() < deadline
             if not busy and not self.loading:
                 break
+        await self._wait_for("confirm")
         await self._wait_for("rest")
 
     async def arrive(self) -> None:
@@ -273,10 +276,17 @@ class PageObserver:
         return snapshot
 
     def events(
-        self, snapshot: PageSnapshot, *, scrolled_from: int, rejected: int, holds: bool | None
+        self,
+        snapshot: PageSnapshot,
+        *,
+        scrolled_from: int,
+        rejected: int,
+        holds: bool | None,
+        earlier: bool = False,
     ) -> StepEvents:
         """What the browser reported of the current step."""
-        own, document, happened = self.requests.own(), self.requests.document, self.happened
+        own, happened = self.requests.own(earlier=earlier), self.happened
+        document = self.requests.document
         return StepEvents(
             status=None if document is None else document.status,
             redirects=None if document is None else len(document.redirects),
@@ -292,6 +302,7 @@ class PageObserver:
             copies=snapshot.copies,
             scrolled=abs(snapshot.scroll[0] - scrolled_from),
             popups=snapshot.popups,
+            closed=snapshot.closed,
         )
 
     async def close(self) -> None:
@@ -316,7 +327,8 @@ def look_options(
         "nodes": NODES,
         "refs": REFS,
         "all": every_text,
-        "selectors": [*BLOCK_SELECTORS, *selectors],
+        "blocks": list(BLOCK_SELECTORS),
+        "selectors": list(selectors),
         "texts": list(selectors),
         "field": dict(field or {}),
     }

@@ -132,6 +132,46 @@ def _sent_to(page: BlockingPage, facts: PageFacts, requested: str | None) -> boo
 
 def _path_words(url: str) -> list[str] | None:
     try:
-        return urlsplit(url[:8_192]).path[:2_000].lower().split("/")
+        segments = urlsplit(url[:8_192]).path[:2_000].lower().split("/")
+        return [segment.partition(".")[0] for segment in segments]
     except ValueError:
         return None
+
+
+_WALLS: Final[Mapping[str, BlockCode]] = {
+    "login": "auth_redirect",
+    "lone": "auth_redirect",
+    "captcha": "captcha",
+    "gate": "gate",
+}
+_REFUSED: Final[Mapping[int, BlockCode]] = {
+    401: "auth_redirect",
+    403: "access_denied",
+    429: "rate_limited",
+}
+
+
+def detect_wall(
+    wall: str,
+    *,
+    before: str,
+    fresh: bool,
+    asks_for_login: bool,
+    refused: int | None,
+) -> BlockCode | None:
+    """The code of what stands before a page that loaded well; `None` when nothing does.
+
+    `wall` is what the page shows, `before` what it showed before the call, `fresh` whether the
+    document came with the call, `asks_for_login` whether the agent went there to log in, and
+    `refused` the status of a request of the step that was refused to this visitor.
+    """
+    if refused is not None:
+        return _REFUSED.get(refused)
+    if not wall or (wall == before and not fresh):
+        return None
+    if wall in ("login", "lone") and asks_for_login:
+        return None
+    # A question that a click opened is the click's doing; one over a new page is the site's.
+    if wall == "gate" and not fresh:
+        return None
+    return _WALLS.get(wall)

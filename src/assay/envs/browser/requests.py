@@ -18,6 +18,8 @@ from assay.schema.evidence import NetworkFact
 
 OWN_TYPES: Final = frozenset(("XHR", "Fetch", "Document"))
 """Types of requests whose answers a page usually shows; `Document` is that of a frame here."""
+REFUSALS: Final = (401, 403, 429)
+"""Statuses that say who may not do something, rather than that it cannot be done."""
 KEPT_LINES: Final = 1_000
 """Kinds of request that are counted apart; a page that makes up more is counted as one."""
 KEPT_REQUESTS: Final = 500
@@ -31,6 +33,8 @@ class MainDocument(NamedTuple):
     redirects: tuple[str, ...]
     """The addresses that it was sent on from, in order."""
     url: str
+    method: str = "GET"
+    """Of the first request; a form that is sent mostly has POST."""
 
 
 class OwnRequests(NamedTuple):
@@ -40,8 +44,8 @@ class OwnRequests(NamedTuple):
     failed_writes: int = 0
     failed_reads: int = 0
     pending: int = 0
-    rate_limited: bool = False
-    """Whether one was refused because there were too many."""
+    refused: int | None = None
+    """The status of one that was refused to this visitor: 401, 403, 429."""
 
 
 @dataclass(slots=True)
@@ -52,6 +56,7 @@ class _Request:
     step: int
     """The step that sent it; 0 for one that the page sent while nobody acted."""
     main: bool
+    first_method: str = "GET"
     redirects: list[str] = field(default_factory=list)
     status: int | None = None
     ended: bool = False
@@ -99,7 +104,8 @@ class RequestLog:
             return
         kind = str(event.get("type", "Other"))
         main = kind == "Document" and event.get("frameId") == self._frame_id
-        request = _Request(str(sent["method"]), str(sent["url"])[:8_192], kind, self._step, main)
+        method = str(sent["method"])
+        request = _Request(method, str(sent["url"])[:8_192], kind, self._step, main, method)
         if not self._step and not main:
             self._background[_line(request)] += 1
         if len(self._requests) >= KEPT_REQUESTS:
@@ -118,7 +124,7 @@ class RequestLog:
             self.sent[line if counted else "more"] += 1
         if request.main:
             self.document = MainDocument(
-                request.status, tuple(request.redirects), request.url[:8_192]
+                request.status, tuple(request.redirects), request.url[:8_192], request.first_method
             )
 
     def on_finished(self, event: Mapping[str, Any]) -> None:
@@ -146,25 +152,30 @@ class RequestLog:
         """Whether a request of the current step has no answer yet, the main document's included."""
         return any(not r.ended and r.step == self._step for r in self._counted(main=True))
 
-    def own(self) -> OwnRequests:
-        """What became of the current step's own requests."""
+    def own(self, *, earlier: bool = False) -> OwnRequests:
+        """What became of the current step's own requests.
+
+        With `earlier`, what earlier steps sent and nobody has answered is pending too: it is what
+        a step that only waits is waiting for.
+        """
         answered = failed_writes = failed_reads = pending = 0
-        rate_limited = False
+        refused: int | None = None
         for request in self._counted(main=False):
             if request.step != self._step:
+                pending += earlier and request.step > 0 and not request.ended
                 continue
             if not request.ended:
                 pending += request.status is None
                 answered += request.status is not None and request.status < 400
             elif request.failed:
-                rate_limited = rate_limited or request.status == 429
+                refused = request.status if request.status in REFUSALS else refused
                 if request.method in MUTATING:
                     failed_writes += 1
                 else:
                     failed_reads += 1
             elif not request.canceled:
                 answered += 1
-        return OwnRequests(answered, failed_writes, failed_reads, pending, rate_limited)
+        return OwnRequests(answered, failed_writes, failed_reads, pending, refused)
 
     def _counted(self, *, main: bool) -> list[_Request]:
         return [

@@ -18,13 +18,34 @@
   const quote = (text, limit) => JSON.stringify(cut(text, limit));
   const seen = new Map();
   let visited = 0, written = 0, omitted = 0, short = false;
-  const lines = [], bare = [], steady = [], refs = [], unsteady = [], asked = {};
+  const lines = [], bare = [], steady = [], refs = [], steadyRefs = [], asked = {};
   // What changes by itself, and what came up by itself, is shown but not part of any digest.
   const watcher = (element) =>
     dom.owner(element) === document ? unrest : dom.view(dom.owner(element))?.[key] ?? unrest;
-  const calm = (element) => {
+  // In their place stands what was there when they were last taken for a part of the page.
+  const isIn = (trail, element) => {
+    for (let at = trail; at; at = at.up) if (at.element === element) return true;
+    return false;
+  };
+  const freeze = (element, entry) => {
+    if (entry.frozen) return entry.frozen;
+    const before = store.before ?? { pieces: [], refs: [] };
+    return (entry.frozen = {
+      text: before.pieces.filter(([, trail]) => isIn(trail, element)).map(([text]) => text).join(""),
+      refs: before.refs.filter(([, , trail]) => isIn(trail, element)).map(([role, name]) => [role, name]),
+    });
+  };
+  // Whether an element is a steady part of the page, which its surroundings must be as well.
+  const settles = (element, around, trail) => {
+    if (!around) return false;
     const { restless, popup } = watcher(element);
-    return !restless(element) && !popup(element);
+    if (popup(element)) return false;
+    const entry = restless(element);
+    if (!entry) return true;
+    const { text, refs: those } = freeze(element, entry);
+    if (text) steady.push([text, trail]);
+    for (const [role, name] of those) steadyRefs.push([role, name, trail]);
+    return false;
   };
   const counts = { forms: 0, buttons: 0, inputs: 0, links: 0, headings: 0 };
   let forms = 0x811c9dc5;
@@ -84,7 +105,7 @@
       if (dom.modal(at)) return dom.text(at, 300);
     return "";
   };
-  const mention = (element, settled) => {
+  const mention = (element, settled, trail) => {
     const role = dom.role(element);
     const name = dom.name(element);
     if (settled) counts[role === "link" ? "links" : role === "button" ? "buttons" : "inputs"]++;
@@ -94,7 +115,7 @@
     }
     const id = idOf(element);
     refs.push([id, role, cut(name, 160)]);
-    if (!settled) unsteady.push(id);
+    if (settled) steadyRefs.push([role, cut(name, 160), trail]);
     const around = dialogs ? question(element) : "";
     if (around) asked[id] = around;
     return [`[${id}] ${role} ${quote(name, 300)}${stateOf(element, tag(element), role)}`, name];
@@ -108,8 +129,8 @@
     short = true;
     return false;
   };
-  const write = (depth, text, plain, settled = text) => {
-    if (settled) steady.push(settled);
+  const keep = (text, trail) => steady.push([text, trail]);
+  const write = (depth, text, plain) => {
     if (!text) return;
     const line = "  ".repeat(Math.min(depth, 8)) + text;
     if (written + line.length + 1 > options.chars) {
@@ -144,121 +165,129 @@
     return dom.shadow(element);
   };
   // Puts what is inside an element on the stack, so that it is met in the order of the page.
-  const descend = (stack, element, depth, settled) => {
+  const descend = (stack, element, depth, settled, above) => {
+    const trail = { element, up: above };
     const tree = inside(element);
     if (tree) mark(tree);
     if (tree && kind(tree) === 9) {
-      if (dom.body(tree)) stack.push([dom.body(tree), depth, false, settled]);
+      if (dom.body(tree)) stack.push([dom.body(tree), depth, false, settled, trail]);
       return;
     }
     const slotted = tag(element) === "SLOT" ? element.assignedNodes({ flatten: true }) : [];
     for (let i = Math.min(slotted.length, options.nodes) - 1; i >= 0; i--)
-      stack.push([slotted[i], depth, false, settled]);
+      stack.push([slotted[i], depth, false, settled, trail]);
     const child = dom.first(tree ?? element);
-    if (child && !slotted.length) stack.push([child, depth, true, settled]);
+    if (child && !slotted.length) stack.push([child, depth, true, settled, trail]);
   };
   // The text of a run without blocks inside, with its interactive elements in place.
-  const inline = (root, settled) => {
-    const out = [], plain = [], rest = [];
+  const inline = (root, settled, above) => {
+    const out = [], plain = [];
     let length = 0;
     const stack = [];
-    const add = (settled, text, name) => {
+    const add = (settled, trail, text, name) => {
       out.push(text);
       plain.push(name ?? text);
-      if (settled) rest.push(text);
+      if (settled) keep(text, trail);
       length += text.length;
     };
     visited++;
-    descend(stack, root, 0, settled);
+    descend(stack, root, 0, settled, above);
     while (stack.length && within() && length < options.chars) {
-      const [node, , more, around] = stack.pop();
-      if (more && dom.next(node)) stack.push([dom.next(node), 0, true, around]);
+      const [node, , more, around, trail] = stack.pop();
+      if (more && dom.next(node)) stack.push([dom.next(node), 0, true, around, trail]);
       visited++;
-      if (kind(node) === 3) add(around, node.data.slice(0, options.chars));
+      if (kind(node) === 3) add(around, trail, node.data.slice(0, options.chars));
       if (kind(node) !== 1 || dom.SKIP.has(tag(node)) || !visible(node)) continue;
-      const settled = around && calm(node);
+      const settled = settles(node, around, trail);
+      const own = { element: node, up: trail };
       if (isControl(node) || isClickable(node)) {
-        const [text, name] = mention(node, settled);
-        add(settled, ` ${text} `, ` ${name} `);
+        const [text, name] = mention(node, settled, own);
+        add(settled, own, ` ${text} `, ` ${name} `);
         continue;
       }
       if (tag(node) === "IMG" && attribute(node, "alt"))
-        add(settled, ` image ${quote(fold(attribute(node, "alt").slice(0, 300)), 120)} `);
-      if (tag(node) === "BR") add(settled, " ");
-      descend(stack, node, 0, settled);
+        add(settled, own, ` image ${quote(fold(attribute(node, "alt").slice(0, 300)), 120)} `);
+      if (tag(node) === "BR") add(settled, trail, " ");
+      descend(stack, node, 0, settled, trail);
     }
-    return [fold(out.join("")), fold(plain.join("")), fold(rest.join(""))];
+    if (settled) keep("\n", above);
+    return [fold(out.join("")), fold(plain.join(""))];
   };
-  const writeRow = (row, depth, settled) => {
-    const out = [], plain = [], rest = [];
+  const writeRow = (row, depth, settled, trail) => {
+    const out = [], plain = [];
+    const own = { element: row, up: trail };
     for (let cell = dom.first(row); cell && within(); cell = dom.next(cell)) {
       if (kind(cell) !== 1 || !/^T[DH]$/.test(tag(cell))) continue;
-      const [text, name, kept] = inline(cell, settled && calm(cell));
+      const [text, name] = inline(cell, settles(cell, settled, own), own);
       out.push(text);
       plain.push(name);
-      rest.push(kept);
     }
-    write(depth, "row " + out.join(" | "), plain.join(" "), settled ? rest.join(" | ") : "");
+    write(depth, "row " + out.join(" | "), plain.join(" "));
   };
-  const writeFrame = (element, depth, settled) => {
+  const writeFrame = (element, depth, settled, trail) => {
     const label = fold((attribute(element, "title") || attribute(element, "src") || "").slice(0, 400));
     const open = inside(element) !== null;
     const line = `frame ${quote(label, 160)}${open ? "" : " (another site: not shown)"}`;
-    write(depth, line, undefined, settled ? line : "");
+    write(depth, line);
+    if (settled) keep(`${line}\n`, { element, up: trail });
     return open;
   };
-  const writeLandmark = (element, name, depth, settled) => {
+  const writeLandmark = (element, name, depth, settled, trail) => {
     const label = fold((attribute(element, "aria-label") ?? "").slice(0, 300));
     const line = name + (label ? ` ${quote(label, 120)}` : "");
-    write(depth, line, label, settled ? line : "");
+    write(depth, line, label);
+    if (settled) keep(`${line}\n`, { element, up: trail });
   };
   const landmark = (element) =>
     (attribute(element, "role") ?? "").trim().slice(0, 40) || LANDMARK[tag(element)];
   // What one element adds; true when what is inside is still to be visited.
-  const enter = (element, depth, settled) => {
+  const enter = (element, depth, settled, trail) => {
     const name = tag(element);
     const nested = blocky.has(element) || dom.shadow(element);
     if (isControl(element) || isClickable(element)) {
-      const [text, plain] = mention(element, settled);
-      write(depth, text, plain, settled ? text : "");
+      const own = { element, up: trail };
+      const [text, plain] = mention(element, settled, own);
+      write(depth, text, plain);
+      if (settled) keep(`${text}\n`, own);
       return !isControl(element) && Boolean(nested);
     }
     if (name === "TR") {
-      writeRow(element, depth, settled);
+      writeRow(element, depth, settled, trail);
       return false;
     }
     if (/^H[1-6]$/.test(name)) {
       if (settled) counts.headings++;
-      const [text, plain, rest] = inline(element, settled);
-      write(depth, `heading ${JSON.stringify(text)}`, plain, rest);
+      const [text, plain] = inline(element, settled, trail);
+      write(depth, `heading ${JSON.stringify(text)}`, plain);
       return false;
     }
     if (name === "FORM" && settled) counts.forms++;
-    if (name === "IFRAME") return writeFrame(element, depth, settled);
+    if (name === "IFRAME") return writeFrame(element, depth, settled, trail);
     if (landmark(element)) {
-      writeLandmark(element, landmark(element), depth, settled);
+      writeLandmark(element, landmark(element), depth, settled, trail);
       return true;
     }
     if (nested) return true;
-    write(depth, ...inline(element, settled));
+    write(depth, ...inline(element, settled, trail));
     return false;
   };
   const walk = (root) => {
-    const stack = [[root, 0, false, true]];
+    const stack = [[root, 0, false, true, null]];
     while (stack.length && within()) {
-      const [node, depth, more, around] = stack.pop();
-      if (more && dom.next(node)) stack.push([dom.next(node), depth, true, around]);
+      const [node, depth, more, around, trail] = stack.pop();
+      if (more && dom.next(node)) stack.push([dom.next(node), depth, true, around, trail]);
       visited++;
       if (kind(node) === 3) {
         const text = fold(node.data.slice(0, options.chars));
-        write(depth, text, text, around ? text : "");
+        write(depth, text, text);
+        if (around && text) keep(`${text}\n`, trail);
       }
       if (kind(node) !== 1 || dom.SKIP.has(tag(node))) continue;
       const body = tag(node) === "BODY";
       if (!body && !visible(node)) continue;
-      const settled = around && calm(node);
-      if (body || enter(node, depth, settled))
-        descend(stack, node, depth + (!body && landmark(node) ? 1 : 0), settled);
+      const settled = settles(node, around, trail);
+      if (body || enter(node, depth, settled, trail))
+        descend(stack, node, depth + (!body && landmark(node) ? 1 : 0), settled, trail);
     }
   };
   // Tags of the first levels, without text, ids or classes: what stays when only the content changes.
@@ -285,13 +314,96 @@
     try { return dom.inDocument(document, selector); } catch { return null; }
   };
 
+  // Whether something that can be seen is in the way, rather than a field among others.
+  const inTheWay = (element) => {
+    if (!visible(element) || element.closest(".grecaptcha-badge")) return false;
+    const box = dom.box(element);
+    if (tag(element) === "IFRAME" && (box.width < 100 || box.height < 40)) return false;
+    const form = element.closest("form");
+    if (!form) return true;
+    for (const field of Element.prototype.querySelectorAll.call(form, "input:not([type=hidden]):not([type=submit]):not([type=checkbox]),textarea,select"))
+      if (visible(field)) return false;
+    return true;
+  };
+  // The window that covers the page so that nothing else can be reached, if there is one.
+  const overPage = () => {
+    const layerAt = (x, y) => {
+      let at = document.elementFromPoint(innerWidth * x, innerHeight * y);
+      for (let depth = 0; at && kind(at) === 1 && depth < 40; at = dom.parent(at), depth++) {
+        if (at === dom.body(document) || at === dom.html(document)) return null;
+        if (dom.modal(at) || attribute(at, "aria-modal") === "true" || getComputedStyle(at).position === "fixed") return at;
+      }
+      return null;
+    };
+    const around = [[0.05, 0.5], [0.95, 0.5], [0.5, 0.95]];
+    let top = null;
+    for (const y of [0.5, 0.4, 0.3]) top ??= layerAt(0.5, y);
+    return top && around.filter(([x, y]) => layerAt(x, y)).length >= 2 ? top : null;
+  };
+  const CLOSES = /^([×✕✖✗x]|close|dismiss|skip|not now|no thanks|later|schlie(ß|ss)en|sp(ä|a)ter|fermer|plus tard|cerrar|fechar|chiudi|sluiten|закрыть|关闭|關閉|閉じる|닫기|اغلاق|إغلاق)$/i;
+  const find = (root, selector) => Element.prototype.querySelectorAll.call(root, selector);
+  const closable = (top) => {
+    for (const button of find(top, "button,[role=button],a"))
+      if (visible(button) && (CLOSES.test(dom.name(button)) || /(^|[-_ ])close/i.test(attribute(button, "class") ?? ""))) return true;
+    return false;
+  };
+  const wall = () => {
+    const html = dom.html(document), body = dom.body(document);
+    if (!html || !body) return "";
+    let password = false;
+    for (const field of dom.inDocument(document, "input[type=password]")) password ||= visible(field);
+    const top = overPage();
+    if (top) {
+      const within = (selector) => [...find(top, selector)].some((element) => visible(element));
+      if (within("input[type=password]")) return "login";
+      if (within("iframe[src*=captcha i],iframe[title*=captcha i],.g-recaptcha,.h-captcha,.cf-turnstile")) return "captcha";
+      const labelled = /cookie|consent|gdpr|newsletter|promo|survey/i.test(`${attribute(top, "id")} ${attribute(top, "class")} ${attribute(top, "aria-label")}`);
+      if (!labelled && within("button,[role=button],a,input") && !within("input[type=email],input[type=text],textarea") && !closable(top)) return "gate";
+    }
+    // A login asks for a name and a password, and for nothing else.
+    let fields = 0;
+    for (const field of dom.inDocument(document, "input:not([type=hidden]):not([type=submit]):not([type=checkbox]),textarea,select"))
+      if (fields < 10 && visible(field)) fields++;
+    return password && fields <= 2 && written < 700 ? "lone" : "";
+  };
+  // Forms that can be sent, by their fields, with whether something stands in them.
+  const sendable = () => {
+    const out = [];
+    for (const form of dom.inDocument(document, "form")) {
+      if (out.length >= 20) break;
+      if ((attribute(form, "method") ?? "").toLowerCase() !== "post" || !visible(form)) continue;
+      const names = [], typed = [];
+      for (const field of find(form, "input:not([type=hidden]),textarea,select")) {
+        if (names.length >= 40) break;
+        names.push(`${attribute(field, "name") ?? ""}:${field.type}`.slice(0, 80));
+        if (["text", "email", "tel", "number", "search", "url", "textarea"].includes(field.type) && field.value) typed.push(1);
+      }
+      const secret = names.some((name) => name.endsWith(":password"));
+      if (names.length) out.push([names.sort().join(" ").slice(0, 400), secret, typed.length > 0]);
+    }
+    return out;
+  };
+  // An anchor on the page is a place to look at, not another page.
+  const address = () => {
+    const href = location.href.slice(0, 8192);
+    const anchor = decodeURI(location.hash.slice(1).replace(/%(?![0-9a-f]{2})/gi, ""));
+    const named = !anchor || anchor === "top" || (anchor.length < 200 && dom.byId(document, anchor));
+    return named ? href.replace(/#.*$/, "") : href;
+  };
+
   const report = unrest.report(options.field ?? {});
   const dialogs = dom.inDocument(document, "dialog,[role=dialog],[role=alertdialog]").length > 0;
   mark(document);
   const body = dom.body(document);
   if (body) walk(body);
   store.elements = seen;
+  store.before = { pieces: steady, refs: steadyRefs };
   const texts = {}, selected = {};
+  for (const selector of options.blocks) {
+    const matched = select(selector) ?? [];
+    selected[selector] = selector === "*" || selector === "noscript"
+      ? matched.length : [...matched].slice(0, 50).filter(inTheWay).length;
+  }
   for (const selector of options.selectors) {
     const matched = select(selector);
     if (!matched) continue;
@@ -302,17 +414,22 @@
   const pixels = html ? html.scrollHeight : 0;
   const result = {
     url: location.href.slice(0, 8192),
+    place: address(),
+    wall: wall(),
+    sendable: sendable(),
     title: fold(cut(dom.title(document) ?? "", 300)),
     text: lines.join("\n"),
     plain: bare.join("\n"),
-    steady: steady.join("\n").slice(0, options.chars),
-    unsteady,
+    steady: steady.map(([text]) => text).join("").slice(0, options.chars),
+    steadyRefs: steadyRefs.map(([role, name]) => [role, name]),
     asked,
     refused: [...report.refused].map((field) => store.ids.get(field) ?? 0),
     own: report.own,
     holds: report.holds,
     copies: report.copies,
     popups: report.popups,
+    closed: report.closed,
+    fresh: report.fresh,
     scrolls: report.scrolls,
     omitted,
     short,

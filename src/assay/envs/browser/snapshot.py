@@ -21,6 +21,12 @@ class PageSnapshot:
     """What `snapshot.js` read from a page at one moment."""
 
     url: str
+    place: str
+    """The address without an anchor that is on the page."""
+    wall: str
+    """What covers the page: `login`, `captcha`, `gate`; `lone` for a page that is but a login."""
+    sendable: tuple[tuple[str, bool, bool], ...]
+    """Forms: their fields, whether one is a password, whether something was typed."""
     title: str
     text: str
     """What an agent reads: lines, with numbered elements."""
@@ -28,8 +34,8 @@ class PageSnapshot:
     """The visible text alone."""
     steady: str
     """The lines without what changes or came up by itself."""
-    unsteady: frozenset[int]
-    """Numbers of elements that are not in the steady lines."""
+    steady_refs: tuple[tuple[str, str], ...]
+    """Role and name of the elements in the steady lines."""
     asked: dict[int, str]
     """The text of the dialog that an element is in, by its number."""
     refused: tuple[int, ...]
@@ -40,6 +46,10 @@ class PageSnapshot:
     """Whether the field of the call holds what was to be put in."""
     copies: int
     popups: int
+    closed: int
+    """Overlays that had come by themselves, and are gone."""
+    fresh: bool
+    """Whether the document came after the call began."""
     scrolls: str
     """Where parts of the page that scroll by themselves are."""
     omitted: int
@@ -69,12 +79,12 @@ class PageSnapshot:
         # Written so that the digest does not take it for a running number, which it masks.
         rest = f"\ntyped-{self.forms:x} omitted-{self.omitted.bit_length()}"
         return page_evidence(
-            url=self.url,
+            url=self.place,
             text=_NUMBER.sub("", self.steady) + rest,
             counts={},
             landmarks=self.skeleton,
             sent=sent,
-            refs=[(role, name) for ref, role, name in self.refs if ref not in self.unsteady],
+            refs=self.steady_refs,
             shot=shot,
             dialog=False,
         )
@@ -126,7 +136,9 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
     """The snapshot in the script's answer."""
     record = json.loads(answer)
     record["refs"] = tuple(map(tuple, record["refs"]))
-    record["unsteady"], record["refused"] = frozenset(record["unsteady"]), tuple(record["refused"])
+    record["steady_refs"] = tuple(map(tuple, record.pop("steadyRefs")))
+    record["refused"] = tuple(record["refused"])
+    record["sendable"] = tuple(map(tuple, record["sendable"]))
     record["asked"] = {int(ref): text for ref, text in record["asked"].items()}
     record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])
     return PageSnapshot(next_ref=record.pop("next"), notes=notes, **record)

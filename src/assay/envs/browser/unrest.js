@@ -3,17 +3,19 @@
 (dom, tell) => () => {
   const IDLE_CHARS = 400;      // a larger region is content that loads late, not an advertisement
   const LOADING_MS = 300;      // after this a document that changes without input changes by itself
-  const SYNC_MS = 30;          // a change this soon after an input event is its doing
+  const SYNC_MS = 60;          // a change this soon after an input event is its doing
+  const AGAIN_MS = 1150;       // what changes by itself mostly does so again by then
+  const TYPING_MS = 350;
   const KEPT = 2000;
   const POPUP = /cookie|consent|gdpr|newsletter|subscri|promo|interstitial|survey|feedback-widget|chat-?widget|popup|pop-up|app-banner|paywall-offer/i;
   const NEW_MS = 2000;         // a new document belongs to the call that led to it, if nobody says else
   const now = () => performance.now();
   const state = {
     acting: true, began: now(), input: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), quietSince: now(), stirred: false, begun: false,
+    invalid: new Set(), copies: 0, changes: new Map(), quietSince: now(), stirred: false, begun: false, inTask: false,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
-  const FETCHED = new Set(["fetch", "xmlhttprequest"]);
+  const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (FETCHED.has(entry.initiatorType)) state.answered = now();
   }).observe({ type: "resource" });
@@ -31,13 +33,22 @@
       if (dom.kind(at) === 1 && dom.modal(at)) return dom.text(at, 300);
     return "";
   };
+  // A message that is addressed to somebody: a field for who is to get it, with an address in it.
+  const RECIPIENT = /^(to|recipients?|cc|bcc|an|empf(ä|ae)nger|(à|a)|destinataires?|para|destinatarios?|destinat(á|a)rios?|destinatari[oa]?|aan|ontvangers?|кому|получатель|收件人|收信人|宛先|받는\s?사람|إلى|المستلم)\b/i;
+  const recipient = () => {
+    const fields = dom.inDocument(document, "input[type=email],input[type=text],input:not([type]),textarea");
+    for (let i = 0; i < fields.length && i < 40; i++)
+      if (/@|\d{6}/.test(fields[i].value) && RECIPIENT.test(dom.name(fields[i])) && dom.visible(fields[i])) return true;
+    return false;
+  };
   const describe = (element) => {
     const target = control(element), plain = target === element && !dom.matches(element, CONTROL);
     const name = dom.name(target).slice(0, 160);
     const box = dom.box(element);
     return {
       // A long text that was clicked on is a text, not a button.
-      role: plain && name.length > 60 ? "" : dom.role(target), name, dialog: question(target),
+      role: plain && name.length > 60 ? "" : dom.attribute(target, "aria-pressed") ? "switch" : dom.role(target),
+      name, dialog: question(target), recipient: recipient(),
       drawn: ["CANVAS", "VIDEO", "IMG", "SVG"].includes(dom.tag(element)),
       box: [box.x, box.y, box.width, box.height],
     };
@@ -50,6 +61,8 @@
     addEventListener(name, (event) => {
       if (!event.isTrusted) return;
       state.input = now();
+      state.inTask = true;
+      setTimeout(() => { state.inTask = false; });
       const target = origin(event);
       state.inputTarget = new WeakRef(target);
       if (!target || target === document || dom.kind(target) !== 1) return;
@@ -60,7 +73,7 @@
         tell({ kind: "press", ...describe(target) });
       if (name === "submit") {
         const button = event.submitter;
-        tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "" }) });
+        tell({ kind: "press", ...(button ? describe(button) : { role: "form", name: "", dialog: "", recipient: recipient() }) });
       }
       if (name === "input") tell({ kind: "input", ...describe(target) });
     }, { capture: true, passive: true });
@@ -86,19 +99,51 @@
     return parts.join("<");
   };
   const restless = new Map();
+  const known = new WeakMap(), knownIds = new Map();
+  const learn = (element, entry) => {
+    entry.known = true;
+    known.set(element, entry);
+    const id = dom.attribute(element, "id");
+    if (id) knownIds.set(id, entry);
+  };
+  // What is known of an element that changes by itself; an element that was replaced by its like
+  // keeps its id.
+  const entryOf = (element) => {
+    if (!restless.size) return undefined;
+    const entry = known.get(element);
+    if (entry || !knownIds.size) return entry;
+    const id = dom.attribute(element, "id");
+    return id ? knownIds.get(id) : undefined;
+  };
   const onChange = (element) => {
     const t = now();
-    const synchronous = t - state.input < SYNC_MS;
-    if (state.changes.size < KEPT && !state.changes.has(element)) state.changes.set(element, { t, synchronous });
-    const key = place(element);
-    if (!restless.get(key)?.known) { state.quietSince = t; state.stirred = true; }
-    if (acting() || synchronous || t - state.began < LOADING_MS || document.readyState === "loading") return;
+    const synchronous = t - state.input < SYNC_MS || state.inTask;
+    const caused = synchronous || t - state.answered < 200;
+    const before = state.changes.get(element);
+    if (before) before.caused = before.caused || caused;
+    else if (state.changes.size < KEPT) state.changes.set(element, { t, synchronous, caused });
+    if (!entryOf(element)) { state.quietSince = t; state.stirred = true; }
+    if (t - state.began < LOADING_MS || document.readyState === "loading") return;
     if ((element.textContent ?? "").length > IDLE_CHARS || restless.size >= KEPT) return;
-    const seen = restless.get(key) ?? { count: 0, last: -Infinity, known: false };
+    const key = place(element);
+    const seen = restless.get(key) ?? { count: 0, last: -Infinity, known: false, element: null };
+    seen.element = new WeakRef(element);
+    restless.set(key, seen);
+    if (synchronous) return;
     if (t - seen.last > 40) { seen.count++; seen.last = t; }
     // A timer changed it; what an answer of the network changed once may just have loaded late.
-    if (seen.count >= (t - state.answered > 200 ? 1 : 2)) seen.known = true;
-    restless.set(key, seen);
+    if (!acting() && seen.count >= (caused ? 2 : 1)) learn(element, seen);
+  };
+  // What changed during a call by timers alone.
+  const suspects = () => {
+    const out = [];
+    for (const [element, change] of state.changes) {
+      if (entryOf(element) || !dom.connected(element)) continue;
+      if (change.caused) continue;
+      const entry = restless.get(place(element));
+      if (entry) out.push([element, entry]);
+    }
+    return out.slice(0, 50);
   };
   const observer = new MutationObserver((records) => {
     for (const record of records) {
@@ -136,29 +181,58 @@
     const own = `${labelOf(target)} ${dom.attribute(target, "aria-controls") ?? ""} ${dom.text(target, 100)}`;
     return !own.toLowerCase().includes(match[0].toLowerCase().slice(0, 6));
   };
+  // The layer that an element is, is in, or brought with it.
+  const over = (element) => {
+    const around = layer(element);
+    if (around) return around;
+    let left = 40;
+    for (const inner of Element.prototype.querySelectorAll.call(element, "*")) {
+      if (left-- <= 0) break;
+      if (dom.modal(inner) || getComputedStyle(inner).position === "fixed") return element;
+    }
+    return null;
+  };
   const popups = () => {
     const found = new Set();
     for (const [element, change] of state.changes) {
-      if (!dom.connected(element)) continue;
-      const over = layer(element);
-      if (!over || found.has(over) || !dom.visible(over)) continue;
-      const box = dom.box(over);
-      if (box.width * box.height < 0.02 * innerWidth * innerHeight) continue;
-      const byTimer = !change.synchronous && state.answered < state.input;
-      if (byTimer || wellKnown(over)) found.add(over);
+      if (!dom.connected(element) || dom.SKIP.has(dom.tag(element))) continue;
+      const top = over(element);
+      if (!top || found.has(top) || !dom.visible(top) || openBefore.has(top)) continue;
+      const byTimer = !change.synchronous && !change.caused && state.answered < state.input;
+      const box = dom.box(top);
+      const large = box.width * box.height >= 0.02 * innerWidth * innerHeight;
+      if (byTimer || (large && wellKnown(top))) found.add(top);
     }
     return found;
   };
-  const marked = () => {
+  const layersOpen = () => {
     const out = new Set();
-    for (const field of dom.inDocument(document, '[aria-invalid="true"], :user-invalid')) {
-      if (out.size >= 200) break;
-      if (dom.tag(field) !== "FORM" && dom.tag(field) !== "FIELDSET" && dom.visible(field)) out.add(field);
-    }
-    for (const alert of dom.inDocument(document, "form [role=alert], [role=alert].error, [role=alert][class*=err], [role=alert][class*=invalid]"))
-      if (out.size < 200 && dom.visible(alert) && dom.text(alert, 40)) out.add(alert);
+    for (const element of dom.inDocument(document, "dialog,[role=dialog],[role=alertdialog]"))
+      if (dom.visible(element)) out.add(element);
     return out;
   };
+  let openBefore = new Set(), popupsBefore = new Set();
+  const WRONG = /(^|[-_])(err|error|errors|errorlist|danger|invalid|failure|failed)([-_]|$)/i;
+  const isWrong = (element) =>
+    (dom.attribute(element, "class") ?? "").slice(0, 300).split(/\s+/).some((token) => WRONG.test(token.replace(/([a-z])([A-Z])/g, "$1-$2")));
+  // Fields that are marked as wrong, and messages that are marked as such, with their texts.
+  const marked = () => {
+    const out = new Map();
+    for (const field of dom.inDocument(document, '[aria-invalid="true"], :user-invalid')) {
+      if (out.size >= 200) break;
+      if (dom.tag(field) !== "FORM" && dom.tag(field) !== "FIELDSET" && dom.visible(field)) out.set(field, "");
+    }
+    const messages = "form [role=alert], [role=alert][class], [class*=err i], [class*=danger i], [class*=invalid i], [class*=fail i]";
+    for (const message of dom.inDocument(document, messages)) {
+      if (out.size >= 200) break;
+      const inForm = dom.attribute(message, "role") === "alert" && message.closest("form");
+      if (!inForm && !isWrong(message)) continue;
+      const text = dom.text(message, 301);
+      if (text && text.length <= 300 && dom.visible(message) && !HOLDERS.has(dom.tag(message))) out.set(message, text);
+    }
+    return out;
+  };
+  const HOLDERS = new Set(["INPUT", "SELECT", "TEXTAREA", "BODY", "HTML", "MAIN", "FORM"]);
   // Whether something glides to its place; what moves for ever is not waited for.
   const moving = () => {
     let left = 50;
@@ -169,7 +243,7 @@
     return false;
   };
   const plainLetters = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
-  const held = (element) => {
+  const valueOf = (element) => {
     const tag = dom.tag(element);
     if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") return element.value;
     return element.isContentEditable === true ? dom.text(element, 100000) : null;
@@ -189,8 +263,8 @@
     const around = dom.parent(field);
     return Boolean(around) && dom.kind(around) === 1 && dom.tag(around) !== "FORM" && dom.contains(around, refused);
   };
-  let markedBefore = new Set();
-  const popupLayers = new WeakSet();
+  let markedBefore = new Map();
+  const popupLayers = new WeakSet(), popupNodes = [];
   return {
     // A call begins: what follows is its doing, until `rest`.
     begin: () => {
@@ -203,6 +277,8 @@
       state.input = now();
       state.quietSince = now();
       markedBefore = marked();
+      openBefore = layersOpen();
+      popupsBefore = new Set([...popupNodes].map((ref) => ref.deref()).filter((top) => top && dom.connected(top) && dom.visible(top)));
     },
     rest: () => { state.acting = false; },
     // Resolves when nothing but what changes by itself has changed for a while, or at the deadline.
@@ -211,28 +287,50 @@
       const end = now() + deadline;
       const check = () => {
         const t = now();
-        const long = state.stirred || !state.begun ? quiet : Math.max(patience ?? 0, quiet);
+        // A field is mostly looked at a little after the last letter.
+        const least = state.field ? Math.max(quiet, TYPING_MS) : quiet;
+        const long = state.stirred || !state.begun ? least : Math.max(patience ?? 0, least);
         const left = moving() ? 20 : long - (t - state.quietSince);
         if (left <= 0 || t >= end) done(left <= 0);
         else setTimeout(check, Math.max(1, Math.min(left, end - t)));
       };
       setTimeout(check, 0);
     }),
-    restless: (element) => restless.size > 0 && Boolean(restless.get(place(element))?.known),
+    // Where only timers have changed something, it is seen whether they go on.
+    confirm: () => new Promise((done) => {
+      const all = suspects();
+      const end = now() + (all.length ? AGAIN_MS : 0);
+      const check = () => {
+        let left = 0;
+        for (const [element, entry] of all) {
+          if (entry.count >= 2) learn(element, entry);
+          else left++;
+        }
+        if (!left || now() >= end) done();
+        else setTimeout(check, 40);
+      };
+      check();
+    }),
+    restless: entryOf,
     popup: (element) => popupLayers.has(element),
     // What was noticed since the call began; fields that were refused as the numbers of elements.
-    report: ({ selector, value } = {}) => {
+    report: ({ selector, value, submitted } = {}) => {
       const found = popups();
-      for (const over of found) popupLayers.add(over);
+      for (const top of found) { popupLayers.add(top); popupNodes.push(new WeakRef(top)); }
       const refused = new Set(state.invalid);
-      for (const field of marked()) if (!markedBefore.has(field)) refused.add(field);
+      // A document that came as an answer to no form may well speak of errors.
+      if (state.begun || submitted)
+        for (const [element, text] of marked())
+          if (!markedBefore.has(element) || (text && markedBefore.get(element) !== text)) refused.add(element);
       const field = fieldOf(selector);
       const own = [...refused].filter((one) => isOwn(one, field)).length;
-      const text = value === undefined || value === null || !field ? null : held(field);
+      const text = value === undefined || value === null || !field ? null : valueOf(field);
       return {
         refused, own, copies: state.copies, popups: found.size,
+        closed: [...popupsBefore].filter((top) => !dom.connected(top) || !dom.visible(top)).length,
         holds: text === null ? null : plainLetters(text) === plainLetters(value),
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
+        fresh: !state.begun,
       };
     },
     // The element of a selector, as an input event would describe it.

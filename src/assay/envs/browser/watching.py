@@ -20,11 +20,13 @@ from typing import Any, Final, Self
 
 from assay.envs.browser.digest import call_signature, info_digest
 from assay.envs.browser.isolated import ActionFailed, DocumentLost
-from assay.envs.browser.observing import PageObserver, SeenInput, read_input
-from assay.envs.browser.outcomes import classify_error, detect_block
+from assay.envs.browser.observing import NativeDialog, PageObserver, SeenInput, read_input
+from assay.envs.browser.obstacles import came_back, find_block, submitted
+from assay.envs.browser.outcomes import classify_error
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.snapshot import PageSnapshot
 from assay.envs.browser.transport import Transport
+from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, PageFacts
 from assay.schema.observation import Observation
 from assay.schema.outcome import Effect, ErrorCode, Gate, ToolOutcome
@@ -68,6 +70,9 @@ class PageWatch:
         self._tool = ""
         self._arguments: Mapping[str, Any] = {}
         self._target: SeenInput | None = None
+        self._before: PageSnapshot | None = None
+        self._text: str | None = None
+        self._blocked = False
 
     @classmethod
     async def open(cls, transport: Transport, *, selectors: Sequence[str] = ()) -> Self:
@@ -77,6 +82,7 @@ class PageWatch:
         watch._selectors = tuple(selectors)[:50]
         await watch._quietly(observer.arrive())
         snapshot = await watch._look()
+        await watch._quietly(observer.rest())
         watch.first = watch._observation(snapshot, None)
         return watch
 
@@ -90,6 +96,8 @@ class PageWatch:
         changed = snapshot is not None and self._latest != latest
         self._target = await self._describe(str(self._arguments.get("selector") or ""))
         self._steps += 1
+        self._before = snapshot
+        self._text = None if self._latest is None else self._latest.text
         self.observer.begin(self._steps)
         await self._quietly(self.observer.arm())
         return self._observation(snapshot, None) if changed else None
@@ -103,30 +111,52 @@ class PageWatch:
         (an assertion of the caller) says nothing about the page, and must not be given.
         """
         scroll = self._scroll
-        await self._quietly(self.observer.settle())
-        snapshot = await self._look(self._field())
         observer = self.observer
+        await self._quietly(observer.settle())
+        snapshot = await self._look(self._field())
         code: ErrorCode | None = None if error is None else classify_error(str(error))
         if code is None and observer.requests.document_lost:
             code = "nav_error"
-        outcome = self._outcome(code, gate, moved=self._scroll != scroll)
+        moved = self._scroll != scroll
+        outcome = self._outcome(code, gate, moved=moved)
         events = None
-        block = None
         if snapshot is not None:
-            own_field = self._known_tool in ("fill", "select")
+            reads = outcome.effect == Effect.READ
             events = observer.events(
                 snapshot,
                 scrolled_from=scroll[0],
-                rejected=snapshot.own if own_field else len(snapshot.refused),
+                rejected=self._rejected(snapshot),
                 holds=snapshot.holds if code is None else None,
+                earlier=reads,
             )
-            block = detect_block(self._facts(snapshot), requested=self._requested())
-            if block is None and observer.requests.own().rate_limited:
-                block = "rate_limited"
+            outcome = outcome._replace(block=self._block(snapshot))
             if code is None:
-                outcome = outcome._replace(info=self._info())
+                outcome = outcome._replace(info=self._info(moved=moved))
         observer.requests.rest()
-        return self._observation(snapshot, outcome._replace(block=block), events=events)
+        return self._observation(snapshot, outcome, events=events)
+
+    def _rejected(self, snapshot: PageSnapshot) -> int:
+        """Fields and forms that were refused; a call that fills one in is about that one alone."""
+        if self._known_tool in ("fill", "select", "upload"):
+            return snapshot.own
+        return len(snapshot.refused) + came_back(snapshot, self._before, self.observer.requests)
+
+    def _submitted(self) -> bool:
+        return submitted(self.observer.requests)
+
+    def _block(self, snapshot: PageSnapshot) -> BlockCode | None:
+        target = self._input()
+        block = find_block(
+            self._facts(snapshot),
+            snapshot,
+            self._before,
+            self.observer.requests,
+            requested=self._requested(),
+            target="" if target is None else target.name,
+            blocked=self._blocked,
+        )
+        self._blocked = block is not None
+        return block
 
     async def stand_by(self) -> None:
         """Wait for a step that nobody will announce; `seen` says that it begins."""
@@ -163,7 +193,11 @@ class PageWatch:
         value = self._arguments.get("value", self._arguments.get("text"))
         if self._known_tool != "fill" or not isinstance(value, str):
             value = None
-        return {"selector": self._arguments.get("selector"), "value": value}
+        return {
+            "selector": self._arguments.get("selector"),
+            "value": value,
+            "submitted": self._submitted(),
+        }
 
     def _requested(self) -> str | None:
         url = self._arguments.get("url", self._arguments.get("value"))
@@ -191,6 +225,7 @@ class PageWatch:
                 break
             self._latest = snapshot.evidence(sent=self.observer.requests.sent, shot=None)
             self._scroll = snapshot.scroll[0], snapshot.scrolls
+            self._last = snapshot
             return snapshot
         self._latest = None
         return None
@@ -232,19 +267,18 @@ class PageWatch:
             key = str(self._arguments.get("value", self._arguments.get("key", ""))).lower()
             return Effect.READ if key in SCROLL_KEYS else Effect.BROWSER
         effect = effect_of(tool)
-        for seen in inputs:
-            if seen.kind in PRESSES:
-                effect = max(
-                    effect, effect_of("click", role=seen.role, name=seen.name, dialog=seen.dialog)
-                )
-        if not inputs and self._target is not None and tool == "click":
-            effect = effect_of(
-                "click", role=self._target.role, name=self._target.name, dialog=self._target.dialog
-            )
-        return effect
+        pressed = [seen for seen in inputs if seen.kind in PRESSES]
+        if not inputs and self._target is not None and tool in PRESSES:
+            pressed = [self._target]
+        for seen in pressed:
+            effect = max(effect, _effect_of_input(seen))
+        return _after_dialogs(effect, self.observer.dialogs)
 
-    def _info(self) -> str | None:
+    def _info(self, *, moved: bool) -> str | None:
+        """A digest of what there is to read, if the call has changed that."""
         info = None if self._latest is None else self._latest.text
+        if info == self._text and not moved:
+            return None
         if info is not None and self._known_tool in ("scroll", "press"):
             # Another place on the same page is something new to see.
             position, inner = self._scroll
@@ -277,3 +311,21 @@ class PageWatch:
             truncated=bool(snapshot.omitted or snapshot.short),
             **rest,
         )
+
+
+def _effect_of_input(seen: SeenInput) -> Effect:
+    return effect_of(
+        "click", role=seen.role, name=seen.name, dialog=seen.dialog, recipient=seen.recipient
+    )
+
+
+def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
+    """The effect, if the browser asked before: a no undoes it, a yes to a risky question adds."""
+    questions = [dialog for dialog in dialogs if dialog.kind in ("confirm", "prompt")]
+    if questions and not any(question.accepted for question in questions):
+        return min(effect, Effect.BROWSER)
+    for question in questions:
+        if question.accepted:
+            asked_for = effect_of("click", role="button", name="ok", dialog=question.message)
+            effect = max(effect, asked_for)
+    return effect

@@ -115,6 +115,8 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentS
         same_target,
         fresh_refs,
         passed,
+        history.phase == "blocked",
+        barren_steps(history.latest),
     )
     logged = LoggedStep(keys[0] & _CALL_MASK, fresh)
     history = StepHistory(
@@ -127,6 +129,16 @@ def observe(history: StepHistory, step: StepInput) -> tuple[StepHistory, RecentS
         history.since,
     )
     return history, recent
+
+
+def barren_steps(latest: tuple[LoggedStep, ...]) -> int:
+    """How many of the latest steps in a row led to nothing new."""
+    count = 0
+    for step in reversed(latest):
+        if step.fresh:
+            break
+        count += 1
+    return count
 
 
 def enter_phase(history: StepHistory, phase: Phase) -> StepHistory:

@@ -52,6 +52,10 @@ class RecentSteps(NamedTuple):
     """Whether this is the first step after a stale reference that shows other elements."""
     passed: bool = False
     """Whether the same contract passed at an earlier step."""
+    blocked: bool = False
+    """Whether something stood in the agent's way at the step before."""
+    barren: int = 0
+    """How many steps in a row before this one led to nothing new."""
 
 
 class StepInput(NamedTuple):

@@ -8,11 +8,12 @@ The rules are tried in order and the first six decide alone; the numbers are tho
     4  the call failed, or the browser reported that its page, request, form or value was refused
                                                -450 - 50 for each earlier failure of the same call
     5  contract failed             -300 (critical -400) + 150 x subgoal gain, or rule 7 if lower
-    6  a pending failure was repaired                             +500 + max(0, rule 7) / 4
+    6  a pending failure was repaired; or the step leads somewhere new after a block, a page that
+       did not load, or three steps that led nowhere              +500 + max(0, rule 7) / 4
     7  gains, at most 700:
          address 250, structure 150, text 100, network 150, elements 50, picture 50
          (a read cannot cause these: for it, anything new is worth 50 in all)
-         a tab opened 250, a download 150, a copy 100, a dialog 50
+         a tab opened 250, a download 150, a copy 100, a pop-up put out of the way 100, a dialog 50
          other elements after a stale reference 200, new items 150/250/300 for 1/2-3/4 and more,
          subgoals 200 + 300 x gain
        if the page had been in this state before, nothing for the page and a quarter of the rest
@@ -72,6 +73,7 @@ _EVENTS: Final = (
     ("tabs", 250, Reason("tab_opened")),
     ("downloads", 150, Reason("download")),
     ("copies", 100, Reason("copied")),
+    ("closed", 100, Reason("popup_closed")),
     ("dialogs", 50, Reason("dialog_opened")),
 )
 _ADDRESS: Final = 1
@@ -84,6 +86,10 @@ _MOST_GAIN: Final = 700
 _MOST_PENDING: Final = 450
 _LEAST: Final = -440
 """Above every failed call, so that failing is never better than doing nothing useful."""
+_BARREN: Final = 3
+"""Steps in a row that led nowhere, after which one that leads somewhere is a recovery."""
+_LOST: Final = frozenset(("page_error", "nav_error"))
+"""Failures that are made good by any page that loads."""
 _PATIENCE: Final = 5
 """Repetitions after which a step has lost all its gain and takes the whole penalty."""
 _PROGRESS_COST: Final[dict[str, int]] = {"stalling": 40, "stuck": 80}
@@ -270,11 +276,12 @@ def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
     classification: Classification
     backed = _is_evidenced(step.outcome, earlier, subgoal_gain, delta)
     rule = 7
-    if earlier.pending is not None and _is_recovery(
+    repaired = earlier.pending is not None and _is_recovery(
         step.outcome, earlier, subgoal_gain, gains.total, delta
-    ):
+    )
+    if repaired or (milli > 0 and _finds_way(step, earlier, delta)):
         milli = 500 + max(0, milli) // 4
-        reasons.insert(0, _REASONS["recovered"])
+        reasons.insert(0, _REASONS["recovered" if repaired else "way_found"])
         classification, rule = "recovered", 6
     elif _waits(step.events) and (milli <= 0 or _only_looks_different(delta, gains)):
         # A page that waits for an answer may look like anything.
@@ -414,6 +421,17 @@ def _is_recovery(
     if outcome.ok is not True:
         return False
     return subgoal_gain > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
+
+
+def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta) -> bool:
+    """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere."""
+    if step.outcome.ok is not True or step.outcome.effect == Effect.READ:
+        return False
+    if not delta.fresh or _waits(step.events):
+        return False
+    if recent.blocked or recent.barren >= _BARREN:
+        return True
+    return recent.pending in _LOST and delta.changed & _ADDRESS > 0
 
 
 def _is_evidenced(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from assay.rewards.step.history import LoggedStep, StepHistory
+from assay.rewards.step.history import StepHistory, barren_steps
 
 State: TypeAlias = Literal["running", "stuck", "blocked", "recovered", "done"]
 
@@ -57,17 +57,8 @@ def _loop(history: StepHistory) -> AgentStatus | None:
 
 
 def _standstill(history: StepHistory) -> AgentStatus | None:
-    barren = _barren_steps(history.latest)
+    barren = barren_steps(history.latest)
     if barren < BARREN:
         return None
     because = f"the latest {barren} steps led to nothing new"
     return AgentStatus("stuck", history.steps - barren + 1, because)
-
-
-def _barren_steps(latest: tuple[LoggedStep, ...]) -> int:
-    count = 0
-    for step in reversed(latest):
-        if step.fresh:
-            break
-        count += 1
-    return count

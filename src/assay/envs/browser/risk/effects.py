@@ -12,7 +12,14 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from assay.envs.browser.risk.words import COMPOUNDS, LANGUAGES, NOUN_TOO, RiskyWords, plain
+from assay.envs.browser.risk.words import (
+    COMPOUNDS,
+    LANGUAGES,
+    LOGINS,
+    NOUN_TOO,
+    RiskyWords,
+    plain,
+)
 from assay.schema.outcome import Effect
 
 READS: Final = frozenset(("noop", "scroll", "fetch_json", "wait", "hover"))
@@ -34,6 +41,11 @@ STILL_RISKY: Final = tuple(
 )
 """Phrases that only look harmless, because they begin as harmless ones do: "Cancel order"."""
 
+DRAFTS: Final = frozenset(
+    "preview draft save vorschau entwurf apercu brouillon borrador rascunho bozza concept".split()
+)
+"""Words of a message that is not sent yet."""
+
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _WORDS_READ: Final = 24
 _TITLE_WORDS: Final = 4
@@ -42,12 +54,19 @@ _CONFIRM_WORDS: Final = 5
 
 
 def effect_of(
-    action: str, *, role: str = "", name: str = "", key: str = "", dialog: str = ""
+    action: str,
+    *,
+    role: str = "",
+    name: str = "",
+    key: str = "",
+    dialog: str = "",
+    recipient: bool = False,
 ) -> Effect:
     """The worst that the action can do to the element with this role and name.
 
     `press` counts only for keys that activate (`key`); its element is what would be activated.
-    `dialog` is the text of the dialog that the element is in.
+    `dialog` is the text of the dialog that the element is in; `recipient` says that a message to
+    somebody stands beside it, which cannot be called back once it is sent.
     """
     if action in READS:
         return Effect.READ
@@ -56,9 +75,18 @@ def effect_of(
     if action not in ("click", "press") or role not in PRESSED or role in CHOSEN:
         return Effect.BROWSER
     effect = _effect_of_name(role, name[:400])
+    if recipient and effect == Effect.EXTERNAL and not _names_a_draft(name):
+        effect = Effect.IRREVERSIBLE
     if dialog and effect < Effect.DESTRUCTIVE and _confirms(name):
         return max(effect, _effect_of_question(dialog[:400]))
     return effect
+
+
+def asks_for_login(name: str) -> bool:
+    """Whether an element of this name leads to a login, or on from one page of it to the next."""
+    text = f" {' '.join(_words(name[:400]))} "
+    spaced = any(f" {phrase} " in text for phrase in LOGINS)
+    return spaced or _confirms(name) or any(p in text for p in LOGINS if not p.isascii())
 
 
 @lru_cache(maxsize=4_096)
@@ -96,6 +124,10 @@ def _effect_in(language: RiskyWords, text: str, role: str) -> Effect:
         if matches and not (role == "link" and (effect == Effect.EXTERNAL or matches <= LEADING)):
             return effect
     return Effect.BROWSER
+
+
+def _names_a_draft(name: str) -> bool:
+    return not DRAFTS.isdisjoint(_words(name[:400]))
 
 
 def _names_a_view(language: RiskyWords, text: str) -> bool:

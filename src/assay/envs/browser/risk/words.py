@@ -61,10 +61,24 @@ COMPOUNDS: Final = phrases("""
 """)
 """Phrases in which a risky word means something else."""
 
+LOGINS: Final = phrases("""
+    log in, login, logon, sign in, signin, sign up, signup, sign on, register, registration,
+    create account, create an account, join, account, my account, password, subscribe, members,
+    anmelden, einloggen, anmeldung, registrieren, konto, passwort, connexion, se connecter,
+    s'inscrire, inscription, compte, mot de passe, iniciar sesion, ingresar, acceder, registrarse,
+    cuenta, contrasena, entrar, conta, senha, cadastrar, accedi, accesso, registrati, login,
+    inloggen, aanmelden, registreren, войти, вход, регистрация, пароль, 登录, 登錄, 登入, 注册,
+    註冊, ログイン, サインイン, 会員登録, 로그인, 회원가입, تسجيل الدخول, دخول, تسجيل
+""")
+"""Words on what leads to a login, for one who wants to get there."""
+
 LANGUAGES: Final = (
     RiskyWords(
         "en",
         buys=phrases("""
+            sign and submit, submit and sign, sign now, e sign, sign the contract, file return,
+            file my return, file tax return, submit tax return, binding, with obligation to pay,
+            order with obligation to pay, commit to buy, accept and pay, agree and pay,
             pay, buy, purchase, order now, place order, place your order, place my order,
             place the order, complete order, complete purchase, complete payment,
             confirm order, confirm purchase, confirm payment, confirm and pay, submit order,
@@ -76,6 +90,10 @@ LANGUAGES: Final = (
             sign contract
         """),
         destroys=phrases("""
+            confirm cancellation, confirm deletion, confirm removal, confirm delete,
+            irrevocably, irreversibly, forever, for good, revoke all, invalidate,
+            erase all, delete all, remove all, drop all, kill process, end contract,
+            terminate contract, cancel contract, cancel policy, cancel service,
             delete, remove, erase, destroy, wipe, purge, discard, trash, move to trash,
             move to bin, clear all, clear history, clear data, clear everything,
             empty trash, empty bin, empty cart, close account, close my account, deactivate,
@@ -128,6 +146,9 @@ LANGUAGES: Final = (
     RiskyWords(
         "de",
         buys=phrases("""
+            verbindlich, rechtsverbindlich, verbindlich absenden, verbindlich buchen,
+            verbindlich bestellen, verbindlich einreichen, unterschreiben, vertrag abschliessen,
+            kostenpflichtig bestellen, zahlungspflichtig bestellen,
             kaufen, jetzt kaufen, bezahlen, zahlen, zahlungspflichtig, kostenpflichtig,
             bestellen, bestellung abschliessen, bestellung abschicken, bestellung aufgeben,
             kauf abschliessen, zahlung bestatigen, uberweisen, spenden, abo abschliessen,
@@ -135,6 +156,9 @@ LANGUAGES: Final = (
             auszahlen
         """),
         destroys=phrases("""
+            kundigung, kundigung bestatigen, kundigung absenden, loschung bestatigen,
+            stornierung bestatigen, widerruf bestatigen, endgultig, unwiderruflich, fur immer,
+            vertrag beenden, abo beenden, konto auflosen, ungultig machen, verwirken,
             loschen, entfernen, vernichten, verwerfen, papierkorb, konto schliessen,
             kundigen, deaktivieren, stornieren, widerrufen, zurucksetzen, austreten,
             abbestellen, abmelden von allen, passwort andern, deinstallieren, leeren,
@@ -154,12 +178,15 @@ LANGUAGES: Final = (
     RiskyWords(
         "fr",
         buys=phrases("""
+            signer le contrat, avec obligation de paiement, valider et payer,
             acheter, payer, commander, passer la commande, valider la commande,
             valider le paiement, confirmer le paiement, confirmer la commande, regler,
             faire un don, virer, effectuer le virement, encherir, vendre, louer, souscrire,
             reserver et payer
         """),
         destroys=phrases("""
+            resilier, resiliation, confirmer la resiliation, confirmer la suppression,
+            definitivement, pour toujours, se desinscrire, mettre a la corbeille,
             supprimer, effacer, retirer, detruire, corbeille, fermer le compte, cloturer,
             resilier, desactiver, annuler la commande, annuler la reservation,
             annuler l'abonnement, annuler mon abonnement, se desabonner, revoquer,
@@ -179,12 +206,15 @@ LANGUAGES: Final = (
     RiskyWords(
         "es",
         buys=phrases("""
+            firmar, firmar el contrato, confirmar el pago, con obligacion de pago,
             comprar, pagar, realizar pedido, hacer pedido, confirmar pedido,
             confirmar compra, confirmar pago, finalizar compra, realizar pago, pedir ahora,
             donar, transferir, enviar dinero, pujar, vender, alquilar, contratar,
             suscribirse y pagar, reservar y pagar, tramitar pedido, retirar fondos
         """),
         destroys=phrases("""
+            dar de baja, darse de baja, confirmar la baja, confirmar la cancelacion,
+            confirmar eliminacion, definitivamente, para siempre, anular,
             eliminar, borrar, quitar, destruir, descartar, papelera, cerrar cuenta,
             cerrar mi cuenta, dar de baja, darse de baja, darme de baja, desactivar,
             cancelar pedido, cancelar reserva, cancelar suscripcion,
@@ -205,12 +235,15 @@ LANGUAGES: Final = (
     RiskyWords(
         "pt",
         buys=phrases("""
+            assinar contrato, confirmar pagamento, finalizar compra, fechar pedido,
             comprar, pagar, finalizar compra, finalizar pedido, fazer pedido,
             confirmar pedido, confirmar compra, confirmar pagamento, efetuar pagamento,
             doar, transferir, enviar dinheiro, dar lance, vender, alugar, contratar,
             assinar agora, assinar e pagar, reservar e pagar, sacar
         """),
         destroys=phrases("""
+            confirmar cancelamento, confirmar exclusao, definitivamente, para sempre,
+            rescindir, encerrar conta,
             excluir, apagar, remover, eliminar, deletar, descartar, lixeira, lixo,
             encerrar conta, fechar conta, desativar, cancelar pedido, cancelar reserva,
             cancelar assinatura, cancelar plano, revogar, redefinir, esvaziar, desinstalar,
@@ -230,12 +263,15 @@ LANGUAGES: Final = (
     RiskyWords(
         "it",
         buys=phrases("""
+            firma il contratto, conferma pagamento, con obbligo di pagamento, ordine vincolante,
             acquista, acquistare, compra, comprare, paga, pagare, ordina, effettua ordine,
             conferma ordine, conferma acquisto, conferma pagamento, completa acquisto, dona,
             trasferisci, invia denaro, vendi, noleggia, prenota e paga, abbonati e paga,
             preleva
         """),
         destroys=phrases("""
+            conferma disdetta, conferma eliminazione, definitivamente, per sempre,
+            recedere, recesso, rescindere,
             elimina, eliminare, cancella account, cancella, rimuovi, rimuovere, distruggi,
             cestino, chiudi account, disattiva, annulla ordine, annulla prenotazione,
             annulla abbonamento, disdici, revoca, ripristina, svuota, disinstalla,
@@ -255,11 +291,14 @@ LANGUAGES: Final = (
     RiskyWords(
         "nl",
         buys=phrases("""
+            bestelling met betaalverplichting, contract ondertekenen, ondertekenen,
             kopen, nu kopen, betalen, afrekenen, bestellen, bestelling plaatsen,
             bestelling bevestigen, betaling bevestigen, doneren, overmaken, verkopen, huren,
             bieden
         """),
         destroys=phrases("""
+            definitief, definitief verwijderen, opzegging bevestigen, voorgoed,
+            permanent verwijderen, ontbinden,
             verwijderen, verwijder, wissen, vernietigen, prullenbak, opzeggen,
             account sluiten, deactiveren, annuleer bestelling, bestelling annuleren,
             abonnement stopzetten, intrekken, resetten, leegmaken, wachtwoord wijzigen
@@ -272,11 +311,13 @@ LANGUAGES: Final = (
     RiskyWords(
         "ru",
         buys=phrases("""
+            подписать договор, подтвердить перевод,
             купить, оплатить, заплатить, заказать, оформить заказ, подтвердить заказ,
             подтвердить оплату, пожертвовать, перевести деньги, перевести, продать,
             арендовать, сделать ставку, вывести средства, оформить подписку
         """),
         destroys=phrases("""
+            подтвердить удаление, безвозвратно, навсегда, расторгнуть договор, аннулировать,
             удалить, удаляю, стереть, уничтожить, убрать, в корзину удалить, очистить,
             закрыть аккаунт, закрыть счет, деактивировать, отменить заказ,
             отменить подписку, отменить бронирование, отписаться, отозвать, сбросить,
@@ -297,10 +338,12 @@ LANGUAGES: Final = (
         "zh",
         spaced=False,
         buys=phrases("""
+            签署合同, 签约, 确认付款, 确认支付,
             立即购买, 购买, 付款, 支付, 下单, 提交订单, 确认订单, 结算, 转账, 捐款, 捐赠,
             出售, 竞拍, 开通会员, 立即订购, 订购, 提现, 充值, 購買, 結帳
         """),
         destroys=phrases("""
+            永久, 彻底, 作废, 解约, 解除合同, 强制,
             删除, 刪除, 移除, 清空, 清除, 销毁, 丢弃, 回收站, 注销, 註銷, 停用, 取消订单,
             取消订阅, 取消预订, 撤销授权, 重置, 解散, 卸载, 退订, 拉黑, 修改密码, 退出群,
             抹掉
@@ -316,10 +359,12 @@ LANGUAGES: Final = (
         "ja",
         spaced=False,
         buys=phrases("""
+            署名する, 契約を締結, 申込を確定,
             購入, 今すぐ買う, 支払, 注文を確定, 注文する, 決済, 振込, 送金, 寄付, 入札,
             売却, レンタルする, 課金, 申し込む, 契約する, 出金
         """),
         destroys=phrases("""
+            完全に, 永久に, 契約を解除, 無効にする, 抹消,
             削除, 消去, 破棄, ゴミ箱, 退会, 解約, 無効化, 注文をキャンセル,
             予約をキャンセル, 取り消す, リセット, 初期化, アンインストール, ブロックする,
             パスワードを変更, 空にする, 除名, 上書き, 失効
@@ -337,10 +382,12 @@ LANGUAGES: Final = (
         "ko",
         spaced=False,
         buys=phrases("""
+            계약 체결, 서명하기, 결제하기,
             구매, 결제, 주문하기, 주문 확정, 주문완료, 송금, 이체, 기부, 입찰, 판매하기,
             대여하기, 지불, 출금, 충전하기
         """),
         destroys=phrases("""
+            영구, 완전히, 계약 해지, 무효화, 영구히,
             삭제, 제거, 지우기, 폐기, 휴지통, 탈퇴, 해지, 비활성화, 주문 취소, 예약 취소,
             구독 취소, 초기화, 차단하기, 비밀번호 변경, 비우기, 철회, 강제 종료
         """),
@@ -357,6 +404,7 @@ LANGUAGES: Final = (
             تحويل الاموال, بيع, استئجار, اشترك الان
         """),
         destroys=phrases("""
+            نهائيا, للابد, فسخ العقد, ابطال,
             حذف, احذف, ازالة, مسح, اتلاف, سلة المهملات, اغلاق الحساب, الغاء الحساب, تعطيل,
             الغاء الطلب, الغاء الاشتراك, الغاء الحجز, اعادة تعيين, افراغ, حظر,
             تغيير كلمة المرور
