@@ -163,6 +163,8 @@ class PageWatch:
         self.name("", {})
         self._target = None
         self._steps += 1
+        self._before = self._last
+        self._text = None if self._latest is None else self._latest.text
         self.observer.begin(self._steps)
         self.observer.requests.rest()
         await self._quietly(self.observer.arm())
