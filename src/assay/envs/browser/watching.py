@@ -70,6 +70,7 @@ class PageWatch:
         self._tool = ""
         self._arguments: Mapping[str, Any] = {}
         self._target: SeenInput | None = None
+        self._last: PageSnapshot | None = None
         self._before: PageSnapshot | None = None
         self._text: str | None = None
         self._blocked = False
