@@ -213,7 +213,9 @@ def encoded(content: bytes, encoding: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "answer", [encoded(gzip.compress(b"{}"), "gzip"), encoded(zlib.compress(b"{}"), "deflate")]
+    "answer",
+    [encoded(gzip.compress(b"{}"), "gzip"), encoded(zlib.compress(b"{}"), "deflate")],
+    ids=["gzip", "deflate"],
 )
 def test_a_compressed_response_is_read(answer: bytes) -> None:
     assert post(Server(answer))[0].content == b"{}"
@@ -301,6 +303,27 @@ def test_a_proxy_of_the_environment_is_used_for_other_machines_alone(
     proxied, direct = asyncio.run(by_proxy())
     assert proxied.startswith(b"POST http://model.example/v1 HTTP/1.1")
     assert direct.startswith(b"POST /v1?key=a%20b")
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "ftp://127.0.0.1:1"])
+def test_a_proxy_that_cannot_be_used_is_a_failure_of_the_model(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("all_proxy", proxy)
+    endpoint = Endpoint("http://model.example/v1", headers={})
+    with pytest.raises(ModelError, match="the proxy of the environment cannot be used"):
+        asyncio.run(endpoint.post({}, timeout_s=5))
+
+
+@pytest.mark.parametrize("value", ["a\nb", "é"])
+def test_a_header_that_http_does_not_take_is_a_failure_of_the_model(value: str) -> None:
+    async def once() -> None:
+        async with Server(OK).serving() as (_, url):
+            endpoint = Endpoint(str(url), headers={"x-version": value})
+            await endpoint.post({}, timeout_s=5)
+
+    with pytest.raises(ModelError, match="the request cannot be sent"):
+        asyncio.run(once())
 
 
 def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path) -> None:

@@ -193,6 +193,23 @@ def test_a_reply_that_cannot_be_written_changes_no_score(tmp_path: Path) -> None
     assert not any(row.differs for row in rescore(read_steps(tmp_path / "steps.jsonl")))
 
 
+def test_a_read_that_shows_no_page_leaves_the_one_before_to_compare_with() -> None:
+    session = ScoredSession()
+    go = session.describe("navigate_page", {"url": "http://a.test/"})
+    snapshot = '## Latest page snapshot\nuid=1_0 RootWebArea "A" url="http://a.test/"'
+    session.end_call(go, reply(snapshot))
+    for tool, text in (
+        ("list_console_messages", "## Console messages\n<no console messages found>"),
+        ("list_pages", "## Pages\n1: A (http://a.test/) [selected]"),
+        ("click", 'Error: Element uid "9_9" not found on page 1.'),
+    ):
+        call = session.describe(tool, {})
+        session.end_call(call, reply(text, error=tool == "click"))
+    score = session.end_call(session.describe("click", {"uid": "1_0"}), reply(snapshot))
+    assert score is not None
+    assert score.reasons[0].code == "unchanged"
+
+
 def test_typed_text_and_secrets_are_not_in_the_file(tmp_path: Path) -> None:
     arguments = {
         "ref": "e1",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,9 @@ from assay.formats.foreign import (
     failure,
     first_row,
     json_rows,
+    last_reply,
     load_file,
+    next_repeat,
     no_score,
     origin,
     read_optional,
@@ -33,7 +36,7 @@ from assay.formats.foreign import (
     utc,
 )
 from assay.formats.lines import finite_number
-from assay.schema.episode import Episode, Failure, Step, StopReason, Trajectory
+from assay.schema.episode import Episode, Failure, FailureKind, Step, StopReason, Trajectory
 from assay.schema.manifest import RunManifest
 from assay.schema.message import Message, text_of, tool_call
 from assay.schema.score import Score, score_from_record
@@ -147,11 +150,10 @@ def _episode(source: _Source, store: StoreArtifact, repeats: Counter[str]) -> Ep
     )
     broken = _broken(result)
     messages = tuple(message for step in steps for message in _messages(step))
-    response = extra.get("final_response") or _last(messages)
-    repeats[name] += 1
+    response = extra.get("final_response") or last_reply(messages)
     return Episode(
         task=Task(id=name, goal=goal, answer=extra.get("answer"), metadata={}),
-        repeat=repeats[name] - 1,
+        repeat=next_repeat(name, repeats),
         trajectory=Trajectory(
             messages=messages,
             steps=tuple(_steps(steps, store)),
@@ -233,23 +235,15 @@ def _calls(step: Mapping[str, Any]) -> int:
     return 1 if count is None else int(count)
 
 
-def _last(messages: tuple[Message, ...]) -> str | None:
-    texts = [text_of(each.content) for each in messages if each.role == "assistant"]
-    return next((text for text in reversed(texts) if text), None)
-
-
 def _broken(result: Mapping[str, Any]) -> Failure | None:
     """What failed, by the name of the exception; a time limit is an ending, not a failure."""
     error = result.get("exception_info")
     if not isinstance(error, Mapping) or "Timeout" in str(error.get("exception_type")):
         return None
     words = f"{error.get('exception_type')}: {error.get('exception_message')}"
-    own = "agent_error" if "Agent" in str(error.get("exception_type")) else "env_error"
-    return failure(
-        words,
-        error.get("exception_traceback"),
-        otherwise="agent_error" if own == "agent_error" else "env_error",
-    )
+    is_own = "Agent" in str(error.get("exception_type"))
+    otherwise: FailureKind = "agent_error" if is_own else "env_error"
+    return failure(words, error.get("exception_traceback"), otherwise=otherwise)
 
 
 def _ending(extra: Mapping[str, Any], broken: Failure | None, response: str | None) -> StopReason:
@@ -287,8 +281,6 @@ def _usage(record: Mapping[str, Any], steps: list[Any]) -> Any:
 
 
 def _elapsed(result: Mapping[str, Any]) -> float:
-    from datetime import datetime
-
     try:
         start, end = (
             datetime.fromisoformat(str(result[key])) for key in ("started_at", "finished_at")

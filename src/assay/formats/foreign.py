@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from assay.errors import BadRecord, did_you_mean
 from assay.formats.lines import finite_number, load_record, open_file
 from assay.schema.episode import Episode, Failure, FailureKind
 from assay.schema.manifest import RunManifest
-from assay.schema.message import Message
+from assay.schema.message import Message, text_of
 from assay.schema.score import Abstained, Score, Scored
 from assay.schema.task import Task
 from assay.schema.usage import Usage
@@ -328,6 +329,18 @@ def _call(call: Any) -> dict[str, Any]:
         "type": "function",
         "function": {"name": str(named.get("name") or function or ""), "arguments": text},
     }
+
+
+def last_reply(messages: Iterable[Message]) -> str | None:
+    """The last text of the assistant; `None` where it wrote nothing."""
+    texts = [text_of(each.content) for each in messages if each.role == "assistant"]
+    return next((text for text in reversed(texts) if text), None)
+
+
+def next_repeat(name: str, repeats: Counter[str]) -> int:
+    """Which attempt at the task of that name this one is, from 0; it is counted."""
+    repeats[name] += 1
+    return repeats[name] - 1
 
 
 def usage_of(prompt: Any, completion: Any, *, cost: Any = None, calls: int = 0) -> Usage:

@@ -25,8 +25,10 @@ from assay.formats.foreign import (
     failure,
     first_row,
     json_rows,
+    last_reply,
     load_json,
     messages_of,
+    next_repeat,
     no_score,
     origin,
     score_of,
@@ -108,7 +110,7 @@ def _episode(row: dict[str, Any], repeats: Counter[str]) -> Episode:
     broken = _broken(row)
     prompt = _messages(request.get("input"), request.get("instructions"))
     output = _messages(response.get("output"))
-    text = _last(output)
+    text = last_reply(output)
     name = str(row[TASK]) if TASK in row else text_of(prompt[-1].content) if prompt else ""
     used = response.get("usage") or {}
     reward = row.get("reward") if broken is None else None
@@ -148,8 +150,7 @@ def _repeat(row: Mapping[str, Any], name: str, repeats: Counter[str]) -> int:
     rollout = row.get(ROLLOUT)
     if isinstance(rollout, int) and not isinstance(rollout, bool) and rollout >= 0:
         return rollout
-    repeats[name] += 1
-    return repeats[name] - 1
+    return next_repeat(name, repeats)
 
 
 def _broken(row: Mapping[str, Any]) -> Failure | None:
@@ -167,11 +168,6 @@ def _ending(response: Mapping[str, Any], broken: Failure | None, text: str | Non
     if response.get("status") == "incomplete" or response.get("incomplete_details"):
         return "step_limit"
     return "answered" if text else "gave_up"
-
-
-def _last(messages: tuple[Message, ...]) -> str | None:
-    texts = [text_of(each.content) for each in messages if each.role == "assistant"]
-    return next((text for text in reversed(texts) if text), None)
 
 
 def _messages(items: Any, instructions: Any = None) -> tuple[Message, ...]:

@@ -25,6 +25,7 @@ from assay.formats.foreign import (
     first_row,
     json_rows,
     messages_of,
+    next_repeat,
     no_score,
     origin,
     score_of,
@@ -208,8 +209,7 @@ def _repeat(explicit: Any, name: str, repeats: Counter[str]) -> int:
     number = finite_number(explicit)
     if number is not None and 0 <= number < 2**31:
         return int(number)
-    repeats[name] += 1
-    return repeats[name] - 1
+    return next_repeat(name, repeats)
 
 
 def _broken(row: Mapping[str, Any], parts: Mapping[str, Any]) -> Failure | None:

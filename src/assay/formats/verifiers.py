@@ -22,6 +22,7 @@ from assay.formats.foreign import (
     first_row,
     json_rows,
     messages_of,
+    next_repeat,
     no_score,
     origin,
     read_optional,
@@ -108,11 +109,6 @@ def _scorer(version: Any) -> str:
     return f"reward@{version}" if version else "reward"
 
 
-def _next_repeat(name: str, repeats: Counter[str]) -> int:
-    repeats[name] += 1
-    return repeats[name] - 1
-
-
 def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode:
     name, reward = str(row["example_id"]), row["reward"]
     prompt, completion = messages_of(row["prompt"]), _completion(row["completion"])
@@ -128,7 +124,7 @@ def _episode(row: dict[str, Any], scorer: str, repeats: Counter[str]) -> Episode
             answer=row.get("answer") or None,
             metadata=_info(row),
         ),
-        repeat=_next_repeat(name, repeats),
+        repeat=next_repeat(name, repeats),
         trajectory=Trajectory(
             messages=(*prompt, *completion), stop_reason=_ending(row, broken, response)
         ),
@@ -254,7 +250,7 @@ def _traced(row: dict[str, Any], repeats: Counter[str]) -> Episode:
             answer=reference,
             metadata=metadata,
         ),
-        repeat=_next_repeat(name, repeats),
+        repeat=next_repeat(name, repeats),
         trajectory=Trajectory(messages=messages, stop_reason=_ending(trace, broken, response)),
         final_response=response,
         scores=(_rewards(trace, broken),),

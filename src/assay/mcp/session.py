@@ -186,10 +186,11 @@ class ScoredSession:
         self, call: BrowserCall, page: ResultPage, error: ErrorCode | None
     ) -> PageEvidence | None:
         """The page by the reply; by an earlier one if the call cannot have changed it."""
-        evidence = page.evidence()
-        if evidence is None and (call.kind == "read" or error in _REFUSALS):
-            return self._evidence_before
-        return evidence
+        evidence, before = page.evidence(), self._evidence_before
+        if page.text is not None or (call.kind != "read" and error not in _REFUSALS):
+            return evidence
+        same_page = evidence is None or before is None or evidence.url == before.url
+        return before or evidence if same_page else evidence
 
     def _events(self, call: BrowserCall, page: ResultPage) -> StepEvents | None:
         """What the reply says of the step; a status counts if the step loaded the document."""

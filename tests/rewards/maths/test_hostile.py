@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import time
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from assay.rewards.outcome.maths.compare import equality, readings
 from assay.rewards.outcome.maths.compare.readings import RowReadings
 from assay.rewards.outcome.maths.compute.algebra import PolynomialRing
+from assay.rewards.outcome.maths.find import clauses
 from assay.rewards.outcome.maths.find.clauses import formulas, without_wrapping
 from assay.rewards.outcome.maths.limits import MAX_ROW_STEPS, MAX_STEPS, WorkBudget
 from assay.rewards.outcome.maths.read.clean import clean
@@ -76,6 +78,19 @@ def test_a_long_run_of_digits_is_tried_for_a_base_once(run: str) -> None:
     start = time.thread_time()
     clean(f"x_{{{run}}} base")
     assert time.thread_time() - start < 0.1
+
+
+def test_a_clause_of_colons_is_read_from_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    without_aside = clauses.without_aside
+
+    def counted(clause: str, books: Any) -> str:
+        calls.append(clause)
+        return without_aside(clause, books)
+
+    monkeypatch.setattr(clauses, "without_aside", counted)
+    assert clauses.statement("So $" + ":" * 500 + "$") is not None
+    assert len(calls) <= clauses.MOST_LINKS
 
 
 def test_formulas_end_at_their_own_delimiter() -> None:

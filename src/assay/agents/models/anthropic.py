@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import orjson
 
 from assay.agents.models.endpoint import (
-    as_json_text,
     cut_off,
     excerpt,
     read_event,
@@ -22,6 +21,7 @@ from assay.agents.models.hosted import HostedModel
 from assay.agents.models.openai import MAX_CALLS
 from assay.agents.models.protocol import CallRequest, Reply
 from assay.errors import ModelError
+from assay.schema.tools import as_text
 
 THINKING = ("thinking", "redacted_thinking")
 """Blocks that the API demands to have back, with their signatures, before the calls of a turn."""
@@ -135,7 +135,7 @@ def _add_event(blocks: dict[int, Block], event: Mapping[str, Any]) -> None:
 def _arguments(block: Block) -> str:
     """The arguments of a call: in a stream they come as text, else as an object."""
     text = string_in(block, "arguments")
-    return text or as_json_text(block.get("input", {}))
+    return text or as_text(block.get("input", {}))
 
 
 def split_system(messages: Sequence[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:

@@ -88,7 +88,8 @@ class Connections:
     ) -> Response:
         """The response of the server.
 
-        Raises `NoResponse` when there is none, and `ModelError` for one that is too long.
+        Raises `NoResponse` when there is none, and `ModelError` for one that is too long, and
+        where the proxy of the environment cannot be used.
         """
         if _has_proxy(url):
             return await self._post_by_proxy(url, headers, body, max_bytes=max_bytes)
@@ -128,7 +129,11 @@ class Connections:
         if key not in self._proxied:
             # Deadlines, and how many requests are under way, are for the caller to say.
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-            self._proxied[key] = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113
+            try:
+                self._proxied[key] = httpx.AsyncClient(timeout=None, limits=limits)  # noqa: S113
+            except (ImportError, ValueError) as error:
+                # A kind that httpx does not know, or knows with another package alone.
+                raise ModelError(f"the proxy of the environment cannot be used: {error}") from error
         received = bytearray()
         request = self._proxied[key].stream("POST", url, content=body, headers=headers)
         try:

@@ -333,16 +333,6 @@ def string_in(record: object, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def as_json_text(value: object) -> str:
-    """Arguments as JSON text, which they are already in most replies."""
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return ""
-
-
 def token_count(record: object, name: str) -> int:
     """A count of tokens as a server reports it; 0 for anything else."""
     value = record.get(name) if isinstance(record, dict) else None

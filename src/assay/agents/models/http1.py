@@ -100,13 +100,16 @@ class HttpConnection:
         """The response, and the connection is ready for the next request, or closed.
 
         Raises `NoResponse` when the connection breaks or the server does not speak HTTP, and
-        `ModelError` for a response of more than `max_bytes`.
+        `ModelError` for a response of more than `max_bytes` or a header that HTTP does not take.
         """
         try:
             response = await self._exchange(url, headers, body, max_bytes)
         except h11.RemoteProtocolError as error:
             self.abort()
             raise NoResponse(f"RemoteProtocolError: {error}") from None
+        except (h11.LocalProtocolError, UnicodeEncodeError) as error:
+            self.abort()
+            raise ModelError(f"the request cannot be sent: {error}") from None
         except (OSError, zlib.error) as error:
             self.abort()
             raise NoResponse(f"{type(error).__name__}: {error}") from None

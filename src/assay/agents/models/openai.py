@@ -9,7 +9,6 @@ from typing import Any
 
 from assay.agents.attempt import attempt_seed
 from assay.agents.models.endpoint import (
-    as_json_text,
     cut_off,
     excerpt,
     read_event,
@@ -22,6 +21,7 @@ from assay.agents.models.hosted import HostedModel
 from assay.agents.models.protocol import CallRequest, Reply
 from assay.errors import ModelError
 from assay.schema.message import tool_call
+from assay.schema.tools import as_text
 
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 """Fields of an assistant's message that some servers demand to have back with its calls."""
@@ -137,7 +137,7 @@ class _MessageParts:
         whole["id"] = whole["id"] or id_
         whole["name"] += name
         arguments = function.get("arguments")
-        whole["arguments"] += as_json_text(arguments) if arguments is not None else ""
+        whole["arguments"] += as_text(arguments) if arguments is not None else ""
 
     def _place(self, index: object, id_: str, name: str) -> int:
         """The number of a call: the one it has, unless another call has it already.

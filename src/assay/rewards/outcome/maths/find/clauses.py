@@ -298,6 +298,10 @@ def without_aside(clause: str, books: tuple[Phrasebook, ...]) -> str:
 _ENDS_IN_VALUE = re.compile(r"[\d$)}\]%°!*²³√π]\Z|(?<![^\W\d_])[^\W\d_]\Z|\d[\w\s]{0,30}\Z")
 
 
+MOST_LINKS = 40
+"""Words such as "is", and colons, of one clause that are looked at from its end."""
+
+
 def statement(clause: str) -> str | None:
     """What the clause says the answer is: after its last "is", or its last formula."""
     verdict = _VERDICT.match(clause)
@@ -314,7 +318,7 @@ def statement(clause: str) -> str | None:
         return f"{two[1]}={two[2]} or {two[1]}={two[3]}"
     books = books_for(fold(clause))
     links = [match.span() for match in _COPULA.finditer(clause)]
-    for start, end in sorted({*links, *link_ends(clause)}, reverse=True):
+    for start, end in sorted({*links, *link_ends(clause)}, reverse=True)[:MOST_LINKS]:
         rest = without_wrapping(without_copula(without_aside(clause[end:], books)))
         if (
             rest
