@@ -78,8 +78,8 @@ def call_of(action: Any) -> tuple[str, dict[str, Any]]:
     fields = action.model_dump(exclude_unset=True) if hasattr(action, "model_dump") else action
     for name, values in fields.items():
         if values is not None:
-            given = values if isinstance(values, Mapping) else {"value": values}
-            arguments = {ARGUMENTS.get(key, key): value for key, value in given.items()}
+            parameters = values if isinstance(values, Mapping) else {"value": values}
+            arguments = {ARGUMENTS.get(key, key): value for key, value in parameters.items()}
             return TOOLS.get(name, name), arguments
     return "none", {}
 

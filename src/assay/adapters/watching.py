@@ -29,13 +29,13 @@ from assay.schema.step_score import StepScore
 _log = logging.getLogger(__name__)
 
 
-class BlockingPage(Protocol):
+class SyncPage(Protocol):
     """A page of Playwright's synchronous API."""
 
     def title(self) -> str: ...
 
 
-class AwaitedPage(Protocol):
+class AsyncPage(Protocol):
     """A page of Playwright's asynchronous API."""
 
     def title(self) -> Coroutine[Any, Any, str]: ...
@@ -191,11 +191,11 @@ class AsyncWatch:
 
 @overload
 def watch(
-    page: BlockingPage, *, contract: Contract | None = None, steps: str | Path | None = None
+    page: SyncPage, *, contract: Contract | None = None, steps: str | Path | None = None
 ) -> Watch: ...
 @overload
 def watch(
-    page: AwaitedPage, *, contract: Contract | None = None, steps: str | Path | None = None
+    page: AsyncPage, *, contract: Contract | None = None, steps: str | Path | None = None
 ) -> Coroutine[Any, Any, AsyncWatch]: ...
 def watch(
     page: Any, *, contract: Contract | None = None, steps: str | Path | None = None

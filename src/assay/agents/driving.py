@@ -53,8 +53,8 @@ class DrivingFactory:
             parameters = self.__signature__.parameters.values()
             keywords = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
             self.__signature__ = inspect.Signature(keywords)
-        asked = inspect.signature(getattr(item, "run", item)).parameters.get("answer")
-        if asked is not None and asked.kind is not asked.KEYWORD_ONLY:
+        reference = inspect.signature(getattr(item, "run", item)).parameters.get("answer")
+        if reference is not None and reference.kind is not reference.KEYWORD_ONLY:
             raise BadParameter(
                 f"agent {name!r} asks for 'answer', the reference, which no agent sees"
             )
@@ -62,9 +62,9 @@ class DrivingFactory:
     def __call__(self, **options: Any) -> DrivingAgent:
         if not isinstance(self._item, type):
             return DrivingAgent(self._name, self._item, options=options)
-        made = self._item(**options)
-        name = str(getattr(made, "name", type(made).__name__))
-        return DrivingAgent(name, made.run, close=getattr(made, "close", None))
+        agent = self._item(**options)
+        name = str(getattr(agent, "name", type(agent).__name__))
+        return DrivingAgent(name, agent.run, close=getattr(agent, "close", None))
 
 
 class DrivingAgent:

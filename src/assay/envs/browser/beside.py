@@ -117,7 +117,7 @@ class BrowserFollower:
         self._tabs: dict[str, FollowedTab] = {}
         self._opening: set[asyncio.Task[None]] = set()
         self._reporting = False
-        self._begun: FollowedTab | None = None
+        self._reported_tab: FollowedTab | None = None
         self._tool = ""
         self._arguments: Mapping[str, Any] = {}
         self._stirred = asyncio.Event()
@@ -189,8 +189,8 @@ class BrowserFollower:
 
     def _on_detached(self, event: dict[str, Any]) -> None:
         tab = self._tabs.pop(str(event["sessionId"]), None)
-        if tab is not None and tab is self._begun:
-            self._begun = None
+        if tab is not None and tab is self._reported_tab:
+            self._reported_tab = None
 
     def _on_told(self, tab: FollowedTab, event: dict[str, Any]) -> None:
         inputs = tab.watch.observer.inputs
@@ -220,7 +220,7 @@ class BrowserFollower:
 
     def _notice(self, tab: FollowedTab, call: SeenCall) -> None:
         tab.active_at = monotonic()
-        if tab is not self._begun and not tab.calls:
+        if tab is not self._reported_tab and not tab.calls:
             tab.watch.seen()
         tab.calls.append(call)
         del tab.calls[: -5 * CALLS]
@@ -285,7 +285,7 @@ class BrowserFollower:
         async with self._stepping:
             self._reporting = True
             self._tool, self._arguments = tool, dict(arguments or {})
-            tab = self._begun = self._latest
+            tab = self._reported_tab = self._latest
             if tab is not None:
                 await tab.watch.begin(tool, self._arguments)
 
@@ -293,18 +293,18 @@ class BrowserFollower:
         """The driver's step has ended, with this error of its own if with any."""
         async with self._stepping:
             await asyncio.gather(*self._opening)
-            begun, tab = self._begun, self._latest
+            first, tab = self._reported_tab, self._latest
             target = None if tab is None else tab.watch.target
             if tab is None:
                 observation = Observation("")
             else:
                 tab.watch.name(self._tool, self._arguments)
                 observation = await tab.watch.end(error, gate=self._gate_for(tab))
-            for each in {begun, tab} - {None}:
+            for each in {first, tab} - {None}:
                 assert each is not None
                 each.calls = []
                 await each.watch.stand_by()
-            self._reporting, self._begun = False, None
+            self._reporting, self._reported_tab = False, None
             action = ActionCall(self._tool, _values(self._arguments, target)).text
             step = SeenStep(action, self._tool, observation, self._arguments)
             if tell:
