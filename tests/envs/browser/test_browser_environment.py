@@ -130,7 +130,7 @@ ERRORS = [
     ('goto("about:crash")', "nav_error", "about: is more than about:blank"),
     ('goto("javascript:alert(1)")', "nav_error", "a script"),
     ('goto("http://127.0.0.1:1/")', "nav_error", "nobody answers there"),
-    ('press("NoSuchKey")', "other", "no such key"),
+    ('press("NoSuchKey")', "bad_call", "no such key"),
     ('scroll("left")', "not_found", "no such direction"),
     ('search("words")', "not_found", "no search engine"),
     ("frobnicate()", "other", "no such action"),
