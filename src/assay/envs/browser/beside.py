@@ -178,7 +178,7 @@ class BrowserFollower:
     async def _open_tab(self, target_id: str, session: ProtocolSession) -> None:
         # A tab that closes at once is none.
         with suppress(ProtocolError, TimeoutError):
-            watch = await PageWatch.open(session, selectors=self._selectors)
+            watch = await PageWatch.open(session, selectors=self._selectors, pictures=False)
             tab = FollowedTab(target_id, session, watch, active_at=monotonic())
             session.on("Runtime.bindingCalled", lambda event: self._on_told(tab, event))
             session.on("Page.frameRequestedNavigation", lambda e: self._on_requested(tab, e))

@@ -236,6 +236,7 @@ def page_evidence(
     sent: Mapping[str, int] | None = None,
     refs: Iterable[tuple[str, str]] | None = None,
     shot: int | None = None,
+    tiles: str | None = None,
     dialog: bool | None = None,
     key: bytes = b"",
 ) -> PageEvidence:
@@ -258,6 +259,7 @@ def page_evidence(
         refs=None if elements is None else refs_digest(elements, key=key),
         n_refs=None if elements is None else len(elements),
         shot=shot,
+        tiles=tiles,
         dialog=dialog,
         schema=DIGEST_SCHEMA,
     )

@@ -19,6 +19,7 @@ from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScri
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
 from assay.envs.browser.requests import RequestLog
 from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
+from assay.envs.browser.tiles import SCALE, WindowPicture
 from assay.envs.browser.transport import Transport
 from assay.schema.evidence import StepEvents
 
@@ -238,8 +239,11 @@ class PageObserver:
             busy = self.requests.waiting and monotonic() < deadline
             if not busy and not self.loading:
                 break
+        await self.confirm()
+
+    async def confirm(self) -> None:
+        """Where only timers have changed something, wait whether they go on."""
         await self._wait_for("confirm")
-        await self._wait_for("rest")
 
     async def arrive(self) -> None:
         """Wait for the document that is being loaded, if one is."""
@@ -264,14 +268,13 @@ class PageObserver:
         every_text: bool = False,
         selectors: Sequence[str] = (),
         field: Mapping[str, Any] | None = None,
-        notes: tuple[str, ...] = (),
     ) -> PageSnapshot:
         """The page as it is now, with the count and the first text of each of the `selectors`.
 
         `field` has the `selector` and the `value` of a call that filled one in.
         """
         answer = await self.ask("look", look_options(every_text, selectors, field))
-        snapshot = read_snapshot(answer, notes=notes)
+        snapshot = read_snapshot(answer, notes=())
         self.next_ref = snapshot.next_ref
         return snapshot
 
@@ -304,6 +307,17 @@ class PageObserver:
             popups=snapshot.popups,
             closed=snapshot.closed,
         )
+
+    async def picture(self, snapshot: PageSnapshot) -> WindowPicture | None:
+        """A small picture of the window; `None` where none can be taken."""
+        if self.dialog_open:
+            return None
+        clip = {"x": 0, "y": 0, "width": snapshot.width, "height": snapshot.scroll[2]}
+        options = {"format": "png", "clip": {**clip, "scale": SCALE}, "optimizeForSpeed": True}
+        with suppress(*self._transport.errors, TimeoutError):
+            answer = await self._transport.send("Page.captureScreenshot", options)
+            return WindowPicture(str(answer["data"]), (snapshot.scroll[0], snapshot.scrolls))
+        return None
 
     async def close(self) -> None:
         """The page is as it was before anybody observed it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import quote_plus, urlsplit
 
@@ -322,13 +322,18 @@ class BrowserPage:
         return text
 
     async def snapshot(
-        self, *, every_text: bool = False, selectors: Sequence[str] = ()
+        self, *, every_text: bool = False, selectors: Sequence[str] = (), patient: bool = True
     ) -> PageSnapshot:
         """The page as it is now, with the count and the first text of each of the `selectors`."""
         answer = await self._evaluate("look", look_options(every_text, selectors, None))
-        snapshot = read_snapshot(answer, notes=self.traffic.take_notes())
+        snapshot = read_snapshot(answer, notes=())
         self.observer.next_ref = snapshot.next_ref
-        return snapshot
+        if snapshot.suspects and patient:
+            await self.observer.confirm()
+            return await self.snapshot(every_text=every_text, selectors=selectors, patient=False)
+        with suppress(TimeoutError):
+            await self.observer.rest()
+        return replace(snapshot, notes=self.traffic.take_notes())
 
     async def screenshot(self, kind: Literal["jpeg", "png"] = "jpeg") -> bytes:
         """A picture of the window."""

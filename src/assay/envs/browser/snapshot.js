@@ -18,7 +18,7 @@
   const quote = (text, limit) => JSON.stringify(cut(text, limit));
   const seen = new Map();
   let visited = 0, written = 0, omitted = 0, short = false;
-  const lines = [], bare = [], steady = [], refs = [], steadyRefs = [], asked = {};
+  const lines = [], bare = [], steady = [], refs = [], steadyRefs = [], restlessBoxes = [], asked = {};
   // What changes by itself, and what came up by itself, is shown but not part of any digest.
   const watcher = (element) =>
     dom.owner(element) === document ? unrest : dom.view(dom.owner(element))?.[key] ?? unrest;
@@ -39,9 +39,11 @@
   const settles = (element, around, trail) => {
     if (!around) return false;
     const { restless, popup } = watcher(element);
-    if (popup(element)) return false;
-    const entry = restless(element);
-    if (!entry) return true;
+    const isPopup = popup(element), entry = restless(element);
+    if (!entry && !isPopup) return true;
+    const box = dom.box(element);
+    if (restlessBoxes.length < 50) restlessBoxes.push([box.x, box.y, box.width, box.height]);
+    if (isPopup) return false;
     const { text, refs: those } = freeze(element, entry);
     if (text) steady.push([text, trail]);
     for (const [role, name] of those) steadyRefs.push([role, name, trail]);
@@ -210,7 +212,7 @@
       if (tag(node) === "BR") add(settled, trail, " ");
       descend(stack, node, 0, settled, trail);
     }
-    if (settled) keep("\n", above);
+    if (settled) keep("\n", { element: root, up: above });
     return [fold(out.join("")), fold(plain.join(""))];
   };
   const writeRow = (row, depth, settled, trail) => {
@@ -336,12 +338,16 @@
       return null;
     };
     const around = [[0.05, 0.5], [0.95, 0.5], [0.5, 0.95]];
-    let top = null;
-    for (const y of [0.5, 0.4, 0.3]) top ??= layerAt(0.5, y);
-    return top && around.filter(([x, y]) => layerAt(x, y)).length >= 2 ? top : null;
+    const middle = [layerAt(0.5, 0.5), layerAt(0.5, 0.4), layerAt(0.5, 0.3)].filter((at) => at);
+    if (!middle.length || around.filter(([x, y]) => layerAt(x, y)).length < 2) return null;
+    // What covers the page is often an empty sheet, with the window beside it.
+    const modals = dom.inDocument(document, "dialog,[role=dialog],[role=alertdialog],[aria-modal=true]");
+    for (const at of [...middle, ...[...modals].slice(0, 20)])
+      if (visible(at) && find(at, "button,[role=button],a,input,iframe").length) return at;
+    return null;
   };
-  const CLOSES = /^([×✕✖✗x]|close|dismiss|skip|not now|no thanks|later|schlie(ß|ss)en|sp(ä|a)ter|fermer|plus tard|cerrar|fechar|chiudi|sluiten|закрыть|关闭|關閉|閉じる|닫기|اغلاق|إغلاق)$/i;
   const find = (root, selector) => Element.prototype.querySelectorAll.call(root, selector);
+  const CLOSES = /^([×✕✖✗x]|close|dismiss|skip|not now|no thanks|later|schlie(ß|ss)en|sp(ä|a)ter|fermer|plus tard|cerrar|fechar|chiudi|sluiten|закрыть|关闭|關閉|閉じる|닫기|اغلاق|إغلاق)$/i;
   const closable = (top) => {
     for (const button of find(top, "button,[role=button],a"))
       if (visible(button) && (CLOSES.test(dom.name(button)) || /(^|[-_ ])close/i.test(attribute(button, "class") ?? ""))) return true;
@@ -382,6 +388,12 @@
       if (names.length) out.push([names.sort().join(" ").slice(0, 400), secret, typed.length > 0]);
     }
     return out;
+  };
+  const caret = () => {
+    const element = dom.focused(document);
+    if (!element || dom.tag(element) === "BODY") return null;
+    const box = dom.box(element);
+    return [box.x, box.y, box.width, box.height];
   };
   // An anchor on the page is a place to look at, not another page.
   const address = () => {
@@ -430,6 +442,7 @@
     popups: report.popups,
     closed: report.closed,
     fresh: report.fresh,
+    suspects: report.suspects,
     scrolls: report.scrolls,
     omitted,
     short,
@@ -440,6 +453,9 @@
     counts: selected,
     texts,
     scroll: [Math.round(scrollY), Math.round(pixels), innerHeight],
+    width: innerWidth,
+    focus: caret(),
+    restless: restlessBoxes,
   };
   // Half of a surrogate pair cannot be written as UTF-8.
   return JSON.stringify(result, (_, value) => (typeof value === "string" ? value.toWellFormed() : value));

@@ -50,6 +50,8 @@ class PageSnapshot:
     """Overlays that had come by themselves, and are gone."""
     fresh: bool
     """Whether the document came after the call began."""
+    suspects: int
+    """Places that may change by themselves; a little time will show."""
     scrolls: str
     """Where parts of the page that scroll by themselves are."""
     omitted: int
@@ -67,10 +69,18 @@ class PageSnapshot:
     texts: dict[str, str]
     scroll: tuple[int, int, int]
     """Where the window is, how high the page is, how high the window is."""
+    width: int
+    """How wide the window is."""
+    focus: tuple[float, float, float, float] | None
+    """Where the field is that has the caret."""
+    restless: tuple[tuple[float, float, float, float], ...]
+    """Where there is something that changes or came up by itself."""
     notes: tuple[str, ...]
     """Dialogs, new windows and downloads since the last snapshot."""
 
-    def evidence(self, *, sent: Mapping[str, int], shot: int | None) -> PageEvidence:
+    def evidence(
+        self, *, sent: Mapping[str, int], shot: int | None, tiles: str | None = None
+    ) -> PageEvidence:
         """Digests of the page and of the requests.
 
         The numbers of elements are left out: they say when an element was first seen, not what
@@ -86,6 +96,7 @@ class PageSnapshot:
             sent=sent,
             refs=self.steady_refs,
             shot=shot,
+            tiles=tiles,
             dialog=False,
         )
 
@@ -138,6 +149,8 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
     record["refs"] = tuple(map(tuple, record["refs"]))
     record["steady_refs"] = tuple(map(tuple, record.pop("steadyRefs")))
     record["refused"] = tuple(record["refused"])
+    record["focus"] = tuple(record["focus"]) if record["focus"] else None
+    record["restless"] = tuple(map(tuple, record["restless"]))
     record["sendable"] = tuple(map(tuple, record["sendable"]))
     record["asked"] = {int(ref): text for ref, text in record["asked"].items()}
     record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])

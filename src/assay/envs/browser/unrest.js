@@ -3,16 +3,16 @@
 (dom, tell) => () => {
   const IDLE_CHARS = 400;      // a larger region is content that loads late, not an advertisement
   const LOADING_MS = 300;      // after this a document that changes without input changes by itself
-  const SYNC_MS = 60;          // a change this soon after an input event is its doing
+  const SYNC_MS = 30;          // a change this soon after an input event is its doing
   const AGAIN_MS = 1150;       // what changes by itself mostly does so again by then
-  const TYPING_MS = 350;
+  const TYPING_MS = 350, ALONE_MS = 300;
   const KEPT = 2000;
   const POPUP = /cookie|consent|gdpr|newsletter|subscri|promo|interstitial|survey|feedback-widget|chat-?widget|popup|pop-up|app-banner|paywall-offer/i;
   const NEW_MS = 2000;         // a new document belongs to the call that led to it, if nobody says else
   const now = () => performance.now();
   const state = {
-    acting: true, began: now(), input: -Infinity, inputTarget: null, answered: -Infinity, field: null,
-    invalid: new Set(), copies: 0, changes: new Map(), quietSince: now(), stirred: false, begun: false, inTask: false,
+    acting: true, began: now(), input: -Infinity, event: -Infinity, inputTarget: null, answered: -Infinity, field: null,
+    invalid: new Set(), copies: 0, changes: new Map(), quietSince: now(), stirred: false, begun: false, inTask: false, phase: 0,
   };
   const acting = () => state.acting && (state.begun || now() - state.began < NEW_MS);
   const FETCHED = new Set(["fetch", "xmlhttprequest", "script", "link"]);
@@ -57,12 +57,19 @@
     const path = event.composedPath();
     return path.length && dom.kind(path[0]) === 1 ? path[0] : event.target;
   };
+  const mark = () => {
+    state.event = now();
+    if (state.inTask) return;
+    state.inTask = true;
+    setTimeout(() => { state.inTask = false; });
+  };
+  for (const name of ["pointerover", "pointermove", "pointerup", "mouseup", "dragstart", "dragover", "drop", "focusin", "keyup", "popstate", "hashchange", "touchstart"])
+    addEventListener(name, (event) => { if (event.isTrusted || name === "popstate" || name === "hashchange") mark(); }, { capture: true, passive: true });
   for (const name of ["pointerdown", "mousedown", "click", "keydown", "input", "change", "submit", "wheel"])
     addEventListener(name, (event) => {
       if (!event.isTrusted) return;
       state.input = now();
-      state.inTask = true;
-      setTimeout(() => { state.inTask = false; });
+      mark();
       const target = origin(event);
       state.inputTarget = new WeakRef(target);
       if (!target || target === document || dom.kind(target) !== 1) return;
@@ -117,7 +124,7 @@
   };
   const onChange = (element) => {
     const t = now();
-    const synchronous = t - state.input < SYNC_MS || state.inTask;
+    const synchronous = t - state.event < SYNC_MS || state.inTask;
     const caused = synchronous || t - state.answered < 200;
     const before = state.changes.get(element);
     if (before) before.caused = before.caused || caused;
@@ -126,22 +133,24 @@
     if (t - state.began < LOADING_MS || document.readyState === "loading") return;
     if ((element.textContent ?? "").length > IDLE_CHARS || restless.size >= KEPT) return;
     const key = place(element);
-    const seen = restless.get(key) ?? { count: 0, last: -Infinity, known: false, element: null };
-    seen.element = new WeakRef(element);
+    const seen = restless.get(key) ?? { count: 0, last: -Infinity, phase: 0, known: false, alone: false };
     restless.set(key, seen);
     if (synchronous) return;
+    if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = 0; }
     if (t - seen.last > 40) { seen.count++; seen.last = t; }
-    // A timer changed it; what an answer of the network changed once may just have loaded late.
-    if (!acting() && seen.count >= (caused ? 2 : 1)) learn(element, seen);
+    if (!acting() && !caused) seen.alone = true;
+    // Once may be late loading, and what an answer of the network changed may come in parts.
+    if (!acting() && seen.count >= (caused ? 3 : 2)) learn(element, seen);
   };
   // What changed during a call by timers alone.
   const suspects = () => {
     const out = [];
     for (const [element, change] of state.changes) {
       if (entryOf(element) || !dom.connected(element)) continue;
-      if (change.caused) continue;
       const entry = restless.get(place(element));
-      if (entry) out.push([element, entry]);
+      // What changes by itself may do so just when somebody acts; what a call has touched may come
+      // to its end a little later, and is not waited for.
+      if (entry) out.push([element, entry, !change.caused || entry.alone]);
     }
     return out.slice(0, 50);
   };
@@ -269,6 +278,7 @@
     // A call begins: what follows is its doing, until `rest`.
     begin: () => {
       state.acting = state.begun = true;
+      state.phase++;
       state.stirred = false;
       state.field = null;
       state.changes.clear();
@@ -280,7 +290,7 @@
       openBefore = layersOpen();
       popupsBefore = new Set([...popupNodes].map((ref) => ref.deref()).filter((top) => top && dom.connected(top) && dom.visible(top)));
     },
-    rest: () => { state.acting = false; },
+    rest: () => { state.acting = false; state.phase++; },
     // Resolves when nothing but what changes by itself has changed for a while, or at the deadline.
     // After a call that has had no effect at all it waits longer: a page may answer late.
     quiet: ({ quiet, patience, deadline }) => new Promise((done) => {
@@ -288,7 +298,9 @@
       const check = () => {
         const t = now();
         // A field is mostly looked at a little after the last letter.
-        const least = state.field ? Math.max(quiet, TYPING_MS) : quiet;
+        // A page that changed without asking anybody may show something for the time being.
+        const alone = state.stirred && state.begun && state.answered < state.input;
+        const least = state.field ? Math.max(quiet, TYPING_MS) : alone ? Math.max(quiet, ALONE_MS) : quiet;
         const long = state.stirred || !state.begun ? least : Math.max(patience ?? 0, least);
         const left = moving() ? 20 : long - (t - state.quietSince);
         if (left <= 0 || t >= end) done(left <= 0);
@@ -299,14 +311,17 @@
     // Where only timers have changed something, it is seen whether they go on.
     confirm: () => new Promise((done) => {
       const all = suspects();
-      const end = now() + (all.length ? AGAIN_MS : 0);
+      const end = now() + AGAIN_MS;
       const check = () => {
         let left = 0;
-        for (const [element, entry] of all) {
-          if (entry.count >= 2) learn(element, entry);
-          else left++;
+        for (const [element, entry, awaited] of all) {
+          if (entry.count >= 2 && entry.phase === state.phase) learn(element, entry);
+          else if (awaited) left++;
         }
-        if (!left || now() >= end) done();
+        if (!left || now() >= end) {
+          for (const [, entry] of all) entry.tried = state.phase;
+          done();
+        }
         else setTimeout(check, 40);
       };
       check();
@@ -318,11 +333,11 @@
       const found = popups();
       for (const top of found) { popupLayers.add(top); popupNodes.push(new WeakRef(top)); }
       const refused = new Set(state.invalid);
+      const field = fieldOf(selector);
       // A document that came as an answer to no form may well speak of errors.
       if (state.begun || submitted)
         for (const [element, text] of marked())
-          if (!markedBefore.has(element) || (text && markedBefore.get(element) !== text)) refused.add(element);
-      const field = fieldOf(selector);
+          if (!markedBefore.has(element) || element === field || (text && markedBefore.get(element) !== text)) refused.add(element);
       const own = [...refused].filter((one) => isOwn(one, field)).length;
       const text = value === undefined || value === null || !field ? null : valueOf(field);
       return {
@@ -331,6 +346,7 @@
         holds: text === null ? null : plainLetters(text) === plainLetters(value),
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
         fresh: !state.begun,
+        suspects: acting() ? suspects().filter(([, entry, awaited]) => awaited && entry.tried !== state.phase).length : 0,
       };
     },
     // The element of a selector, as an input event would describe it.

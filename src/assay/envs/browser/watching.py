@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final, Self
 
 from assay.envs.browser.digest import call_signature, info_digest
@@ -25,6 +26,7 @@ from assay.envs.browser.obstacles import came_back, find_block, submitted
 from assay.envs.browser.outcomes import classify_error
 from assay.envs.browser.risk import effect_of
 from assay.envs.browser.snapshot import PageSnapshot
+from assay.envs.browser.tiles import Box, WindowPicture, changed_tiles, tiles_of
 from assay.envs.browser.transport import Transport
 from assay.schema.blocking import BlockCode
 from assay.schema.evidence import PageEvidence, PageFacts
@@ -47,6 +49,8 @@ TOOLS: Final[Mapping[str, str]] = {
 SCROLL_KEYS: Final = frozenset(
     ("pagedown", "pageup", "home", "end", "arrowdown", "arrowup", "space", " ")
 )
+MOVES_S: Final = 0.15
+"""After so long it shows which parts of a picture move by themselves."""
 PRESSES: Final = frozenset(("click", "press"))
 
 
@@ -74,17 +78,34 @@ class PageWatch:
         self._before: PageSnapshot | None = None
         self._text: str | None = None
         self._blocked = False
+        self._pictures = True
+        self._picture: WindowPicture | None = None
+        self._tiles: str | None = None
+        self._boxes: tuple[Box, ...] = ()
 
     @classmethod
-    async def open(cls, transport: Transport, *, selectors: Sequence[str] = ()) -> Self:
-        """A watch over the tab, from now on; `selectors` are what an outcome contract reads."""
+    async def open(
+        cls, transport: Transport, *, selectors: Sequence[str] = (), pictures: bool = True
+    ) -> Self:
+        """A watch over the tab, from now on.
+
+        `selectors` are what an outcome contract reads; without `pictures`, a change that only the
+        eye can see, as on a canvas, is not seen.
+        """
         observer = await PageObserver.open(transport, answer_s=ANSWER_S)
         watch = cls(observer, transport)
-        watch._selectors = tuple(selectors)[:50]
+        watch._selectors, watch._pictures = tuple(selectors)[:50], pictures
         await watch._quietly(observer.arrive())
         snapshot = await watch._look()
         await watch._quietly(observer.rest())
-        watch.first = watch._observation(snapshot, None)
+        outcome = None
+        if snapshot is not None and pictures:
+            watch._picture = await observer.picture(snapshot)
+            watch._tiles = None if watch._picture is None else tiles_of(watch._picture)
+            watch._attach_tiles()
+            outcome = ToolOutcome("open", effect=Effect.READ, gate="not_required", ok=True)
+            outcome = outcome._replace(info=watch._picture_digest())
+        watch.first = watch._observation(snapshot, outcome)
         return watch
 
     async def begin(
@@ -94,6 +115,7 @@ class PageWatch:
         self._tool, self._arguments = tool, dict(arguments or {})
         latest = self._latest
         snapshot = await self._look()
+        self._attach_tiles()
         changed = snapshot is not None and self._latest != latest
         self._target = await self._describe(str(self._arguments.get("selector") or ""))
         self._steps += 1
@@ -115,6 +137,12 @@ class PageWatch:
         observer = self.observer
         await self._quietly(observer.settle())
         snapshot = await self._look(self._field())
+        for _ in range(2):
+            if snapshot is None or not snapshot.suspects:
+                break
+            await self._quietly(observer.confirm())
+            snapshot = await self._look(self._field())
+        await self._quietly(observer.rest())
         code: ErrorCode | None = None if error is None else classify_error(str(error))
         if code is None and observer.requests.document_lost:
             code = "nav_error"
@@ -131,8 +159,10 @@ class PageWatch:
                 earlier=reads,
             )
             outcome = outcome._replace(block=self._block(snapshot))
+            pictured = await self._compare_pictures(snapshot)
             if code is None:
-                outcome = outcome._replace(info=self._info(moved=moved))
+                info = self._picture_digest() if pictured else self._info(moved=moved)
+                outcome = outcome._replace(info=info)
         observer.requests.rest()
         return self._observation(snapshot, outcome, events=events)
 
@@ -183,6 +213,43 @@ class PageWatch:
     def target(self) -> SeenInput | None:
         """What the step is aimed at, as far as is known by now."""
         return self._input()
+
+    async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
+        """Note how the picture has changed; whether it is the only thing that has."""
+        if not self._pictures:
+            return False
+        before, old = self._picture, self._tiles
+        after = self._picture = await self.observer.picture(snapshot)
+        self._tiles = None
+        target = self._input()
+        boxes = () if target is None or target.drawn or target.box is None else (target.box,)
+        moves = snapshot.restless if self._before is None else self._before.restless
+        focus = (snapshot.focus,) if snapshot.focus else ()
+        masks = (*boxes, *self._boxes, *focus, *snapshot.restless, *moves)
+        self._boxes = boxes
+        alone = self._before is not None and _looks_alike(
+            self._before.evidence(sent={}, shot=None), snapshot.evidence(sent={}, shot=None)
+        )
+        if after is None or before is None or old is None or before.place != after.place:
+            self._tiles = None if after is None else tiles_of(after)
+            return False
+        if before.data == after.data or (alone and snapshot.popups):
+            self._tiles = old
+        elif not alone:
+            self._tiles = tiles_of(after)
+        else:
+            await self._transport.sleep(MOVES_S)
+            moving = await self.observer.picture(snapshot)
+            self._tiles = changed_tiles(old, before, after, moving=moving, masks=masks)
+        self._attach_tiles()
+        return alone and self._tiles is not None and self._tiles != old
+
+    def _attach_tiles(self) -> None:
+        if self._latest is not None and self._tiles is not None:
+            self._latest = replace(self._latest, tiles=self._tiles)
+
+    def _picture_digest(self) -> str | None:
+        return None if self._tiles is None else info_digest(f"picture {self._tiles}")
 
     async def close(self) -> None:
         """The tab is observed no more, and nothing is left in it."""
@@ -314,6 +381,10 @@ class PageWatch:
             truncated=bool(snapshot.omitted or snapshot.short),
             **rest,
         )
+
+
+def _looks_alike(a: PageEvidence, b: PageEvidence) -> bool:
+    return (a.url, a.dom, a.text, a.refs) == (b.url, b.dom, b.text, b.refs)
 
 
 def _effect_of_input(seen: SeenInput) -> Effect:

@@ -78,6 +78,7 @@ _EVENTS: Final = (
 )
 _ADDRESS: Final = 1
 _NETWORK: Final = 8
+_PICTURE: Final = 32
 _STATE: Final = 1 | 2 | 4
 """The channels that make up a state of the page."""
 _FRESH_REFS: Final = 200
@@ -331,7 +332,8 @@ def _gains(
     outcome, changed = step.outcome, delta.changed
     page = gains = 0
     if changed:
-        page = _PAGE_GAIN[changed]
+        # A picture that was shown before is nothing new to see.
+        page = 0 if changed == _PICTURE and recent.seen_info else _PAGE_GAIN[changed]
         reasons += _PAGE_REASONS[changed]
     if step.events is not None:
         gains = _event_gains(step.events, outcome.effect, reasons)
