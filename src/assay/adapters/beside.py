@@ -20,7 +20,9 @@ from assay.ledger.steps import StepsWriter
 from assay.resources.threads import watching_loop
 from assay.rewards.step import Contract, status
 from assay.rewards.step.status import AgentStatus
+from assay.rewards.step.telemetry import redact
 from assay.runner.scored_steps import StepScoring
+from assay.schema.action import ActionCall
 from assay.schema.observation import Observation
 from assay.schema.step_score import StepScore
 
@@ -36,8 +38,8 @@ class BrowserWatch:
         self._write("", self._follower.first, {})
 
     def _record(self, step: SeenStep) -> None:
-        # The names of the arguments alone: their values are kept apart, without secrets.
-        self._write(f"{step.tool}({', '.join(step.arguments)})", step.observation, step.arguments)
+        values = tuple(str(value) for value in redact(step.arguments).values())
+        self._write(ActionCall(step.tool, values).text, step.observation, step.arguments)
 
     def _write(self, action: str, seen: Observation, arguments: Mapping[str, Any]) -> None:
         step = self._scoring.record(action, seen, arguments=arguments)

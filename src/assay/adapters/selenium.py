@@ -65,10 +65,10 @@ class DriverSteps:
         self._begin("forward")
 
     def before_click(self, element: Any, _driver: Any) -> None:
-        self._begin("click", element=element.id)
+        self._begin("click", element=_number(element))
 
     def before_change_value_of(self, element: Any, _driver: Any) -> None:
-        self._begin("fill", element=element.id)
+        self._begin("fill", element=_number(element))
 
     def before_execute_script(self, script: str, _driver: Any) -> None:
         self._begin("execute_script", script=script[:200])
@@ -107,6 +107,11 @@ class DriverSteps:
         """What was done last is scored, and the browser is watched no more."""
         self._end(None)
         self.watch.close()
+
+
+def _number(element: Any) -> str:
+    """What tells an element from others of its page: the end of the id that chromedriver gives."""
+    return str(element.id).rpartition(".")[2]
 
 
 def step_listener(
