@@ -37,7 +37,10 @@ def _install_script() -> str:
         f"const look = ({look})(dom, store, unrest, key);\n"
         f"const act = ({act})(dom, store), focus = ({focus})(dom);\n"
         "const from = (first) => { store.next = Math.max(store.next, first); return ours; };\n"
-        f"const ours = {{ from, look, act, focus, ...unrest, ...({waiting})() }};\n"
+        # What the page was before a call is what the last look before it saw.
+        "const mark = (turn) => () => { store.before = store.latest; return turn(); };\n"
+        "const begin = mark(unrest.begin), rest = mark(unrest.rest);\n"
+        f"const ours = {{ from, look, act, focus, ...unrest, begin, rest, ...({waiting})() }};\n"
         "globalThis[key] = ours; })"
     )
 

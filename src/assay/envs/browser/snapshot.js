@@ -409,7 +409,7 @@
   const body = dom.body(document);
   if (body) walk(body);
   store.elements = seen;
-  store.before = { pieces: steady, refs: steadyRefs };
+  store.latest = { pieces: steady, refs: steadyRefs };
   const texts = {}, selected = {};
   for (const selector of options.blocks) {
     const matched = select(selector) ?? [];
