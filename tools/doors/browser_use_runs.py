@@ -31,8 +31,9 @@ from townsquare import BENCHMARK
 from townsquare.server import Town
 from townsquare.tasks import tasks
 
-AGENT = Path(__file__).resolve().parents[2] / "examples" / "browser_use_agent.py"
-DATA = Path(__file__).resolve().parents[2] / "tests" / "data" / "doors" / "browser_use"
+ROOT = Path(__file__).resolve().parents[2]
+AGENT = "examples/browser_use_agent.py:walk"
+DATA = ROOT / "tests" / "data" / "doors" / "browser_use"
 KEPT = ("episodes.jsonl", "manifest.json", "steps")
 EXPECTED = {"careful": 1.0, "hasty": 0.6}
 """The mean reward of each script."""
@@ -45,13 +46,16 @@ def main() -> int:
     arguments = parser.parse_args()
     os.environ.update(ANONYMIZED_TELEMETRY="false", BROWSER_USE_CLOUD_SYNC="false")
     os.environ.setdefault("BROWSER_USE_LOGGING_LEVEL", "result")
+    # The records name the agent's file, wherever the repository is.
+    os.chdir(ROOT)
     register_town()
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as folder, serving() as address:
         runs = {model: play(model, address, Path(folder)) for model in EXPECTED}
         for model, run in runs.items():
             problems += check(model, run)
-        print(assay.compare(runs["careful"].path, runs["hasty"].path))
+        comparison = assay.compare(runs["careful"].path, runs["hasty"].path)
+        print(f"careful against hasty: {comparison.verdict}; {comparison.because}")
         trace = Path(folder) / "steps.jsonl"
         asyncio.run(trace_alone(address, trace))
         problems += check_trace(trace)
@@ -74,10 +78,11 @@ def play(model: str, address: str, folder: Path) -> Run:
     """The run of browser-use with this script, on the five tasks."""
     return assay.run(
         "townsquare",
-        agent=f"{AGENT}:walk",
+        agent=AGENT,
         settings={"model": model, "base_url": address, "limits.episode_s": 120},
         tasks=TASKS,
         runs_dir=folder / "runs",
+        repository=folder,
         workers=1,
     )
 
