@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.agents.models.connections import RateGate
 
 WORKERS = 64
 PAUSE_S = 1
@@ -101,3 +103,33 @@ def test_none_of_64_workers_asks_before_the_time_that_the_server_named(
     assert run.mean == 1.0
     assert server.early() == [0, 0]
     assert len(server.arrivals) == 202
+
+
+def test_callers_in_threads_of_their_own_wait_for_each_other() -> None:
+    gate = RateGate()
+    entered, queued, outcome = threading.Event(), threading.Event(), list[str]()
+
+    async def first() -> None:
+        async with gate.request(time.monotonic, asyncio.sleep) as number:
+            gate.slow_down(number, 0.0)
+            entered.set()
+            await asyncio.to_thread(queued.wait, 5)
+
+    async def second() -> None:
+        async def enter() -> None:
+            async with gate.request(time.monotonic, asyncio.sleep):
+                outcome.append("entered")
+
+        waiting = asyncio.create_task(enter())
+        await asyncio.sleep(0)
+        outcome.append("waits")
+        queued.set()
+        await asyncio.wait_for(waiting, 5)
+
+    holder = threading.Thread(target=asyncio.run, args=(first(),))
+    holder.start()
+    assert entered.wait(5)
+    # In debug mode a loop refuses to be woken by another thread in a way that it may sleep through.
+    asyncio.run(second(), debug=True)
+    holder.join()
+    assert outcome == ["waits", "entered"]

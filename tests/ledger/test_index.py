@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.ledger.index import LedgerIndex
+from assay.ledger.index import TEXT_CHARS, LedgerIndex
 from assay.ledger.run import Run
 from assay.ledger.summary import summarise
 from assay.ledger.writer import RunWriter
-from assay.schema.episode import StopReason
+from assay.schema.episode import Episode, Failure, StopReason, Trajectory
+from assay.schema.manifest import RunManifest
+from assay.schema.score import Scored
 from assay.schema.task import Task
 from tests.ledger.example import MANIFEST, WEATHER, episode, write_example
 
@@ -268,3 +270,43 @@ def test_a_folder_that_is_a_circle_of_links_is_passed_over(tmp_path: Path) -> No
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     (tmp_path / "up").symlink_to(tmp_path)
     assert [row.run_id for row in LedgerIndex(tmp_path).runs()] == [MANIFEST.run_id]
+
+
+def test_the_index_keeps_what_was_asked_submitted_right_and_broken_as_far_as_a_list_shows(
+    tmp_path: Path,
+) -> None:
+    asked = Task(id="a", goal="Which?" + "x" * 5_000, answer=["Café", 2])
+    broken = Task(id="b", goal="\ud800", answer=None)
+    config = {"agent": {"options": {"model": "openai", "model_options": {"model": "m-1"}}}}
+    head = RunManifest(run_id="texts", benchmark="made", agent="made", config=config)
+    with RunWriter.create(tmp_path, head) as writer:
+        writer.append(Episode(attempt="a.r0.a1", task=asked, final_response="2\x00"))
+        writer.append(
+            Episode(
+                attempt="b.r0.a1",
+                task=broken,
+                trajectory=Trajectory(stop_reason="model_error"),
+                failure=Failure(kind="model_error", message="401"),
+            )
+        )
+    index = LedgerIndex(tmp_path)
+    first, second = index.attempts(run_id="texts")
+    assert first.question == asked.goal[:TEXT_CHARS] + "…"
+    assert (first.submitted, first.reference, first.failure) == ("2\x00", '["Café", 2]', "")
+    assert (second.question, second.submitted, second.reference) == ("\ud800", None, "")
+    assert second.failure == "401"
+    assert index.runs()[0].model == "m-1"
+
+
+def test_the_tasks_of_a_run_have_their_mean_and_how_often_they_pass(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, RunManifest(run_id="r", benchmark="b", agent="a")) as writer:
+        for task, repeat, reward in (("x", 0, 1.0), ("x", 1, 0.5), ("y", 0, None)):
+            record = Task(id=task)
+            scores = () if reward is None else (Scored(reward, scorer="s@1"),)
+            name = writer.new_attempt(record, repeat)
+            writer.append(Episode(attempt=name, task=record, repeat=repeat, scores=scores))
+    index = LedgerIndex(tmp_path)
+    index.update()
+    x, y = index.tasks("r")
+    assert (x.task_id, x.mean, x.passed, x.n) == ("x", 0.75, 0.5, 2)
+    assert (y.mean, y.passed, y.n) == (None, None, 1)

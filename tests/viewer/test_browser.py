@@ -72,32 +72,135 @@ def test_runs_are_sorted_and_filtered_by_the_address_alone(page: Page, viewer: V
     page.get_by_role("link", name="mean reward").click()
     assert "sort=mean" in page.url
     expect(page.locator("th[aria-sort=descending]")).to_contain_text("mean reward")
-    means = page.locator("tbody .chip").all_inner_texts()
+    means = page.locator(".runs tbody .chip").all_inner_texts()
     assert means == sorted(means, reverse=True)
     page.get_by_label("words").fill("whole pages")
     page.get_by_role("button", name="Filter").click()
-    assert page.locator("tbody tr").count() == 1
+    assert page.locator(".runs tbody tr").count() == 1
     assert "sort=mean" in page.url
     pasted = page.url
     page.goto("about:blank")
     page.goto(pasted)
-    expect(page.locator("tbody tr")).to_contain_text(viewer.ledger.whole)
+    expect(page.locator(".runs tbody tr")).to_contain_text(viewer.ledger.whole)
 
 
-def test_the_run_page_has_episodes_the_matrix_and_the_diagnosis(page: Page, viewer: Viewer) -> None:
+def test_the_runs_page_has_a_line_for_each_benchmark_and_agent(page: Page, viewer: Viewer) -> None:
+    page.goto(viewer.at("/runs"))
+    key = page.locator(".chart .key li")
+    expect(key.filter(has_text="townsquare, rules")).to_have_count(1)
+    expect(key.filter(has_text="town, rules")).to_have_count(1)
+    looks = page.locator(".chart .key .line").evaluate_all(
+        "lines => lines.map(line => getComputedStyle(line).strokeDasharray)"
+    )
+    assert len(set(looks)) == len(looks), "told apart without colour"
+    row = page.locator(".runs tbody tr").filter(has_text="made-2")
+    expect(row).to_contain_text("improved")
+    expect(row).to_contain_text("+1.000")
+    verdict = row.locator("abbr").filter(has_text="improved")
+    expect(verdict).to_have_attribute("title", re.compile("A test shows that the run is better"))
+
+
+def test_the_map_shows_each_task_in_each_run_and_leads_to_the_attempt(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs?benchmark=town"))
+    cells = page.locator(".matrix tbody tr").first.locator("a")
+    assert cells.all_inner_texts() == ["0.00", "1.00"]
+    cells.nth(1).click()
+    expect(page).to_have_url(re.compile("/runs/made-2/episodes/"))
+
+
+def test_two_runs_are_picked_by_the_keyboard_and_compared_the_older_one_first(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs?benchmark=town"))
+    for _ in range(2):
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+    page.get_by_role("button", name="Compare the two").click()
+    expect(page).to_have_url(re.compile(r"base=made-1&cand=made-2$"))
+    expect(page.locator(".verdict")).to_contain_text("improved")
+
+
+def test_the_run_page_says_what_was_asked_submitted_right_and_why_points_were_lost(
+    page: Page, viewer: Viewer
+) -> None:
     page.goto(viewer.at(f"/runs/{viewer.ledger.cut}"))
     expect(page.locator("#diagnosis")).to_contain_text("observation truncated")
-    row = page.get_by_role("row").filter(has_text="club_fee.1").first
-    expect(row).to_contain_text("0.000")
+    row = page.locator(".attempts tbody tr").filter(has_text="club_fee.1")
+    for text in ("annual fee", "unknown", "29", "0.000", "observation truncated", "not shown"):
+        expect(row).to_contain_text(text)
     expect(row).to_contain_text("answered")
-    expect(row).to_contain_text("observation truncated")
     assert row.locator("svg.spark path").count() == 2, "scores, and steps without one"
+    expect(page.locator(".stats").first).to_contain_text("pass rate")
+    expect(page.locator(".multiples")).to_have_count(0)
+    row.locator(".why a").click()
+    expect(page).to_have_url(re.compile(r"step=\d+$"))
+
+
+def test_repeats_are_shown_where_there_are_any(page: Page, viewer: Viewer) -> None:
     page.goto(viewer.at(f"/runs/{viewer.ledger.whole}"))
-    matrix = page.locator(".matrix")
-    expect(matrix.locator("tbody tr")).to_have_count(2)
-    expect(matrix.get_by_label("club_fee.1, repeat 1: 1.000")).to_be_visible()
-    page.get_by_role("link", name="below full reward").click()
-    expect(page.locator("#live table").nth(0)).to_contain_text("None.")
+    expect(page.locator(".multiples li")).to_have_count(2)
+    expect(page.get_by_label("club_fee.1, repeat 1: 1.000")).to_be_visible()
+    page.get_by_label("show").select_option("below full reward")
+    expect(page.locator("#list")).to_contain_text("None.")
+    expect(page).to_have_url(re.compile(r"\?show=lost$"))
+
+
+def test_attempts_are_searched_sorted_and_filtered_without_leaving_the_page(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs/made-2"))
+    rows = page.locator(".attempts tbody tr")
+    page.keyboard.press("/")
+    expect(page.get_by_label("search")).to_be_focused()
+    page.keyboard.type("task 11")
+    expect(rows).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"/runs/made-2\?q=task(\+|%20)11$"))
+    expect(page.locator("#twin")).to_have_attribute("href", re.compile(r"\.json\?q=task\+11$"))
+    page.get_by_label("search").fill("")
+    expect(rows).to_have_count(12)
+    page.get_by_label("since the run before").select_option("better")
+    expect(page).to_have_url(re.compile(r"changed=up$"))
+    expect(rows).to_have_count(12)
+    expect(rows.first).to_contain_text("0.000 ▲+1.00")
+    page.get_by_role("columnheader", name="task").get_by_role("link").click()
+    expect(page).to_have_url(re.compile("sort=task"))
+    expect(page.locator("th[aria-sort]")).to_contain_text("task ↑")
+    expect(rows.nth(1)).to_contain_text("task 1")
+    page.get_by_role("columnheader", name="task").get_by_role("link").click()
+    expect(page.locator("th[aria-sort]")).to_contain_text("task ↓")
+    expect(rows.first).to_contain_text("task 9")
+    page.get_by_label("to", exact=True).fill("0.5")
+    expect(rows.first).to_contain_text("None.")
+    pasted = page.url
+    page.goto("about:blank")
+    page.goto(pasted)
+    expect(page.get_by_label("to", exact=True)).to_have_value("0.5")
+
+
+def test_the_keys_of_a_list_and_the_words_of_the_page(page: Page, viewer: Viewer) -> None:
+    page.goto(viewer.at(f"/runs/{viewer.ledger.cut}"))
+    links = page.locator(".attempts tbody tr td:first-child a")
+    page.keyboard.press("j")
+    expect(links.nth(0)).to_be_focused()
+    page.keyboard.press("j")
+    expect(links.nth(1)).to_be_focused()
+    page.keyboard.press("k")
+    page.keyboard.press("n")
+    lost = page.locator(".attempts tr[data-failure]")
+    expect(lost.locator("a").first).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_have_attribute("open", "")
+    expect(page.locator("#help")).to_contain_text("at least 0.99")
+    expect(page.locator("#help > summary")).to_be_focused()
+    for path in ("/runs", f"/runs/{viewer.ledger.cut}"):
+        page.goto(viewer.at(path))
+        heads = page.locator("table[data-rows] th").evaluate_all(
+            "heads => heads.filter(head => !head.querySelector('[title]')).map(h => h.innerText)"
+        )
+        assert heads == [], path
+        assert "`" not in page.locator("main").inner_text()
 
 
 def test_the_episode_page_shows_each_score_with_the_fact_that_earned_it(
@@ -208,9 +311,9 @@ def test_a_comparison_that_the_data_cannot_carry_is_refused_in_words(
     page: Page, viewer: Viewer
 ) -> None:
     page.goto(viewer.at("/runs"))
-    page.get_by_label(f"{viewer.ledger.cut} is the base").check()
-    page.get_by_label(f"{viewer.ledger.whole} is the candidate").check()
-    page.get_by_role("button", name="Compare base and candidate").click()
+    page.get_by_label(f"pick {viewer.ledger.whole}").check()
+    page.get_by_label(f"pick {viewer.ledger.cut}").check()
+    page.get_by_role("button", name="Compare the two that are picked").click()
     expect(page.locator(".verdict")).to_contain_text("no verdict possible: n=2")
     expect(page.get_by_text("agent.options.observation_chars: 4000 → 24000")).to_be_visible()
     first = page.locator("tbody tr").filter(has_text="club_fee.1")

@@ -38,15 +38,18 @@ def message_key(message: str) -> str:
 
 def distinct_failures(episodes: Iterable[Episode]) -> tuple[DistinctFailure, ...]:
     """The failures of these episodes, the most frequent message first."""
+    failures = (episode.failure for episode in episodes if episode.failure is not None)
+    return group_failures((failure.kind, failure.message) for failure in failures)
+
+
+def group_failures(failures: Iterable[tuple[FailureKind, str]]) -> tuple[DistinctFailure, ...]:
+    """Each distinct message of these failures once, the most frequent first."""
     first: dict[tuple[FailureKind, str], DistinctFailure] = {}
-    for episode in episodes:
-        failure = episode.failure
-        if failure is None:
-            continue
-        key = (failure.kind, message_key(failure.message))
+    for kind, message in failures:
+        key = (kind, message_key(message))
         before = first.get(key)
-        message, count = (failure.message, 0) if before is None else (before.message, before.count)
-        first[key] = DistinctFailure(failure.kind, message, count + 1)
+        text, count = (message, 0) if before is None else (before.message, before.count)
+        first[key] = DistinctFailure(kind, text, count + 1)
     return tuple(sorted(first.values(), key=lambda failure: -failure.count))
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from zlib import crc32
 
 from assay.errors import BadRecord
 from assay.formats.lines import open_file
@@ -28,13 +29,16 @@ from assay.ledger.counting import AttemptLine, AttemptSelection
 from assay.ledger.layout import INDEX, RunLayout, list_runs
 from assay.ledger.records import RawLine, episode_from_record, read_raw
 from assay.ledger.run import read_manifest
-from assay.ledger.summary import primary_score, reward_of
+from assay.ledger.summary import PERFECT, primary_score, reward_of
 from assay.schema.episode import FAILURES, Episode, StopReason
 from assay.schema.manifest import RunManifest
 from assay.schema.score import Abstained
+from assay.schema.tools import as_text
 from assay.schema.usage import Usage
 
-INDEX_VERSION = 5
+INDEX_VERSION = 6
+TEXT_CHARS = 1_000
+"""Of a question, an answer, a reference or a failure that the index keeps; `…` ends a cut one."""
 SETTLED_S = 2.0
 """A file that was changed less long ago may change again without another time of change."""
 STALE_DRAFT_S = 3_600.0
@@ -44,7 +48,7 @@ _BLOCK_BYTES = 1 << 20
 _TABLES = """
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, created_at TEXT, benchmark TEXT, agent TEXT, focus TEXT, parent TEXT,
-    task_set TEXT, n_tasks INTEGER, repeats INTEGER, commit_id TEXT,
+    task_set TEXT, n_tasks INTEGER, repeats INTEGER, commit_id TEXT, model TEXT,
     offset INTEGER NOT NULL, lines INTEGER NOT NULL, digest TEXT NOT NULL, damaged INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE files (run_id TEXT PRIMARY KEY, signature TEXT NOT NULL) WITHOUT ROWID;
@@ -53,7 +57,8 @@ CREATE TABLE attempts (
     repeat INTEGER NOT NULL, domain TEXT NOT NULL, stop_reason TEXT NOT NULL, scorer TEXT NOT NULL,
     reward REAL, abstained TEXT, n_steps INTEGER NOT NULL, elapsed_s REAL NOT NULL,
     started_at TEXT NOT NULL, used INTEGER NOT NULL, cost_usd REAL,
-    counts INTEGER NOT NULL,
+    counts INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    question TEXT NOT NULL, submitted TEXT, reference TEXT NOT NULL, failure TEXT NOT NULL,
     PRIMARY KEY (run_id, line)
 ) WITHOUT ROWID;
 CREATE INDEX attempts_of_a_task ON attempts (task_id);
@@ -72,7 +77,8 @@ SELECT runs.run_id, created_at, benchmark, agent, focus, parent, task_set,
     commit_id,
     total(a.elapsed_s) AS elapsed_s,
     CASE WHEN total(a.used) = count(a.cost_usd) THEN sum(a.cost_usd) END AS cost_usd,
-    CAST(total(a.n_steps) AS INTEGER) AS steps
+    CAST(total(a.n_steps) AS INTEGER) AS steps,
+    model
 FROM runs LEFT JOIN attempts AS a USING (run_id)
 GROUP BY runs.run_id ORDER BY created_at, runs.run_id
 """.replace("FAILURES", ", ".join(map(repr, FAILURES)))
@@ -109,6 +115,21 @@ class RunRow:
     """Of all attempts; `None` when no model was called, or a price is not known."""
     steps: int
     """Of all attempts."""
+    model: str
+    """The model that the agent asked; empty when the manifest names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """One task of a run, over the attempts at it that count."""
+
+    task_id: str
+    mean: float | None
+    passed: float | None
+    """The share of its scored attempts with full reward."""
+    n: int
+    attempt: str
+    """The first of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +154,13 @@ class AttemptRow:
     cost_usd: float | None
     counts: bool
     """Whether it is the one that counts for its task and repeat."""
+    question: str
+    submitted: str | None
+    """`None` when nothing was."""
+    reference: str
+    """A text as it is, anything else as JSON; empty where there is none."""
+    failure: str
+    """What broke; empty where nothing did."""
 
 
 class LedgerIndex:
@@ -171,8 +199,12 @@ class LedgerIndex:
             "AND (?2 IS NULL OR task_id = CAST(?2 AS TEXT)) ORDER BY run_id, line"
         )
         names = (None if name is None else _text(name) for name in (run_id, task_id))
-        rows = self._rows(query, tuple(names))
-        return [AttemptRow(*(*row[:-3], bool(row[-3]), row[-2], bool(row[-1]))) for row in rows]
+        values = tuple(names)
+        try:
+            return [_attempt_row(row) for row in self._rows(query, values)]
+        except _DamagedText:
+            self.rebuild()
+            return [_attempt_row(row) for row in self._rows(query, values)]
 
     def task_means(self, run_id: str) -> list[float]:
         """The mean reward of each task of a run that was scored, as of the last update."""
@@ -181,6 +213,16 @@ class LedgerIndex:
             "AND counts AND reward IS NOT NULL GROUP BY task_id ORDER BY min(line)"
         )
         return [mean for (mean,) in self._rows(query, (_text(run_id),))]
+
+    def tasks(self, run_id: str) -> list[TaskRow]:
+        """Every task of a run in the order of its attempts, as of the last update."""
+        query = (
+            "SELECT task_id, avg(reward), "
+            "CAST(count(*) FILTER (WHERE reward >= ?2) AS REAL) / nullif(count(reward), 0), "
+            "count(*), min(attempt) FROM attempts "
+            "WHERE run_id = CAST(?1 AS TEXT) AND counts GROUP BY task_id ORDER BY min(line)"
+        )
+        return [TaskRow(*row) for row in self._rows(query, (_text(run_id), PERFECT))]
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -412,8 +454,30 @@ def _selection(database: sqlite3.Connection, run_id: str) -> AttemptSelection[At
     return selection
 
 
+class _DamagedText(Exception):
+    """A text is not what was written: SQLite itself does not check what overflows a page."""
+
+
+def _attempt_row(row: tuple[Any, ...]) -> AttemptRow:
+    *numbers, used, cost_usd, counts, checksum, question, submitted, reference, failure = row
+    texts = (question, submitted, reference, failure)
+    if _checksum(texts) != checksum:
+        raise _DamagedText
+    return AttemptRow(*(*numbers, bool(used), cost_usd, bool(counts), *texts))
+
+
+def _checksum(texts: Iterable[str | None]) -> int:
+    return crc32("\0".join(map(str, texts)).encode("utf-8", "surrogatepass"))
+
+
 def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
     score = primary_score(episode)
+    texts = (
+        _cut(episode.task.goal),
+        None if episode.final_response is None else _cut(episode.final_response),
+        "" if episode.task.answer is None else _cut(as_text(episode.task.answer)),
+        "" if episode.failure is None else _cut(episode.failure.message),
+    )
     return (
         run_id,
         number,
@@ -431,7 +495,13 @@ def _row(run_id: str, number: int, episode: Episode) -> tuple[Any, ...]:
         episode.usage != Usage(),
         episode.usage.cost_usd,
         False,
+        _checksum(texts),
+        *texts,
     )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]}…"
 
 
 def _insert_run(
@@ -455,6 +525,7 @@ def _insert_run(
         manifest.n_tasks,
         manifest.repeats,
         manifest.commit[:7] + "+" * bool(manifest.dirty),
+        manifest.model_name,
     )
     _insert(database, "runs", (*values, 0, 0, "", 0))
 

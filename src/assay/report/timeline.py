@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -198,11 +198,29 @@ def _row(attempts: RunAttempts, before: Sequence[RunAttempts]) -> HistoryRow:
     )
 
 
+def order_of_bases(before: Sequence[RunManifest], manifest: RunManifest) -> list[int]:
+    """The places of earlier runs in the order in which a run would be compared with them.
+
+    The latest first, and those of the same model before all others.
+    """
+    latest_first = range(len(before) - 1, -1, -1)
+    return sorted(latest_first, key=lambda place: bool(labels(before[place], manifest)))
+
+
+def change_from(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunChange | None:
+    """The run against the first of these that it can be compared with; the rest is not read."""
+    earlier = _first_comparable(bases, attempts)
+    return None if earlier is None else _run_change(earlier, attempts)
+
+
+def _first_comparable(bases: Iterable[RunAttempts], attempts: RunAttempts) -> RunAttempts | None:
+    return next((run for run in bases if not obstacles(run, attempts)), None)
+
+
 def _earlier(before: Sequence[RunAttempts], attempts: RunAttempts) -> RunAttempts | None:
     """The latest comparable run, of the same model if there is one."""
-    comparable = [run for run in reversed(before) if not obstacles(run, attempts)]
-    same = (run for run in comparable if not labels(run.manifest, attempts.manifest))
-    return next(same, next(iter(comparable), None))
+    order = order_of_bases([run.manifest for run in before], attempts.manifest)
+    return _first_comparable((before[place] for place in order), attempts)
 
 
 def _pass_rate(attempts: RunAttempts) -> float | None:

@@ -21,7 +21,7 @@ from assay.errors import AssayError, BadRecord, UnknownName, UsageError
 from assay.formats.lines import dump_json
 from assay.viewer.audits import Audits
 from assay.viewer.links import TWIN, ServerLinks
-from assay.viewer.pages.compare import CompareQuery, compare_page
+from assay.viewer.pages.compare import CompareQuery, compare_page, in_order
 from assay.viewer.pages.episode import EpisodeQuery, episode_page
 from assay.viewer.pages.pair import PairQuery, pair_page
 from assay.viewer.pages.rewards import reward_page, rewards_page
@@ -38,6 +38,8 @@ STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 64 * 1024
 """Of a request; no page reads one."""
 KEEP = "private, max-age=31536000, immutable"
+OF_THE_PAGE = frozenset({"seen", "fill"})
+"""What a page asks for by itself: in no address that a reader is given."""
 MAX_HEAD_BYTES = 1024 * 1024
 """The address of a tried reward holds its texts, quoted."""
 POLICY = (
@@ -117,11 +119,13 @@ class PageRenderer:
         """The page; `seen` is its version, for one that updates itself."""
         if request.state.twin:
             return Response(to_json(page), media_type="application/json")
-        query = [pair for pair in request.query_params.multi_items() if pair[0] != "seen"]
+        query = [pair for pair in request.query_params.multi_items() if pair[0] not in OF_THE_PAGE]
         path = request.scope["raw_path"].decode("latin-1")
         twin = _address(path + TWIN, query)
         poll = _address(path, [*query, ("seen", seen)])
-        html = self._templates.render(template, page, self._links, twin=twin, poll=poll)
+        here, fill = _address(path, query), _address(path, [*query, ("fill", "true")])
+        addresses = {"twin": twin, "poll": poll, "here": here, "fill": fill}
+        html = self._templates.render(template, page, self._links, **addresses)
         return Response(html.encode(), media_type="text/html; charset=utf-8")
 
     def error(self, request: Request, status: int, title: str, message: str) -> Response:
@@ -130,7 +134,7 @@ class PageRenderer:
             body = dump_json(error_body(title.replace(" ", "_"), message))
             return Response(body, status, media_type="application/json")
         page = ErrorPage(title, message, status)
-        html = self._templates.render("problem.html", page, self._links, twin=None, poll="")
+        html = self._templates.render("problem.html", page, self._links, twin=None)
         return Response(html.encode(), status, media_type="text/html; charset=utf-8")
 
 
@@ -194,12 +198,13 @@ def _add_runs(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
 
     @app.get("/runs")
     def runs(request: Request, query: Annotated[RunsQuery, Query()]) -> Response:
-        rows = reader.listed_runs()
+        rows = reader.listed_runs(archived=query.archived)
         live = reader.live(rows)
         version = _version([(row.run_id, row.attempts, row.run_id in live) for row in rows])
         if query.seen == version:
             return Response(status_code=204)
-        return renderer.page(request, "runs.html", runs_page(reader, query, rows), seen=version)
+        page = runs_page(reader, query, rows, wait=request.state.twin)
+        return renderer.page(request, "runs.html", page, seen=version)
 
     @app.get("/runs/{run_id}")
     def run(request: Request, run_id: str, query: Annotated[RunQuery, Query()]) -> Response:
@@ -211,7 +216,10 @@ def _add_runs(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
 
     @app.get("/runs/{run_id}/diagnosis")
     def diagnosis(request: Request, run_id: str) -> Response:
-        return renderer.page(request, "diagnosis.html", diagnosis_page(reader, run_id))
+        response = renderer.page(request, "diagnosis.html", diagnosis_page(reader, run_id))
+        # The list of the page that asked may now be shown with its causes.
+        response.headers["hx-trigger-after-settle"] = "diagnosed"
+        return response
 
     @app.get("/artifacts/{run_id}/{sha256}")
     def artifact(run_id: str, sha256: str) -> Response:
@@ -249,6 +257,9 @@ def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> N
 def _add_comparisons(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
     @app.get("/compare")
     def compare(request: Request, query: Annotated[CompareQuery, Query()]) -> Response:
+        picked = in_order(reader, query.pick)
+        if len(picked) == 2:
+            return RedirectResponse(ServerLinks().compare(*picked))
         return renderer.page(request, "compare.html", compare_page(reader, query))
 
     @app.get("/compare/pair")

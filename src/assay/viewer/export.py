@@ -64,7 +64,7 @@ def export(runs_dir: Path, target: Path, *, only: str | None = None) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         links = FileLinks(file.path, compared)
         twin = path.name.removesuffix(".html") + ".json"
-        html = templates.render(file.template, file.page, links, twin=twin, poll="")
+        html = templates.render(file.template, file.page, links, twin=twin, poll="", here="")
         path.write_text(html, encoding="utf-8")
         path.with_name(twin).write_bytes(to_json(file.page))
         if isinstance(file.page, EpisodePage):
@@ -76,7 +76,7 @@ def export(runs_dir: Path, target: Path, *, only: str | None = None) -> int:
 def _files(
     reader: RunsReader, rows: list[RunRow], compared: frozenset[tuple[str, str]]
 ) -> Iterator[_File]:
-    for number, page in _numbered(lambda n: runs_page(reader, RunsQuery(page=n), rows)):
+    for number, page in _numbered(lambda n: runs_page(reader, RunsQuery(page=n), rows, wait=True)):
         yield _File(paged("index.html", number), "runs.html", page)
     for row in rows:
         yield from _run_files(reader, row.run_id)

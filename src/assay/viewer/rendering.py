@@ -11,12 +11,13 @@ from dataclasses import asdict
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from assay import __version__
 from assay.formats.lines import dump_json
 from assay.viewer.links import Links
 from assay.viewer.theme import GLYPHS, bars, duration, money, plain, shade, signed, words
+from assay.viewer.words import CAUSES, ENDINGS, VERDICTS, WORDS
 
 _HIDDEN = re.compile(
     "\r\n?"
@@ -49,9 +50,13 @@ class Templates:
         )
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
-            bars=bars, brief=brief, when=_when, count="{:,}".format, record=asdict,
+            bars=bars, brief=brief, when=_when, coded=coded, count="{:,}".format, record=asdict,
         )  # fmt: skip
-        self._environment.globals.update(version=__version__, glyphs=GLYPHS)
+        self._environment.globals.update(
+            version=__version__,
+            glyphs=GLYPHS,
+            says={"word": WORDS, "ending": ENDINGS, "verdict": VERDICTS, "cause": CAUSES},
+        )
         for name in self._environment.list_templates():
             self._environment.get_template(name)
 
@@ -73,6 +78,17 @@ def _when(stamp: str) -> str:
 def brief(text: str, most: int = 200) -> str:
     """The text; of a longer one the beginning, and how long it is."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+
+
+def coded(text: str) -> Markup:
+    """The text, with what stands between two backticks as code."""
+    pieces = visible(text).split("`")
+    if len(pieces) % 2 == 0:
+        pieces[-2:] = ["`".join(pieces[-2:])]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if i % 2 else escape(piece)
+        for i, piece in enumerate(pieces)
+    )
 
 
 def visible(text: str) -> str:

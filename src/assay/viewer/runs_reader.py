@@ -7,25 +7,29 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import fsum
 from pathlib import Path
 
 from assay.errors import AssayError, UnknownName
-from assay.ledger.index import AttemptRow, LedgerIndex, RunRow
+from assay.ledger.index import AttemptRow, LedgerIndex, RunRow, TaskRow
 from assay.ledger.layout import RunLayout, is_archived
 from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
-from assay.ledger.run import Run
+from assay.ledger.run import Run, read_manifest
 from assay.ledger.windows import StepSummary, read_gists, read_window
+from assay.report.attempts import RunAttempts, read_attempts
 from assay.report.comparison import Comparison, compare
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose, diagnose_attempt
-from assay.report.statistics import ConfidenceInterval, bootstrap_mean
-from assay.report.timeline import FEWEST
+from assay.report.statistics import ConfidenceInterval, bootstrap_mean, rate_interval
+from assay.report.timeline import FEWEST, RunChange, change_from, order_of_bases
 from assay.schema.episode import Step
 from assay.schema.manifest import RunManifest
 from assay.viewer.lru_cache import LruCache, Stamp, stamp
 
 MOST_SUMMARIES = 200_000
 """Steps whose summary is cached, over all episodes."""
+MOST_ATTEMPTS = 40_000
+"""Attempts whose rows are cached, over all runs; as many tasks, and as many that are compared."""
 MOST_INTERVALS = 2_000
 MOST_RUNS = 16
 MOST_REPORTS = 8
@@ -37,6 +41,15 @@ class _OpenRun:
 
     run: Run
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class PassRateRow:
+    """How often an attempt at a task has full reward, over the tasks of a run."""
+
+    rate: float
+    interval: ConfidenceInterval | None
+    """`None` for too few tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,13 @@ class RunsReader:
         self._steps: LruCache[_StepsFile] = LruCache(
             MOST_SUMMARIES, lambda file: len(file.summaries)
         )
+        self._attempts: LruCache[list[AttemptRow]] = LruCache(MOST_ATTEMPTS, len)
+        self._tasks: LruCache[list[TaskRow]] = LruCache(MOST_ATTEMPTS, len)
+        self._compared: LruCache[RunAttempts] = LruCache(MOST_ATTEMPTS, lambda run: len(run.final))
+        self._manifests: LruCache[RunManifest] = LruCache(MOST_INTERVALS)
+        self._changes: LruCache[tuple[RunChange | None]] = LruCache(MOST_INTERVALS)
         self._intervals: LruCache[tuple[ConfidenceInterval | None]] = LruCache(MOST_INTERVALS)
+        self._pass_rates: LruCache[tuple[PassRateRow | None]] = LruCache(MOST_INTERVALS)
         self._diagnoses: LruCache[Diagnosis] = LruCache(MOST_REPORTS)
         self._comparisons: LruCache[Comparison] = LruCache(MOST_REPORTS)
 
@@ -74,28 +93,115 @@ class RunsReader:
         # What it scored again is another run.
         return [replace(row, parent=None) for row in rows if row.run_id == self._only]
 
-    def listed_runs(self) -> list[RunRow]:
-        """Those that are not archived, or the one that was named, oldest first."""
+    def listed_runs(self, *, archived: bool = False) -> list[RunRow]:
+        """Those that are not archived, or the one that was named, oldest first; with `archived`,
+        all of them.
+        """
         rows = self.runs()
-        if self._only is not None:
+        if archived or self._only is not None:
             return rows
-        return [row for row in rows if not is_archived(self.runs_dir / row.run_id)]
+        return [row for row in rows if not self.is_archived(row.run_id)]
+
+    def is_archived(self, run_id: str) -> bool:
+        """Whether the run is left out of lists."""
+        return is_archived(self.runs_dir / run_id)
 
     def attempts(self, run_id: str, task_id: str | None = None) -> list[AttemptRow]:
         """The attempts of a run, or of one task in it."""
-        self.layout(run_id)
-        with self._index_lock:
-            return self._index.attempts(run_id=run_id, task_id=task_id)
+        layout = self.layout(run_id)
+
+        def make() -> list[AttemptRow]:
+            with self._index_lock:
+                return self._index.attempts(run_id=run_id)
+
+        key = (run_id, stamp(layout.manifest), stamp(layout.episodes))
+        rows = self._attempts.get_or_make(key, make)
+        return rows if task_id is None else [row for row in rows if row.task_id == task_id]
+
+    def tasks(self, row: RunRow) -> list[TaskRow]:
+        """Every task of the run with its mean reward."""
+
+        def make() -> list[TaskRow]:
+            with self._index_lock:
+                return self._index.tasks(row.run_id)
+
+        return self._tasks.get_or_make(_version_of(row), make)
 
     def interval(self, row: RunRow) -> ConfidenceInterval | None:
         """The 95 % interval of the mean over tasks; `None` for too few of them."""
 
         def make() -> tuple[ConfidenceInterval | None]:
-            with self._index_lock:
-                means = self._index.task_means(row.run_id)
+            means = [task.mean for task in self.tasks(row) if task.mean is not None]
             return (bootstrap_mean(means) if len(means) >= FEWEST else None,)
 
-        return self._intervals.get_or_make((row.run_id, row.attempts, row.mean), make)[0]
+        return self._intervals.get_or_make(_version_of(row), make)[0]
+
+    def pass_rate(self, row: RunRow) -> PassRateRow | None:
+        """How often an attempt has full reward, over tasks; `None` when nothing is scored."""
+
+        def make() -> tuple[PassRateRow | None]:
+            shares = [task.passed for task in self.tasks(row) if task.passed is not None]
+            if not shares:
+                return (None,)
+            interval = rate_interval(shares) if len(shares) >= FEWEST else None
+            return (PassRateRow(fsum(shares) / len(shares), interval),)
+
+        return self._pass_rates.get_or_make(_version_of(row), make)[0]
+
+    def change(
+        self, row: RunRow, rows: Sequence[RunRow], *, now: bool = True
+    ) -> tuple[RunChange | None] | None:
+        """The run against the one before it that it can be compared with, as in the history.
+
+        In a tuple, which holds `None` where there is no such run; without `now`, `None` itself
+        unless it is cached. `rows` are the runs of the history, oldest first.
+        """
+        # Another task set is never comparable, which spares reading it.
+        bases = [
+            base
+            for base in rows
+            if (base.created_at, base.run_id) < (row.created_at, row.run_id)
+            and base.parent is None
+            and (not base.task_set or not row.task_set or base.task_set == row.task_set)
+        ]
+        key = (_version_of(row), *((base.run_id, base.attempts) for base in bases))
+        if not now:
+            return self._changes.get(key)
+
+        def make() -> tuple[RunChange | None]:
+            if row.parent is not None or not row.n:
+                return (None,)
+            try:
+                return (self._change(row, bases),)
+            except AssayError:
+                # The run's own page says what is wrong with it.
+                return (None,)
+
+        return self._changes.get_or_make(key, make)
+
+    def _change(self, row: RunRow, bases: Sequence[RunRow]) -> RunChange | None:
+        readable = [(base, manifest) for base in bases if (manifest := self._manifest(base))]
+        order = order_of_bases(
+            [manifest for _, manifest in readable], read_manifest(self.layout(row.run_id))
+        )
+        runs = (self._numbers(readable[place][0].run_id) for place in order)
+        return change_from(runs, self._numbers(row.run_id))
+
+    def _manifest(self, row: RunRow) -> RunManifest | None:
+        layout = self.layout(row.run_id)
+        key = (row.run_id, stamp(layout.manifest))
+        try:
+            return self._manifests.get_or_make(key, lambda: read_manifest(layout))
+        except AssayError:
+            return None
+
+    def _numbers(self, run_id: str) -> RunAttempts:
+        """The attempts of a run as a comparison reads them."""
+        layout = self.layout(run_id)
+        key = (run_id, stamp(layout.manifest), stamp(layout.episodes))
+        return self._compared.get_or_make(
+            key, lambda: read_attempts(Run(layout.folder, strict=False))
+        )
 
     def layout(self, run_id: str) -> RunLayout:
         """Where the run is. Raises `UnknownName` if there is no run of this name."""
@@ -214,3 +320,8 @@ class RunsReader:
         entry = self._runs.get_or_make(key, lambda: _OpenRun(Run(layout.folder, strict=False)))
         with entry.lock:
             yield entry.run
+
+
+def _version_of(row: RunRow) -> tuple[str, int, float | None]:
+    """Another value whenever the numbers of a run are."""
+    return row.run_id, row.attempts, row.mean

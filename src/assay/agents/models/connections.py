@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -23,7 +24,8 @@ class RateGate:
     """When a request may be sent to one URL; a refusal for too many slows all callers down.
 
     After one nobody sends before the time that the server named, and then half as many requests
-    are under way at once; each round of replies allows one more.
+    are under way at once; each round of replies allows one more. Callers may be in several threads,
+    each with a loop of its own.
     """
 
     def __init__(self) -> None:
@@ -32,6 +34,7 @@ class RateGate:
         self._refusals = 0
         self._under_way = 0
         self._waiting: list[asyncio.Future[None]] = []
+        self._lock = Lock()
 
     @asynccontextmanager
     async def request(
@@ -39,35 +42,48 @@ class RateGate:
     ) -> AsyncIterator[int]:
         """One request is under way while the block lasts; the number is for `slow_down`."""
         # Asked again after every wait: another request may have been refused meanwhile.
-        while (pause_s := self._resume_at - clock()) > 0 or self._under_way >= self._limit:
-            if pause_s > 0:
-                await sleep(pause_s)
-                continue
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiter)
-            await waiter
-        self._under_way += 1
+        while (obstacle := self._enter(clock())) is not None:
+            await (sleep(obstacle) if isinstance(obstacle, float) else obstacle)
         refusals = self._refusals
         try:
             yield refusals
         finally:
-            self._under_way -= 1
-            if refusals == self._refusals:
-                self._limit += 1 / self._limit
-            self._wake()
+            self._leave(refusals)
 
     def slow_down(self, sent_after: int, resume_at: float) -> None:
         """A request was refused; those that were sent together with it count once."""
-        self._resume_at = max(self._resume_at, resume_at)
-        if sent_after == self._refusals:
-            self._refusals += 1
-            self._limit = max(1.0, (self._under_way + 1) // 2)
+        with self._lock:
+            self._resume_at = max(self._resume_at, resume_at)
+            if sent_after == self._refusals:
+                self._refusals += 1
+                self._limit = max(1.0, (self._under_way + 1) // 2)
 
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
+    def _enter(self, now: float) -> float | asyncio.Future[None] | None:
+        """`None`, and one request more is under way; else how long, or for what, to wait first."""
+        with self._lock:
+            if self._resume_at > now:
+                return self._resume_at - now
+            if self._under_way < self._limit:
+                self._under_way += 1
+                return None
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            return waiter
+
+    def _leave(self, refusals: int) -> None:
+        with self._lock:
+            self._under_way -= 1
+            if refusals == self._refusals:
+                self._limit += 1 / self._limit
+            waiting, self._waiting = self._waiting, []
         for waiter in waiting:
-            if not waiter.done():
-                waiter.set_result(None)
+            with suppress(RuntimeError):  # of a loop that is closed
+                waiter.get_loop().call_soon_threadsafe(_settle, waiter)
+
+
+def _settle(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 class Connections:

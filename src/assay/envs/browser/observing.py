@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from assay.envs.browser.isolated import ActionFailed, DocumentLost, IsolatedScripts
 from assay.envs.browser.outcomes import BLOCK_SELECTORS
 from assay.envs.browser.requests import RequestLog
-from assay.envs.browser.snapshot import PageSnapshot, read_snapshot
+from assay.envs.browser.snapshot import PageSnapshot, read_snapshot, with_frame
 from assay.envs.browser.tiles import SCALE, WindowPicture
 from assay.envs.browser.transport import Transport
 from assay.schema.evidence import StepEvents
@@ -78,6 +78,7 @@ class PageObserver:
     def __init__(self, transport: Transport, *, frame_id: str, answer_s: float) -> None:
         self._transport = transport
         self.frame_id = frame_id
+        self._answer_s = answer_s
         self.requests = RequestLog(frame_id=frame_id)
         self.scripts = IsolatedScripts(transport, frame_id=frame_id, timeout_s=answer_s)
         self.happened: Counter[Happening] = Counter()
@@ -92,6 +93,8 @@ class PageObserver:
         self._loading = False
         self._announced_at: float | None = None
         self.on_commit: Callable[[], None] = lambda: None
+        self._inner: dict[Transport, PageObserver] = {}
+        """Observers of the frames that have a process of their own."""
 
     @classmethod
     async def open(cls, transport: Transport, *, answer_s: float) -> PageObserver:
@@ -205,7 +208,9 @@ class PageObserver:
         self.requests.begin(step)
         self.happened.clear()
         self.inputs.clear()
-        self.dialogs = [dialog for dialog in self.dialogs if dialog.accepted is None]
+        self.dialogs[:] = [dialog for dialog in self.dialogs if dialog.accepted is None]
+        for inner in self._inner.values():
+            inner.requests.begin(step)
 
     @property
     def loading(self) -> bool:
@@ -217,10 +222,14 @@ class PageObserver:
     async def arm(self) -> None:
         """Tell the scripts in the page that a call begins."""
         await self._wait_for("begin")
+        for inner in self._inner.values():
+            await inner.arm()
 
     async def rest(self) -> None:
         """Tell the scripts in the page that nobody acts."""
         await self._wait_for("rest")
+        for inner in self._inner.values():
+            await inner.rest()
 
     async def settle(self, *, patience_ms: int = PATIENCE_MS) -> None:
         """Wait until the page has done what the call set off, by its state and not by a clock.
@@ -239,6 +248,8 @@ class PageObserver:
             busy = self.requests.waiting and monotonic() < deadline
             if not busy and not self.loading:
                 break
+        for inner in self._inner.values():
+            await inner.settle(patience_ms=QUIET_MS)
         await self.confirm()
 
     async def confirm(self) -> None:
@@ -276,7 +287,24 @@ class PageObserver:
         answer = await self.ask("look", look_options(every_text, selectors, field))
         snapshot = read_snapshot(answer, notes=())
         self.next_ref = snapshot.next_ref
+        for frame in await self._frames():
+            with suppress(*self._transport.errors, TimeoutError, DocumentLost, ActionFailed):
+                inner = await frame.look(every_text=every_text, field=field)
+                snapshot = with_frame(snapshot, inner)
         return snapshot
+
+    async def _frames(self) -> list[PageObserver]:
+        """Observers of the frames of other sites, made when such a frame is first seen."""
+        transports = await self._transport.frames()
+        for transport in transports:
+            if transport not in self._inner:
+                with suppress(*self._transport.errors, TimeoutError):
+                    inner = await PageObserver.open(transport, answer_s=self._answer_s)
+                    inner.inputs, inner.dialogs = self.inputs, self.dialogs
+                    self._inner[transport] = inner
+        for gone in [transport for transport in self._inner if transport not in transports]:
+            del self._inner[gone]
+        return list(self._inner.values())
 
     def events(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from assay.envs.browser.digest import page_evidence
@@ -155,6 +155,23 @@ def read_snapshot(answer: str, *, notes: tuple[str, ...]) -> PageSnapshot:
     record["asked"] = {int(ref): text for ref, text in record["asked"].items()}
     record["skeleton"], record["scroll"] = tuple(record["skeleton"]), tuple(record["scroll"])
     return PageSnapshot(next_ref=record.pop("next"), notes=notes, **record)
+
+
+def with_frame(page: PageSnapshot, frame: PageSnapshot) -> PageSnapshot:
+    """The page with what a frame of another site shows; its elements have no numbers here."""
+    return replace(
+        page,
+        plain=f"{page.plain}\n{frame.plain}",
+        steady=f"{page.steady}\n{frame.steady}\ntyped-{frame.forms:x}",
+        steady_refs=page.steady_refs + frame.steady_refs,
+        refused=page.refused + (0,) * len(frame.refused),
+        own=page.own + frame.own,
+        holds=frame.holds if page.holds is None else page.holds,
+        copies=page.copies + frame.copies,
+        popups=page.popups + frame.popups,
+        suspects=page.suspects + frame.suspects,
+        scrolls=f"{page.scrolls} {frame.scroll[0]} {frame.scrolls}",
+    )
 
 
 def render_payload(url: str, payload: str, *, chars: int) -> str:

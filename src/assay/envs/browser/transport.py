@@ -8,6 +8,7 @@ websocket of one's own.
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
@@ -116,6 +117,9 @@ class BlockingTransport:
         self._session = session
         self._page = page
         self._inner = inner
+        # Older versions of Playwright wait for ever, as they do in the user's own calls.
+        limited = timeout_s is not None and "timeout" in inspect.signature(session.send).parameters
+        self._limit = {"timeout": (timeout_s or 0) * 1000} if limited else {}
         self._timeout_s = timeout_s
         self._children: dict[Any, tuple[str, BlockingTransport | None]] = {}
 
@@ -125,16 +129,7 @@ class BlockingTransport:
 
     async def send(self, method: str, params: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         arguments = None if params is None else dict(params)
-        answer: Mapping[str, Any]
-        # The synchronous call has no time limit of its own, and a page may never answer.
-        pump, inner = (
-            getattr(self._session, "_sync", None),
-            getattr(self._session, "_impl_obj", None),
-        )
-        if pump is None or inner is None or self._timeout_s is None:
-            answer = self._session.send(method, arguments)
-        else:
-            answer = pump(asyncio.wait_for(inner.send(method, arguments), self._timeout_s))
+        answer: Mapping[str, Any] = self._session.send(method, arguments, **self._limit)
         return answer
 
     def on(self, event: str, handler: Handler) -> None:

@@ -49,7 +49,9 @@
       // A long text that was clicked on is a text, not a button.
       role: plain && name.length > 60 ? "" : dom.attribute(target, "aria-pressed") ? "switch" : dom.role(target),
       name, dialog: question(target), recipient: recipient(),
-      drawn: ["CANVAS", "VIDEO", "IMG", "SVG"].includes(dom.tag(element)),
+      // What is empty and yet seen has an inside that only the eye can read, such as a closed root.
+      drawn: ["CANVAS", "VIDEO", "IMG", "SVG"].includes(dom.tag(element)) ||
+        (!dom.matches(target, "a,button,input,select,textarea") && !dom.text(element, 1)),
       box: [box.x, box.y, box.width, box.height],
     };
   };

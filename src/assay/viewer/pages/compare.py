@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import BaseModel
@@ -21,6 +22,8 @@ class CompareQuery(BaseModel, frozen=True):
 
     base: str = ""
     cand: str = ""
+    pick: tuple[str, ...] = ()
+    """Two runs of a list, in any order: the older one is the base."""
     force: bool = False
     """Compute it although the runs cannot be compared."""
     page: PageNumber = 1
@@ -60,6 +63,11 @@ class ComparePage:
     n_flips: int
     """Tasks that are not unchanged."""
     rows: tuple[TaskChangeRow, ...]
+
+
+def in_order(reader: RunsReader, picked: Sequence[str]) -> tuple[str, ...]:
+    """Those of the names that are runs, oldest first."""
+    return tuple(row.run_id for row in reader.runs() if row.run_id in picked)
 
 
 def compare_page(reader: RunsReader, query: CompareQuery) -> ComparePage:

@@ -1,19 +1,24 @@
-"""One run: its episodes, the task × repeat grid, and which points were lost and why."""
+"""One run: its attempts with what was submitted and why points were lost, errors and repeats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from operator import attrgetter
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from assay.errors import AssayError, UnknownName
+from assay.ledger.failures import DistinctFailure, group_failures, message_key
 from assay.ledger.index import AttemptRow, RunRow
+from assay.report.attempts import EQUAL
 from assay.report.comparability import dotted_items
-from assay.report.diagnosis import CauseSummary, Diagnosis
+from assay.report.diagnosis import AttemptDiagnosis, CauseSummary, Diagnosis
+from assay.schema.episode import FAILURES, FailureKind
 from assay.viewer.pages.records import PageNumber, copy_fields, page_of
-from assay.viewer.pages.runs import RunItem, run_item
+from assay.viewer.pages.runs import Order, RunItem, run_item
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import RibbonSegment, Shade, overview, reward_shade
 
@@ -22,11 +27,21 @@ SPARK = 40
 """Bars of a sparkline; a longer episode has several steps in one."""
 MOST_TASKS = 300
 MOST_REPEATS = 20
+MOST_ERRORS = 20
 LABEL_CHARS = 200
 AT_ONCE = 2_000
 """Steps of a run up to which it is diagnosed while its page is made; beyond, afterwards."""
 
 Show: TypeAlias = Literal["counting", "lost", "all"]
+Changed: TypeAlias = Literal["", "any", "up", "down"]
+SortKey: TypeAlias = Literal[
+    "line", "task", "reward", "before", "steps", "cost", "time", "ending", "cause", "domain"
+]
+Bound: TypeAlias = Annotated[
+    float | None, BeforeValidator(lambda text: None if text == "" else text)
+]
+"""A number of a form, in which an empty field is none."""
+Predicate: TypeAlias = Callable[[AttemptRow], bool]
 
 
 class RunQuery(BaseModel, frozen=True):
@@ -35,28 +50,79 @@ class RunQuery(BaseModel, frozen=True):
     show: Show = "counting"
     """The attempts that count, those of them below full reward, or every one."""
     task: str = ""
+    q: str = ""
+    """Words that the task, the question, the answer, the reference or the failure contains."""
+    cause: str = ""
+    ending: str = ""
+    domain: str = ""
+    least: Bound = None
+    """The range of the reward."""
+    most: Bound = None
+    changed: Changed = ""
+    """Tasks whose mean reward is another one than in the run before."""
+    error: str = ""
+    """A message: attempts whose failure says the same."""
+    sort: SortKey = "line"
+    order: Order = "asc"
     page: PageNumber = 1
     seen: str = ""
+
+    @property
+    def needs_causes(self) -> bool:
+        """Whether the list cannot be made before the run is diagnosed."""
+        return bool(self.cause) or self.sort == "cause"
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeItem:
-    """One attempt of the list; what `_item` does not compute is copied from the index row."""
+    """One attempt of the list; what `_item` does not compute is copied from the index row.
+
+    Texts are as long as the index keeps them; the episode's page has all of them.
+    """
 
     attempt: str
     task_id: str
     repeat: int
     domain: str
+    question: str
+    submitted: str | None
+    reference: str
+    failure: str
     reward: float | None
     abstained: str | None
     shade: Shade
     stop_reason: str
     n_steps: int
+    cost_usd: float | None
     elapsed_s: float
     counts: bool
     spark: tuple[RibbonSegment, ...]
     cause: str | None
     """Why points were lost: empty when none were, `None` when it is not known yet."""
+    evidence: str
+    """What in the record shows the cause."""
+    evidence_step: int | None
+    before: float | None
+    """The mean reward of the task in the run before."""
+    difference: float | None
+    """What the task's mean moved by since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that the list can be filtered by, and how many attempts have it."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the list can be filtered by; of causes none until the run is diagnosed."""
+
+    causes: tuple[Choice, ...]
+    endings: tuple[Choice, ...]
+    domains: tuple[Choice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +141,15 @@ class TaskLine:
     """One task over its repeats; `None` where there is no attempt yet."""
 
     task_id: str
+    mean: float | None
+    spread: float
+    """Between its best and its worst repeat."""
     squares: tuple[RepeatSquare | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatGrid:
-    """Every task in every repeat."""
+    """Every task in every repeat, those that differ between repeats first; none without repeats."""
 
     repeats: int
     tasks: tuple[TaskLine, ...]
@@ -120,15 +189,59 @@ class RunPage:
     """The run of the same benchmark before this one: what it would be compared with."""
     show: Show
     task: str
+    q: str
+    cause: str
+    ending: str
+    domain: str
+    least: float | None
+    most: float | None
+    changed: Changed
+    error: str
+    sort: SortKey
+    order: Order
+    choices: Choices
     matching: int
+    total: int
+    """All attempts, counting or not."""
     page: int
     pages: int
     episodes: tuple[EpisodeItem, ...]
+    pending: bool
+    """Whether the list waits for the diagnosis, by which it is filtered or sorted."""
+    errors: tuple[DistinctFailure, ...]
+    """What broke attempts that count, each message once."""
+    more_errors: int
+    """Messages beyond those that are shown."""
     unfinished: tuple[str, ...]
     matrix: RepeatGrid
     diagnosis: DiagnosisView | None
     """`None` when it takes too long to make with the page, which asks for it afterwards."""
     live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known of the run beyond its attempts."""
+
+    findings: Mapping[str, AttemptDiagnosis] | None
+    """By attempt; `None` until the run is diagnosed."""
+    shifts: Mapping[str, tuple[float | None, float | None]]
+    """By task: its mean in the run before, and in this one; of tasks that both have."""
+
+    def cause(self, attempt: str) -> str:
+        finding = (self.findings or {}).get(attempt)
+        return "" if finding is None else finding.cause
+
+    def difference(self, task_id: str) -> float | None:
+        before, now = self.shifts.get(task_id, (None, None))
+        return None if before is None or now is None else now - before
+
+    def changed(self, task_id: str, how: Changed) -> bool:
+        difference = self.difference(task_id)
+        if difference is None:
+            before, now = self.shifts.get(task_id, (None, None))
+            return how == "any" and (before is None) != (now is None)
+        return {"up": difference, "down": -difference}.get(how, abs(difference)) > EQUAL
 
 
 def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = False) -> RunPage:
@@ -141,28 +254,40 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
     attempts = reader.attempts(run_id)
     manifest = reader.manifest(run_id)
     diagnosis = reader.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
-    causes = None if diagnosis is None else _causes(diagnosis)
-    matching = [attempt for attempt in attempts if _matches(attempt, query)]
+    before = run_before(rows, row)
+    bases = [each for each in rows if not reader.is_archived(each.run_id)]
+    facts = _Facts(
+        None if diagnosis is None else {finding.attempt: finding for finding in diagnosis.findings},
+        _shifts(reader, row, next((each for each in rows if each.run_id == before), None)),
+    )
+    pending = query.needs_causes and diagnosis is None
+    matching = [] if pending else _sort(_matching(attempts, query, facts), query, facts)
     listed, number, pages = page_of(matching, query.page, PAGE)
+    errors = _errors(attempts)
     live = reader.is_live(run_id)
-    return RunPage(
-        run=run_item(reader, row, live=live),
+    return copy_fields(
+        RunPage,
+        query,
+        run=run_item(reader, row, bases, live=live, now=wait or row.attempts <= AT_ONCE),
         rewards=manifest.rewards,
         config=tuple(
             (key, value if isinstance(value, str) else repr(value))
             for key, value in dotted_items(manifest.config)
             if key
         ),
-        before=run_before(rows, row),
-        show=query.show,
-        task=query.task,
+        before=before,
+        choices=_choices(attempts, query, facts),
         matching=len(matching),
+        total=len(attempts),
         page=number,
         pages=pages,
-        episodes=tuple(_item(reader, attempt, causes) for attempt in listed),
+        episodes=tuple(_item(reader, attempt, facts) for attempt in listed),
+        pending=pending,
+        errors=errors[:MOST_ERRORS],
+        more_errors=max(0, len(errors) - MOST_ERRORS),
         unfinished=reader.unfinished(run_id)[:PAGE],
         matrix=_repeat_grid(attempts),
-        diagnosis=None if diagnosis is None else _diagnosis_view(diagnosis),
+        diagnosis=None if diagnosis is None else _diagnosis_view(diagnosis, errors),
         live=live,
     )
 
@@ -171,47 +296,164 @@ def diagnosis_page(reader: RunsReader, run_id: str) -> DiagnosisPage:
     """The diagnosis of the run, however long it takes."""
     diagnosis = reader.diagnosis(run_id)
     assert diagnosis is not None
-    return DiagnosisPage(run_id, _diagnosis_view(diagnosis), _causes(diagnosis))
+    causes: dict[str, str] = {finding.attempt: finding.cause for finding in diagnosis.findings}
+    return DiagnosisPage(run_id, _diagnosis_view(diagnosis, ()), causes)
 
 
-def _causes(diagnosis: Diagnosis) -> dict[str, str]:
-    return {finding.attempt: finding.cause for finding in diagnosis.findings}
+def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> DiagnosisView:
+    """The diagnosis without the notes on errors that the page groups by themselves."""
+    shown = {f"{error.kind}: {error.message[:LABEL_CHARS]}" for error in errors}
+    notes = (
+        note for note in diagnosis.notes if note.partition(" × ")[2][:LABEL_CHARS] not in shown
+    )
+    return copy_fields(DiagnosisView, diagnosis, lost=len(diagnosis.findings), notes=tuple(notes))
 
 
-def _diagnosis_view(diagnosis: Diagnosis) -> DiagnosisView:
-    return copy_fields(DiagnosisView, diagnosis, lost=len(diagnosis.findings))
+def _errors(attempts: Iterable[AttemptRow]) -> tuple[DistinctFailure, ...]:
+    return group_failures(
+        (cast(FailureKind, row.stop_reason), row.failure)
+        for row in attempts
+        if row.counts and row.failure and row.stop_reason in FAILURES
+    )
 
 
-def _matches(attempt: AttemptRow, query: RunQuery) -> bool:
-    if query.task and attempt.task_id != query.task:
+def _shifts(
+    reader: RunsReader, row: RunRow, before: RunRow | None
+) -> dict[str, tuple[float | None, float | None]]:
+    if before is None:
+        return {}
+    earlier = {task.task_id: task.mean for task in reader.tasks(before)}
+    return {
+        task.task_id: (earlier[task.task_id], task.mean)
+        for task in reader.tasks(row)
+        if task.task_id in earlier
+    }
+
+
+def _matching(attempts: Iterable[AttemptRow], query: RunQuery, facts: _Facts) -> list[AttemptRow]:
+    shown = [row for row in attempts if _is_shown(row, query)]
+    for keeps in _predicates(query, facts):
+        shown = [row for row in shown if keeps(row)]
+    return shown
+
+
+def _is_shown(row: AttemptRow, query: RunQuery) -> bool:
+    if query.task and row.task_id != query.task:
         return False
     if query.show == "all":
         return True
-    below_full = attempt.reward is None or attempt.reward < 1.0
-    return attempt.counts and (query.show == "counting" or below_full)
+    below_full = row.reward is None or row.reward < 1.0
+    return row.counts and (query.show == "counting" or below_full)
 
 
-def _item(reader: RunsReader, row: AttemptRow, causes: Mapping[str, str] | None) -> EpisodeItem:
+def _predicates(query: RunQuery, facts: _Facts) -> list[Predicate]:
+    """What the query asks of an attempt, the cheapest first."""
+    words, error = query.q.casefold().split(), message_key(query.error)
+    least, most = query.least, query.most
+    every: list[tuple[bool, Predicate]] = [
+        (bool(query.ending), lambda row: row.stop_reason == query.ending),
+        (bool(query.domain), lambda row: row.domain == query.domain),
+        (least is not None, lambda row: row.reward is not None and row.reward >= (least or 0.0)),
+        (most is not None, lambda row: row.reward is not None and row.reward <= (most or 0.0)),
+        (bool(query.cause), lambda row: facts.cause(row.attempt) == query.cause),
+        (bool(query.changed), lambda row: facts.changed(row.task_id, query.changed)),
+        (bool(query.error), lambda row: bool(row.failure) and message_key(row.failure) == error),
+        (bool(words), lambda row: _contains(row, words)),
+    ]
+    return [predicate for is_set, predicate in every if is_set]
+
+
+def _contains(row: AttemptRow, words: Sequence[str]) -> bool:
+    texts = (row.task_id, row.attempt, row.question, row.submitted or "", row.reference)
+    text = " ".join((*texts, row.failure)).casefold()
+    return all(word in text for word in words)
+
+
+_SORT_FIELDS: dict[SortKey, str] = {
+    "line": "line",
+    "task": "task_id",
+    "reward": "reward",
+    "steps": "n_steps",
+    "cost": "cost_usd",
+    "time": "elapsed_s",
+    "ending": "stop_reason",
+    "domain": "domain",
+}
+
+
+def _sort(rows: list[AttemptRow], query: RunQuery, facts: _Facts) -> list[AttemptRow]:
+    """The attempts by the sort key; those without a value are at the end in either order."""
+    value = _sort_value(query, facts)
+    with_value = sorted(
+        (row for row in rows if value(row) is not None), key=value, reverse=query.order == "desc"
+    )
+    return [*with_value, *(row for row in rows if value(row) is None)]
+
+
+def _sort_value(query: RunQuery, facts: _Facts) -> Callable[[AttemptRow], Any]:
+    if query.sort == "cause":
+        return lambda row: facts.cause(row.attempt) or None
+    if query.sort == "before":
+        return lambda row: facts.difference(row.task_id)
+    return attrgetter(_SORT_FIELDS[query.sort])
+
+
+def _choices(attempts: Iterable[AttemptRow], query: RunQuery, facts: _Facts) -> Choices:
+    """The values that the attempts of the chosen kind have, the most frequent first."""
+    shown = [row for row in attempts if _is_shown(row, query)]
+    return Choices(
+        causes=_counted(facts.cause(row.attempt) for row in shown),
+        endings=_counted(row.stop_reason for row in shown),
+        domains=_counted(row.domain for row in shown),
+    )
+
+
+def _counted(values: Iterable[str]) -> tuple[Choice, ...]:
+    return tuple(Choice(*item) for item in Counter(filter(None, values)).most_common())
+
+
+def _item(reader: RunsReader, row: AttemptRow, facts: _Facts) -> EpisodeItem:
     try:
         spark = overview(reader.step_summaries(row.run_id, row.attempt), SPARK)
     except AssayError:
         # The episode's own page shows what is wrong with its steps file.
         spark = ()
-    cause = None if causes is None else causes.get(row.attempt, "")
-    return copy_fields(EpisodeItem, row, shade=reward_shade(row.reward), spark=spark, cause=cause)
+    finding = (facts.findings or {}).get(row.attempt)
+    sign = finding.evidence[0] if finding is not None and finding.evidence else None
+    return copy_fields(
+        EpisodeItem,
+        row,
+        shade=reward_shade(row.reward),
+        spark=spark,
+        cause=None if facts.findings is None else facts.cause(row.attempt),
+        evidence="" if sign is None else sign.text,
+        evidence_step=None if sign is None else sign.step,
+        before=facts.shifts.get(row.task_id, (None, None))[0],
+        difference=facts.difference(row.task_id),
+    )
 
 
 def _repeat_grid(attempts: list[AttemptRow]) -> RepeatGrid:
+    if not any(row.repeat for row in attempts):
+        return RepeatGrid(1 if attempts else 0, (), 0)
     tasks: dict[str, dict[int, RepeatSquare]] = {}
     for row in attempts:
         if row.counts and row.repeat < MOST_REPEATS:
             tasks.setdefault(row.task_id, {})[row.repeat] = _square(row)
     repeats = max((repeat + 1 for squares in tasks.values() for repeat in squares), default=0)
-    lines = tuple(
-        TaskLine(task, tuple(squares.get(repeat) for repeat in range(repeats)))
-        for task, squares in list(tasks.items())[:MOST_TASKS]
+    lines = [_task_line(task, squares, repeats) for task, squares in tasks.items()]
+    lines.sort(key=lambda line: -line.spread)
+    return RepeatGrid(repeats, tuple(lines[:MOST_TASKS]), max(0, len(tasks) - MOST_TASKS))
+
+
+def _task_line(task: str, squares: Mapping[int, RepeatSquare], repeats: int) -> TaskLine:
+    rewards = [square.reward for square in squares.values() if square.reward is not None]
+    return TaskLine(
+        task,
+        sum(rewards) / len(rewards) if rewards else None,
+        max(rewards) - min(rewards) if rewards else 0.0,
+        tuple(squares.get(repeat) for repeat in range(repeats)),
     )
-    return RepeatGrid(repeats, lines, max(0, len(tasks) - MOST_TASKS))
 
 
 def _square(row: AttemptRow) -> RepeatSquare:

@@ -1,26 +1,42 @@
-"""The runs: what was tried, what it scored, how sure that is."""
+"""The runs: what was tried, what it scored, how sure that is, and task by task what moved."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel
 
-from assay.ledger.index import RunRow
+from assay.ledger.index import RunRow, TaskRow
 from assay.report.statistics import ConfidenceInterval
+from assay.report.timeline import RunChange
 from assay.viewer.pages.records import PageNumber, copy_fields, page_of
-from assay.viewer.runs_reader import RunsReader
+from assay.viewer.runs_reader import PassRateRow, RunsReader
 from assay.viewer.theme import Shade, reward_shade
 
 PAGE = 50
 CHARTED = 500
 """The newest runs that the chart shows."""
+MOST_LINES = 8
+"""Of the chart: those with the newest runs."""
+MOST_MAPS = 3
+MAPPED_RUNS = 12
+"""The newest runs of a heat map."""
+MAPPED_TASKS = 15
+"""Of each heat map; of the only one several times as many."""
+AT_ONCE = 500
+"""Attempts of a run up to which its change is looked for while the page is made."""
+AT_ONCE_S = 0.15
+"""How long the page looks for changes before it is sent, and how long when it asks again."""
+AFTERWARDS_S = 2.0
 
 SortKey: TypeAlias = Literal[
-    "created", "benchmark", "agent", "n", "mean", "answered", "abstained", "errors", "cost", "time"
-]
+    "created", "benchmark", "agent", "model", "n", "mean", "answered", "abstained", "errors",
+    "cost", "time",
+]  # fmt: skip
 Order: TypeAlias = Literal["asc", "desc"]
 _SORT_FIELDS: dict[SortKey, str] = {
     "created": "created_at",
@@ -35,13 +51,20 @@ class RunsQuery(BaseModel, frozen=True):
 
     benchmark: str = ""
     agent: str = ""
+    model: str = ""
     q: str = ""
     """Words that the run's name, focus or commit contains."""
+    archived: bool = False
+    """Whether archived runs are listed too."""
     sort: SortKey = "created"
     order: Order = "desc"
     page: PageNumber = 1
+    tasks: PageNumber = 1
+    """The page of the heat map."""
     seen: str = ""
     """The version that a page which updates itself has already."""
+    fill: bool = False
+    """Whether the page asks again, for the changes that it was sent without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +77,18 @@ class RunItem:
     agent: str
     focus: str
     parent: str | None
+    model: str
     commit: str
+    archived: bool
     n: int
     planned: int
     mean: float | None
     interval: ConfidenceInterval | None
+    pass_rate: PassRateRow | None
+    change: RunChange | None
+    """Against the run before that it can be compared with; `None` where there is none."""
+    change_known: bool
+    """Whether that was looked for yet."""
     answered: int
     abstained: int
     errors: int
@@ -70,13 +100,69 @@ class RunItem:
 
 
 @dataclass(frozen=True, slots=True)
-class RewardChart:
-    """Mean rewards in the order of the runs; `None` where there is none."""
+class ChartLine:
+    """The mean rewards of one agent on one benchmark; `None` at the places of other runs."""
 
-    run_ids: tuple[str, ...]
+    benchmark: str
+    agent: str
     means: tuple[float | None, ...]
     lows: tuple[float | None, ...]
     highs: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RewardChart:
+    """Mean rewards in the order of the runs: a line for each benchmark and agent."""
+
+    run_ids: tuple[str, ...]
+    lines: tuple[ChartLine, ...]
+    left_out: int
+    """Lines beyond those that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapCell:
+    """A task in one run."""
+
+    mean: float | None
+    shade: Shade
+    attempts: int
+    attempt: str
+    """The first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapColumn:
+    """A run of the map."""
+
+    run_id: str
+    created_at: str
+    agent: str
+    focus: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A task over the runs; `None` where a run does not have it."""
+
+    task_id: str
+    spread: float
+    """Between its best and its worst run."""
+    cells: tuple[MapCell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Task by task over the newest runs of a benchmark, the tasks that moved most first."""
+
+    benchmark: str
+    runs: tuple[MapColumn, ...]
+    """Oldest first."""
+    tasks: tuple[MapRow, ...]
+    n_tasks: int
+    page: int
+    pages: int
+    """More than one only where the map stands alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +172,10 @@ class RunsPage:
     runs_dir: str
     benchmark: str
     agent: str
+    model: str
     q: str
+    archived: bool
+    n_archived: int
     sort: SortKey
     order: Order
     total: int
@@ -95,29 +184,75 @@ class RunsPage:
     pages: int
     benchmarks: tuple[str, ...]
     agents: tuple[str, ...]
+    models: tuple[str, ...]
     runs: tuple[RunItem, ...]
+    pending: int
+    """Runs whose change is not known yet: the page asks again."""
     chart: RewardChart
+    maps: tuple[HeatMap, ...]
+    more_maps: int
+    """Benchmarks beyond those whose map is shown."""
     live: bool
 
 
-def runs_page(reader: RunsReader, query: RunsQuery, rows: list[RunRow]) -> RunsPage:
-    """Those of the rows that match, sorted, one page of them; the chart has all that match."""
+def runs_page(
+    reader: RunsReader, query: RunsQuery, rows: list[RunRow], *, wait: bool = False
+) -> RunsPage:
+    """Those of the rows that match, sorted, one page of them; the chart has all that match.
+
+    With `wait` the change of every run is on it however long that takes.
+    """
     matching = _matching(rows, query)
     listed, number, pages = page_of(_sort(matching, query), query.page, PAGE)
     live = reader.live(listed)
+    items = _items(reader, listed, rows, live, _Patience(query, wait=wait))
+    maps = _maps(reader, matching, query)
     return copy_fields(
         RunsPage,
         query,
         runs_dir=reader.runs_dir.name or str(reader.runs_dir),
+        n_archived=len(reader.runs()) - len(reader.listed_runs()),
         total=len(rows),
         matching=len(matching),
         page=number,
         pages=pages,
         benchmarks=tuple(sorted({row.benchmark for row in rows})),
         agents=tuple(sorted({row.agent for row in rows})),
-        runs=tuple(run_item(reader, row, live=row.run_id in live) for row in listed),
+        models=tuple(sorted({row.model for row in rows if row.model})),
+        runs=items,
+        pending=sum(not item.change_known for item in items),
         chart=_chart(reader, matching[-CHARTED:]),
+        maps=maps[:MOST_MAPS],
+        more_maps=max(0, len(maps) - MOST_MAPS),
         live=bool(live),
+    )
+
+
+class _Patience:
+    """How long a page looks for the changes of its runs."""
+
+    def __init__(self, query: RunsQuery, *, wait: bool) -> None:
+        self._wait = wait
+        self._large = query.fill
+        self._until = time.monotonic() + (AFTERWARDS_S if query.fill else AT_ONCE_S)
+
+    def allows(self, row: RunRow) -> bool:
+        if self._wait:
+            return True
+        return time.monotonic() < self._until and (self._large or row.attempts <= AT_ONCE)
+
+
+def _items(
+    reader: RunsReader,
+    listed: Sequence[RunRow],
+    rows: list[RunRow],
+    live: frozenset[str],
+    patience: _Patience,
+) -> tuple[RunItem, ...]:
+    bases = [row for row in rows if not reader.is_archived(row.run_id)]
+    return tuple(
+        run_item(reader, row, bases, live=row.run_id in live, now=patience.allows(row))
+        for row in listed
     )
 
 
@@ -128,6 +263,7 @@ def _matching(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
         for row in rows
         if query.benchmark in ("", row.benchmark)
         and query.agent in ("", row.agent)
+        and query.model in ("", row.model)
         and all(word in f"{row.run_id} {row.focus} {row.commit}".casefold() for word in words)
     ]
 
@@ -141,20 +277,99 @@ def _sort(rows: list[RunRow], query: RunsQuery) -> list[RunRow]:
     return [*ordered, *(row for row in rows if value(row) is None)]
 
 
-def run_item(reader: RunsReader, row: RunRow, *, live: bool) -> RunItem:
-    """The run as a line of a list."""
+def run_item(
+    reader: RunsReader, row: RunRow, rows: list[RunRow], *, live: bool, now: bool
+) -> RunItem:
+    """The run as a line of a list; without `now` its change is left out unless it is known.
+
+    `rows` are the runs that it may be compared with.
+    """
+    change = reader.change(row, rows, now=now)
     return copy_fields(
-        RunItem, row, interval=reader.interval(row), live=live, shade=reward_shade(row.mean)
+        RunItem,
+        row,
+        archived=reader.is_archived(row.run_id),
+        interval=reader.interval(row),
+        pass_rate=reader.pass_rate(row),
+        change=None if change is None else change[0],
+        change_known=change is not None,
+        live=live,
+        shade=reward_shade(row.mean),
     )
 
 
 def _chart(reader: RunsReader, rows: list[RunRow]) -> RewardChart:
     charted = [row for row in rows if row.mean is not None]
     # Intervals of runs that no page has shown yet are left out: making them all takes too long.
-    intervals = [reader.interval(row) if len(charted) <= PAGE else None for row in charted]
-    return RewardChart(
-        run_ids=tuple(row.run_id for row in charted),
-        means=tuple(row.mean for row in charted),
-        lows=tuple(interval.low if interval else None for interval in intervals),
-        highs=tuple(interval.high if interval else None for interval in intervals),
+    with_intervals = len(charted) <= PAGE
+    groups: dict[tuple[str, str], dict[int, RunRow]] = {}
+    # The line of the newest run is the first.
+    for place in range(len(charted) - 1, -1, -1):
+        row = charted[place]
+        groups.setdefault((row.benchmark, row.agent), {})[place] = row
+    lines = []
+    for (benchmark, agent), places in list(groups.items())[:MOST_LINES]:
+        every = [places.get(place) for place in range(len(charted))]
+        intervals = [
+            reader.interval(row) if row is not None and with_intervals else None for row in every
+        ]
+        lines.append(
+            ChartLine(
+                benchmark,
+                agent,
+                means=tuple(None if row is None else row.mean for row in every),
+                lows=tuple(interval.low if interval else None for interval in intervals),
+                highs=tuple(interval.high if interval else None for interval in intervals),
+            )
+        )
+    run_ids = tuple(row.run_id for row in charted)
+    return RewardChart(run_ids, tuple(lines), max(0, len(groups) - MOST_LINES))
+
+
+def _maps(reader: RunsReader, rows: list[RunRow], query: RunsQuery) -> list[HeatMap]:
+    """A map for each benchmark with two runs or more, that of the newest run first.
+
+    Those beyond the first few are left empty: they are only counted.
+    """
+    groups: dict[str, list[RunRow]] = {}
+    for row in reversed(rows):
+        if row.scored and row.parent is None:
+            groups.setdefault(row.benchmark, []).append(row)
+    several = [(name, group[:MAPPED_RUNS]) for name, group in groups.items() if len(group) > 1]
+    alone = len(several) == 1
+    return [
+        _heat_map(reader, name, group[::-1], query.tasks if alone else 1, alone=alone)
+        if place < MOST_MAPS
+        else HeatMap(name, (), (), 0, 1, 1)
+        for place, (name, group) in enumerate(several)
+    ]
+
+
+def _heat_map(
+    reader: RunsReader, benchmark: str, rows: Sequence[RunRow], number: int, *, alone: bool
+) -> HeatMap:
+    columns = [{task.task_id: task for task in reader.tasks(row)} for row in rows]
+    spreads: dict[str, list[float]] = {}
+    for column in columns:
+        for task in column.values():
+            means = spreads.setdefault(task.task_id, [])
+            if task.mean is not None:
+                means.append(task.mean)
+    order = sorted(
+        ((max(means) - min(means) if means else 0.0, task) for task, means in spreads.items()),
+        key=lambda item: -item[0],
     )
+    size = MAPPED_TASKS * (4 if alone else 1)
+    shown, number, pages = page_of(order, number, size)
+    lines = tuple(
+        MapRow(task, spread, tuple(_map_cell(column.get(task)) for column in columns))
+        for spread, task in shown
+    )
+    runs = tuple(copy_fields(MapColumn, row) for row in rows)
+    return HeatMap(benchmark, runs, lines, len(order), number, pages if alone else 1)
+
+
+def _map_cell(task: TaskRow | None) -> MapCell | None:
+    if task is None:
+        return None
+    return MapCell(task.mean, reward_shade(task.mean), task.n, task.attempt)

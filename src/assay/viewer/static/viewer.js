@@ -44,23 +44,23 @@
   }
   window.addEventListener("hashchange", showHere);
 
-  function whiskers(lows, highs, colour) {
+  function whiskers(lines, colours) {
     return (plot) => {
       const pen = plot.ctx;
       pen.save();
-      pen.strokeStyle = colour;
       pen.lineWidth = 1.5 * devicePixelRatio;
-      lows.forEach((low, i) => {
+      lines.forEach(({ lows, highs }, line) => lows.forEach((low, i) => {
         if (low === null) return;
         const x = plot.valToPos(i + 1, "x", true);
         const [y0, y1] = [plot.valToPos(low, "y", true), plot.valToPos(highs[i], "y", true)];
         const half = 4 * devicePixelRatio;
+        pen.strokeStyle = colours[line];
         pen.beginPath();
         pen.moveTo(x, y0); pen.lineTo(x, y1);
         pen.moveTo(x - half, y0); pen.lineTo(x + half, y0);
         pen.moveTo(x - half, y1); pen.lineTo(x + half, y1);
         pen.stroke();
-      });
+      }));
       pen.restore();
     };
   }
@@ -69,23 +69,31 @@
     const data = JSON.parse(document.getElementById(figure.dataset.chart).textContent);
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
+    // The key beside the plot says how each line looks, in colour and in dashes.
+    const pens = [...figure.querySelectorAll(".key .line")].map((line) => getComputedStyle(line));
+    const colours = pens.map((pen) => pen.stroke);
+    const dashes = pens.map((pen) => (pen.strokeDasharray === "none" ? [] : pen.strokeDasharray.split(",").map(parseFloat)));
     const place = figure.querySelector(".plot");
-    const numbers = [...data.means, ...data.lows, ...data.highs].filter((x) => x !== null);
+    const numbers = data.lines.flatMap((line) => [...line.means, ...line.lows, ...line.highs]).filter((x) => x !== null);
     const [least, most] = [Math.min(0, ...numbers), Math.max(1, ...numbers)];
     const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
     const size = () => ({ width: Math.max(240, place.clientWidth), height: 200 });
+    const n = data.run_ids.length;
     const plot = new uPlot({
       ...size(),
-      scales: { x: { time: false, range: [0.5, data.means.length + 0.5] }, y: { range: [least, most + 0.05] } },
+      scales: { x: { time: false, range: [0.5, n + 0.5] }, y: { range: [least, most + 0.05] } },
       axes: [
-        { ...axis, splits: (u) => [...data.means.keys()].map((i) => i + 1).filter((n) => data.means.length <= 40 || n % Math.ceil(data.means.length / 20) === 0) },
+        { ...axis, splits: () => data.run_ids.map((_, i) => i + 1).filter((i) => n <= 40 || i % Math.ceil(n / 20) === 0) },
         { ...axis, size: 44 },
       ],
-      series: [{}, { label: "mean reward", stroke: colour("--p4"), width: 2, points: { show: true, size: 8, fill: colour("--p4") } }],
-      hooks: { draw: [whiskers(data.lows, data.highs, colour("--p4"))] },
+      series: [{}, ...data.lines.map((line, i) => ({
+        label: `${line.benchmark}, ${line.agent}`, stroke: colours[i], dash: dashes[i], width: 2, spanGaps: true,
+        points: { show: true, size: 8, fill: colours[i] },
+      }))],
+      hooks: { draw: [whiskers(data.lines, colours)] },
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false } },
-    }, [data.means.map((_, i) => i + 1), data.means], place);
+    }, [data.run_ids.map((_, i) => i + 1), ...data.lines.map((line) => line.means)], place);
     place.addEventListener("click", () => {
       const at = plot.cursor.idx;
       if (at !== null && at !== undefined) location.href = data.links[at];
@@ -94,16 +102,9 @@
     figure.classList.add("done");
   }
 
-  function fillCauses(data) {
-    const causes = JSON.parse(data.textContent);
-    for (const cell of document.querySelectorAll("td[data-attempt]")) {
-      cell.textContent = (causes[cell.dataset.attempt] ?? "—").replaceAll("_", " ");
-    }
-  }
-
   // An update must not undo what the reader did: choices, opened details, how far a table is moved.
   const KEPT = [
-    ["input[type=radio]", (item) => `${item.name} ${item.value}`, "checked"],
+    ["input[type=radio], input[name=pick]", (item) => `${item.name} ${item.value}`, "checked"],
     ["details", (item) => item.querySelector("summary").textContent, "open"],
     [".scroll", (item) => item.getAttribute("aria-label"), "scrollLeft"],
   ];
@@ -114,8 +115,8 @@
   }
   let kept = new Map();
   document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    const updates = !detail.boosted && detail.target.matches("#live, #episode");
-    kept = new Map(updates ? [...states(detail.target)].map(([item, what, key]) => [key, item[what]]) : []);
+    const updates = !detail.boosted && detail.target.matches("#live, #list, #episode");
+    kept = new Map(updates ? [...states(document)].map(([item, what, key]) => [key, item[what]]) : []);
   });
   document.addEventListener("htmx:afterSwap", () => {
     for (const [item, what, key] of states(document)) if (kept.has(key)) item[what] = kept.get(key);
@@ -124,9 +125,62 @@
 
   function dress() {
     for (const figure of document.querySelectorAll("[data-chart]:not(.done)")) draw(figure);
-    for (const data of document.querySelectorAll("script[data-causes]")) fillCauses(data);
     showHere();
   }
   document.addEventListener("DOMContentLoaded", dress);
   document.addEventListener("htmx:afterSettle", dress);
+})();
+
+// Lists: the keys of tables whose rows are links, the search, the help, and what is picked.
+(() => {
+  const FIELDS = "input:not([type=checkbox]), select, textarea";
+  let row = null;
+
+  function go(forward, wanted) {
+    const rows = [...document.querySelectorAll("[data-rows] tbody tr")].filter((each) => each.querySelector("a"));
+    const inside = document.activeElement?.closest?.("[data-rows] tbody tr") ?? (row?.isConnected ? row : null);
+    const at = rows.indexOf(inside);
+    const next = forward ? rows.find((each, i) => i > at && wanted(each)) : rows.findLast((each, i) => i < at && wanted(each));
+    if (!next) return;
+    row = next;
+    next.querySelector("a").focus();
+    next.scrollIntoView({ block: "nearest" });
+  }
+
+  const any = () => true;
+  const lost = (each) => each.hasAttribute("data-failure");
+  const KEYS = {
+    "/": () => document.querySelector("[data-search]"),
+    "?": () => document.querySelector("#help > summary"),
+    x: () => row?.querySelector("input[name=pick]"),
+    j: () => go(true, any), k: () => go(false, any), n: () => go(true, lost), p: () => go(false, lost),
+  };
+  document.addEventListener("keydown", (event) => {
+    const key = KEYS[event.key];
+    if (!key || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.(FIELDS)) return;
+    const found = key();
+    if (event.key === "/") found?.select();
+    if (event.key === "?" && found) found.parentElement.open = true;
+    if (event.key === "x") found?.click();
+    else found?.focus();
+    if (found) event.preventDefault();
+  });
+
+  // A third pick takes the place of the first.
+  const picked = [];
+  document.addEventListener("change", ({ target }) => {
+    if (target.name !== "pick") return;
+    if (picked.includes(target.value)) picked.splice(picked.indexOf(target.value), 1);
+    if (target.checked) picked.push(target.value);
+    if (picked.length > 2) {
+      const first = picked.shift();
+      for (const box of document.querySelectorAll("input[name=pick]")) if (box.value === first) box.checked = false;
+    }
+  });
+
+  // An address says what was chosen, and nothing of what was not.
+  document.addEventListener("htmx:configRequest", ({ detail }) => {
+    if (detail.elt.id !== "filters") return;
+    for (const [name, value] of [...detail.formData.entries()]) if (value === "") detail.formData.delete(name);
+  });
 })();

@@ -1,0 +1,175 @@
+"""`assay.watch` scores the steps of a page that somebody else drives, and never touches it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+import assay
+from assay.ledger.steps import read_steps
+from assay.resources.browser import find_chromium
+from assay.runner.scored_steps import rescore
+from tools.agreement import judge_all, read_rows
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+PAGE = """<!doctype html><title>Shop</title><h1>Lamps</h1><p id=out></p>
+<button id=save onclick="out.textContent='Saved'">Save</button>
+<button id=dead>Nothing</button>
+<button id=ask onclick="out.textContent='answer ' + confirm('Really?')">Ask</button>
+<button id=open onclick="window.open('about:blank')">Open</button>
+<a id=file href="data:application/octet-stream,x" download="x.bin">File</a>
+<button id=del>Delete account</button>"""
+T = TypeVar("T")
+FLAGS = ["--no-sandbox"] if os.geteuid() == 0 else []
+
+
+def in_thread(work: Coroutine[Any, Any, T]) -> T:
+    """The result; Playwright's synchronous API keeps an event loop in the thread of the tests."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, work).result()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.set_content(PAGE)
+    yield tab
+    context.close()
+
+
+def test_a_click_that_does_something_and_one_that_does_not(page: Any, tmp_path: Path) -> None:
+    watch = assay.watch(page, steps=tmp_path / "steps.jsonl")
+    with watch.step("click", selector="#save"):
+        page.click("#save")
+    assert watch.score is not None
+    assert watch.score.classification == "progress"
+    for _ in range(3):
+        with watch.step("click", selector="#dead"):
+            page.click("#dead")
+    assert watch.score.classification == "repeat"
+    assert watch.status.state == "stuck"
+    watch.close()
+    again = list(rescore(read_steps(tmp_path / "steps.jsonl")))
+    assert not any(row.differs for row in again)
+    assert [row.score.classification for row in again if row.score][-1] == "repeat"
+
+
+def test_what_was_clicked_is_seen_without_being_named(page: Any) -> None:
+    with assay.watch(page) as watch:
+        with watch.step("click"):
+            page.get_by_text("Delete account").click()
+        assert watch.score is not None
+        assert watch.score.classification == "destructive_ungated"
+        with watch.step("click", gate="satisfied"):
+            page.get_by_text("Delete account").click()
+        assert watch.score.classification != "destructive_ungated"
+
+
+def test_errors_of_the_caller_pass_through_and_only_the_tools_are_failures(page: Any) -> None:
+    with assay.watch(page) as watch:
+        with pytest.raises(AssertionError, match="Saved"), watch.step("click", selector="#save"):
+            assert page.click("#save") == page.inner_text("#out")
+        assert watch.score is not None
+        assert watch.score.classification == "progress"
+        with pytest.raises(playwright.Error), watch.step("click", selector="#none"):
+            page.click("#none", timeout=200)
+        assert watch.score.classification == "failure"
+
+
+def behaviour(page: Any, *, watched: bool) -> list[str]:
+    """What a script sees of dialogs, pop-ups and downloads."""
+    seen: list[str] = []
+    page.context.on("page", lambda _: seen.append("tab"))
+    page.on("download", lambda item: seen.append(item.suggested_filename))
+    watch = assay.watch(page) if watched else None
+    for name in ("ask", "open", "file"):
+        if watch is None:
+            page.click(f"#{name}")
+        else:
+            with watch.step("click"):
+                page.click(f"#{name}")
+        seen.append(page.inner_text("#out"))
+    page.wait_for_timeout(300)
+    seen.append(f"{len(page.context.pages)} tabs")
+    seen.append(str(page.evaluate("Object.keys(window).length + ' ' + innerWidth")))
+    if watch is not None:
+        watch.close()
+    page.click("#save")
+    seen.append(page.inner_text("#out"))
+    return seen
+
+
+def test_the_page_behaves_as_it_does_unobserved(browser: Any) -> None:
+    results = []
+    for watched in (False, True):
+        context = browser.new_context()
+        tab = context.new_page()
+        tab.set_content(PAGE)
+        results.append(behaviour(tab, watched=watched))
+        context.close()
+    assert results[0] == results[1]
+    assert "answer false" in results[0], "Playwright dismisses what nobody listens for"
+
+
+def test_a_dialog_that_the_user_leaves_open_blocks_nobody(page: Any) -> None:
+    dialogs: list[Any] = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog))
+    page.evaluate("setTimeout(() => alert('later'), 300)")
+    with assay.watch(page) as watch:
+        with watch.step("wait"):
+            page.wait_for_event("dialog")
+        dialogs[0].dismiss()
+        with watch.step("click", selector="#save"):
+            page.click("#save")
+        assert watch.score is not None
+        assert watch.score.milli >= 0
+
+
+def test_an_asynchronous_page_is_awaited(tmp_path: Path) -> None:
+    async def go() -> str:
+        from playwright.async_api import async_playwright
+
+        async with async_playwright() as driver:
+            chromium = await driver.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+            tab = await chromium.new_page()
+            await tab.set_content(PAGE)
+            watch = await assay.watch(tab, steps=tmp_path / "steps.jsonl")
+            async with watch.step("click", selector="#save"):
+                await tab.click("#save")
+            score = watch.score
+            await watch.close()
+            await chromium.close()
+            assert score is not None
+            return score.classification
+
+    assert in_thread(go()) == "progress"
+    assert not any(row.differs for row in rescore(read_steps(tmp_path / "steps.jsonl")))
+
+
+FEW = (
+    "requests-02 requests-10 forms-01 forms-25 walls-18 navigation-07 pending-02 loops-05 looks-02 "
+    "irreversible-14 embedded-01 embedded-18 browser-10 recovery-01 noise-04 walls-08"
+).split()
+
+
+def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does() -> None:
+    verdicts = in_thread(judge_all(read_rows(kept=False, only=FEW)))
+    assert len(verdicts) == len(FEW)
+    wrong = [f"{v.id}: {v.label}, not {v.given}" for v in verdicts if v.label != v.given]
+    assert len(wrong) <= 1, wrong
