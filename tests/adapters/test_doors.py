@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from assay.adapters.browser_use import StepReporter, call_of, error_of
 from assay.adapters.selenium import DriverSteps, debugging_address
+from assay.cli.main import main
 from assay.errors import BadParameter
 from assay.ledger.run import Run
 from assay.ledger.steps import read_steps
@@ -40,6 +42,16 @@ def test_the_runs_of_browser_use_are_read_compared_and_diagnosed() -> None:
     assert {episode.stop_reason for episode in episodes} == {"answered"}
     assert compare(careful.path, hasty.path) is not None
     assert diagnose(hasty.path) is not None
+
+
+def test_a_run_of_browser_use_is_viewed_as_any_other(tmp_path: Path) -> None:
+    run = Run(DATA / "browser_use" / "careful")
+    runs = tmp_path / "runs"
+    shutil.copytree(run.path, runs / run.manifest.run_id)
+    arguments = ["view", run.manifest.run_id, "--runs", str(runs), "--export", str(tmp_path / "s")]
+    assert main(arguments) == 0
+    pages = [page.read_text("utf-8") for page in (tmp_path / "s").rglob("museum-staff*.html")]
+    assert any("link Town museum" in page for page in pages)
 
 
 def test_each_door_names_the_versions_that_wrote_its_traces() -> None:
