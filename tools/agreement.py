@@ -214,6 +214,7 @@ async def judge_all(
             while waiting:
                 n, row = waiting.pop(0)
                 verdicts[n] = await judge(browser, base, row, jitter=jitter)
+                print(f"\r{len(verdicts)} of {len(rows)}", end="", file=sys.stderr)
 
         await asyncio.gather(*(work() for _ in range(workers)))
         await browser.close()

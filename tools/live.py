@@ -1,7 +1,8 @@
 """Drive real Chromium through the paths that the step scorer is about, and check what it says.
 
-    python -m tools.live            checks, prints the transcript, writes it into docs/steps.md
+    python -m tools.live            checks, prints, and writes what it saw into docs/steps.md
     python -m tools.live --check    the same without writing
+    python -m tools.live --paths    only the paths, without the labelled steps of tools/agreement.py
 
 Exits with 1 when a step is classified otherwise than expected, or its reasons do not name the
 evidence that the page gave.
@@ -28,9 +29,11 @@ from assay.schema.observation import Observation
 from assay.schema.step_score import StepScore
 from assay.schema.task import Task
 from tests.envs.browser.site import Site, serve
+from tools.agreement import judge_all, read_rows, report
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "steps.md"
-BEGIN, END = "<!-- live transcript: make live -->\n```text\n", "```\n<!-- end of transcript -->"
+TRANSCRIPT = "<!-- live transcript: make live -->\n```text\n", "```\n<!-- end of transcript -->"
+AGREEMENT = "<!-- agreement: make live -->\n", "<!-- end of agreement -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,23 +214,34 @@ async def go() -> tuple[str, list[str]]:
     return "\n".join(lines) + "\n", wrong
 
 
+def write(marks: tuple[str, str], content: str) -> None:
+    """Put the content between the marks in the page for users."""
+    text = PAGE.read_text()
+    before, begin, rest = text.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
+    if not begin or not end:
+        raise SystemExit(f"{PAGE.name} has no place for {marks[0]!r}")
+    PAGE.write_text(before + begin + content + end + after)
+
+
 async def main() -> int:
-    asked = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    asked.add_argument("--check", action="store_true", help="do not write docs/steps.md")
-    check = asked.parse_args().check
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="do not write docs/steps.md")
+    parser.add_argument("--paths", action="store_true", help="leave the labelled steps out")
+    options = parser.parse_args()
     transcript, wrong = await go()
     await close_shared_browsers()
     print(transcript, end="")
     for miss in wrong:
         print(f"missed: {miss}", file=sys.stderr)
-    if not check and not wrong:
-        text = PAGE.read_text()
-        before, begin, rest = text.partition(BEGIN)
-        _, end, after = rest.partition(END)
-        if not begin or not end:
-            print(f"{PAGE.name} has no place for the transcript", file=sys.stderr)
-            return 1
-        PAGE.write_text(before + begin + transcript + end + after)
+    if not options.check and not wrong:
+        write(TRANSCRIPT, transcript)
+    if not options.paths:
+        verdicts = await judge_all(read_rows(kept=False))
+        table = report(verdicts)
+        print(table, end="")
+        if not options.check:
+            write(AGREEMENT, table)
     print(f"{sum(len(path.turns) for path in PATHS)} steps, {len(wrong)} misses", file=sys.stderr)
     return 1 if wrong else 0
 

@@ -127,4 +127,4 @@ def test_the_live_paths_give_the_transcript_that_the_documentation_shows(site: S
     transcript, misses = asyncio.run(live.go())
     assert misses == []
     page = (Path(live.__file__).parents[1] / "docs" / "steps.md").read_text()
-    assert f"{live.BEGIN}{transcript}{live.END}" in page
+    assert transcript.join(live.TRANSCRIPT) in page

@@ -130,9 +130,9 @@ def test_the_page_behaves_as_it_does_unobserved(browser: Any) -> None:
 def test_a_dialog_that_the_user_leaves_open_blocks_nobody(page: Any) -> None:
     dialogs: list[Any] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog))
-    page.evaluate("setTimeout(() => alert('later'), 300)")
     with assay.watch(page) as watch:
         with watch.step("wait"):
+            page.evaluate("setTimeout(() => alert('later'), 50)")
             page.wait_for_event("dialog")
         dialogs[0].dismiss()
         with watch.step("click", selector="#save"):
