@@ -10,7 +10,8 @@ the value, and says what to do next.
     │   ├── NameCollision        two different objects claim one name and version
     │   ├── MissingParameter     a reward needs a column that the row does not have
     │   ├── BadParameter         a configuration value is not one that the reward takes
-    │   └── MissingExtra         an optional dependency is not installed
+    │   ├── MissingExtra         an optional dependency is not installed
+    │   └── BadInput             a file that the call names cannot be used; a BadRecord too
     ├── BadRecord                a file, line or record is not what it claims to be
     ├── NoScore                  the number of an abstained score was asked for
     ├── TooManyAbstained         a job was stopped, because it no longer scores
@@ -105,6 +106,10 @@ class MissingExtra(UsageError, ImportError):
 
 class BadRecord(AssayError, ValueError):
     """A file, line or record is not what it claims to be."""
+
+
+class BadInput(UsageError, BadRecord):
+    """A file that the call names cannot be read as what it is named for."""
 
 
 class NoScore(AssayError, TypeError):

@@ -79,7 +79,7 @@ def test_a_small_change_names_what_could_hide(tmp_path: Path) -> None:
     ("fields", "words"),
     [
         ({"scorer": "qa_f1_reward@1"}, "the rewards differ: assistantbench_reward@1 against qa"),
-        ({"task_set": "another"}, "the same ids, but other questions or golds"),
+        ({"task_set": "another", "n_tasks": 9}, "the task sets differ: 8 tasks against 9"),
         ({"config": config(steps=30)}, "the step budgets differ: 15 against 30 steps"),
     ],
     ids=["reward", "tasks", "budget"],
@@ -196,7 +196,7 @@ def test_runs_with_nothing_in_common_give_a_sentence(tmp_path: Path) -> None:
 def test_a_run_that_abstained_throughout_gives_a_sentence(tmp_path: Path) -> None:
     found = compared(tmp_path, tasks(4, 1.0), dict.fromkeys(tasks(4, 0.0)))
     assert found.verdict == "no verdict possible"
-    assert "run run-2 does not record per-task rewards" in found.because
+    assert "no attempt of run-2 has a reward (4 × grader_error)" in found.because
     assert any("4 of 4 attempts of run-2 have no reward" in note for note in found.notes)
 
 

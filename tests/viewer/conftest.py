@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_pla
 import assay
 from assay.resources.browser import find_chromium
 from tests.report.ledgers import write_run
-from tests.viewer.ledgers import audit_record, write_hostile, write_marked
+from tests.viewer.ledgers import audit_record, write_hostile, write_marked, write_talked
 
 TASKS = "club_fee.1,ticket_total.1"
 
@@ -71,6 +71,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Ledger:
     ]
     write_hostile(folder)
     write_marked(folder)
+    write_talked(folder)
     write_marked(folder, 450, run_id="long")
     before = {f"task {i}": 0.0 for i in range(12)}
     write_run(folder, "made-1", before)

@@ -7,11 +7,12 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from assay.ledger.labels import add_label
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
 from assay.rewards.step import Effect, RecoveryRewardScorer, StepHistory, StepInput, ToolOutcome
 from assay.schema.episode import Episode, Step, Trajectory
-from assay.schema.evidence import PageEvidence
+from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.manifest import RunManifest
 from assay.schema.message import Message
 from assay.schema.score import Scored
@@ -97,9 +98,7 @@ def write_hostile(runs_dir: Path) -> Run:
             Episode(
                 attempt="hostile.r0.a1",
                 task=task,
-                trajectory=Trajectory(
-                    steps=steps, messages=(Message(role="user", content=HOSTILE),)
-                ),
+                trajectory=Trajectory(steps=steps, messages=hostile_talk()),
                 final_response=HOSTILE,
                 scores=(score,),
                 metadata={SCRIPT: HOSTILE},
@@ -113,7 +112,110 @@ def write_hostile(runs_dir: Path) -> Run:
                 scores=(Scored(0.0, "b" * HUGE, scorer=SCORER),),
             )
         )
+    for step in (None, 1):
+        add_label(writer.path, "hostile.r0.a1", "right", step=step, note=HOSTILE, author=SCRIPT)
     return Run(writer.path)
+
+
+def hostile_talk() -> tuple[Message, ...]:
+    """The conversation of two actions, every text of which is an attack."""
+    call = {"id": SCRIPT, "function": {"name": IMAGE, "arguments": f'{{"{SCRIPT}": "{LINK}"}}'}}
+    marks = {"reasoning_content": HOSTILE, "unreadable": HOSTILE, "made_by": SCRIPT}
+    cut = f"{HOSTILE}\n… 99 characters not shown; {SCRIPT} …"
+    return tuple(
+        Message.model_validate(message)
+        for message in (
+            {"role": "system", "content": HOSTILE},
+            {"role": "user", "content": cut},
+            {
+                "role": "assistant",
+                "content": f"```{SCRIPT}\n{HOSTILE}",
+                "tool_calls": [call],
+                **marks,
+            },
+            {"role": "tool", "tool_call_id": SCRIPT, "name": IMAGE, "content": f'["{SCRIPT}"]'},
+            {"role": SCRIPT, "content": [{"type": "text", "text": HOSTILE}]},
+            {"role": "assistant", "content": HOSTILE},
+        )
+    )
+
+
+PAGE_LINES = [f"line {i} of the page" for i in range(200)]
+CUT_AT = 120
+
+
+def write_talked(runs_dir: Path, run_id: str = "talked") -> Run:
+    """A run with a cut page, and one of a text environment, each with its messages."""
+    with RunWriter.create(runs_dir, manifest(run_id, n_tasks=2)) as writer:
+        writer.append(_episode_with_pages(writer))
+        writer.append(_episode_in_a_shop(writer))
+    return Run(writer.path)
+
+
+def _episode_with_pages(writer: RunWriter) -> Episode:
+    page = "\n".join(PAGE_LINES)
+    left = sum(len(line) + 1 for line in PAGE_LINES[CUT_AT:])
+    shown = "\n".join(PAGE_LINES[:CUT_AT])
+    cut = f"Step 2 of 9.\nPage:\n{shown}\n… {left} characters not shown; scroll or narrow down …"
+    call = {"id": "c1", "function": {"name": "scroll", "arguments": '{"direction": "down"}'}}
+    messages = [
+        {"role": "system", "content": "You answer a question."},
+        {"role": "user", "content": "Question: q\n\nStep 1 of 9.\nPage:\nline 0 of the page\nold"},
+        {
+            "role": "assistant",
+            "content": "I scroll.\n```python\nscroll()\n```",
+            "tool_calls": [call],
+        },
+        {"role": "tool", "tool_call_id": "c1", "name": "scroll", "content": cut},
+        {"role": "assistant", "content": "line 150"},
+    ]
+    first, whole = writer.artifact("line 0 of the page\nold"), writer.artifact(page)
+    events = {"status": 404, "pending": 2, "kept": False, "redirects": 1}
+    score = {"scorer": "recovery@2", "score": 0.5, "classification": "progress", "events": events}
+    steps = (
+        Step(index=0, action="", observation=first),
+        Step(index=1, action='scroll("down")', observation=whole, scores=(score,)),
+        Step(index=2, action='answer("line 150")'),
+    )
+    return Episode(
+        attempt="pages.r0.a1",
+        task=Task(id="pages", goal="Which line?", answer="line 180"),
+        trajectory=Trajectory(steps=steps, messages=tuple(map(Message.model_validate, messages))),
+        final_response="line 150",
+        scores=(Scored(0.25, "another line", scorer=SCORER),),
+    )
+
+
+def _episode_in_a_shop(writer: RunWriter) -> Episode:
+    """Two searches, a click that does nothing, and a purchase."""
+    shelf = f"Results [SEP] B01\nClickables: ['back to search', 'b01', {SCRIPT!r}]"
+    texts = (shelf, shelf, f"Nothing happened: this page has no 'x' to click.\n{shelf}", "bought")
+    actions = ("", "search[tea]", "click[x]", "click[buy now]")
+    scores = (None, None, None, 0.5)
+    progress = {"page": "results", "options": {"size": SCRIPT}, "asin": None}
+    bought = {"attributes": ["a", "b"], "attributes_matched": ["a"], "price_ok": False}
+    steps = tuple(
+        Step(
+            index=i,
+            action=actions[i],
+            observation=writer.artifact(texts[i]),
+            evidence=WorldEvidence(
+                "webshop",
+                "shop",
+                scores[i],
+                done=i == 3,
+                won=False if i == 3 else None,
+                progress={**progress, **(bought if i == 3 else {})},
+            ),
+        )
+        for i in range(4)
+    )
+    return Episode(
+        attempt="shop.r0.a1",
+        task=Task(id="shop", goal="Buy cheap tea."),
+        trajectory=Trajectory(steps=steps, stop_reason="finished"),
+        scores=(Scored(0.5, "half of it fits", scorer="webshop_reward@1"),),
+    )
 
 
 def write_marked(runs_dir: Path, n_steps: int = 12, *, run_id: str = "marked") -> Run:

@@ -14,7 +14,7 @@ from assay.schema.episode import Episode, Step
 from assay.schema.score import Scored
 from assay.schema.task import Task
 from tests.viewer.conftest import Ledger, Viewer
-from tests.viewer.ledgers import HUGE, SCORER, manifest, scored_steps
+from tests.viewer.ledgers import HUGE, IMAGE, SCORER, manifest, scored_steps
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 
@@ -39,6 +39,9 @@ def addresses(ledger: Ledger) -> dict[str, str]:
         "run": f"/runs/{ledger.whole}",
         "diagnosis": f"/runs/{ledger.cut}/diagnosis",
         "episode": f"/runs/{ledger.cut}/episodes/club-fee-1-67934b95.r0.a1?step=2",
+        "talk": "/runs/talked/episodes/pages.r0.a1?step=2",
+        "shop": "/runs/talked/episodes/shop.r0.a1?step=2",
+        "agreement": "/agreement?run=hostile",
         "marks": "/runs/marked/episodes/marked.r0.a1?step=4",
         "long episode": "/runs/long/episodes/marked.r0.a1?step=260",
         "hostile episode": "/runs/hostile/episodes/hostile.r0.a1",
@@ -401,7 +404,7 @@ def test_a_running_run_updates_by_itself(page: Page, viewer: Viewer) -> None:
         expect(page.locator("#step-1")).to_be_visible()
         page.unroute_all()
         writer.append(episode(attempt, task, 1.0))
-        expect(page.locator(".stats").first).to_contain_text("1.000")
+        expect(page.locator(".worth")).to_contain_text("1.000")
         page.goto(viewer.at("/runs/under-way"))
         page.get_by_text("Configuration (").click()
         writer.append(episode(second, later, 0.0))
@@ -421,6 +424,9 @@ def test_hostile_content_is_shown_and_does_nothing(page: Page, viewer: Viewer) -
         "/runs/hostile",
         "/runs/hostile/episodes/hostile.r0.a1?step=1",
         "/runs/hostile/episodes/hostile.r0.a1?step=0",
+        "/runs/hostile/episodes/hostile.r0.a1?step=2",
+        "/runs/talked/episodes/shop.r0.a1?step=2",
+        "/agreement?run=hostile",
         "/compare?base=hostile&cand=hostile&force=true",
         "/rewards/assistantbench_reward",
         "/rewards/qa_f1_reward?do=score&c.final_response=%3Cscript%3Ewindow.pwned=6%3C/script%3E",
@@ -454,6 +460,60 @@ def test_five_megabytes_of_text_are_cut_visibly_with_the_whole_a_click_away(
     assert page.locator("body").evaluate("body => body.innerText.length") < 100_000
     page.goto(viewer.at("/runs/hostile/episodes/endless.r0.a1"))
     assert page.locator("body").evaluate("body => body.innerText.length") < 100_000
+
+
+def test_one_key_labels_an_attempt_or_a_step_and_the_note_is_kept(
+    page: Page, viewer: Viewer
+) -> None:
+    page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1?step=3"))
+    page.keyboard.press("w")
+    label = page.locator("#labels-attempt .label")
+    expect(label).to_contain_text("✗ wrong")
+    assert page.url.endswith("?step=3")
+    page.keyboard.press("m")
+    page.keyboard.type(f"why {IMAGE}")
+    page.keyboard.press("Enter")
+    expect(label).to_contain_text(f"wrong: why {IMAGE}")
+    page.keyboard.press("R")
+    expect(page.locator("#labels-step .label")).to_contain_text("✓ right")
+    page.keyboard.press("j")
+    expect(page.locator("#step-4")).to_be_visible()
+    expect(page.locator("#labels-step .label")).to_have_count(0)
+    expect(label).to_contain_text("wrong")
+    page.goto(viewer.at("/agreement?run=marked"))
+    expect(page.locator("main")).to_contain_text("kappa")
+    expect(page.get_by_role("row").filter(has_text="marked").first).to_contain_text("wrong: why")
+    assert page.evaluate("window.pwned") is None
+    page.goto(viewer.at("/runs/marked/episodes/marked.r0.a1?step=3"))
+    page.keyboard.press("u")
+    page.keyboard.press("U")
+    expect(page.locator(".label")).to_have_count(0)
+
+
+def test_content_of_a_step_is_above_the_fold_of_a_desk_and_of_a_phone(
+    browser: Browser, viewer: Viewer
+) -> None:
+    for width, height in ((1400, 900), (390, 844)):
+        context = browser.new_context(viewport={"width": width, "height": height})
+        page = context.new_page()
+        for name in ("episode", "talk", "shop"):
+            page.goto(viewer.at(addresses(viewer.ledger)[name]))
+            box = page.locator(".did .message, .did .observation").first.bounding_box()
+            assert box is not None
+            assert box["y"] < height - 60, (name, width, box["y"])
+        context.close()
+
+
+def test_what_was_cut_is_marked_and_the_rest_is_one_click_away(page: Page, viewer: Viewer) -> None:
+    cut = f"/runs/{viewer.ledger.cut}/episodes/club-fee-1-67934b95.r0.a1?step=4"
+    page.goto(viewer.at(cut))
+    gap = page.locator(".gap").first
+    expect(gap).to_contain_text("characters not shown")
+    missing = gap.locator("pre")
+    expect(missing).to_be_hidden()
+    gap.locator("summary").click()
+    expect(missing).to_be_visible()
+    assert len(missing.inner_text()) > 1_000
 
 
 def violations(page: Page, rules: dict[str, Any]) -> list[str]:

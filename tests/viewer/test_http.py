@@ -43,6 +43,7 @@ PAGES = (
     "/runs/marked/diagnosis",
     "/runs/marked/episodes/marked.r0.a1?step=3",
     "/runs/hostile/episodes/hostile.r0.a1?step=1",
+    "/agreement?run=hostile",
     "/compare?base=marked&cand=hostile",
     "/compare/pair?base=marked&cand=marked&task=marked",
     "/rewards",

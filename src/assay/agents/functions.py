@@ -99,7 +99,7 @@ class _FunctionFactory:
 def complete_agent(item: Any) -> Agent:
     """An agent with `start`, `act` and `close`, whichever of them the item has."""
     verbs = [getattr(item, verb, None) for verb in ("start", "act", "close")]
-    if all(inspect.iscoroutinefunction(verb) for verb in verbs):
+    if all(inspect.iscoroutinefunction(verb) for verb in verbs) and not _takes_text(item.act):
         agent: Agent = item
         return agent
     if verbs[1] is not None:
@@ -186,11 +186,31 @@ class FunctionAgent:
         return arguments
 
 
+def _takes_text(act: Callable[..., Any]) -> bool:
+    """Whether the first parameter is annotated as a text."""
+    first = next(iter(inspect.signature(act).parameters.values()), None)
+    return first is not None and first.annotation in (str, "str")
+
+
+def observation_hint(error: BaseException) -> str:
+    """What to do about an error of code that takes an `Observation` for a text; empty for others.
+
+    A class's `act` gets the whole observation, where a function gets its text.
+    """
+    if not isinstance(error, (TypeError, AttributeError)) or "'Observation'" not in str(error):
+        return ""
+    return (
+        "; `act` of a class gets an Observation, whose text is `observation.text` (write "
+        "`act(self, observation: str)` to get the text itself)"
+    )
+
+
 class _ObjectAgent:
     """An object with `act`, plain or async, and with or without `start` and `close`."""
 
     def __init__(self, item: Any) -> None:
         self._item = item
+        self._text_only = _takes_text(item.act)
         self.name = str(getattr(item, "name", type(item).__name__))
         self._with_step = "step" in inspect.signature(item.act).parameters
         self._transcript = Transcript()
@@ -205,7 +225,8 @@ class _ObjectAgent:
         """What the object returns, as an action."""
         self._transcript.add_observation(observation.text)
         options = {"step": step} if self._with_step else {}
-        result = await call(self._item.act, observation, **options)
+        shown = observation.text if self._text_only else observation
+        result = await call(self._item.act, shown, **options)
         return recorded(as_action(result, observation), observation, self._transcript)
 
     async def close(self) -> None:

@@ -34,11 +34,17 @@ from assay.schema.task import Task
 
 LINE_BYTES = 10_000_000
 STDERR_CHARS = 2_000
-"""Kept of what a program writes to standard error, for the message when it fails."""
+"""Kept of what a program writes to standard error, of its beginning and of its end."""
+QUOTED_CHARS = 300
+"""Of each in the message when the program fails."""
 
 
 class AgentFailed(Exception):
     """The agent outside says that it failed, or shows it."""
+
+
+class CannotWork(AgentFailed):
+    """The agent outside does not answer at all: its program ended, or its server failed."""
 
 
 class _OutsideAgent(ABC):
@@ -122,7 +128,7 @@ class HttpAgent(_OutsideAgent):
     def _refuse(self, response: Response) -> NoReturn:
         text = f"status {response.status}: {excerpt(response.content)}"
         if response.status >= 500 and retry_after_s(response.headers) is None:
-            raise AgentFailed(f"{self._endpoint.public_url}: {text}")
+            raise CannotWork(f"{self._endpoint.public_url}: {text}")
         self._endpoint.fail(text, fatal=response.status not in (408, 429, 503))
 
     async def close(self) -> None:
@@ -153,12 +159,13 @@ class StdioAgent(_OutsideAgent):
         self._environment = {**os.environ, **(environment or {})}
         self._process: Process | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._errors = ""
+        self._first_errors = self._errors = ""
 
     async def start(self, task: Task, *, limits: EpisodeLimits) -> None:
         """End the program of an earlier episode, and start one for this."""
         await self.close()
         await super().start(task, limits=limits)
+        self._first_errors = self._errors = ""
         self._process = await asyncio.create_subprocess_exec(
             *self._command,
             stdin=PIPE,
@@ -172,7 +179,20 @@ class StdioAgent(_OutsideAgent):
 
     async def _keep_errors(self, process: Process) -> None:
         while process.stderr is not None and (chunk := await process.stderr.read(65_536)):
-            self._errors = (self._errors + chunk.decode("utf-8", "replace"))[-STDERR_CHARS:]
+            text = chunk.decode("utf-8", "replace")
+            room = STDERR_CHARS - len(self._first_errors)
+            self._first_errors += text[:room]
+            self._errors = (self._errors + text[room:])[-STDERR_CHARS:]
+
+    def _last_words(self) -> str:
+        """The beginning of standard error, where some say what is missing, and its end."""
+        text = (self._first_errors + self._errors).strip()
+        if len(text) <= QUOTED_CHARS:
+            return excerpt(text)
+        cut = max(text.rfind(" ", 0, QUOTED_CHARS), QUOTED_CHARS // 2)
+        end = text[max(cut, len(text) - QUOTED_CHARS) :]
+        gap = " … " if cut + len(end) < len(text) else " "
+        return excerpt(text[:cut]) + gap + excerpt(end)
 
     async def _ask(self, request: bytes) -> bytes:
         process = self._process
@@ -188,9 +208,9 @@ class StdioAgent(_OutsideAgent):
             raise AgentFailed(f"{self._command[0]} {problem}") from None
         if not line.endswith(b"\n"):
             await self._read_to_the_end()
-            words = excerpt(self._errors[-300:]) or "it wrote nothing to standard error"
+            words = self._last_words() or "it wrote nothing to standard error"
             status = process.returncode
-            raise AgentFailed(f"{self._command[0]} ended with status {status}: {words}")
+            raise CannotWork(f"{self._command[0]} ended with status {status}: {words}")
         return line
 
     async def _read_to_the_end(self) -> None:

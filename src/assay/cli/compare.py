@@ -81,11 +81,12 @@ def command(
     as_json: bool,
 ) -> None:
     """Compare each CAND with BASE, task by task: a folder, an id, the beginning of one, `latest`
-    or `@-2`.
+    or `@-2`, or the log of another tool, as `assay import` takes it.
 
     Two models are compared, and the headline names them. Runs whose reward, task set or step
-    budget differ are refused (exit code 2), unless --force labels them. Several candidates are
-    corrected for their number (Holm).
+    budget differ are refused (exit code 2), unless --force labels them; what a log does not record
+    is no difference, and tasks whose ids are line numbers are paired by their questions. Several
+    candidates are corrected for their number (Holm).
 
     A regression is a significant drop of the mean or of the tasks that pass, or tasks that are
     lower in all of three or more repeats. A task-drop is a weaker sign, also of single runs: tasks
@@ -182,7 +183,8 @@ def _statistics(console: Console, comparison: Comparison) -> None:
         ),
     )
     how = "exact" if test.exact else f"Monte-Carlo, more than {EXACT_PAIRS} pairs differ"
-    table.add_row("permutation", f"p = {comparison.p:.3g} ({how}; {test.nonzero} tasks differ)")
+    differ = "1 task differs" if test.nonzero == 1 else f"{test.nonzero} tasks differ"
+    table.add_row("permutation", f"p = {comparison.p:.3g} ({how}; {differ})")
     table.add_row(
         f"pass at {comparison.pass_at:g}",
         Text.assemble(

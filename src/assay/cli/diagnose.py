@@ -20,12 +20,17 @@ SHOWN = 40
 
 @click.command(name="diagnose")
 @click.argument("run", default=LATEST)
-@click.option("--task", metavar="ID", help="Only this task, with every detail.")
+@click.option(
+    "--task", metavar="ID", help="Only this task, with every detail: its id, or 3 for line.3."
+)
 @click.option("--all", "show_all", is_flag=True, help=f"Every attempt, not the first {SHOWN}.")
 @runs_option
 @json_option
 def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json: bool) -> None:
     """Show which points RUN (the latest) lost, why, and what each cause could give back at most.
+
+    RUN is a folder, an id, the beginning of one, `latest`, `@-2`, or the log of another tool: a
+    file or folder as `assay import` takes it.
 
     Answers are scored again in other forms by the run's own reward. What the best form would have
     scored is shown beside the reward, as an upper bound: the form was chosen by the reference.
@@ -41,7 +46,7 @@ def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json:
     if task is not None:
         for finding in diagnosis.findings:
             _detail(console, finding)
-    elif diagnosis.findings:
+    elif diagnosis.findings and {row.cause for row in diagnosis.causes} != {"not_scored"}:
         listed = diagnosis.findings if show_all else diagnosis.findings[:SHOWN]
         console.print()
         console.print(_attempts(listed))
@@ -53,17 +58,22 @@ def command(run: str, task: str | None, show_all: bool, runs_dir: Path, as_json:
 
 
 def _head(console: Console, diagnosis: Diagnosis) -> None:
-    lost = len(diagnosis.findings)
+    lost = sum(finding.lost is not None for finding in diagnosis.findings)
+    unscored = len(diagnosis.findings) - lost
+    of = f" of {diagnosis.planned}" if diagnosis.planned > diagnosis.n else ""
+    beside = f"; {unscored} without a reward, in no mean" if unscored else ""
     if diagnosis.mean is None:
-        sentence = f"{diagnosis.n} attempts, none with a reward"
+        sentence = f"{diagnosis.n}{of} attempts, none with a reward"
     elif not lost:
-        sentence = f"{diagnosis.n} attempts, mean {diagnosis.mean:.3f}: nothing lost"
+        mean = f"mean {diagnosis.mean:.3f}: nothing lost"
+        sentence = f"{diagnosis.n}{of} attempts, {mean}{beside}"
     else:
         sentence = (
             f"mean {diagnosis.mean:.3f} over {diagnosis.scored} scored attempts, {lost} below full "
             f"reward; ≤ {diagnosis.recoverable_mean or 0.0:.3f} had every answer been in its best "
-            "form"
+            f"form{beside}"
         )
+        sentence += f"; {diagnosis.n}{of} attempts are there" if of else ""
     console.print(f"{diagnosis.run_id}: {sentence}")
     for name, value in rate_lines(diagnosis.passes):
         console.print(f"{name:<8} {value}")

@@ -135,7 +135,7 @@ def _list(rows: Sequence[HistoryRow]) -> Group:
         table.add_row(_name(row), *number, *_change(row))
     below = []
     for row in rows:
-        below.append(Text(f"{row.run_id}  {plain(row.focus, 200) or 'no focus given'}"))
+        below.append(Text(f"{row.run_id}  {plain(row.focus, 200)}".rstrip()))
         passed = f"pass {_share(row.pass_rate)}, "
         extremes = f"{passed}best {reward_text(row.best)}, worst {reward_text(row.worst)}"
         ended = f"answered {_count(row.answered, row)}, errors {_count(row.errors, row)}"

@@ -9,10 +9,10 @@ from typing import Any
 import click
 from rich.text import Text
 
-from assay.cli.options import column_map, runs_option
+from assay.cli.options import RUNS_DIR, column_map, runs_option
 from assay.cli.summary import print_run, run_record
 from assay.cli.terminal import output, plain, print_json
-from assay.errors import BadRecord
+from assay.errors import BadRecord, printable
 from assay.formats import describe, readable
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
@@ -84,6 +84,7 @@ def command(
 ) -> None:
     options = {"agent": agent, "unpickle": unpickle, "columns": column_map(columns)}
     passed: dict[str, Any] = {name: value for name, value in options.items() if value}
+    skipped: list[str] = []
     runs = import_runs(
         path,
         runs_dir,
@@ -91,12 +92,15 @@ def command(
         focus=focus,
         commit=commit,
         references=references,
+        on_skipped=skipped.append,
         **passed,
     )
     earlier = {folder.name for folder in list_runs(runs_dir)}
     records = [_show(run, known=run.path.name in earlier, as_json=as_json) for run in runs]
+    for problem in skipped:
+        click.echo(f"assay: skipped: {printable(problem)}", err=True)
     if not records:
-        raise BadRecord(f"{str(path)!r} holds no log")
+        raise BadRecord(skipped[0] if skipped else f"{str(path)!r} holds no log")
     if as_json:
         print_json(records[0] if len(records) == 1 else records)
 
@@ -116,7 +120,16 @@ def _show(run: Run, *, known: bool, as_json: bool) -> dict[str, Any]:
         console.print(Text(plain(line, 300)), soft_wrap=True)
     for problem in problems[:SHOWN_PROBLEMS]:
         console.print(Text(f"skipped: {plain(problem, 300)}", style="yellow"), soft_wrap=True)
+    console.print(Text(_next(run)), soft_wrap=True)
     return {}
+
+
+def _next(run: Run) -> str:
+    """What can be done with the run now, by its id: it has the date of its log."""
+    elsewhere = "" if run.path.parent == Path(RUNS_DIR) else f" --runs {run.path.parent}"
+    if not any(episode.scores for episode in run.final()):
+        return f"not scored yet: assay score {run.id} --reward NAME{elsewhere}"
+    return f"next: assay diagnose {run.id}{elsewhere}, or assay compare {run.id} RUN{elsewhere}"
 
 
 def _lines(run: Run, about: Mapping[str, Any], count: int) -> list[str]:

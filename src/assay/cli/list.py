@@ -32,6 +32,8 @@ from assay.registry import (
 )
 
 T = TypeVar("T")
+WIDE = 110
+"""Characters that the table of runs needs with all of its columns."""
 
 
 class Kinds(NamingGroup):
@@ -62,22 +64,29 @@ def runs(archived: bool, runs_dir: Path, as_json: bool) -> None:
     if not rows:
         output().print(f"no runs in {runs_dir}; `assay run` makes one", soft_wrap=True)
         return
+    console = output()
+    wide = console.width >= WIDE
     run = Column("run", no_wrap=True, min_width=22)
-    table = table_of(run, "benchmark", "agent", "done", "mean", "answered", "errors", "focus")
+    names = ("benchmark", "agent", "done", "mean")
+    table = table_of(run, *names, *(("answered", "errors", "focus") if wide else ("errors",)))
     for row in rows:
         done = f"{row.n}/{row.planned}" if row.planned else str(row.n)
         focus = f"{row.focus}  (scores {row.parent} again)" if row.parent else row.focus
-        table.add_row(
+        longest = 30 if wide else 14
+        cells: list[str | Text] = [
             row.run_id,
-            Text(plain(row.benchmark, 30)),
-            Text(plain(row.agent, 30)),
+            Text(plain(row.benchmark, longest)),
+            Text(plain(row.agent, longest)),
             done,
             number_text(row.mean, 4),
-            str(row.answered),
-            str(row.errors),
-            Text(plain(focus.strip(), 70)),
-        )
-    output().print(table)
+        ]
+        if wide:
+            table.add_row(*cells, str(row.answered), str(row.errors), Text(plain(focus, 70)))
+            continue
+        table.add_row(*cells, str(row.errors))
+        if focus:
+            table.add_row(Text(f"  {plain(focus.strip(), 70)}"))
+    console.print(table)
 
 
 @command.command(name="benchmarks")

@@ -62,7 +62,7 @@ def assay() -> None:
     """Say what an LLM agent's work is worth, and why.
 
     Results go to stdout, progress to stderr. Exit codes: 0 done, 1 failed, 2 the call makes no
-    sense, 3 it ran and a gate said no.
+    sense or names a file that cannot be used, 3 it ran and a gate said no, 130 stopped by Ctrl-C.
     """
 
 

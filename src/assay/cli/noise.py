@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from assay.cli.options import RUNS_DIR, json_option, key_text
+from assay.cli.options import RUNS_DIR, column_map, json_option, key_text, reward_list
 from assay.cli.terminal import output, plain, print_json, progress_output, reward_text, table_of
 from assay.report.noise import NoiseFloor, noise_floor
 from assay.runner.run import run
@@ -19,6 +19,10 @@ SHOWN = 20
 @click.command(name="noise")
 @click.argument("benchmark", required=False)
 @click.option("--agent", metavar="NAME", help="Who acts.")
+@click.option("--model", metavar="KIND:NAME", help="As of `assay run`.")
+@click.option("--reward", "rewards", metavar="NAME[,NAME]", help="As of `assay run`.")
+@click.option("--column", "columns", multiple=True, metavar="PART=COLUMN",
+              help="As of `assay run`.")  # fmt: skip
 @click.option("--runs", "k", type=click.IntRange(2), default=3, show_default=True, metavar="K",
               help="How often the configuration is run.")  # fmt: skip
 @click.option("--of", "recorded", multiple=True, metavar="RUN", help="Recorded runs instead.")
@@ -30,6 +34,9 @@ SHOWN = 20
 def command(
     benchmark: str | None,
     agent: str | None,
+    model: str | None,
+    rewards: str | None,
+    columns: Sequence[str],
     k: int,
     recorded: Sequence[str],
     settings: Sequence[str],
@@ -41,6 +48,11 @@ def command(
     """Run one configuration K times, and say how much its reward varies by itself.
 
     With --of RUN (several times, or once for a run with repeats) nothing is run.
+
+    \b
+    assay noise questions.jsonl --agent mine.py:answer --reward qa_f1_reward
+    assay noise townsquare --agent rules --runs 5
+    assay noise --of latest
     """
     if bool(recorded) == bool(benchmark):
         raise click.UsageError("name a benchmark to run, or recorded runs with --of")
@@ -50,6 +62,9 @@ def command(
         finished = run(
             benchmark,
             agent=agent,
+            model=model,
+            rewards=reward_list(rewards),
+            columns=column_map(columns),
             settings=dict(key_text(text, "--set") for text in settings),
             tasks=tasks,
             workers=workers,

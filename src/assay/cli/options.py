@@ -44,6 +44,11 @@ column_option = click.option(
 """The option `--column PARAMETER=COLUMN`, passed on as `columns`; `column_map` reads it."""
 
 
+def reward_list(text: str | None) -> list[str] | None:
+    """The names that `--reward NAME,NAME` lists; `None` where it is not given."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
 def column_map(columns: Sequence[str]) -> dict[str, str]:
     """Which column holds a parameter; raises `BadParameter` for a text that is no pair."""
     pairs = [text.partition("=") for text in columns]

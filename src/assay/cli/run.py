@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from assay.cli.engines import engine_options, import_modules, stdout_kept_for_data
-from assay.cli.options import column_map, key_text, runs_option
+from assay.cli.options import column_map, key_text, reward_list, runs_option
 from assay.cli.summary import fail_unless_scored, print_run
 from assay.cli.terminal import number_text, progress_output
 from assay.errors import BadParameter, RunStopped, UsageError
@@ -22,13 +22,17 @@ from assay.runner.plan import RunRequest
 from assay.runner.retries import RETRIED
 from assay.runner.run import StartedRun, find_executor, start
 
+STOPPED = 130
+"""The exit code of what Ctrl-C ended."""
+
 
 @click.command(name="run")
 @click.argument("benchmark", required=False)
 @click.option(
     "--agent",
-    metavar="NAME|FILE.py:NAME",
-    help="Who acts: a name (`assay list agents`), or a class or function of your own.",
+    metavar="NAME|FILE.py:NAME|stdio:COMMAND|URL",
+    help="Who acts: a name (`assay list agents`), a class or function of your own, a program that "
+    'speaks JSON lines ("stdio:node agent.js"), or a server (http://127.0.0.1:8000/act).',
 )
 @click.option(
     "--model",
@@ -186,13 +190,15 @@ def command(
 ) -> None:
     """Run an agent on BENCHMARK: a name (`assay list benchmarks`), a TOML file, or questions.
 
-    A JSONL file of questions needs no more: `question` (or prompt, problem, task) and `answer` (or
-    solution) in each line, with --reward for what scores the answers.
+    A file of questions (JSONL, a JSON array, CSV or TSV) needs no more: `question` (or goal, task,
+    prompt, problem), `answer` (or gold, golden_answers, solution) and, if there is one, `id` (or
+    task_id) in each line, with --reward for what scores the answers.
 
-    The run is a folder under --runs. Stop it with Ctrl-C or kill it: every finished episode is
-    kept, and --resume goes on. Progress is on stderr, the summary on stdout. An attempt that its
-    model or environment ended is in no mean. A run that can only fail is stopped early, and exits
-    with 1, as one does whose budget is spent, or of which nothing could be scored.
+    The run is a folder under --runs. Stop it with Ctrl-C (exit code 130) or kill it: every finished
+    episode is kept, and --resume goes on. Progress is on stderr, the summary on stdout. An attempt
+    that its model or environment ended is in no mean; one that the agent itself ended is a zero. A
+    run that can only fail is stopped early, and exits with 1, as one does whose budget is spent, of
+    which nothing could be scored, or whose every attempt ended in the same error of the agent.
 
     \b
     assay run townsquare --agent rules --tasks demo --focus "the budget cuts off the clubs"
@@ -226,7 +232,7 @@ def command(
         expect=_expectations(expect) if expect else None,
         focus=focus,
         model=model,
-        rewards=None if rewards is None else [name.strip() for name in rewards.split(",")],
+        rewards=reward_list(rewards),
         columns=column_map(columns),
         seed=seed,
         max_cost=max_cost,
@@ -256,18 +262,22 @@ def _finish(started: StartedRun, executor: Executor, stop_after_errors: int | No
     console = progress_output()
     if "resumed_at_commit" in started.notes:
         console.print(
-            "the agent's repository is not what it was when this run began; "
-            "the episodes from now on say so"
+            "the agent's code is not what it was when this run began: attempts from now on are of "
+            "other code, and the summary says how many"
         )
     try:
         with stdout_kept_for_data(), _show_progress(started) as tell:
-            return started.finish(tell, executor, stop_after_errors=stop_after_errors)
+            beginning = _FirstProgress(tell)
+            run = started.finish(beginning, executor, stop_after_errors=stop_after_errors)
+        if beginning.was_complete:
+            console.print(f"nothing was left to run: all {beginning.total:,} episodes were there")
+        return run
     except KeyboardInterrupt:
         console.print(
             f"stopped; every finished episode is kept: assay run --resume {started.path}",
             soft_wrap=True,
         )
-        raise
+        raise click.exceptions.Exit(STOPPED) from None
 
 
 @contextmanager
@@ -292,6 +302,20 @@ def _show_progress(started: StartedRun) -> Iterator[Callable[[RunProgress], None
             )
 
         yield tell
+
+
+class _FirstProgress:
+    """Passes progress on, and knows how much there was at the beginning."""
+
+    def __init__(self, tell: Callable[[RunProgress], None]) -> None:
+        self._tell = tell
+        self.total = 0
+        self.was_complete = False
+
+    def __call__(self, progress: RunProgress) -> None:
+        if not self.total:
+            self.total, self.was_complete = progress.total, progress.done == progress.total
+        self._tell(progress)
 
 
 class _Lines:

@@ -26,7 +26,7 @@ from assay.cli.engines import (
 from assay.cli.options import column_map, column_option, options_of, runs_option
 from assay.cli.terminal import number_text, output, plain, progress_output, reward_text, table_of
 from assay.errors import AssayError, BadParameter, BadRecord, TooManyAbstained, UnknownName
-from assay.registry import find_reward
+from assay.registry import REWARDS, find_reward
 from assay.runner.counts import AbstentionLimit, RewardCounts, nothing_scored
 from assay.runner.engine import Engine, EngineName
 from assay.runner.files import FileReport, check_source, score_file
@@ -45,7 +45,8 @@ SHOWN_ROWS = 50
 
 @click.command(name="score")
 @click.argument("source", metavar="FILE|FOLDER|RUN")
-@click.option("--reward", "rewards", required=True, metavar="NAME[,NAME]", help="What to ask.")
+@click.option("--reward", "rewards", required=True, metavar="NAME[,NAME]",
+              help="What to ask: a name, or FILE.py:NAME.")  # fmt: skip
 @click.option("--out", help="Write results here: .jsonl, .parquet, or a folder (DIR/).")
 @click.option(
     "--workers",
@@ -169,7 +170,7 @@ def _scorers(names: Sequence[str], params: Sequence[str]) -> list[Scorer]:
     if not names:
         raise BadParameter("--reward names no reward; `assay list rewards` shows all")
     values = options_of(params, "--param")
-    specs = [find_reward(name) for name in names]
+    specs = [find_reward(REWARDS.find(name)) for name in names]
     options = {option for spec in specs for option in spec.options}
     for key in values:
         if key not in options:
@@ -210,8 +211,13 @@ def _score_run(run: Run, scorers: Sequence[Scorer], *, as_json: bool) -> None:
     from assay.cli.summary import fail_unless_scored, print_run
     from assay.runner.rescore import rescore
 
+    console = progress_output()
     bar = Progress(
-        "{task.description}", BarColumn(), MofNCompleteColumn(), console=progress_output()
+        "{task.description}",
+        BarColumn(),
+        MofNCompleteColumn(),
+        console=console,
+        disable=not console.is_terminal,
     )
     with bar, stdout_kept_for_data():
         task = bar.add_task("scoring", total=None)
@@ -232,12 +238,14 @@ def _score_to_file(
     if source == "-":
         raise BadParameter("--out needs a file to read, which can be read again; stdin cannot")
     to_folder = out.endswith("/") or Path(source).is_dir() or Path(out).is_dir()
+    console = progress_output()
     bar = Progress(
         "[progress.description]{task.description}",
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=progress_output(),
+        console=console,
+        disable=not console.is_terminal,
     )
     with bar:
         task = bar.add_task("scoring", total=None)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from assay.cli.terminal import BAD, number_text, output, plain, print_json, reward_text, table_of
 from assay.errors import AssayError
-from assay.ledger.failures import zeros_replaced
+from assay.ledger.failures import distinct_failures, other_code, zeros_replaced
 from assay.ledger.run import Run
 from assay.ledger.summary import EpisodeCounts, RunSummary, TaskSummary, summarise
 
@@ -88,7 +88,11 @@ def _interval(interval: ConfidenceInterval | None) -> str:
 
 
 def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
-    """Raise `AssayError` for a run of which nothing could be scored; `path` has its attempts."""
+    """Raise `AssayError` for a run of which nothing could be scored, or the agent did nothing.
+
+    `path` has its attempts.
+    """
+    _fail_if_all_alike(run, counts)
     if not counts.n or counts.scored or counts.unscored:
         return
     failed = counts.model_errors + counts.env_errors
@@ -101,8 +105,30 @@ def fail_unless_scored(run: Run, counts: EpisodeCounts, path: Path) -> None:
     raise AssayError(
         f"no attempt was scored: {first.scorer} abstained from all {counts.n}, the first time "
         f"since {first.because[:300]}. When it is mended: assay score {path} --reward "
-        f"{first.scorer.partition('@')[0]}"
+        f"{_reward_address(run, first.scorer.partition('@')[0])}"
     )
+
+
+def _fail_if_all_alike(run: Run, counts: EpisodeCounts) -> None:
+    """Raise `AssayError` where every attempt ended in the same error of the agent."""
+    if not counts.n or counts.agent_errors < counts.n:
+        return
+    failures = distinct_failures(run.final())
+    if len(failures) == 1:
+        raise AssayError(
+            f"every attempt ended in the same agent_error: {failures[0].message[:700]}\n"
+            "They count as zeros. When it is mended: assay run --resume "
+            f"{run.path} --retry-errors=agent"
+        )
+
+
+def _reward_address(run: Run, name: str) -> str:
+    """What `--reward` takes for the run's primary reward: its address, where it has one."""
+    benchmark = run.manifest.config.get("benchmark")
+    rewards = benchmark.get("rewards") if isinstance(benchmark, dict) else None
+    names = rewards.get("names") if isinstance(rewards, dict) else None
+    first = names[0] if isinstance(names, list) and names else name
+    return first if isinstance(first, str) and ":" in first else name
 
 
 def _tasks(summary: RunSummary) -> Table:
@@ -131,8 +157,17 @@ def _place(row: TaskSummary) -> tuple[str, list[tuple[int, str]]]:
 
 def _totals(summary: RunSummary, rates: Iterable[PassRate]) -> Table:
     table = table_of(show_header=False)
-    for name, value in (*_lines(summary.counts, summary.scorer), *rate_lines(rates)):
+    first, *others = _lines(summary.counts, summary.scorer)
+    means = [
+        (f"{number_text(each.mean, 4)} of {each.scored} ({each.scorer})")
+        for each in summary.rewards
+        if each.scorer != summary.scorer
+    ]
+    beside = [("beside it", text) for text in means]
+    for name, value in (first, *beside, *others, *rate_lines(rates)):
         table.add_row(name, value)
+    if summary.other_code:
+        table.add_row("code", other_code(summary.other_code, summary.counts.n))
     if summary.retried:
         table.add_row("attempts", f"{summary.attempts}, of which {summary.retried} were replaced")
     if summary.replaced_zeros:
@@ -171,8 +206,9 @@ def _lines(counts: EpisodeCounts, scorer: str) -> list[tuple[str, str]]:
     ]
     left_out = f"; not in it: {', '.join(beside)}" if beside else ""
     rate = counts.error_rate
+    name = scorer or "not scored yet"
     return [
-        ("mean reward", f"{number_text(counts.mean, 4)} of {counts.scored} ({scorer}){left_out}"),
+        ("mean reward", f"{number_text(counts.mean, 4)} of {counts.scored} ({name}){left_out}"),
         ("answered", f"{counts.answered} of {counts.n}"),
         ("perfect (≥ 0.99)", f"{counts.perfect} of {counts.n}"),
         ("above 0.6", f"{counts.good} of {counts.n}"),

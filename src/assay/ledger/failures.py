@@ -53,6 +53,11 @@ def group_failures(failures: Iterable[tuple[FailureKind, str]]) -> tuple[Distinc
     return tuple(sorted(first.values(), key=lambda failure: -failure.count))
 
 
+def other_code(count: int, n: int) -> str:
+    """That a run is of two versions of the agent, in words."""
+    return f"{count} of {n} attempts were played by other code: the agent changed before --resume"
+
+
 def zeros_replaced(count: int) -> str:
     """How many zeros a retry of agent errors took out of the mean, in words."""
     return f"{count} zero{'s' * (count != 1)} replaced by a retry of agent errors"

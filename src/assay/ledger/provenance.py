@@ -39,12 +39,13 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 @dataclass(frozen=True, slots=True)
 class RepositoryState:
-    """Which code an agent was; both parts are empty outside a repository."""
+    """Which code an agent was; both parts are empty where nothing is known of it."""
 
     commit: str = ""
     """Empty also in a repository without a commit."""
     dirty: str = ""
-    """A hash of everything that is not committed; empty for none, `unknown` when git failed."""
+    """A hash of everything that is not committed, or outside a repository of the agent's own files;
+    empty for none, `unknown` when git failed."""
 
 
 def new_run_id(now: datetime | None = None, suffix: str | None = None) -> str:
@@ -185,23 +186,58 @@ class _Diff:
         return _redacted_diff(self.git.bytes("diff", *options, base, "--", pathspec))
 
     def _untracked(self, name: str, base: str) -> str | None:  # noqa: ARG002 - as the other one
-        path = self.git.folder / name
-        if path.suffix.lower() not in CODE or _is_private(name) or not _is_small(path):
-            return None
-        if path.is_symlink() or not path.is_file():
-            return None
-        try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except (UnicodeDecodeError, OSError):
-            return None
-        if any("\0" in line for line in lines):
-            return None
-        ends = lines[-1] == ""
-        body = [f"+{line}" for line in (lines[:-1] if ends else lines)]
-        body += [] if ends else ["\\ No newline at end of file"]
-        head = [f"diff --git a/{name} b/{name}", "new file mode 100644", "--- /dev/null"]
-        hunk = f"@@ -0,0 +1,{len(lines) - ends} @@"
-        return _redacted_diff("\n".join([*head, f"+++ b/{name}", hunk, *body, ""]).encode())
+        return _addition(self.git.folder / name, name)
+
+
+def _addition(path: Path, name: str) -> str | None:
+    """The whole file as a diff that adds it; `None` for one that is not kept."""
+    if path.suffix.lower() not in CODE or _is_private(name) or not _is_small(path):
+        return None
+    if path.is_symlink() or not path.is_file():
+        return None
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (UnicodeDecodeError, OSError):
+        return None
+    if any("\0" in line for line in lines):
+        return None
+    ends = lines[-1] == ""
+    body = [f"+{line}" for line in (lines[:-1] if ends else lines)]
+    body += [] if ends else ["\\ No newline at end of file"]
+    head = [f"diff --git a/{name} b/{name}", "new file mode 100644", "--- /dev/null"]
+    hunk = f"@@ -0,0 +1,{len(lines) - ends} @@"
+    return _redacted_diff("\n".join([*head, f"+++ b/{name}", hunk, *body, ""]).encode())
+
+
+def state_of_files(files: Sequence[Path]) -> RepositoryState:
+    """What tells versions of these files apart that no repository knows; nothing for no file."""
+    if not files:
+        return RepositoryState()
+    digest = hashlib.sha256()
+    try:
+        for path in files:
+            name = os.fsencode(_name_here(path))
+            digest.update(b"\0" + name + b"\0" + _fingerprint(path))
+    except OSError:
+        return RepositoryState(dirty=UNKNOWN)
+    return RepositoryState(dirty=digest.hexdigest())
+
+
+def source_of_files(files: Sequence[Path], *, most_bytes: int = DIFF_BYTES) -> str:
+    """These files as `uncommitted_changes` gives those that git does not know."""
+    pieces = [
+        _addition(path, _name_here(path)) or f"# left out: {_name_here(path)!a}\n"
+        for path in files[:DIFF_FILES]
+    ]
+    text = "".join(pieces)
+    return text if len(text.encode()) <= most_bytes else ""
+
+
+def _name_here(path: Path) -> str:
+    """The path from this folder where it is below it, else the file's name alone."""
+    here = Path.cwd().resolve()
+    whole = path.resolve()
+    return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else path.name
 
 
 def _redacted_diff(diff: bytes) -> str | None:

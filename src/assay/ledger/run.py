@@ -139,6 +139,10 @@ class Run:
             raise BadRecord(self._where(raw.line.number, raw.problem))
         return episode_from_record(raw.record)
 
+    def messages(self, attempt: str) -> tuple[Message, ...]:
+        """The conversation of one attempt."""
+        return self._messages(self.stored(attempt))
+
     def line(self, attempt: str) -> bytes:
         """The line of one attempt, as it was written."""
         return self._find(attempt).line.data

@@ -66,6 +66,16 @@ class TaskSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class RewardMean:
+    """One reward over the attempts that count."""
+
+    scorer: str
+    """`name@version`."""
+    mean: float | None
+    scored: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
     """A run in numbers; the attempts that count, and beside them what was tried."""
 
@@ -83,6 +93,10 @@ class RunSummary:
     """Every distinct message of the attempts that count, with how often it came."""
     usage: Usage
     """Of all attempts: what was spent, not only what counted."""
+    rewards: tuple[RewardMean, ...]
+    """Of every reward that scored, the primary one first."""
+    other_code: int
+    """Attempts that were played after a resumed run's agent had changed."""
     cached_calls: int
     """Replies that came from the cache, at no cost; they are in no other number of `usage`."""
     elapsed_s: float
@@ -121,6 +135,22 @@ def reward_of(episode: Episode) -> float | None:
     """The number that enters the mean, if there is one."""
     score = primary_score(episode)
     return None if score is None or isinstance(score, Abstained) else score.value
+
+
+def is_of_other_code(episode: Episode) -> bool:
+    """Whether the agent's code was not what it was when the run began."""
+    return "resumed_at_commit" in episode.metadata
+
+
+def reward_means(episodes: Iterable[Episode]) -> tuple[RewardMean, ...]:
+    """Each reward that scored these episodes, with its mean; the primary one first."""
+    values: dict[str, list[float]] = {}
+    for episode in episodes:
+        for score in episode.scores if not episode.no_fault else ():
+            numbers = values.setdefault(score.scorer, [])
+            if not isinstance(score, Abstained):
+                numbers.append(score.value)
+    return tuple(RewardMean(name, _mean(each), len(each)) for name, each in values.items())
 
 
 def count(episodes: Iterable[Episode]) -> EpisodeCounts:
@@ -173,6 +203,8 @@ def summarise(run: Run) -> RunSummary:
         replaced_zeros=run.attempts().replaced_zeros,
         errors=distinct_failures(final),
         usage=usage,
+        rewards=reward_means(final),
+        other_code=sum(map(is_of_other_code, final)),
         cached_calls=cached_calls,
         elapsed_s=elapsed_s,
         tasks=tuple(

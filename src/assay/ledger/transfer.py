@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from assay.errors import AssayError, BadParameter, BadRecord, UsageError
+from assay.errors import AssayError, BadParameter, BadRecord, MissingExtra, UsageError
 from assay.formats import FileFormat, ForeignRun, find_format, recognise, writable
 from assay.formats.foreign import (
     DAMAGE,
@@ -82,13 +82,25 @@ def import_runs(
     focus: str = "",
     commit: str = "",
     references: str | Path | Mapping[str, Any] | None = None,
+    on_skipped: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Iterator[Run]:
-    """A run for each log at `path`, one after the other; arguments as for `import_run`."""
+    """A run for each log at `path`, one after the other; arguments as for `import_run`.
+
+    `on_skipped` is told of each of several logs that cannot be read for want of a library; without
+    it that is raised.
+    """
     source = recognise(Path(path), format)
     importing = _Importing(Path(runs_dir), source.format, focus, commit, _references(references))
     for log in source.logs:
-        yield importing.take(log, options)
+        try:
+            run = importing.take(log, options)
+        except MissingExtra as error:
+            if len(source.logs) == 1 or on_skipped is None:
+                raise
+            on_skipped(str(error))
+            continue
+        yield run
 
 
 def open_log(path: Path, runs_dir: str | Path = "runs") -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 import orjson
@@ -34,6 +35,12 @@ class StepSummary(NamedTuple):
     """The code of what the page blocked the agent with, or empty."""
     reward: float | None
     """What the environment itself paid."""
+    observation: str
+    """The sha256 of what the agent saw afterwards, or empty."""
+    world: str
+    """The text environment that recorded the step, or empty."""
+    world_score: float | None
+    """Its own score so far, in its own unit."""
 
 
 def read_gists(path: Path, read_before: Sequence[StepSummary] = ()) -> tuple[StepSummary, ...]:
@@ -82,6 +89,8 @@ def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepSummary:
     if not isinstance(first, Mapping) or not isinstance(outcome, (Mapping, type(None))):
         raise BadRecord(f"not a step: its scores are {scores!r:.100}, its outcome {outcome!r:.100}")
     codes = outcome or {}
+    evidence = record.get("evidence")
+    world = evidence if isinstance(evidence, Mapping) and evidence.get("kind") == "world" else {}
     return StepSummary(
         offset=offset,
         end=end,
@@ -90,4 +99,8 @@ def _gist(record: Mapping[str, Any], offset: int, end: int) -> StepSummary:
         error=str(codes.get("error") or "")[:CODE_CHARS],
         block=str(codes.get("block") or "")[:CODE_CHARS],
         reward=finite_number(record.get("reward")),
+        observation=str(record.get("observation") or "")[:CODE_CHARS],
+        # The same text for every step of an episode: one in memory is enough.
+        world=intern(str(world.get("world") or "")[:CODE_CHARS]),
+        world_score=finite_number(world.get("score")),
     )

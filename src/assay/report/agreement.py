@@ -87,8 +87,8 @@ class RewardAgreement:
         return self.right_paid + self.right_unpaid + self.wrong_paid + self.wrong_unpaid
 
     @property
-    def verdict_of_size(self) -> str:
-        """What the size of kappa is called, after Landis and Koch; why there is none otherwise."""
+    def size(self) -> str:
+        """The size of kappa in a word, after Landis and Koch; why there is none otherwise."""
         if self.kappa is None:
             return "not known: label right ones and wrong ones"
         steps = ((0.0, "worse than chance"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"),

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import fsum
 from pathlib import Path
 from typing import Any
 
 from assay.errors import BadRecord, UnknownName
+from assay.formats.lines import dump_json
 from assay.ledger.counting import AttemptSelection, CountableAttempt
 from assay.ledger.layout import RunLayout
 from assay.ledger.records import check_episode_keys, read_raw
@@ -39,6 +41,12 @@ class ScoredAttempt(CountableAttempt):
     n_steps: int
     cost_usd: float | None
     elapsed_s: float
+    question: str = ""
+    """A digest of the task's question."""
+    reference: str = ""
+    """A digest of its reference."""
+    other_code: bool = False
+    """Whether a resumed run played it with other code of the agent."""
 
     @property
     def errored(self) -> bool:
@@ -120,9 +128,21 @@ def _attempt(record: Mapping[str, Any]) -> ScoredAttempt | None:
             n_steps=int(record["n_steps"]),
             cost_usd=None if cost is None else float(cost),
             elapsed_s=float(record["elapsed_s"]),
+            question=_digest(record["task"].get("goal")),
+            reference=_digest(record["task"].get("answer")),
+            other_code="resumed_at_commit" in (record.get("metadata") or ()),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _digest(value: Any) -> str:
+    """Equal for equal texts and for other values whose JSON is equal; `None` has none."""
+    if value is None:
+        return ""
+    text = value.strip() if isinstance(value, str) else dump_json(value)
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return blake2b(data, digest_size=12).hexdigest()
 
 
 def _describe_params(scorer: str, params: Any) -> str:

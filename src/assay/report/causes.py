@@ -8,7 +8,7 @@ what the documentation shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
@@ -18,14 +18,17 @@ from assay.report.alignment import AlignedItem, items_of, number_in
 from assay.report.reformatting import ReformattedAnswer
 from assay.report.traces import AttemptTrace, EvidenceLine
 from assay.schema.episode import NO_FAULT_OF_THE_AGENT, StopReason
+from assay.schema.evidence import WorldEvidence
 from assay.schema.score import Abstained
+from assay.schema.worlds import TEXT_WORLDS, did_nothing
 
 Cause: TypeAlias = Literal[
-    "model_error", "environment_error", "scorer_error", "agent_error", "unreadable_reply",
-    "not_recorded", "format_rejection", "payload_truncated", "observation_truncated", "blocked",
-    "looping", "navigation_failure",
-    "time_budget", "token_budget", "step_budget", "stale_gold", "no_answer", "partial_list",
-    "near_miss",
+    "model_error", "environment_error", "not_scored", "scorer_error", "agent_error",
+    "unreadable_reply", "not_recorded", "format_rejection", "payload_truncated",
+    "observation_truncated", "blocked", "no_effect", "looping", "navigation_failure",
+    "time_budget", "token_budget", "step_budget", "stale_gold", "goal_not_reached", "no_answer",
+    "partial_list",
+    "extra_words", "near_miss",
     "wrong_answer",
 ]  # fmt: skip
 
@@ -35,6 +38,8 @@ NEAR = 0.25
 """A number off by no more than this part of the reference is a near miss."""
 HALF = 0.5
 """So is a text with at least this part of the reference's tokens, and a reward of at least this."""
+SENTENCE = 40
+"""Words of an answer beyond which the reference may be in it by chance."""
 GAIN = 0.1
 LOOPS = 3
 _REFUSAL = re.compile(
@@ -43,6 +48,7 @@ _REFUSAL = re.compile(
     r"no answer|unable to\b.*|i (?:do not|don'?t|could not|couldn'?t|cannot|can'?t)\b.*)\W*",
     re.IGNORECASE | re.DOTALL,
 )
+_MARKS = ".,;:!?\"'`*()[]{}<>“”‘’…"
 _REFERENCE = re.compile(r"\[\d+\] ")
 
 
@@ -79,6 +85,15 @@ class DiagnosisCase:
         """Whether there is an answer that is more than "I do not know"."""
         answer = self.answer.strip()
         return bool(answer) and (len(answer) > 300 or _REFUSAL.fullmatch(answer) is None)
+
+    @cached_property
+    def world(self) -> WorldEvidence | None:
+        """What a text environment recorded last; `None` for a conversation or a browser."""
+        for step in reversed(self.trace.steps):
+            evidence = step.evidence
+            if isinstance(evidence, WorldEvidence):
+                return None if evidence.world == "chat" else evidence
+        return None
 
     @cached_property
     def answer_step(self) -> int:
@@ -140,9 +155,15 @@ def _no_fault(case: DiagnosisCase, stop_reason: StopReason) -> Evidence:
     return case.at_answer((episode.failure.message if episode.failure else default)[:300])
 
 
+@_rule("score the run: assay score RUN --reward NAME (`assay list rewards`)")
+def not_scored(case: DiagnosisCase) -> Evidence:
+    """No reward has scored the attempt yet, as in an imported log without scores."""
+    return () if case.trace.episode.scores else case.at_answer("not scored yet")
+
+
 @_rule("mend the reward or the references, then score the run again")
 def scorer_error(case: DiagnosisCase) -> Evidence:
-    """The primary reward abstained, is missing, or has only a hidden reference to compare with."""
+    """The primary reward abstained, or has only a hidden reference to compare with."""
     score = primary_score(case.trace.episode)
     if isinstance(score, Abstained):
         return case.at_answer(f"{score.reason}: {score.because[:200]}")
@@ -246,6 +267,21 @@ def blocked(case: DiagnosisCase) -> Evidence:
     return signs if late or len(signs) > 1 else ()
 
 
+@_rule("tell the agent which actions the environment takes, in its prompt or as tools")
+def no_effect(case: DiagnosisCase) -> Evidence:
+    """In a text environment: at least three actions, and two in five, had no effect."""
+    world = case.world
+    if world is None:
+        return ()
+    idle = tuple(
+        EvidenceLine(step.index, f"{step.action[:80]} had no effect")
+        for step in case.trace.acted
+        if did_nothing(world.world, case.trace.observation(step))
+    )
+    enough = len(idle) >= LOOPS and len(idle) * 5 >= len(case.trace.acted) * 2
+    return idle if enough else ()
+
+
 @_rule("notice a repeated action and try something else")
 def looping(case: DiagnosisCase) -> Evidence:
     """At least three steps, and two in five, repeat an earlier action with the same result."""
@@ -309,6 +345,15 @@ def stale_gold(case: DiagnosisCase) -> Evidence:
     return (EvidenceLine(step, "the answer stands on this page; the reference may be out of date"),)
 
 
+@_rule("read the last steps: what of the goal was left, and what would have led there")
+def goal_not_reached(case: DiagnosisCase) -> Evidence:
+    """A text environment ended, or was left, before its goal was reached."""
+    world = case.world
+    if world is None or world.won or case.says_something:
+        return ()
+    return case.at_answer(_what_is_left(world))
+
+
 @_rule("always give an answer: a guess costs nothing here")
 def no_answer(case: DiagnosisCase) -> Evidence:
     """Nothing was submitted, or only that it is not known."""
@@ -330,6 +375,28 @@ def partial_list(case: DiagnosisCase) -> Evidence:
     return case.at_answer(f"{right} of {len(references)} items are right{more}")
 
 
+@_rule("ask for the bare answer: the reference stands in what was answered, among other words")
+def extra_words(case: DiagnosisCase) -> Evidence:
+    """The answer is a sentence of at most 40 words with the reference in it, word by word."""
+    items = items_of(case.trace.episode.task.answer)
+    words = _words(case.answer[:2_000])
+    target = _words(items[0]) if len(items) == 1 else []
+    extra = len(words) - len(target)
+    if not target or extra < 1 or len(words) > SENTENCE or len(case.answer) > 2_000:
+        return ()
+    places = range(extra + 1)
+    if not any(words[place : place + len(target)] == target for place in places):
+        return ()
+    more = "1 other word" if extra == 1 else f"{extra} other words"
+    return case.at_answer(f"{items[0][:60]!r} stands in the answer, with {more}")
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case, without the marks around them."""
+    stripped = (word.strip(_MARKS) for word in text.casefold().split())
+    return [word for word in stripped if word]
+
+
 @_rule("check the last step: rounding, the exact name, the exact range")
 def near_miss(case: DiagnosisCase) -> Evidence:
     """The number is at most 25 % off, half of the tokens are there, or the reward is over 0.5."""
@@ -347,7 +414,69 @@ def near_miss(case: DiagnosisCase) -> Evidence:
     return ()
 
 
+IN_A_LOG: dict[Cause, str] = {
+    "model_error": "these are in no mean; run them again with the tool that wrote the log",
+    "environment_error": "these are in no mean; run them again with the tool that wrote the log",
+}
+"""What is suggested instead for an imported log: nothing of it can be resumed."""
 SUGGESTIONS["wrong_answer"] = "read the trace: nothing recorded explains it"
+WORLD_SUGGESTIONS: dict[tuple[Cause, str], str] = {
+    ("no_effect", "alfworld"): "show the agent the commands that are possible now; "
+    "alfworld_admissible_commands lists them",
+    (
+        "no_effect",
+        "scienceworld",
+    ): "show the agent the actions and objects that are known",
+    ("no_effect", "webshop"): "click only what the observation lists under Clickables, and search "
+    "where it does not help",
+    ("goal_not_reached", "alfworld"): "see which condition of the goal is left: find the object, "
+    "treat it, put it where the goal says",
+    ("goal_not_reached", "scienceworld"): "see which part of the experiment was not done, and plan "
+    "from there",
+    ("goal_not_reached", "webshop"): "check the product against every word of the goal before "
+    "buying: its kind, attributes, options, price",
+    ("step_budget", "alfworld"): "raise the step budget, or look in the likely places first",
+    ("step_budget", "scienceworld"): "raise the step budget, or plan the experiment before acting",
+    ("step_budget", "webshop"): "buy before the steps run out: a near product is paid in part",
+}
+"""What a cause suggests in one text environment."""
+
+
+def suggestion_for(cause: Cause, world: str = "") -> str:
+    """The change that a cause suggests, in the words of the environment where it has its own."""
+    return WORLD_SUGGESTIONS.get((cause, world), SUGGESTIONS[cause])
+
+
+def _what_is_left(world: WorldEvidence) -> str:
+    """Where a text environment stood in the end, in its own words."""
+    progress = world.progress
+    if world.world == "webshop":
+        return _bought(progress) if world.done else "nothing was bought"
+    met, total = progress.get("goal_conditions_met"), progress.get("goal_conditions_total")
+    if met is not None and total:
+        return f"{met} of {total} conditions of the goal hold"
+    if world.score is None:
+        return "the goal was not reached"
+    known = TEXT_WORLDS.get(world.world)
+    return f"the environment's score is {world.score:g}" + (
+        f" of {known.full_score:g}" if known else ""
+    )
+
+
+def _bought(progress: Mapping[str, Any]) -> str:
+    """How the product that was bought differs from the one that was asked for."""
+    parts = []
+    for name, goal, matched in (
+        ("attributes", "attributes", "attributes_matched"),
+        ("options", "goal_options", "options_matched"),
+    ):
+        wishes, fitting = progress.get(goal), progress.get(matched)
+        if isinstance(wishes, Sized) and isinstance(fitting, (int, Sized)):
+            n = fitting if isinstance(fitting, int) else len(fitting)
+            parts.append(f"{n} of {len(wishes)} {name} fit")
+    if progress.get("price_ok") is False:
+        parts.append("the price is too high")
+    return f"the product differs from the goal: {', '.join(parts) or 'see the last step'}"
 
 
 def _looks_for(value: Any, *, least: int = 3) -> Callable[[str], bool] | None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from assay.errors import AssayError, BadRecord
 from assay.ledger.layout import RunLayout, list_runs
 from assay.ledger.run import read_manifest
-from assay.registry import MODELS
-from assay.report.attempts import RunAttempts, read_attempts
+from assay.registry import AGENTS, MODELS
+from assay.report.attempts import RunAttempts, ScoredAttempt, read_attempts
 from assay.schema.manifest import RunManifest
 
 NO_MATTER = frozenset(
@@ -26,25 +29,42 @@ A run that is resumed may have others of these."""
 NOT_THE_CONFIGURATION = ("expect", "repeats", "reported", "imported", "seed", "budget")
 """What a manifest keeps beside the configuration: predictions, counts, numbers from elsewhere, the
 log that it was imported from, what chance is drawn from, and what a run may spend."""
+NO_STEP_BUDGET = "one run records no step budget"
+LINE_NUMBER = re.compile(r"(?:line|row)\.\d+")
+"""The id of a task that has none of its own, by its place in its file."""
 SHOWN_CHANGES = 12
 MOST_IDENTICAL = 5
 
 
 def obstacles(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
     """Every difference that makes the numbers of two runs different quantities, in words."""
+    cand = with_ids_of(base, cand)
     before, after = base.manifest, cand.manifest
     differences = (
         _difference("rewards", primary_reward(base), primary_reward(cand), _or_not_recorded),
         _task_sets(base, cand),
-        _difference("step budgets", step_budget(before), step_budget(after), unit=" steps"),
+        _step_budgets(before, after),
     )
     return tuple(difference for difference in differences if difference)
 
 
 def labels(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
-    """What two comparable runs are a comparison of: another model, or other sampling of it."""
-    difference = _models(model_of(base), model_of(cand))
-    return (difference,) if difference else ()
+    """What two comparable runs are a comparison of: another model, or other sampling of it.
+
+    And what is not known of one of them: an imported log does not record everything.
+    """
+    known = step_budget(base), step_budget(cand)
+    unknown = "" if (known[0] is None) == (known[1] is None) else NO_STEP_BUDGET
+    model = _models(model_of(base), model_of(cand))
+    return tuple(label for label in (model, unknown) if label)
+
+
+def _step_budgets(base: RunManifest, cand: RunManifest) -> str:
+    """How the step budgets differ; one that is not recorded is not another one."""
+    before, after = step_budget(base), step_budget(cand)
+    if before is None or after is None:
+        return ""
+    return _difference("step budgets", before, after, unit=" steps")
 
 
 def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
@@ -54,9 +74,12 @@ def changes(base: RunManifest, cand: RunManifest) -> tuple[str, ...]:
         ("agent", base.agent, cand.agent),
         ("commit", _commit(base), _commit(cand)),
     ]
+    # A log records less than a run does: what it lacks has not changed.
+    imported = base.is_imported or cand.is_imported
+    keys = before.keys() & after.keys() if imported else before.keys() | after.keys()
     rows += [
         (key, before.get(key), after.get(key))
-        for key in sorted(before.keys() | after.keys())
+        for key in sorted(keys)
         if key.partition(".")[0] not in NOT_THE_CONFIGURATION
     ]
     sentences = [f"{name}: {_words(was)} → {_words(now)}" for name, was, now in rows if was != now]
@@ -86,6 +109,8 @@ def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
     """Equal for runs that nothing but chance can tell apart; `None` when that is not known."""
     if manifest.dirty == "unknown" or not manifest.config or manifest.parent is not None:
         return None
+    if manifest.is_imported or not _code_is_known(manifest):
+        return None
     config = {k: v for k, v in manifest.config.items() if k not in NOT_THE_CONFIGURATION}
     return (
         manifest.agent,
@@ -97,6 +122,17 @@ def _identity(manifest: RunManifest) -> tuple[Any, ...] | None:
         manifest.dirty,
         manifest.versions.get("assay"),
     )
+
+
+def _code_is_known(manifest: RunManifest) -> bool:
+    """Whether the manifest tells versions of the agent's code apart.
+
+    A server's code is nowhere, and old runs of an agent outside a repository say nothing of it.
+    """
+    if manifest.agent == "http":
+        return False
+    own = manifest.agent == "stdio" or manifest.agent not in AGENTS.names()
+    return bool(manifest.commit or manifest.dirty) or not own
 
 
 def _words(value: Any) -> str:
@@ -129,14 +165,63 @@ def _task_sets(base: RunAttempts, cand: RunAttempts) -> str:
     before, after = base.manifest.task_set, cand.manifest.task_set
     here, there = {a.task_id for a in base.final}, {a.task_id for a in cand.final}
     sizes = (base.manifest.n_tasks or len(here), cand.manifest.n_tasks or len(there))
-    same = before == after if before and after else sizes[0] == sizes[1] and here == there
-    if same:
+    if before and before == after:
         return ""
     if sizes[0] != sizes[1]:
         return f"the task sets differ: {_tasks(sizes[0])} against {sizes[1]}"
     if here != there:
         return f"the task sets differ: {len(here & there)} of {_tasks(sizes[0])} are in both"
-    return "the task sets differ: the same ids, but other questions or golds"
+    return _contents(base, cand)
+
+
+def _contents(base: RunAttempts, cand: RunAttempts) -> str:
+    """How the questions or references of the same ids differ; other columns are no difference."""
+    after = {a.task_id: a for a in cand.final}
+    others = {a.task_id: None for a in base.final if not _is_same_task(a, after[a.task_id])}
+    if not others:
+        return ""
+    names = ", ".join(list(others)[:3]) + (" …" if len(others) > 3 else "")
+    return f"the task sets differ: the same ids, but other questions or references ({names})"
+
+
+def _is_same_task(one: ScoredAttempt, other: ScoredAttempt) -> bool:
+    """Whether question and reference are the same; a reference that is not recorded may be any."""
+    known = one.reference and other.reference
+    return one.question == other.question and (not known or one.reference == other.reference)
+
+
+def _has_line_numbers(ids: Collection[str]) -> bool:
+    return bool(ids) and all(LINE_NUMBER.fullmatch(task) for task in ids)
+
+
+def with_ids_of(base: RunAttempts, cand: RunAttempts) -> RunAttempts:
+    """The candidate with the base's ids for the same questions, where ids are mere line numbers.
+
+    A line number says nothing of its question once a file is sorted or shortened. A question
+    that the base has not keeps an id that no task of it has.
+    """
+    here, there = {a.task_id for a in base.final}, {a.task_id for a in cand.final}
+    numbered = _has_line_numbers(here) or _has_line_numbers(there)
+    questions = {a.task_id: a.question for a in (*base.final, *cand.final)}
+    if not numbered or not all(questions.values()):
+        return cand
+    before, after = _by_question(base), _by_question(cand)
+    names = {
+        task: same if same is not None else f"{task} of {cand.run_id}" if task in here else task
+        for question, tasks in after.items()
+        for task, same in zip_longest(tasks, before.get(question, [])[: len(tasks)])
+    }
+    if all(task == name for task, name in names.items()):
+        return cand
+    return replace(cand, final=tuple(replace(a, task_id=names[a.task_id]) for a in cand.final))
+
+
+def _by_question(attempts: RunAttempts) -> dict[str, list[str]]:
+    """The ids of the tasks with each question, in their order."""
+    tasks: dict[str, dict[str, None]] = {}
+    for attempt in attempts.final:
+        tasks.setdefault(attempt.question, {})[attempt.task_id] = None
+    return {question: list(ids) for question, ids in tasks.items()}
 
 
 def step_budget(manifest: RunManifest) -> int | None:

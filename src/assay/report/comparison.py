@@ -6,6 +6,7 @@ independent of each other. Only tasks that were scored in both runs are paired.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import copysign, sqrt
@@ -20,7 +21,7 @@ from assay.ledger.summary import PERFECT
 from assay.report import statistics
 from assay.report.agent_changes import CodeChanges, code_changes
 from assay.report.attempts import EQUAL, RunAttempts, ScoredAttempt, mean, read_attempts, rewards_of
-from assay.report.comparability import changes, labels, obstacles
+from assay.report.comparability import changes, labels, obstacles, with_ids_of
 from assay.report.statistics import ALPHA, ConfidenceInterval, McNemarTest, PermutationTest
 from assay.report.task_changes import (
     DROP,
@@ -35,6 +36,7 @@ from assay.report.task_changes import (
     unsteady_tasks,
 )
 
+BY_QUESTION = "tasks are paired by their questions, since ids that are line numbers differ"
 FEWEST_PAIRS = 6
 """Below so many pairs no test can reach 5 %."""
 CHANGE = 0.05
@@ -228,6 +230,7 @@ class _Settings:
 
 
 def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Comparison:
+    numbered, cand = cand, with_ids_of(base, cand)
     hindrances = obstacles(base, cand)
     draft = Comparison(
         base.run_id,
@@ -239,7 +242,7 @@ def _compare(base: RunAttempts, cand: RunAttempts, settings: _Settings) -> Compa
         changes=changes(base.manifest, cand.manifest),
         code=CodeChanges() if settings.known_flaky is None else code_changes(base, cand),
         pass_at=settings.pass_at,
-        notes=_notes(base, cand),
+        notes=(*_notes(base, cand), *((BY_QUESTION,) if cand is not numbered else ())),
     )
     if hindrances and not settings.force:
         return draft
@@ -274,9 +277,9 @@ def _with_numbers(
         detectable=statistics.detectable(differences),
         needed=_sample_size(pairs, differences, settings.change),
         tasks=task_changes(base, cand, pairs, flaky_tasks(base, cand, settings.known_flaky)),
-        steps=_shift_of(pairs, "n_steps"),
+        steps=None if _unrecorded(base, cand, "n_steps") else _shift_of(pairs, "n_steps"),
         cost_usd=_shift_of(pairs, "cost_usd"),
-        elapsed_s=_shift_of(pairs, "elapsed_s"),
+        elapsed_s=None if _unrecorded(base, cand, "elapsed_s") else _shift_of(pairs, "elapsed_s"),
         steady_drops=steady_drops(pairs),
         drops=task_drops(pairs, settings.drop),
     )
@@ -408,6 +411,16 @@ def _sample_size(
     )
 
 
+def _unrecorded(
+    base: RunAttempts, cand: RunAttempts, quantity: Literal["n_steps", "elapsed_s"]
+) -> bool:
+    """Whether one of the runs is a log that says nothing of the quantity."""
+    return any(
+        run.manifest.is_imported and not any(getattr(a, quantity) for a in run.final)
+        for run in (base, cand)
+    )
+
+
 def _shift_of(
     pairs: Sequence[TaskPair], quantity: Literal["n_steps", "cost_usd", "elapsed_s"]
 ) -> MeanShift | None:
@@ -435,11 +448,20 @@ def _differences(before: Sequence[float], after: Sequence[float]) -> list[float]
 
 
 def _without_rewards(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
-    without = [run.run_id for run in (base, cand) if not run.rewards()]
+    without = [run for run in (base, cand) if not run.rewards()]
     if not without:
         return ()
-    who = "neither run records" if len(without) == 2 else f"run {without[0]} does not record"
-    return (f"{who} per-task rewards, so nothing can be paired",)
+    if not any(run.final for run in without):
+        ids = [run.run_id for run in without]
+        who = "neither run records" if len(ids) == 2 else f"run {ids[0]} does not record"
+        return (f"{who} per-task rewards, so nothing can be paired",)
+    return tuple(f"no attempt of {run.run_id} has a reward ({_why(run)})" for run in without)
+
+
+def _why(run: RunAttempts) -> str:
+    """How the attempts without a reward ended, in words."""
+    ends = Counter(a.abstained or (a.stop_reason if a.errored else "not scored") for a in run.final)
+    return ", ".join(f"{n} × {end}" for end, n in ends.most_common(3)) or "none is finished"
 
 
 def _no_pairs(base: RunAttempts, cand: RunAttempts) -> str:

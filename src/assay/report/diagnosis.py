@@ -10,10 +10,17 @@ from typing import Any
 from assay.errors import AssayError, UnknownName
 from assay.ledger.failures import distinct_failures
 from assay.ledger.run import Run, RunLike, open_run
-from assay.ledger.summary import primary_score, reward_of
+from assay.ledger.summary import RewardMean, primary_score, reward_means, reward_of
 from assay.report.alignment import AlignedItem, align
 from assay.report.attempts import EQUAL, mean
-from assay.report.causes import SUGGESTIONS, Cause, DiagnosisCase, DiagnosisLimits, cause_of
+from assay.report.causes import (
+    IN_A_LOG,
+    Cause,
+    DiagnosisCase,
+    DiagnosisLimits,
+    cause_of,
+    suggestion_for,
+)
 from assay.report.comparability import step_budget
 from assay.report.passes import PassRate, pass_rates
 from assay.report.reformatting import SHOWN_CHARS, ReformattedAnswer, Reformatter
@@ -45,6 +52,8 @@ class AttemptDiagnosis:
     because: str
     """What the reward itself says."""
     recovery: ReformattedAnswer | None
+    suggestion: str = ""
+    """The one change that the cause suggests, in the words of the environment."""
 
     @property
     def returns(self) -> float:
@@ -94,6 +103,10 @@ class Diagnosis:
     """The costliest first."""
     findings: tuple[AttemptDiagnosis, ...]
     notes: tuple[str, ...] = ()
+    rewards: tuple[RewardMean, ...] = ()
+    """Of every reward that scored, the primary one first; causes are of that one alone."""
+    planned: int = 0
+    """Attempts that the whole run is to have; 0 where that is not known."""
     passes: tuple[PassRate, ...] = ()
     """How often one of k attempts passes, and how often all do; none without repeats."""
 
@@ -122,6 +135,7 @@ def diagnose(
     broken: list[Episode] = []
     counted: list[Episode] = []
     n = 0
+    task = None if task is None else _task_id(opened, task)
     for episode in opened.final():
         if task not in (None, episode.task.id):
             continue
@@ -139,19 +153,35 @@ def diagnose(
         findings.append(finding)
         if reward is not None:
             best.append(finding.recovery.reward if finding.recovery else reward)
-    if task is not None and not n:
-        raise UnknownName(f"run {opened.id!r} has no attempt at a task {task!r}")
     return Diagnosis(
         run_id=opened.id,
         n=n,
         scored=len(rewards),
         mean=mean(rewards) if rewards else None,
         recoverable_mean=mean(best) if best else None,
-        causes=_summary(findings, len(rewards)),
+        causes=_summary(findings, len(rewards), imported=opened.manifest.is_imported),
         findings=tuple(findings),
         notes=(*_notes(opened, n, len(rewards)), *map(str, distinct_failures(broken))),
+        rewards=reward_means(counted),
+        planned=0 if task is not None else opened.manifest.n_tasks * opened.manifest.repeats,
         passes=pass_rates(counted),
     )
+
+
+def _task_id(run: Run, task: str) -> str:
+    """The id of the task, or the one id that ends in it, as `3` does for `line.3`.
+
+    Raises `UnknownName` where there is none, or more than one.
+    """
+    ids = {episode.task.id for episode in run.final()}
+    if task in ids:
+        return task
+    ending = sorted(each for each in ids if each.rpartition(".")[2] == task)
+    if len(ending) > 1:
+        raise UnknownName(f"{task!r} may be any of {ending[:5]}")
+    if not ending:
+        raise UnknownName(f"run {run.id!r} has no attempt at a task {task!r}")
+    return ending[0]
 
 
 def diagnose_attempt(run: Run, attempt: str, *, full: float = FULL) -> AttemptDiagnosis | None:
@@ -192,6 +222,7 @@ def _find(
         aligned=aligned,
         because=score.because if score is not None else "",
         recovery=recovery,
+        suggestion=suggestion_for(cause, "" if case.world is None else case.world.world),
     )
 
 
@@ -209,7 +240,10 @@ def _limits(manifest: RunManifest) -> DiagnosisLimits:
     return DiagnosisLimits(step_budget(manifest), margin if isinstance(margin, int) else 0)
 
 
-def _summary(findings: Iterable[AttemptDiagnosis], scored: int) -> tuple[CauseSummary, ...]:
+def _summary(
+    findings: Iterable[AttemptDiagnosis], scored: int, *, imported: bool
+) -> tuple[CauseSummary, ...]:
+    instead = IN_A_LOG if imported else {}
     groups: dict[Cause, list[AttemptDiagnosis]] = {}
     for finding in findings:
         groups.setdefault(finding.cause, []).append(finding)
@@ -220,7 +254,7 @@ def _summary(findings: Iterable[AttemptDiagnosis], scored: int) -> tuple[CauseSu
             unscored=sum(finding.lost is None for finding in group),
             lost=sum(finding.lost or 0.0 for finding in group) / max(scored, 1),
             returns=sum(finding.returns for finding in group) / max(scored, 1),
-            suggestion=SUGGESTIONS[cause],
+            suggestion=instead.get(cause, group[0].suggestion),
         )
         for cause, group in groups.items()
     ]

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError
-from assay.ledger.failures import zeros_replaced
+from assay.ledger.failures import other_code, zeros_replaced
 from assay.ledger.layout import is_archived, list_runs
 from assay.ledger.summary import PERFECT
 from assay.report import statistics
 from assay.report.attempts import EQUAL, RunAttempts, mean, read_attempts
-from assay.report.comparability import labels, obstacles
+from assay.report.comparability import labels, obstacles, with_ids_of
 from assay.report.comparison import Verdict, compare_attempts
 from assay.report.statistics import ConfidenceInterval
 from assay.schema.manifest import RunManifest
@@ -251,7 +251,7 @@ def _prediction(
     up, down = (tuple(map(str, expected.get(way) or ())) for way in ("up", "down"))
     if not up and not down:
         return None
-    before, after = earlier.task_means, attempts.task_means
+    before, after = with_ids_of(attempts, earlier).task_means, attempts.task_means
     both = after.keys() & before.keys()
     directions = {task: _direction(after[task] - before[task]) for task in both}
     predicted = {*up, *down}
@@ -279,6 +279,8 @@ def _notes(attempts: RunAttempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
     planned = attempts.manifest.n_tasks * attempts.manifest.repeats
     if attempts.final and planned > len(attempts.final):
         notes.append(f"unfinished: {len(attempts.final)} of {planned} episodes")
+    if others := sum(attempt.other_code for attempt in attempts.final):
+        notes.append(other_code(others, len(attempts.final)))
     if attempts.retried:
         notes.append(f"{attempts.retried} attempts were replaced by a retry")
     if attempts.replaced_zeros:

@@ -22,9 +22,10 @@ PAGE = "Page:\n"
 """What the research agent puts before the page in every turn: such turns and steps run in step."""
 HEAD_CHARS = 4_000
 NAVIGATION = frozenset({"nav_error", "timeout", "target_closed"})
-_CUT = re.compile(
+CUT_MARK = re.compile(
     r"(?:…|\.{3}|\[) ?(?P<n>\d[\d,]{0,20}) char(?:acter)?s (?:not shown|truncated|omitted)"
 )
+"""What stands where text was left out of what an agent was shown."""
 _LESS = "; ask for less"
 _ERROR = re.compile(r"^error: (?P<text>.{1,200})", re.MULTILINE)
 _NAVIGATED = re.compile(
@@ -81,7 +82,7 @@ class AttemptTrace:
         """Every place where text was left out of what the agent saw."""
         cuts = []
         for step, text in self.prompts:
-            for match in _CUT.finditer(text):
+            for match in CUT_MARK.finditer(text):
                 payload = text.startswith(_LESS, match.end())
                 cuts.append(TruncatedText(step, int(match["n"].replace(",", "")), payload))
         marked = {cut.step for cut in cuts}

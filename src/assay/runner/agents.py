@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from assay.agents.functions import agent_factory
+from assay.agents.models.cli import split_command
 from assay.agents.protocol import Agent
 from assay.errors import BadParameter
 from assay.ledger.layout import RunLayout, find_run
@@ -28,6 +30,8 @@ class AgentChoice:
     name: str
     factory: Callable[..., Agent]
     options: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+    """Where the agent's own code is, as far as that is known; none for a registered agent."""
 
     def build(self) -> Agent:
         """A fresh agent, without state of any earlier episode."""
@@ -61,7 +65,21 @@ def choose_agent(agent: Any, options: Mapping[str, Any]) -> AgentChoice:
     factory = agent_factory(item, name)
     nested = _nested(_read_options(factory, options))
     check_options(f"agent {name!r}", factory, nested)
-    return AgentChoice(name, factory, nested)
+    return AgentChoice(name, factory, nested, _files(name, item, nested))
+
+
+def _files(name: str, item: Any, options: Mapping[str, Any]) -> tuple[Path, ...]:
+    """The file that the agent is defined in, or those that the command of a program names."""
+    if name == "stdio":
+        words = split_command(options.get("command", ""))
+        return tuple(path for path in map(Path, words[1:] or words) if path.is_file())
+    if name in AGENTS.names():
+        return ()
+    code = inspect.unwrap(item) if inspect.isroutine(item) or isinstance(item, type) else type(item)
+    with suppress(TypeError, OSError):
+        source = inspect.getsourcefile(code)
+        return (Path(source),) if source and Path(source).is_file() else ()
+    return ()
 
 
 def _outside(agent: str) -> tuple[str, dict[str, Any]]:

@@ -14,9 +14,8 @@ from assay.errors import BadParameter, UnknownName, did_you_mean
 from assay.registry import BENCHMARKS, ENVIRONMENTS, REWARDS, SERVICES, TASKS, Registry
 from assay.registry.addresses import OWN
 from assay.registry.annotations import UNKNOWN, annotations_of, read_option
+from assay.tasks.jsonl import SUFFIXES
 
-QUESTIONS = (".jsonl", ".ndjson")
-"""Ends of the names of files that are a benchmark by their questions alone."""
 QUESTION_LIMITS: Mapping[str, float] = {"steps": 10, "step_s": 300.0, "episode_s": 600.0}
 """An answer may take long, and with tools it may take several turns."""
 PATHS = ("path", "folder")
@@ -113,14 +112,14 @@ def find_benchmark(name: str | Path, settings: Mapping[str, Any] | None = None) 
     path = Path(name)
     if path.suffix == ".toml":
         return read_benchmark(_read_file(path), where=str(path), settings=settings)
-    if path.suffix in QUESTIONS:
+    if path.suffix.lower() in SUFFIXES:
         return _question_file(path, settings or {})
     names = BENCHMARKS.names()
     if str(name) not in names:
         hint = did_you_mean(str(name), names, "`assay list benchmarks` shows all")
         raise UnknownName(
             f"no benchmark named {str(name)!r}; {hint}, "
-            "and a path that ends in .toml or .jsonl names a file of your own"
+            f"and a path that ends in .toml or {', '.join(SUFFIXES)} names a file of your own"
         )
     file: object = BENCHMARKS.get(str(name))
     if not isinstance(file, Traversable):

@@ -145,7 +145,9 @@ async def execute(
     limit = limit if stop_after_errors is None else stop_after_errors
     # A run of fewer tasks than that has failed too when all of them have.
     spending = Spending(plan.budget, run.episodes())
-    pacing = Pacing(queue, spending, stop_after_errors=min(limit, total))
+    pacing = Pacing(
+        queue, spending, stop_after_errors=min(limit, total), stop_after_agent_errors=limit
+    )
 
     async def work(play_attempt: PlayAttempt) -> None:
         while (planned_attempt := await pacing.next_attempt()) is not None:
@@ -166,7 +168,7 @@ async def execute(
         except ExceptionGroup as errors:  # a task group raises nothing else
             raise _first_of_ours(errors) from errors
     if pacing.failure:
-        raise RunStopped(_stop_message(pacing.failure, writer.path), path=str(writer.path))
+        raise RunStopped(_stop_message(pacing, writer.path), path=str(writer.path))
     if pacing.left_by_budget:
         message = spending.stop_message(pacing.left_by_budget, writer.path)
         raise BudgetSpent(message, path=str(writer.path))
@@ -180,11 +182,12 @@ def _first_of_ours(errors: ExceptionGroup) -> Exception:
     return first or errors
 
 
-def _stop_message(failure: str, path: Path) -> str:
+def _stop_message(pacing: Pacing, path: Path) -> str:
+    whose = "=agent" if pacing.failure_kind == "agent_error" else ""
     return (
-        f"stopped early, since the first attempts all failed alike: {failure[:500]}\n"
-        f"Every attempt is kept. When it is mended: assay run --resume {path} --retry-errors "
-        "(with --stop-after-errors 0 the run goes on whatever fails)"
+        f"stopped early, since the first attempts all failed alike: {pacing.failure[:700]}\n"
+        f"Every attempt is kept. When it is mended: assay run --resume {path} "
+        f"--retry-errors{whose} (with --stop-after-errors 0 the run goes on whatever fails)"
     )
 
 

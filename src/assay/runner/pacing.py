@@ -20,15 +20,21 @@ class Pacing:
     """Lets the workers of one run begin attempts, one after the other; for one event loop."""
 
     def __init__(
-        self, queue: deque[PlannedAttempt], spending: Spending, *, stop_after_errors: int
+        self,
+        queue: deque[PlannedAttempt],
+        spending: Spending,
+        *,
+        stop_after_errors: int,
+        stop_after_agent_errors: int | None = None,
     ) -> None:
         self.failure = ""
         """The message of the failure with which all attempts ended; empty while there is none."""
+        self.failure_kind = ""
         self.left_by_budget = 0
         """How many attempts do not begin because the budget has no room for them."""
         self._queue = queue
         self._spending = spending
-        self._same = SameFailure(stop_after_errors)
+        self._same = SameFailure(stop_after_errors, stop_after_agent_errors)
         self._first = stop_after_errors
         self._started = 0
         self._under_way = 0
@@ -62,7 +68,7 @@ class Pacing:
         self._spending.add(episode)
         if failure := self._same.add(episode):
             # Attempts that are under way are played to their end.
-            self.failure = failure
+            self.failure, self.failure_kind = failure, episode.stop_reason
             self._end()
         elif not self._same.may_stop:
             self._is_open = True

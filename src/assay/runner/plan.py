@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from assay.agents.models.prices import read_prices
 from assay.agents.models.protocol import Model
 from assay.agents.protocol import Agent
-from assay.errors import AssayError, BadParameter, BadRecord, MissingParameter
+from assay.errors import BadParameter, BadRecord, MissingParameter
 from assay.ledger.provenance import resolved_config, task_set_hash
 from assay.registry import ENVIRONMENTS, MODELS, RESERVED, REWARDS, TASKS
 from assay.registry.addresses import is_address
@@ -227,7 +227,8 @@ def plan_new(request: RunRequest) -> Plan:
     if agent is None or (request.benchmark is None and request.task_values is None):
         raise BadParameter(
             "name a benchmark and an agent, or a run to resume; a benchmark is a name, a TOML file "
-            "or a JSONL file of questions, and instead of an agent a model will do (openai:NAME)"
+            "or a file of questions (JSONL, JSON, CSV), and instead of an agent a model will do "
+            "(openai:NAME)"
         )
     return make_plan(
         request.find_benchmark(),
@@ -412,7 +413,7 @@ def _scorer(reward: ComponentSpec) -> Scorer:
 
 
 def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
-    """Every task of the benchmark; raise `AssayError` for two of one id."""
+    """Every task of the benchmark; raise `BadParameter` for two of one id."""
     tasks: tuple[Task, ...] | None = benchmark.tasks.value
     if tasks is None:
         source = benchmark.tasks.find(TASKS)
@@ -420,7 +421,7 @@ def load_tasks(benchmark: Benchmark) -> tuple[Task, ...]:
         tasks = tuple(source(**benchmark.tasks.options))
     for name, count in Counter(task.id for task in tasks).items():
         if count > 1:
-            raise AssayError(f"benchmark {benchmark.name!r} has two tasks {name!r}")
+            raise BadParameter(f"benchmark {benchmark.name!r} has two tasks {name!r}")
     if not tasks:
         raise BadParameter(f"benchmark {benchmark.name!r} has no tasks with these options")
     return tasks

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from assay.agents.attempt import AttemptState
+from assay.agents.functions import observation_hint
 from assay.agents.models.calls import agent_turn
 from assay.agents.protocol import Action, Agent
 from assay.errors import ModelError
@@ -19,6 +20,7 @@ from assay.resources.pool import Pools
 from assay.resources.spec import ResourceSpec
 from assay.runner.benchmark import RunLimits
 from assay.runner.plan import PlannedAttempt, contract_of
+from assay.runner.retries import cannot_work
 from assay.runner.scored_steps import StepScoring
 from assay.runner.services import fill_base_url
 from assay.schema.episode import Episode, Failure, FailureKind, Step, StopReason, Trajectory
@@ -110,6 +112,7 @@ class EpisodeRecorder:
         self._messages: list[Message] = []
         self._answer: str | None = None
         self._failure: Failure | None = None
+        self._has_acted = False
         self._notes: dict[str, Any] = dict(resources.notes)
         if resources.base_url:
             self._notes["base_url"] = resources.base_url
@@ -138,6 +141,7 @@ class EpisodeRecorder:
         """Note the action, and the messages that the agent's turn added to the conversation."""
         _check_action(action)
         self._action, self._cut_off_s = action, 0.0
+        self._has_acted = True
         self._usage += action.usage
         self._messages += [Message.model_validate(message) for message in action.messages]
         # An agent may act once or twice before it asks its model for the first time.
@@ -189,7 +193,7 @@ class EpisodeRecorder:
 
     def fail(self, error: BaseException) -> None:
         """The error is how the episode ended, unless it was over before."""
-        message = f"{type(error).__name__}: {error}"[:1_000]
+        message = f"{type(error).__name__}: {error}"[:1_000] + observation_hint(error)
         if self.stop_reason is not None:
             self._notes["error_after_the_end"] = message
             return
@@ -215,7 +219,8 @@ class EpisodeRecorder:
             message = str(failures[0])[:1_000]
             self._fail("model_error", message, error, fatal=all(each.fatal for each in failures))
         else:
-            self._fail(self._turn, message, error)
+            fatal = self._turn == "agent_error" and not self._has_acted and cannot_work(error)
+            self._fail(self._turn, message, error, fatal=fatal)
 
     def _waited_for_model_s(self) -> float:
         """How long a call had waited that the end of the episode cut off; 0 for no such call.

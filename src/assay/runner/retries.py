@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from traceback import walk_tb
 
+from assay.agents.functions import observation_hint
+from assay.agents.outside import CannotWork
 from assay.errors import BadParameter
 from assay.ledger.failures import message_key
 from assay.ledger.run import Run
@@ -112,11 +115,29 @@ def read_retry_errors(whose: str | Sequence[str] | bool) -> tuple[str, ...]:
     return reasons
 
 
+CALLERS = ("assay.resources.threads", "assay.runner.rollout")
+"""The modules that call an agent: a `TypeError` of their own lines is one of the call."""
+
+
+def cannot_work(error: BaseException) -> bool:
+    """Whether an agent that has not acted yet would fail so at any task.
+
+    Its program ends or its server fails, a module or a name is missing, it takes the observation
+    for a text, or it cannot be called as agents are. Any other error may be of one task alone.
+    """
+    if isinstance(error, (CannotWork, ImportError, NameError, SyntaxError)):
+        return True
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    last = frames[-1].f_globals.get("__name__") if frames else ""
+    return bool(observation_hint(error)) or (isinstance(error, TypeError) and last in CALLERS)
+
+
 class SameFailure:
     """Whether the first attempts that finished all failed alike, so that the others would too."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, agent_limit: int | None = None) -> None:
         self._limit = limit
+        self._agent_limit = limit if agent_limit is None else agent_limit
         self._key: str | None = None
         self._count = 0
 
@@ -128,7 +149,8 @@ class SameFailure:
     def add(self, episode: Episode) -> str:
         """Count a finished attempt; the message of the failure when it is time to stop.
 
-        Failures are alike when they are fatal, as a refused key is, and `message_key` is the same.
+        Failures are alike when they are fatal, as a refused key or a program that ends is, and
+        `message_key` is the same.
         """
         failure = episode.failure
         if not self._limit:
@@ -142,4 +164,6 @@ class SameFailure:
             return ""
         self._key = key
         self._count += 1
-        return failure.message if self._count == self._limit else ""
+        # An agent's error is its zero: too few of them say nothing of others.
+        limit = self._agent_limit if failure.kind == "agent_error" else self._limit
+        return failure.message if self._count == limit else ""

@@ -21,6 +21,8 @@ from assay.ledger.provenance import (
     installed_versions,
     new_run_id,
     repository_state,
+    source_of_files,
+    state_of_files,
     task_set_hash,
     uncommitted_changes,
     utc_now,
@@ -82,7 +84,7 @@ def run(
 ) -> Run:
     """The finished run, every attempt of which is in `runs_dir`.
 
-    `benchmark` is a name, a TOML file or a JSONL file of questions. Everything else is a name or a
+    `benchmark` is a name, a TOML file or a file of questions. Everything else is a name or a
     value: `agent` is a registered name, an address (`mine.py:answer`), a function, a class or an
     agent; `model` what it asks (`openai:NAME`), and without an agent what the questions go to;
     `environment` a name, a mapping of a name and options, a class or an instance; `rewards` names,
@@ -95,7 +97,8 @@ def run(
     `tasks.seed`) those of the benchmark. `focus` says what the run is meant to show, and `expect`
     which tasks' rewards will go `up` or `down`: both are recorded before anything runs.
     `repository` is the agent's, whose commit the manifest names; what is not committed there is
-    kept with the run, bounded and without secrets, unless `keep_diff` is false.
+    kept with the run, bounded and without secrets, unless `keep_diff` is false. Outside a
+    repository the agent's own file is kept so.
 
     `seed` is what the seed of each attempt is derived from, for agents that take one. `max_cost`
     (in dollars) and `max_tokens` are for all attempts together; those of one attempt are the
@@ -271,7 +274,6 @@ def start(
     if workers < 1:
         raise BadParameter(f"workers is {workers!r}; it is a whole number from 1 up")
     folder = Path(runs_dir)
-    code = repository_state(repository, exclude=[folder])
     earlier = None if resume is None else Run(find_run(resume, folder))
     plan = plan_new(request) if earlier is None else plan_resumed(request, earlier.manifest)
     plan = replace(
@@ -279,6 +281,7 @@ def start(
         agent=with_run_id(plan.agent, folder),
         cache=None if cache is None else _make_cache(cache),
     )
+    code = _code_state(repository, folder, plan.agent)
     # Raises what the agent raises for its options: better now than in every episode.
     _complete(_check_agent(with_recordings(plan.agent, folder), plan))
     secrets = secret_values(plan.agent.to_record())
@@ -288,7 +291,8 @@ def start(
         manifest = _manifest(plan, code, request.focus or "")
         writer = RunWriter.create(folder, manifest, secrets=secrets)
         if keep_diff and code.dirty:
-            writer.keep_agent_diff(uncommitted_changes(repository, exclude=[folder]))
+            in_git = uncommitted_changes(repository, exclude=[folder])
+            writer.keep_agent_diff(in_git or source_of_files(plan.agent.files))
         return StartedRun(plan, writer, workers, {})
     moved = relocation(plan, earlier.manifest)
     notes = _other_code(earlier.manifest, code) | ({"resumed_with": moved} if moved else {})
@@ -366,9 +370,16 @@ def _manifest(plan: Plan, code: RepositoryState, focus: str) -> RunManifest:
     )
 
 
+def _code_state(repository: str | Path, runs_dir: Path, agent: AgentChoice) -> RepositoryState:
+    """The state of the agent's repository; outside one, that of the agent's own files."""
+    state = repository_state(repository, exclude=[runs_dir])
+    return state if state.commit or state.dirty else state_of_files(agent.files)
+
+
 def _other_code(manifest: RunManifest, code: RepositoryState) -> dict[str, Any]:
-    """The state of the agent's repository, when it is not the one that the manifest names."""
-    if (code.commit, code.dirty) == (manifest.commit, manifest.dirty):
+    """The state of the agent's code, when it is not the one that the manifest names."""
+    recorded = (manifest.commit, manifest.dirty)
+    if (code.commit, code.dirty) == recorded or not any(recorded):
         return {}
     return {"resumed_at_commit": code.commit, "resumed_with_dirty": code.dirty}
 

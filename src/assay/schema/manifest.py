@@ -34,13 +34,19 @@ class RunManifest(Record):
     commit: str = ""
     """Of the agent's repository; empty when it is not under version control."""
     dirty: str = ""
-    """A hash of what is not committed there; empty when nothing is, `unknown` when git failed."""
+    """A hash of what is not committed there, or without version control of the agent's own files;
+    empty when nothing is, `unknown` when git failed."""
     focus: str = ""
     """What the run is meant to show, written before it started."""
     parent: Name | None = None
     """The run whose episodes were scored again, for a run that executed nothing itself."""
     created_at: str = ""
     """ISO 8601, in UTC."""
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether it was read from the log of another tool, which records less."""
+        return isinstance(self.config.get("imported"), dict)
 
     @property
     def model_name(self) -> str:

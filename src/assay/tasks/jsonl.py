@@ -1,17 +1,23 @@
-"""Tasks from a file with one JSON object per line."""
+"""Tasks from a file: one JSON object per line, a JSON array of them, or a table (CSV, TSV)."""
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.errors import BadParameter, BadRecord
+from assay.errors import BadInput, BadParameter
 from assay.schema.columns import ANSWERS, GOALS, IDS
 from assay.schema.task import Task
 
 MAX_LINE_BYTES = 10_000_000
+MAX_ARRAY_BYTES = 500_000_000
+TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
+"""Endings of the names of tables, with what separates their cells."""
+SUFFIXES = (".jsonl", ".ndjson", ".json", *TABLES)
+"""Endings of the names of files that can be read."""
 PARTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(IDS, IDS),
     **dict.fromkeys(GOALS, GOALS),
@@ -27,51 +33,98 @@ def tasks(
 
     A line needs a `goal` (or another of the usual names); `answer` is the reference, every other
     column becomes metadata, and a `metadata` object is merged into it. A line without an `id` is
-    called by its number, `line.3`. `columns` says where else something is: `{"answer": "gold_2"}`.
+    called by its number, `line.3` (a row of a table or an array `row.3`). `columns` says where else
+    something is: `{"answer": "gold_2"}`.
     """
     columns = dict(columns or {})
     if limit is not None and limit < 1:
         raise BadParameter(f"limit is a number of tasks from 1 up, not {limit!r}")
     tasks: list[Task] = []
     lines: dict[str, int] = {}
+    unit = unit_of(Path(path))
     for number, row in read_rows(Path(path)):
-        where = f"{path}, line {number}"
-        task = task_of(rename_columns(row, columns, where), where, f"line.{number}")
+        where = f"{path}, {unit} {number}"
+        task = task_of(rename_columns(row, columns, where), where, f"{unit}.{number}")
         if task.id in lines:
-            raise BadRecord(
-                f"{path}, line {number}: the id {task.id!r} is that of line {lines[task.id]} too; "
-                "give every task an id of its own"
+            raise BadInput(
+                f"{where}: the id {task.id!r} is that of {unit} {lines[task.id]} too; give every "
+                "task an id of its own"
             )
         lines[task.id] = number
         tasks.append(task)
         if len(tasks) == limit:
             break
     if not tasks:
-        raise BadRecord(f"{path} holds no tasks; write one JSON object per line")
+        raise BadInput(f"{path} holds no tasks; write one JSON object per {unit}")
     return tasks
 
 
+def unit_of(path: Path) -> str:
+    """What the tasks of the file are numbered by: its lines, or its rows."""
+    return "row" if path.suffix.lower() in (".json", *TABLES) else "line"
+
+
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each line's number and object; blank lines are skipped."""
+    """The number and object of each line, or of each row of an array or a table.
+
+    Blank lines are skipped, and empty cells of a table left out.
+    """
+    suffix = path.suffix.lower()
     try:
-        file = path.open("rb")
+        if suffix in TABLES:
+            yield from _table_rows(path, TABLES[suffix])
+        elif suffix == ".json":
+            yield from _array_rows(path)
+        else:
+            yield from _line_rows(path)
     except OSError as error:
-        raise BadRecord(f"{path} cannot be read: {error.strerror or error}") from error
-    with file:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _line_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
             if line.strip():
                 yield number, _read_row(line, f"{path}, line {number}")
 
 
+def _array_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if path.stat().st_size > MAX_ARRAY_BYTES:
+        raise BadInput(f"{path} is larger than {MAX_ARRAY_BYTES:,} bytes; write it as JSON lines")
+    try:
+        rows = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not JSON ({error}); JSON lines are named .jsonl") from error
+    if not isinstance(rows, list):
+        raise BadInput(f"{path}: an array of objects holds tasks, not {type(rows).__name__}")
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            kind = type(row).__name__
+            raise BadInput(f"{path}, row {number}: a task is a JSON object, not {kind}")
+        yield number, row
+
+
+def _table_rows(path: Path, separator: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, delimiter=separator, restkey="")
+        try:
+            for number, row in enumerate(reader, 1):
+                if row.pop("", None):
+                    raise BadInput(f"{path}, row {number}: more cells than the first line names")
+                yield number, {name: cell for name, cell in row.items() if cell}
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise BadInput(f"{path}: not a table ({error})") from error
+
+
 def _read_row(line: bytes, where: str) -> dict[str, Any]:
     if len(line) >= MAX_LINE_BYTES:
-        raise BadRecord(f"{where}: longer than {MAX_LINE_BYTES} bytes")
+        raise BadInput(f"{where}: longer than {MAX_LINE_BYTES} bytes")
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise BadRecord(f"{where}: not JSON ({error}): {line[:60]!r}") from error
+        raise BadInput(f"{where}: not JSON ({error}): {line[:60]!r}") from error
     if not isinstance(row, dict):
-        raise BadRecord(f"{where}: a task is a JSON object, not {type(row).__name__}")
+        raise BadInput(f"{where}: a task is a JSON object, not {type(row).__name__}")
     return row
 
 
@@ -81,7 +134,7 @@ def rename_columns(
     """The row with what `columns` names under the name that a task has for it."""
     absent = [(name, column) for name, column in columns.items() if column not in row]
     for name, column in absent:
-        raise BadRecord(
+        raise BadInput(
             f"{where}: no column {column!r} for {name!r}; the columns there are: "
             f"{', '.join(sorted(row)) or 'none'}"
         )
@@ -97,20 +150,26 @@ def task_of(row: dict[str, Any], where: str, default_id: str) -> Task:
     id_ = default_id if id_ is None else id_
     if goal is None:
         columns = ", ".join(sorted(row)) or "none"
-        raise BadRecord(
+        raise BadInput(
             f"{where}: no {GOALS[0]!r}, {', '.join(map(repr, GOALS[1:-1]))} or {GOALS[-1]!r}; the "
-            f"columns there are: {columns}"
+            f"columns there are: {columns}; say which one it is: --column question={_likely(row)}"
         )
     if isinstance(id_, bool) or not isinstance(id_, (str, int)) or str(id_) == "":
-        raise BadRecord(f"{where}: an id is a text or a whole number, not {id_!r}")
+        raise BadInput(f"{where}: an id is a text or a whole number, not {id_!r}")
     if not isinstance(goal, str):
-        raise BadRecord(f"{where}: a goal is a text, not {goal!r}")
+        raise BadInput(f"{where}: a goal is a text, not {goal!r}")
     nested = row.get("metadata")
     if nested is not None and not isinstance(nested, dict):
-        raise BadRecord(f"{where}: metadata is an object, not {nested!r}")
+        raise BadInput(f"{where}: metadata is an object, not {nested!r}")
     used = {_name(row, names) for names in (IDS, GOALS, ANSWERS)} | {"metadata"}
     rest = {name: value for name, value in row.items() if name not in used}
     return Task(id=str(id_), goal=goal, answer=answer, metadata={**(nested or {}), **rest})
+
+
+def _likely(row: Mapping[str, Any]) -> str:
+    """The column that is most like a question: the longest text."""
+    texts = {name: len(value) for name, value in row.items() if isinstance(value, str)}
+    return max(texts, key=lambda name: texts[name], default="COLUMN")
 
 
 def _name(row: dict[str, Any], names: tuple[str, ...]) -> str:

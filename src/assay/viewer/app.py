@@ -9,18 +9,20 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote, unquote_to_bytes, urlencode
+from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from assay.errors import AssayError, BadRecord, UnknownName, UsageError
 from assay.formats.lines import dump_json
 from assay.viewer.audits import Audits
 from assay.viewer.links import TWIN, ServerLinks
+from assay.viewer.pages.agreement import AgreementQuery, LabelForm, agreement_page
 from assay.viewer.pages.compare import CompareQuery, compare_page, in_order
 from assay.viewer.pages.episode import EpisodeQuery, episode_page
 from assay.viewer.pages.pair import PairQuery, pair_page
@@ -36,7 +38,8 @@ from assay.web.guards import Guards, guard
 
 STATIC = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 64 * 1024
-"""Of a request; no page reads one."""
+"""Of a request; only a label has one."""
+FORM = "application/x-www-form-urlencoded"
 KEEP = "private, max-age=31536000, immutable"
 OF_THE_PAGE = frozenset({"seen", "fill"})
 """What a page asks for by itself: in no address that a reader is given."""
@@ -113,7 +116,7 @@ class PageRenderer:
 
     def __init__(self) -> None:
         self._templates = Templates()
-        self._links = ServerLinks()
+        self.links = ServerLinks()
 
     def page(self, request: Request, template: str, page: Any, *, seen: str = "") -> Response:
         """The page; `seen` is its version, for one that updates itself."""
@@ -125,7 +128,7 @@ class PageRenderer:
         poll = _address(path, [*query, ("seen", seen)])
         here, fill = _address(path, query), _address(path, [*query, ("fill", "true")])
         addresses = {"twin": twin, "poll": poll, "here": here, "fill": fill}
-        html = self._templates.render(template, page, self._links, **addresses)
+        html = self._templates.render(template, page, self.links, **addresses)
         return Response(html.encode(), media_type="text/html; charset=utf-8")
 
     def error(self, request: Request, status: int, title: str, message: str) -> Response:
@@ -134,7 +137,7 @@ class PageRenderer:
             body = dump_json(error_body(title.replace(" ", "_"), message))
             return Response(body, status, media_type="application/json")
         page = ErrorPage(title, message, status)
-        html = self._templates.render("problem.html", page, self._links, twin=None)
+        html = self._templates.render("problem.html", page, self.links, twin=None)
         return Response(html.encode(), status, media_type="text/html; charset=utf-8")
 
 
@@ -157,6 +160,7 @@ def _pages(reader: RunsReader) -> App:
     _add_error_pages(app, renderer)
     _add_runs(app, reader, renderer)
     _add_episodes(app, reader, renderer)
+    _add_labels(app, reader, renderer)
     _add_comparisons(app, reader, renderer)
     _add_rewards(app, Audits(reader.runs_dir), renderer)
     return app
@@ -254,6 +258,23 @@ def _add_episodes(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> N
         return _raw(reader.record(run_id, attempt, query.step), "application/json")
 
 
+def _add_labels(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
+    @app.post("/runs/{run_id}/labels")
+    async def label(request: Request, run_id: str) -> Response:
+        """The one request that writes: the guards have seen that no other site sent it."""
+        form = await _label_form(request)
+        await asyncio.to_thread(
+            reader.add_label, run_id, form.attempt, form.value, step=form.step, note=form.note
+        )
+        if request.state.twin:
+            return Response(b'{"added":true}', media_type="application/json")
+        return RedirectResponse(renderer.links.episode(run_id, form.attempt, form.shown), 303)
+
+    @app.get("/agreement")
+    def agreement(request: Request, query: Annotated[AgreementQuery, Query()]) -> Response:
+        return renderer.page(request, "agreement.html", agreement_page(reader, query))
+
+
 def _add_comparisons(app: FastAPI, reader: RunsReader, renderer: PageRenderer) -> None:
     @app.get("/compare")
     def compare(request: Request, query: Annotated[CompareQuery, Query()]) -> Response:
@@ -278,6 +299,19 @@ def _add_rewards(app: FastAPI, audits: Audits, renderer: PageRenderer) -> None:
     def reward(request: Request, name: str) -> Response:
         page = reward_page(name, dict(request.query_params), tryout=tryout, audits=audits)
         return renderer.page(request, "reward.html", page)
+
+
+async def _label_form(request: Request) -> LabelForm:
+    """The form of a label. Raises `UsageError` for anything else."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != FORM:
+        raise UsageError(f"a label is sent as {FORM}, not as {kind[:100]!r}")
+    body = await request.body()
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="replace")
+        return LabelForm.model_validate({key: value for key, value in pairs if value})
+    except (UnicodeDecodeError, ValidationError, ValueError) as error:
+        raise UsageError(f"that is no label: {error!s:.300}") from error
 
 
 def _raw(data: bytes, kind: str, *, cache: str = "no-cache") -> Response:

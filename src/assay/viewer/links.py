@@ -63,6 +63,12 @@ class ServerLinks:
     def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str:  # noqa: ARG002
         return f"/artifacts/{part(run_id)}/{part(sha256)}"
 
+    def labels(self, run_id: str) -> str:
+        return f"/runs/{part(run_id)}/labels"
+
+    def agreement(self, run_id: str = "", **query: Any) -> str:
+        return _address("/agreement", {"run": run_id, **query})
+
     def compare(self, base: str = "", cand: str = "", **query: Any) -> str:
         return _address("/compare", {"base": base, "cand": cand, **query})
 
@@ -112,10 +118,10 @@ class FileLinks:
         anchor = "" if step is None else f"#step-{step}"
         return self._to(episode_file(run_id, attempt, (step or 0) // WINDOW * WINDOW), anchor)
 
-    def _not_exported(self, *_: object) -> None:
-        """No link: diagnoses and records have no file of their own."""
+    def _not_exported(self, *_: object, **__: object) -> None:
+        """No link: diagnoses, records and labels have no file of their own."""
 
-    diagnosis = finding = record = _not_exported
+    diagnosis = finding = record = labels = agreement = _not_exported
 
     def artifact(self, run_id: str, sha256: str, kind: str = "txt") -> str:  # noqa: ARG002
         return self._to(artifact_file(sha256, kind))
@@ -152,7 +158,7 @@ class OneFileLinks:
     def _elsewhere(self, *_: object, **__: object) -> None:
         """No link: the file holds nothing else."""
 
-    static = runs = run = diagnosis = finding = record = _elsewhere
+    static = runs = run = diagnosis = finding = record = labels = agreement = _elsewhere
     compare = pair = rewards = reward = _elsewhere
 
 

@@ -16,7 +16,8 @@ from markupsafe import Markup, escape
 from assay import __version__
 from assay.formats.lines import dump_json
 from assay.viewer.links import Links
-from assay.viewer.theme import GLYPHS, bars, duration, money, plain, shade, signed, words
+from assay.viewer.step_words import CLASSES, code_sentence
+from assay.viewer.theme import GLYPHS, MEANINGS, bars, duration, money, plain, shade, signed, words
 from assay.viewer.words import CAUSES, ENDINGS, VERDICTS, WORDS
 
 _HIDDEN = re.compile(
@@ -51,10 +52,13 @@ class Templates:
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
             bars=bars, brief=brief, when=_when, coded=coded, count="{:,}".format, record=asdict,
+            code_sentence=code_sentence,
         )  # fmt: skip
         self._environment.globals.update(
             version=__version__,
             glyphs=GLYPHS,
+            meanings=MEANINGS,
+            classes=CLASSES,
             says={"word": WORDS, "ending": ENDINGS, "verdict": VERDICTS, "cause": CAUSES},
         )
         for name in self._environment.list_templates():

@@ -9,21 +9,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import fsum
 from pathlib import Path
+from typing import Any
 
 from assay.errors import AssayError, UnknownName
 from assay.ledger.index import AttemptRow, LedgerIndex, RunRow, TaskRow
+from assay.ledger.labels import RunLabels, add_label, can_label, read_labels
 from assay.ledger.layout import RunLayout, is_archived
 from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
 from assay.ledger.run import Run, read_manifest
 from assay.ledger.windows import StepSummary, read_gists, read_window
+from assay.report.agreement import Agreement, agreement
 from assay.report.attempts import RunAttempts, read_attempts
 from assay.report.comparison import Comparison, compare
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose, diagnose_attempt
 from assay.report.statistics import ConfidenceInterval, bootstrap_mean, rate_interval
 from assay.report.timeline import FEWEST, RunChange, change_from, order_of_bases
+from assay.report.turns import Turn, turns_of
 from assay.schema.episode import Step
 from assay.schema.manifest import RunManifest
+from assay.schema.worlds import TEXT_WORLDS, did_nothing
 from assay.viewer.lru_cache import LruCache, Stamp, stamp
 
 MOST_SUMMARIES = 200_000
@@ -32,6 +37,12 @@ MOST_ATTEMPTS = 40_000
 """Attempts whose rows are cached, over all runs; as many tasks, and as many that are compared."""
 MOST_INTERVALS = 2_000
 MOST_RUNS = 16
+MOST_MESSAGE_BYTES = 30_000_000
+"""Conversations that are cached, all together."""
+LONGEST_CONVERSATION = 15_000_000
+"""Bytes; a longer one is not taken apart."""
+MOST_IDLE = 20_000
+"""Observations of which is known whether the action before them did nothing."""
 MOST_REPORTS = 8
 
 
@@ -60,6 +71,14 @@ class _StepsFile:
     summaries: tuple[StepSummary, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """The turns of a conversation, and how much memory they take, about."""
+
+    turns: tuple[Turn, ...] | None
+    size: int = 1
+
+
 class RunsReader:
     """One folder of runs, or one run of it. Every method may be called from any thread."""
 
@@ -81,6 +100,10 @@ class RunsReader:
         self._pass_rates: LruCache[tuple[PassRateRow | None]] = LruCache(MOST_INTERVALS)
         self._diagnoses: LruCache[Diagnosis] = LruCache(MOST_REPORTS)
         self._comparisons: LruCache[Comparison] = LruCache(MOST_REPORTS)
+        self._turns: LruCache[_Turns] = LruCache(MOST_MESSAGE_BYTES, lambda turns: turns.size)
+        self._idle: LruCache[tuple[bool]] = LruCache(MOST_IDLE)
+        self._labels: LruCache[RunLabels] = LruCache(MOST_RUNS)
+        self._agreements: LruCache[Agreement] = LruCache(MOST_REPORTS)
 
     def runs(self) -> list[RunRow]:
         """All runs, oldest first."""
@@ -269,6 +292,57 @@ class RunsReader:
             stream.seek(summaries[step].offset)
             return stream.read(summaries[step].end - summaries[step].offset)
 
+    def turns(self, run_id: str, attempt: str, n_actions: int) -> tuple[Turn, ...] | None:
+        """The messages of each turn of a finished attempt; `None` where the record does not say."""
+        key = (run_id, attempt, n_actions, stamp(self.layout(run_id).episodes))
+        return self._turns.get_or_make(
+            key, lambda: self._read_turns(run_id, attempt, n_actions)
+        ).turns
+
+    def _read_turns(self, run_id: str, attempt: str, n_actions: int) -> _Turns:
+        try:
+            stored = self.stored(run_id, attempt)
+            sha256 = stored.messages.sha256
+            size = len(self.artifact(run_id, sha256)) if sha256 else 4_096
+            if size > LONGEST_CONVERSATION:
+                return _Turns(None)
+            with self._open(run_id) as run:
+                return _Turns(turns_of(run.messages(attempt), n_actions), size)
+        except AssayError:
+            return _Turns(None)
+
+    def did_nothing(self, run_id: str, world: str, sha256: str) -> bool:
+        """Whether a text environment says there that the action before it had no effect."""
+        if world not in TEXT_WORLDS or not sha256:
+            return False
+        key = (run_id, world, sha256)
+        return self._idle.get_or_make(
+            key, lambda: (did_nothing(world, self.text(run_id, sha256)),)
+        )[0]
+
+    def labels(self, run_id: str) -> RunLabels:
+        """What people said of the run's attempts and steps."""
+        layout = self.layout(run_id)
+        key = (run_id, stamp(layout.labels))
+        return self._labels.get_or_make(key, lambda: read_labels(layout.folder))
+
+    def can_label(self, run_id: str) -> bool:
+        """Whether labels can be kept in the run's folder."""
+        return can_label(self.layout(run_id).folder)
+
+    def add_label(self, run_id: str, attempt: str, value: str, **fields: Any) -> None:
+        """A label is added; see `ledger.labels.add_label`."""
+        add_label(self.layout(run_id).folder, attempt, value, **fields)
+
+    def agreement(self, run_id: str, *, at: float) -> Agreement:
+        """The labels of a run against each of its rewards; of all runs where none is named."""
+        names = [run_id] if run_id else [row.run_id for row in self.runs()]
+        layouts = [layout for layout in map(self.layout, names) if layout.labels.exists()]
+        stamps = [(stamp(layout.labels), stamp(layout.episodes)) for layout in layouts]
+        runs = [Run(layout.folder, strict=False) for layout in layouts]
+        key = (run_id, at, *stamps)
+        return self._agreements.get_or_make(key, lambda: agreement(runs, at=at))
+
     def artifact(self, run_id: str, sha256: str) -> bytes:
         """The content, checked against its hash."""
         with self._open(run_id) as run:
@@ -308,7 +382,7 @@ class RunsReader:
     def version(self, run_id: str) -> tuple[Stamp, ...]:
         """Another value whenever something of the run is new."""
         layout = self.layout(run_id)
-        paths = [layout.episodes, layout.steps]
+        paths = [layout.episodes, layout.steps, layout.labels]
         if is_being_written(layout.folder):
             paths += [layout.steps / f"{name}.jsonl" for name in self.unfinished(run_id)]
         return tuple(map(stamp, paths))

@@ -12,11 +12,11 @@ from markupsafe import Markup
 from assay.errors import AssayError
 from assay.ledger.run import Run
 from assay.resources.files import atomic_write
-from assay.schema.message import text_of
+from assay.schema.message import Message
 from assay.viewer.app import STATIC
 from assay.viewer.links import OneFileLinks
+from assay.viewer.pages.conversation import message_views
 from assay.viewer.pages.episode import window_page
-from assay.viewer.pages.records import CutText, cut_text
 from assay.viewer.pages.run import RunPage, RunQuery, run_page
 from assay.viewer.rendering import Templates
 from assay.viewer.runs_reader import RunsReader
@@ -25,14 +25,6 @@ PICTURE_BYTES = 20_000_000
 """Pictures in a file, all together; those beyond are left out, and the file says so."""
 MOST_MESSAGES = 200
 MESSAGE_CHARS = 4_000
-
-
-@dataclass(frozen=True, slots=True)
-class MessageView:
-    """One message of a conversation."""
-
-    role: str
-    text: CutText
 
 
 @dataclass(slots=True)
@@ -77,16 +69,15 @@ def export_html(run: Path, target: Path) -> int:
         more = {"style": style, "episodes": episodes, "model": recorded.manifest.model_name}
         stream.write(templates.render("share.html", pages[0], links, **more))
         for attempt in (*(item.attempt for item in episodes), *reader.unfinished(run_id)):
-            conversation = _conversation(recorded, attempt)
-            shown = conversation[:MOST_MESSAGES]
+            messages = _messages(recorded, attempt)
             window = window_page(reader, run_id, attempt, 0)
             stream.write(
                 templates.render(
                     "share_episode.html",
                     window,
                     links,
-                    conversation=shown,
-                    n_messages=len(conversation),
+                    conversation=message_views(messages, most=MESSAGE_CHARS, at_most=MOST_MESSAGES),
+                    n_messages=len(messages),
                 )
             )
         stream.write(templates.render("share_end.html", pictures, links))
@@ -103,11 +94,8 @@ def _pages(reader: RunsReader, run_id: str) -> list[RunPage]:
     return [first, *map(make, range(2, first.pages + 1))]
 
 
-def _conversation(run: Run, attempt: str) -> list[MessageView]:
+def _messages(run: Run, attempt: str) -> tuple[Message, ...]:
     """The messages of a finished attempt; none where they cannot be read."""
     with suppress(AssayError):
-        return [
-            MessageView(message.role, cut_text(text_of(message.content), MESSAGE_CHARS))
-            for message in run.episode(attempt).trajectory.messages
-        ]
-    return []
+        return run.messages(attempt)
+    return ()

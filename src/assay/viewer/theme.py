@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -12,7 +12,7 @@ Shade: TypeAlias = Literal["n4", "n3", "n2", "n1", "z", "p1", "p2", "p3", "p4", 
 """A class of the style sheet: orange below zero, blue above, hatched for none."""
 Mark: TypeAlias = Literal[
     "", "reset", "failure", "blocked", "loop", "recovered", "ungated", "contract pass",
-    "contract fail",
+    "contract fail", "nothing",
 ]  # fmt: skip
 
 GLYPHS: dict[Mark, str] = {
@@ -25,8 +25,21 @@ GLYPHS: dict[Mark, str] = {
     "ungated": "!",
     "contract pass": "✓",
     "contract fail": "✗",
+    "nothing": "∅",
 }
-FAILURES: frozenset[Mark] = frozenset({"failure", "blocked", "ungated", "contract fail"})
+MEANINGS: dict[Mark, str] = {
+    "reset": "where the episode begins",
+    "failure": "the call failed",
+    "blocked": "something stood in the way",
+    "loop": "a repeated call",
+    "recovered": "what had failed before was achieved",
+    "ungated": "a risky action without its gate",
+    "contract pass": "the outcome contract passed",
+    "contract fail": "the outcome contract failed",
+    "nothing": "nothing happened",
+}
+"""Each mark in words."""
+FAILURES: frozenset[Mark] = frozenset({"failure", "blocked", "ungated", "contract fail", "nothing"})
 _CLASS_MARKS: dict[str, Mark] = {
     "failure": "failure",
     "blocked": "blocked",
@@ -104,15 +117,21 @@ def value_of(summary: StepSummary) -> float | None:
     return summary.reward if summary.score is None else summary.score
 
 
-def cells(summaries: Sequence[StepSummary], first: int = 0) -> tuple[RibbonCell, ...]:
-    """The ribbon of these steps, the first of which has this number."""
-    return tuple(_cell(step, summary) for step, summary in enumerate(summaries, first))
+def cells(
+    summaries: Sequence[StepSummary], first: int = 0, idle: Container[int] = ()
+) -> tuple[RibbonCell, ...]:
+    """The ribbon of these steps, the first of which has this number; the idle ones did nothing."""
+    return tuple(
+        _cell(step, summary, "nothing" if step in idle else mark_of(step, summary))
+        for step, summary in enumerate(summaries, first)
+    )
 
 
-def _cell(step: int, summary: StepSummary) -> RibbonCell:
-    value, mark = value_of(summary), mark_of(step, summary)
+def _cell(step: int, summary: StepSummary, mark: Mark) -> RibbonCell:
+    value = value_of(summary)
     label = f"step {step}, {'no score' if value is None else signed(value, 2)}"
-    return RibbonCell(step, value, shade(value), mark, f"{label}, {mark}" if mark else label)
+    words = MEANINGS.get(mark, mark) if mark == "nothing" else mark
+    return RibbonCell(step, value, shade(value), mark, f"{label}, {words}" if mark else label)
 
 
 def overview(summaries: Sequence[StepSummary], most: int) -> tuple[RibbonSegment, ...]:

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.envs import AlfWorld, GameLibrary
-from assay.envs.text.alfworld.game import NOTHING_HAPPENS
 from assay.errors import BadParameter, DeadResource, NotReset
 from assay.resources.protocol import Environment
 from assay.schema.observation import Observation
 from assay.schema.task import Task
+from assay.schema.worlds import NOTHING_HAPPENS
 
 TASK = GameLibrary().tasks("valid_unseen")[0]
 OTHER = GameLibrary().tasks("valid_seen")[0]

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from assay.envs import AlfWorldGame, HouseLayout
 from assay.envs.text.alfworld.data import shipped
-from assay.envs.text.alfworld.game import HELP, NOTHING_HAPPENS
+from assay.envs.text.alfworld.game import HELP
 from assay.envs.text.alfworld.house import names_of
 from assay.envs.text.alfworld.reader import GameFile
+from assay.schema.worlds import NOTHING_HAPPENS
 
 
 def play(game: AlfWorldGame, *commands: str) -> str:

@@ -22,7 +22,7 @@ import pytest
 
 from assay.envs.text.scienceworld.catalogue import TOPICS, Split, read_task, tasks
 from assay.envs.text.scienceworld.environment import ScienceWorld, _warn_of_step_limit
-from assay.envs.text.scienceworld.game import UNKNOWN_ACTION, ScienceGame
+from assay.envs.text.scienceworld.game import ScienceGame
 from assay.envs.text.scienceworld.gold import gold_path
 from assay.envs.text.scienceworld.quicker import CHANGES, quicker_classes
 from assay.envs.text.scienceworld.simulator import Simulator, find_java
@@ -33,6 +33,7 @@ from assay.registry import ENVIRONMENTS
 from assay.resources.context import Context
 from assay.resources.spec import ResourceSpec
 from assay.schema.task import Task
+from assay.schema.worlds import UNKNOWN_ACTION
 from assay.scoring.scorer import score_async
 
 DATA = Path(__file__).parent.parent.parent / "data" / "scienceworld" / "gold_paths.json.gz"

@@ -78,6 +78,7 @@ class Endpoint:
         headers: Mapping[str, str],
         secret: str = "",
         retry: RetryPolicy | None = None,
+        key_env: str = "",
     ) -> None:
         try:
             self._url = _parse_url(url)
@@ -94,6 +95,7 @@ class Endpoint:
         self.mask = SecretMask([secret, *secret_values(url)])
         """Takes the key out of whatever the server sends, and out of every message."""
         self._retry = retry or _default_retry()
+        self._missing_key = "" if secret else key_env
         self._own = Connections()
 
     @property
@@ -190,9 +192,15 @@ class Endpoint:
         if response.status in (400, 413, 422) and any(mark in body for mark in TOO_LONG):
             raise PromptTooLong(self._public(text))
         if not _is_temporary(response.status) or any(mark in body for mark in NO_QUOTA):
-            self.fail(text)
+            self.fail(text + self._key_hint(response.status))
         is_busy = response.status in (408, 429)
         return _Problem(text, fatal=not is_busy, wait_s=retry_after_s(response.headers))
+
+    def _key_hint(self, status: int) -> str:
+        """That no key was sent, where a server refuses for want of one."""
+        if status not in (401, 403) or not self._missing_key:
+            return ""
+        return f" (no key was sent: the environment variable {self._missing_key!r} is empty)"
 
     @property
     def _connections(self) -> Connections:

@@ -64,7 +64,9 @@ class HostedModel(ABC):
         self._prices = Prices(self.input_usd_per_mtok, self.output_usd_per_mtok)
         url = self._url()
         headers = self._headers(key)
-        self._endpoint = Endpoint(url, headers=headers, secret=key, retry=self.retry)
+        self._endpoint = Endpoint(
+            url, headers=headers, secret=key, retry=self.retry, key_env=self.api_key_env
+        )
 
     def _read_key(self) -> str:
         key = read_key(self.api_key_env)

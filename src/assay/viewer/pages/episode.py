@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,8 +18,10 @@ from assay.report.diagnosis import AttemptDiagnosis
 from assay.schema.score import Abstained, Score
 from assay.schema.usage import Usage
 from assay.viewer.links import WINDOW
-from assay.viewer.pages.records import CutText, Index, copy_fields, cut_text
+from assay.viewer.pages.conversation import MessageView, message_views
+from assay.viewer.pages.records import CutText, Index, LabelView, copy_fields, cut_text, label_views
 from assay.viewer.pages.step import TEXT_CHARS, StepView, step_view
+from assay.viewer.pages.world import WorldScores, world_scores
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.theme import (
     FAILURES,
@@ -37,6 +39,8 @@ OVERVIEW = 120
 ANSWER_CHARS = 20_000
 NOTE_CHARS = 4_000
 MOST_PROBLEMS = 5
+SINGLE_MESSAGES = 3
+"""Instructions, a question and its answer: no more than that is a single turn."""
 AT_ONCE = 500
 """Steps up to which an episode is diagnosed while its page is made."""
 
@@ -92,6 +96,8 @@ class EpisodeEnding:
     started_at: str
     n_messages: int
     messages_sha256: str
+    single: bool
+    """Whether it is one question and one answer."""
     metadata: tuple[tuple[str, CutText], ...]
 
 
@@ -124,6 +130,13 @@ class EpisodePage:
     """Whether `finding` is final; if not, the page asks for it afterwards."""
     problem: str
     """What is wrong with the record of the steps."""
+    world: WorldScores | None
+    """Of a text environment."""
+    conversation: tuple[MessageView, ...]
+    """Of an attempt without steps; that of one with steps is told step by step."""
+    labels: tuple[LabelView, ...]
+    """What people say of the attempt as a whole."""
+    can_label: bool
 
 
 def episode_page(
@@ -165,7 +178,10 @@ def _ribbon(
     here = max(0, min(n - 1, step if step is not None else n if live else 1))
     first = here // WINDOW * WINDOW
     last = min(first + WINDOW, n) - 1
-    failures = [i for i, summary in enumerate(summaries) if mark_of(i, summary) in FAILURES]
+    idle = _idle_steps(reader, run_id, summaries, first, last)
+    failures = [
+        i for i, summary in enumerate(summaries) if i in idle or mark_of(i, summary) in FAILURES
+    ]
     return EpisodePage(
         run_id=run_id,
         attempt=attempt,
@@ -174,7 +190,7 @@ def _ribbon(
         n_steps=n,
         first=first,
         last=last,
-        cells=cells(summaries[first : last + 1], first),
+        cells=cells(summaries[first : last + 1], first, idle),
         overview=overview(summaries, OVERVIEW) if n > WINDOW else (),
         step=here if n else None,
         steps=(),
@@ -185,6 +201,22 @@ def _ribbon(
         finding=None,
         diagnosed=True,
         problem=problem,
+        world=world_scores(summaries),
+        conversation=(),
+        labels=label_views(reader.labels(run_id).of(attempt)),
+        can_label=not exported and reader.can_label(run_id),
+    )
+
+
+def _idle_steps(
+    reader: RunsReader, run_id: str, summaries: Sequence[StepSummary], first: int, last: int
+) -> frozenset[int]:
+    """The steps that did nothing, as a text environment says; of a long episode in the window."""
+    numbers = range(1, len(summaries)) if len(summaries) <= AT_ONCE else range(first, last + 1)
+    return frozenset(
+        i
+        for i in numbers
+        if i and reader.did_nothing(run_id, summaries[i].world, summaries[i].observation)
     )
 
 
@@ -202,17 +234,44 @@ def _with_steps(
     """
     steps: list[StepView] = []
     problems = [page.problem] if page.problem else []
-    for number in numbers:
+    turns = reader.turns(page.run_id, page.attempt, page.n_steps - 1) if page.ending else None
+    listed = list(numbers)
+    for number in listed:
+        # In a file the step after this one shows what came back.
+        following = number == listed[-1]
         try:
-            steps.append(step_view(reader, page.run_id, page.attempt, number, most=most))
+            steps.append(
+                step_view(
+                    reader,
+                    page.run_id,
+                    page.attempt,
+                    number,
+                    most=most,
+                    turns=turns,
+                    following=following,
+                )
+            )
         except BadRecord as error:
             problems.append(str(error))
     finding = None
     if diagnosed and page.ending is not None:
         with suppress(AssayError):
             finding = reader.finding(page.run_id, page.attempt)
-    problem = "; ".join(problems[:MOST_PROBLEMS])
-    return replace(page, steps=tuple(steps), finding=finding, diagnosed=diagnosed, problem=problem)
+    return replace(
+        page,
+        steps=tuple(steps),
+        finding=finding,
+        conversation=_conversation(reader, page, most) if not page.n_steps else (),
+        diagnosed=diagnosed,
+        problem="; ".join(problems[:MOST_PROBLEMS]),
+    )
+
+
+def _conversation(reader: RunsReader, page: EpisodePage, most: int) -> tuple[MessageView, ...]:
+    """The messages of an attempt that has no steps."""
+    turns = reader.turns(page.run_id, page.attempt, 0) if page.ending else None
+    messages = [message for turn in turns or () for message in turn]
+    return message_views(messages, most=most)
 
 
 def ending_of(stored: StoredEpisode) -> EpisodeEnding:
@@ -234,6 +293,7 @@ def ending_of(stored: StoredEpisode) -> EpisodeEnding:
         ),
         n_messages=stored.messages.n,
         messages_sha256=stored.messages.sha256,
+        single=episode.n_steps <= 1 and stored.messages.n <= SINGLE_MESSAGES,
         metadata=tuple(
             (key, cut_text(as_text(value), NOTE_CHARS))
             for key, value in {**task.metadata, **episode.metadata}.items()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pydantic import Field
+
+from assay.ledger.labels import Label
 
 
 class _Dataclass(Protocol):
@@ -32,6 +34,21 @@ class CutText:
     @property
     def left_out(self) -> int:
         return self.chars - len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelView:
+    """What a person said."""
+
+    value: str
+    note: str
+    author: str
+    at: str
+
+
+def label_views(labels: Iterable[Label]) -> tuple[LabelView, ...]:
+    """The labels as a page shows them."""
+    return tuple(copy_fields(LabelView, label) for label in labels)
 
 
 def cut_text(text: str, most: int) -> CutText:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from math import isfinite
 from struct import unpack
 from typing import Any, Literal, TypeAlias
 
 from assay.errors import AssayError, BadRecord
+from assay.report.turns import Turn
 from assay.schema.episode import Step
 from assay.schema.evidence import PageEvidence, WorldEvidence
 from assay.schema.usage import Usage
-from assay.viewer.pages.records import CutText, copy_fields, cut_text
+from assay.viewer.pages.conversation import (
+    DiffView,
+    MessageView,
+    diff_view,
+    message_views,
+    shown_text,
+)
+from assay.viewer.pages.records import CutText, LabelView, copy_fields, cut_text, label_views
+from assay.viewer.pages.world import WorldView, world_view
 from assay.viewer.runs_reader import RunsReader
+from assay.viewer.step_words import event_sentences
 from assay.viewer.theme import Shade, shade
 
 TEXT_CHARS = 30_000
@@ -131,18 +142,69 @@ class StepView:
     raw_reward: float | None
     elapsed_s: float
     usage: Usage
+    talk: StepTalk | None
+    """`None` where the record does not say which messages are of this step."""
+    events: tuple[tuple[str, bool], ...]
+    """What the browser reported, in words, each with whether it is bad news."""
+    world: WorldView | None
+    labels: tuple[LabelView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepTalk:
+    """What the agent was shown, what it replied, and what it was shown of what came back."""
+
+    shown: tuple[MessageView, ...]
+    """New to the agent before its reply."""
+    replies: tuple[MessageView, ...]
+    """The reply; more than one where the first could not be used."""
+    result: tuple[MessageView, ...]
+    """What came back as the agent was shown it; empty where the episode had ended."""
+    n_before: int
+    """Messages of the conversation before these."""
+    reply_step: int | None
+    """The step whose reply held the call of this one, where it had no reply of its own."""
+    diff: DiffView | None
+    """What was shown, against what was shown at the step before."""
+
+    @property
+    def shown_cut(self) -> bool:
+        """Whether the agent saw only a part of what it was shown."""
+        return any(message.is_cut for message in self.shown)
+
+    @property
+    def result_cut(self) -> bool:
+        """Whether the agent saw only a part of what came back."""
+        return any(message.is_cut for message in self.result)
 
 
 def step_view(
-    reader: RunsReader, run_id: str, attempt: str, index: int, *, most: int = TEXT_CHARS
+    reader: RunsReader,
+    run_id: str,
+    attempt: str,
+    index: int,
+    *,
+    most: int = TEXT_CHARS,
+    turns: tuple[Turn, ...] | None = None,
+    following: bool = True,
 ) -> StepView:
-    """The step with this number, and what changed since the one before it."""
+    """The step with this number, and what changed since the one before it.
+
+    `following` says that what the agent was shown afterwards is to be there too.
+    """
     (step,) = reader.steps(run_id, attempt, index, index + 1)
     before = None
     # What changed since a step that is damaged is not recorded.
     with suppress(BadRecord):
         before = next(iter(reader.steps(run_id, attempt, index - 1, index)), None)
     text = reader.text(run_id, step.observation) if step.observation else ""
+    recorded = step.scores[0] if step.scores else {}
+
+    def earlier_text() -> str:
+        known = before is not None and before.observation
+        return reader.text(run_id, before.observation) if before and known else ""
+
+    earlier = before.evidence if before is not None else None
     return copy_fields(
         StepView,
         step,
@@ -160,7 +222,45 @@ def step_view(
             for key, value in (step.outcome or {}).items()
             if value is not None and key not in ("call", "target", "info", "box")
         ),
+        talk=_talk(turns, index, most, earlier_text, lambda: text, following=following),
+        events=event_sentences(recorded.get("events")),
+        world=world_view(step.evidence, earlier, text, index=index),
+        labels=label_views(reader.labels(run_id).of(attempt, index)),
     )
+
+
+def _talk(
+    turns: tuple[Turn, ...] | None,
+    index: int,
+    most: int,
+    before: Callable[[], str],
+    after: Callable[[], str],
+    *,
+    following: bool,
+) -> StepTalk | None:
+    """The messages of a step: its turn, and the beginning of the next one."""
+    if turns is None or index > len(turns):
+        return None
+    turn = turns[index - 1] if index else ()
+    first = next((i for i, message in enumerate(turn) if message.role == "assistant"), len(turn))
+    following_turn = turns[index] if following and index < len(turns) else ()
+    result = list(takewhile(lambda message: message.role != "assistant", following_turn))
+    spoken = [i for i, each in enumerate(turns[:index], 1) if _has_reply(each)]
+    earlier = shown_text(turns[index - 2]) if index > 1 else ""
+    return StepTalk(
+        shown=message_views(turn[:first], most=most, whole=before),
+        replies=message_views(turn[first:], most=most),
+        result=message_views(
+            [each for each in result if each.role != "system"], most=most, whole=after
+        ),
+        n_before=sum(map(len, turns[: max(index - 1, 0)])),
+        reply_step=spoken[-1] if turn and spoken and spoken[-1] != index else None,
+        diff=diff_view(earlier, shown_text(turn)) if earlier else None,
+    )
+
+
+def _has_reply(turn: Turn) -> bool:
+    return any(message.role == "assistant" for message in turn)
 
 
 def _score(record: Mapping[str, Any]) -> StepScoreView:
@@ -197,6 +297,8 @@ def _score(record: Mapping[str, Any]) -> StepScoreView:
 
 def _facts(step: Step, before: Step | None) -> tuple[EvidenceFact, ...]:
     now, earlier = step.evidence, before.evidence if before is not None else None
+    if isinstance(now, WorldEvidence) and now.world == "chat":
+        return ()
     if isinstance(now, WorldEvidence):
         old = _world_values(earlier) if isinstance(earlier, WorldEvidence) else {}
         return tuple(

@@ -37,6 +37,20 @@
     move(where);
   });
 
+  // Labels: one key for the attempt, the same with Shift for the step.
+  const LABELS = { r: "right", w: "wrong", d: "doubtful", u: "withdrawn", m: "note" };
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest?.("input, select, textarea");
+    if (event.key === "Escape" && field?.matches("[data-key$='-note']")) field.blur();
+    const word = LABELS[event.key.toLowerCase()];
+    if (!word || field || exported || event.ctrlKey || event.metaKey || event.altKey) return;
+    const of = event.key === event.key.toLowerCase() ? "attempt" : "step";
+    const button = document.querySelector(`[data-key="${of}-${word}"]`);
+    if (!button || button.form?.classList.contains("htmx-request")) return;
+    event.preventDefault();
+    if (word === "note") button.focus(); else button.click();
+  });
+
   function showHere() {
     for (const cell of document.querySelectorAll(".ribbon .cell")) {
       cell.classList.toggle("here", exported && cell.hash !== "" && cell.hash === location.hash);

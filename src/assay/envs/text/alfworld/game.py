@@ -14,8 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from assay.envs.text.alfworld.house import HouseLayout
 from assay.envs.text.alfworld.reader import Fact
-
-NOTHING_HAPPENS = "Nothing happens."
+from assay.schema.worlds import NOTHING_HAPPENS
 
 HELP = """\
 Available commands:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Annotated
 
 from assay.envs.text.alfworld.environment import AlfWorld
-from assay.envs.text.alfworld.game import NOTHING_HAPPENS
 from assay.envs.tool import tool
 from assay.errors import BadParameter
 from assay.resources.context import Context
 from assay.schema.observation import Observation
+from assay.schema.worlds import NOTHING_HAPPENS
 
 
 @tool

@@ -9,12 +9,10 @@ from typing import Final
 
 from assay.envs.text.scienceworld.catalogue import TaskVariation
 from assay.envs.text.scienceworld.simulator import Simulator
+from assay.schema.worlds import UNKNOWN_ACTION
 
 ACTION_LIMIT = 1_000
 """Characters of an action; the longest that the simulator knows has under 200."""
-
-UNKNOWN_ACTION = "No known action matches that input."
-"""What the simulator says to an action that it cannot read; such an action costs nothing."""
 
 _NO_GOLD_PATH: Final = False
 """Asking for the gold path makes every later load of the process compute one, for seconds."""

@@ -16,6 +16,7 @@ from assay.errors import BadParameter, NotReset
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
 from assay.schema.tools import as_text, text_tool
+from assay.schema.worlds import NOTHING_HAPPENED
 
 NAME = "webshop"
 ACTION_SHOWN = 80
@@ -244,7 +245,7 @@ class ShopSession:
         text = self._text()
         if self._clickables:
             advice = "No action has an effect any more." if evidence.done else _POSSIBLE
-            text = f"Nothing happened: {reason}. {advice}\n{text}"
+            text = f"{NOTHING_HAPPENED}{reason}. {advice}\n{text}"
         return Observation(text, evidence, reward=0.0, done=evidence.done, actions=SHOP_ACTIONS)
 
     def _text(self) -> str:

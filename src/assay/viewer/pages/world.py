@@ -1,0 +1,159 @@
+"""A step of a text environment in its own words: score, sub-goals, what may be done, what did
+nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.ledger.windows import StepSummary
+from assay.schema.evidence import WorldEvidence
+from assay.schema.worlds import TEXT_WORLDS, did_nothing
+
+MOST_ACTIONS = 200
+ACTION_CHARS = 120
+FACT_CHARS = 300
+MOST_POINTS = 400
+"""Of the line of scores; of a longer episode so many steps are taken."""
+TITLES = {
+    "alfworld": "ALFWorld, a household in text",
+    "scienceworld": "ScienceWorld, experiments in text",
+    "webshop": "WebShop, a shop in text",
+    "chat": "a conversation",
+}
+_LEFT_OUT = frozenset({"steps", "goals", "shuffled", "seed", "nouns", "goal_conditions"})
+"""Parts of progress that say how the environment was set up, or what another part says."""
+_FACTS = {
+    "goal_conditions_met": "conditions of the goal that hold",
+    "goal_conditions_total": "conditions of the goal",
+    "asin": "product",
+    "page": "page of the shop",
+    "options": "options chosen",
+    "r_type": "how well the kind of product fits",
+    "attributes": "attributes asked for",
+    "attributes_matched": "attributes that fit",
+    "goal_options": "options asked for",
+    "options_matched": "options that fit",
+    "price_limit": "highest price",
+    "price_ok": "price is low enough",
+    "query_match": "found by the same search",
+    "category_match": "in the same category",
+    "title_score": "how much of the title fits",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorldView:
+    """What a text environment recorded after one step."""
+
+    name: str
+    title: str
+    score: float | None
+    full_score: float
+    gained: float | None
+    """The score minus that of the step before."""
+    done: bool
+    won: bool | None
+    nothing: bool
+    """Whether the action had no effect, as the environment says."""
+    actions: tuple[str, ...]
+    """What can be done now, where the observation lists it."""
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorldScores:
+    """The environment's own score over the steps of an episode."""
+
+    name: str
+    title: str
+    full_score: float
+    points: tuple[tuple[int, float], ...]
+    """Steps and scores, those that have one."""
+
+    @property
+    def best(self) -> float | None:
+        return max((score for _, score in self.points), default=None)
+
+
+def world_view(
+    evidence: object, before: object, observation: str, *, index: int
+) -> WorldView | None:
+    """The step as its environment has it; `None` for one of a browser, or without evidence."""
+    if not isinstance(evidence, WorldEvidence) or evidence.world == "chat":
+        return None
+    known = TEXT_WORLDS.get(evidence.world)
+    earlier = before.score if isinstance(before, WorldEvidence) else None
+    score = evidence.score
+    return WorldView(
+        name=evidence.world[:FACT_CHARS],
+        title=TITLES.get(evidence.world, evidence.world[:FACT_CHARS]),
+        score=score,
+        full_score=known.full_score if known else 1.0,
+        gained=None if score is None or earlier is None else score - earlier,
+        done=evidence.done,
+        won=evidence.won,
+        nothing=index > 0 and did_nothing(evidence.world, observation),
+        actions=_actions(evidence.world, observation, evidence.progress),
+        facts=tuple(_facts(evidence.progress)),
+    )
+
+
+def world_scores(summaries: Sequence[StepSummary]) -> WorldScores | None:
+    """The scores over the steps; `None` where no text environment recorded them."""
+    name = next((summary.world for summary in summaries if summary.world), "")
+    if not name or name == "chat":
+        return None
+    known = TEXT_WORLDS.get(name)
+    points = [
+        (step, summary.world_score)
+        for step, summary in enumerate(summaries)
+        if summary.world_score is not None
+    ]
+    stride = max(1, -(-len(points) // MOST_POINTS))
+    return WorldScores(
+        name=name,
+        title=TITLES.get(name, name),
+        full_score=known.full_score if known else 1.0,
+        points=tuple(points[::stride]),
+    )
+
+
+def _facts(progress: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (_FACTS.get(key, str(key)[:FACT_CHARS].replace("_", " ")), _value(value))
+        for key, value in progress.items()
+        if key not in (*_LEFT_OUT, "admissible", "admissible_commands")
+        and value not in (None, "", [], {}, ())
+    ]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))[:FACT_CHARS]
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {item}" for key, item in value.items())[:FACT_CHARS]
+    return str(value)[:FACT_CHARS]
+
+
+def _actions(world: str, observation: str, progress: Mapping[str, Any]) -> tuple[str, ...]:
+    """The actions that the evidence or the observation lists."""
+    listed = progress.get("admissible_commands") or progress.get("admissible")
+    known = TEXT_WORLDS.get(world)
+    if listed is None and known is not None and known.admissible is not None:
+        match = known.admissible.search(observation)
+        listed = _literal(match["actions"]) if match else None
+    if not isinstance(listed, (list, tuple)):
+        return ()
+    return tuple(str(action)[:ACTION_CHARS] for action in listed[:MOST_ACTIONS])
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None

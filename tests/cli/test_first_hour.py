@@ -1,0 +1,360 @@
+"""What somebody meets who has an agent, a file of questions and old logs, and only the help."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.agents.models.endpoint import Endpoint
+from assay.agents.models.http1 import Response
+from assay.cli.main import main
+from assay.errors import MissingExtra, ModelError
+from assay.formats import inspect_archive
+from assay.ledger.layout import list_runs
+from assay.ledger.run import Run
+
+FOREIGN = Path(__file__).parents[1] / "data/foreign"
+CAPITALS = {"France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi"}
+AGENTS = """
+CAPITALS = {"France": "Paris", "Japan": "Tokyo", "Peru": "Lima", "Kenya": "Nairobi"}
+
+def answer(q):
+    return CAPITALS[q.split()[-1].strip("?")]
+
+def missing(q):
+    import no_such_module
+
+def mistaken(q):
+    return q.missing_method()
+
+def unknown(q):
+    raise ValueError("not today")
+
+def returns_nothing(q):
+    return None
+
+class Takes:
+    def act(self, observation):
+        return answer(observation.replace("!", ""))
+
+class TakesText:
+    def act(self, observation: str):
+        return answer(observation)
+
+class TakesTextAsync:
+    async def start(self, task, *, limits):
+        pass
+    async def act(self, observation: str, *, step):
+        return answer(observation)
+    async def close(self):
+        pass
+"""
+REWARDS = """
+def bad(final_response):
+    return 1 / 0
+"""
+REWARD = ("--reward", "qa_f1_reward")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"q": f"What is the capital of {k}?", "gold": v} for k, v in CAPITALS.items()]
+    Path(tmp_path, "qs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    Path(tmp_path, "mine.py").write_text(AGENTS)
+    Path(tmp_path, "rew.py").write_text(REWARDS)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    Path(tmp_path, "talks.py").write_text(
+        "import sys\nsys.stderr.write('first' + ' words' * 2000 + ' last')\nsys.exit(3)\n"
+    )
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.chdir(tmp_path)
+
+
+def assay(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    for module in ("mine", "rew"):
+        sys.modules.pop(module, None)  # each call is a process of its own
+    code: Any = main(list(arguments))
+    shown = capfd.readouterr()
+    return code, shown.out, shown.err
+
+
+def asked(
+    capfd: pytest.CaptureFixture[str], agent: str, *more: str, code: int = 0
+) -> tuple[dict[str, Any], str]:
+    column = () if "--column" in more else ("--column", "question=q")
+    status, out, err = assay(
+        capfd, "run", "qs.jsonl", "--agent", agent, *column, *REWARD, "--json", *more
+    )
+    assert status == code, err
+    return json.loads(out), err
+
+
+@pytest.mark.parametrize("name", ["TakesText", "TakesTextAsync"])
+def test_a_class_that_annotates_a_text_gets_one(
+    name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert asked(capfd, f"mine.py:{name}")[0]["mean"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        pytest.param("mine.py:Takes", "whose text is `observation.text`", id="text of a class"),
+        pytest.param("mine.py:missing", "No module named 'no_such_module'", id="import"),
+        pytest.param("stdio:python3 nosuch.py", "can't open file", id="program ends"),
+        pytest.param(
+            "stdio:python3 talks.py",
+            "ended with status 3: first",
+            id="first words of a program",
+        ),
+    ],
+)
+def test_an_agent_that_cannot_work_ends_the_run_early_with_the_reason(
+    agent: str, words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    record, err = asked(capfd, agent, code=1)
+    assert record["counts"]["n"] == 3
+    assert "stopped early" in err
+    assert words in err
+    assert "--retry-errors=agent" in err
+
+
+@pytest.mark.parametrize("name", ["unknown", "mistaken", "returns_nothing"])
+def test_an_error_that_may_be_of_one_question_counts_for_every_one(
+    name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    record, err = asked(capfd, f"mine.py:{name}", code=1)
+    assert (record["counts"]["n"], record["mean"]) == (4, 0.0)
+    assert "every attempt ended in the same agent_error" in err
+
+
+def test_an_error_names_the_option_and_the_exit_code_says_that_the_call_is_wrong(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("dup.jsonl").write_text('{"id": 1, "q": "a"}\n{"id": 1, "q": "b"}')
+    agent = ("--agent", "mine.py:answer", *REWARD)
+    for arguments, words in (
+        (("qs.jsonl",), "--column question=q"),
+        (("none.jsonl",), "cannot be read"),
+        (("dup.jsonl", "--column", "question=q"), "give every task an id of its own"),
+    ):
+        code, _, err = assay(capfd, "run", *arguments, *agent)
+        assert (code, words in err) == (2, True), err
+
+
+def test_tables_and_arrays_of_questions_are_read(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("q.csv").write_text(
+        'question,answer\n"What, is the capital of Peru?",Lima\ncapital of Kenya,Nairobi\n'
+    )
+    Path("q.json").write_text(
+        json.dumps([{"question": "capital of Peru", "answer": "Lima"}, {"question": "of Kenya"}])
+    )
+    for name, mean in (("q.csv", 1.0), ("q.json", 1.0)):
+        _, out, _ = assay(capfd, "run", name, "--agent", "mine.py:answer", *REWARD, "--json")
+        assert json.loads(out)["mean"] == mean
+        assert [task["task_id"] for task in json.loads(out)["tasks"]] == ["row.1", "row.2"]
+    Path("q.json").write_text('{"question": "a"}')
+    code, _, err = assay(capfd, "run", "q.json", "--agent", "mine.py:answer", *REWARD)
+    assert (code, "an array of objects" in err) == (2, True)
+
+
+def test_an_agent_outside_a_repository_is_told_apart(capfd: pytest.CaptureFixture[str]) -> None:
+    first, _ = asked(capfd, "mine.py:answer")
+    Path("mine.py").write_text(AGENTS.replace('"Kenya": "Nairobi"}', '"Kenya": "Mombasa"}'))
+    second, _ = asked(capfd, "mine.py:answer")
+    assert (first["mean"], second["mean"]) == (1.0, 0.75)
+    _, out, _ = assay(capfd, "compare", "@-2", "@-1")
+    assert "code     mine.py: +1 -1 lines" in out
+    assert "regressed" in out
+    assert "flaky" not in out
+    manifests = [Run(path).manifest for path in list_runs(Path("runs"))]
+    assert all(manifest.dirty and not manifest.commit for manifest in manifests)
+
+
+def test_a_run_resumed_with_other_code_says_so_in_its_summary(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("mine.py").write_text(
+        AGENTS
+        + """
+import os, signal
+def stops(q):
+    if "Peru" in q:
+        os.kill(os.getpid(), signal.SIGINT)
+        __import__("time").sleep(5)
+    return "x"
+"""
+    )
+    handler = signal.getsignal(signal.SIGINT)
+    code, out, err = assay(
+        capfd, "run", "qs.jsonl", "--agent", "mine.py:stops", "--column", "question=q", *REWARD,
+        "--workers", "1",
+    )  # fmt: skip
+    signal.signal(signal.SIGINT, handler)
+    assert code == 130
+    assert err.count("stopped") == 1
+    Path("mine.py").write_text(AGENTS + "\ndef stops(q):\n    return 'y'\n")
+    code, out, err = assay(capfd, "run", "--resume", "latest")
+    assert "the agent's code is not what it was" in err
+    assert "2 of 4 attempts were played by other code" in " ".join(out.split())
+    _, out, _ = assay(capfd, "history")
+    assert "2 of 4 attempts were played by other code" in " ".join(out.split())
+    _, _, err = assay(capfd, "run", "--resume", "latest")
+    assert "nothing was left to run: all 4 episodes were there" in err
+
+
+def test_the_hint_after_a_reward_that_raises_works(capfd: pytest.CaptureFixture[str]) -> None:
+    code, _, err = assay(
+        capfd, "run", "qs.jsonl", "--agent", "mine.py:answer", "--column", "question=q",
+        "--reward", "rew.py:bad",
+    )  # fmt: skip
+    assert code == 1
+    hint = err.strip().rpartition("assay score ")[2]
+    code, _, err = assay(capfd, "score", *hint.split())
+    assert (code, "division by zero" in err) == (1, True)  # found, and not mended
+
+
+def test_every_reward_is_in_the_summary_and_the_diagnosis(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    both = ("--reward", "qa_f1_reward,fuzzy_answer_reward")
+    record, _ = asked(capfd, "mine.py:answer", *both)
+    expected = [("qa_f1_reward@1", 1.0, 4), ("fuzzy_answer_reward@1", 1.0, 4)]
+    assert [(r["scorer"], r["mean"], r["scored"]) for r in record["rewards"]] == expected
+    _, out, _ = assay(capfd, "run", "--resume", "latest")
+    assert "beside it         1.0000 of 4 (fuzzy_answer_reward@1)" in out
+    diagnosis = json.loads(assay(capfd, "diagnose", "--json")[1])
+    assert [(r["scorer"], r["mean"], r["scored"]) for r in diagnosis["rewards"]] == expected
+
+
+def test_noise_takes_a_file_of_questions(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = assay(
+        capfd, "noise", "qs.jsonl", "--agent", "mine.py:answer", *REWARD, "--column", "question=q",
+        "--runs", "2", "--json",
+    )  # fmt: skip
+    assert code == 0, err
+    assert json.loads(out)["means"] == [1.0, 1.0]
+
+
+OLD = [
+    {"question": f"What is the capital of {k}?", "response": v, "answer": v, "score": float(i > 0)}
+    for i, (k, v) in enumerate(CAPITALS.items())
+]
+
+
+def wrote(name: str, rows: list[dict[str, Any]]) -> str:
+    Path(name).write_text("\n".join(map(json.dumps, rows)))
+    return name
+
+
+def test_a_run_is_compared_with_a_log_that_records_less_and_has_another_order(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    mine = asked(capfd, "mine.py:answer")[0]["run_id"]
+    unscored = [{k: v for k, v in row.items() if k != "score"} for row in reversed(OLD)]
+    unscored[0]["response"] = "no idea"
+    _, out, _ = assay(capfd, "import", wrote("old.jsonl", unscored))
+    hint = next(line for line in out.splitlines() if line.startswith("not scored yet: assay score"))
+    assert "(not scored yet)" in out
+    _, shown, _ = assay(capfd, "diagnose", hint.split()[5])
+    assert "not scored" in shown
+    assert "scorer error" not in shown
+    code, out, err = assay(capfd, "score", hint.split()[5], "--reward", "qa_f1_reward", "--json")
+    assert (code, "scoring" in err) == (0, False)
+    child = json.loads(out)["run_id"]
+    code, out, err = assay(capfd, "compare", mine, child)
+    assert code == 0, out + err
+    assert "one run records no step budget" in out
+    assert "paired by their questions" in out
+    # The first line of the log is the last question of the run.
+    assert next(line for line in out.splitlines() if "-1.000" in line).startswith("line.4 ")
+    assert "limits" not in out
+    assert "1 task differs" in out
+
+
+def test_another_column_makes_no_other_questions(capfd: pytest.CaptureFixture[str]) -> None:
+    asked(capfd, "mine.py:answer")
+    rows = [json.loads(line) for line in Path("qs.jsonl").read_text().splitlines()]
+    wrote("qs.jsonl", [{**row, "topic": "geo"} for row in rows])
+    asked(capfd, "mine.py:answer")
+    assert assay(capfd, "compare", "@-2", "@-1")[0] == 0
+    wrote("qs.jsonl", [{**row, "gold": "Rome"} for row in rows])
+    asked(capfd, "mine.py:answer")
+    code, out, _ = assay(capfd, "compare", "@-3", "@-1")
+    assert (code, "other questions or references" in out) == (2, True)
+
+
+def test_an_answer_in_a_sentence_is_not_called_a_near_miss(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("mine.py").write_text(
+        AGENTS + "\ndef says(q):\n    return f'The capital is {answer(q)}.'\n"
+    )
+    asked(capfd, "mine.py:says")
+    found = json.loads(assay(capfd, "diagnose", "--json", "--task", "1")[1])
+    assert [(row["cause"], row["attempts"]) for row in found["causes"]] == [("extra_words", 1)]
+    assert "ask for the bare answer" in found["causes"][0]["suggestion"]
+    assert assay(capfd, "diagnose", "--task", "9")[0] == 2
+
+
+def test_the_import_of_a_log_names_the_command_that_comes_next(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    _, out, _ = assay(capfd, "import", wrote("old.jsonl", OLD))
+    run = Path(list_runs(Path("runs"))[0]).name
+    assert f"next: assay diagnose {run}" in out
+    code, out, _ = assay(capfd, "diagnose", run)
+    assert (code, "1 below full reward" in " ".join(out.split())) == (0, True)
+
+
+def test_a_run_that_was_cut_says_how_much_of_it_there_is(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    asked(capfd, "stdio:python3 nosuch.py", code=1)
+    _, out, _ = assay(capfd, "diagnose")
+    assert "3 of 4 attempts are there" in " ".join(out.split())
+
+
+def test_eighty_columns_are_enough_for_the_list_of_runs(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    asked(capfd, "mine.py:answer", "--focus", "capitals by heart")
+    _, out, _ = assay(capfd, "list", "runs")
+    lines = out.splitlines()
+    assert len(lines) == 3
+    assert lines[1].split()[1:] == ["qs", "mine.py:answer", "4/4", "1.0000", "0"]
+    assert "capitals by heart" in lines[2]
+    _, out, _ = assay(capfd, "history")
+    assert "no focus given" not in out
+
+
+def test_a_folder_is_imported_although_one_log_needs_a_library(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(FOREIGN / "inspect-0.3.285", "logs")
+
+    def refuse(path: Path) -> Any:
+        raise MissingExtra(f"{path.name} is packed: run: pip install zstandard")
+
+    monkeypatch.setattr(inspect_archive, "_zstandard", refuse)
+    code, out, err = assay(capfd, "import", "logs")
+    assert (code, "skipped: questions.eval is packed" in err) == (0, True), err
+    assert "mean reward" in out
+
+
+def test_a_refusal_without_a_key_names_the_empty_variable() -> None:
+    endpoint = Endpoint("http://127.0.0.1:9/v1", headers={}, key_env="OPENAI_API_KEY")
+    response = Response(401, {}, b"Incorrect API key provided")
+    with pytest.raises(ModelError, match=r"status 401: Incorrect .*'OPENAI_API_KEY' is empty"):
+        endpoint._temporary_problem(response)
+    with pytest.raises(ModelError, match=r"provided$"):
+        Endpoint("http://127.0.0.1:9/v1", headers={}, secret="x", key_env="A")._temporary_problem(
+            response
+        )
