@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import BadParameter
 from assay.ledger.labels import add_label
-from assay.report.agreement import agreement
+from assay.report.agreement import agree_with_labels
 from assay.report.statistics import cohen_kappa, kappa_interval
 from tests.report.ledgers import write_run
 from tests.viewer.ledgers import write_marked
@@ -67,7 +67,7 @@ def test_labels_are_set_against_the_reward_and_disagreements_come_first(tmp_path
     words = {"a": "right", "b": "wrong", "c": "wrong", "d": "right", "e": "doubtful"}
     for task, word in words.items():
         add_label(run.path, attempts[task], word, note=f"note of {task}", author="ann")
-    found = agreement([run])
+    found = agree_with_labels([run])
     (row,) = found.rewards
     cells = (row.right_paid, row.right_unpaid, row.wrong_paid, row.wrong_unpaid, row.doubtful)
     assert cells == (1, 1, 1, 1, 1)
@@ -79,11 +79,11 @@ def test_labels_are_set_against_the_reward_and_disagreements_come_first(tmp_path
     assert row.disagreements[0].labels[0].note == "note of c"
     assert found.authors == ("ann",)
     assert found.labelled == 5
-    assert agreement([run], at=0.95).rewards[0].wrong_paid == 0
+    assert agree_with_labels([run], at=0.95).rewards[0].wrong_paid == 0
     record = found.to_record()
     assert record["rewards"][0]["disagreements"][0]["labels"][0]["author"] == "ann"
     with pytest.raises(BadParameter):
-        agreement([run], at=float("nan"))
+        agree_with_labels([run], at=float("nan"))
 
 
 def test_step_labels_are_set_against_step_scores(tmp_path: Path) -> None:
@@ -91,12 +91,12 @@ def test_step_labels_are_set_against_step_scores(tmp_path: Path) -> None:
     scores = {step.index: step.scores for step in run.steps("marked.r0.a1")}
     for index in (1, 2, 3, 4):
         add_label(run.path, "marked.r0.a1", "right" if index != 4 else "wrong", step=index)
-    (row,) = agreement([run]).rewards
+    (row,) = agree_with_labels([run]).rewards
     assert row.of == "step"
     assert row.scorer == scores[1][0]["scorer"]
     assert row.n + row.abstained == 4
 
 
 def test_a_run_without_labels_has_nothing_to_say(tmp_path: Path) -> None:
-    found = agreement([write_marked(tmp_path)])
+    found = agree_with_labels([write_marked(tmp_path)])
     assert (found.rewards, found.labelled, found.authors) == ((), 0, ())

@@ -22,7 +22,7 @@ from assay.formats.lines import dump_json, load_record, write_lines
 from assay.ledger.labels import Label, append_labels, new_label, read_labels
 from assay.ledger.layout import find_run
 from assay.ledger.run import Run
-from assay.report.agreement import FEWEST_LABELS, PAID, Agreement, agreement
+from assay.report.agreement import FEWEST_LABELS, PAID, Agreement, agree_with_labels
 from assay.resources.files import atomic_write
 
 COLUMNS = ("run_id", "task_id", "repeat", "attempt", "step", "label", "note", "author", "at")
@@ -138,7 +138,7 @@ def agreement_(runs: tuple[str, ...], at: float, runs_dir: Path, as_json: bool) 
     Kappa is how far they agree beyond chance: 1 always, 0 no more than chance would. Its interval
     is a bootstrap over tasks. Doubtful labels and abstentions are in no table.
     """
-    result = agreement(
+    result = agree_with_labels(
         [Run(find_run(run, runs_dir), strict=False) for run in runs or ("latest",)], at=at
     )
     if as_json:

@@ -12,6 +12,8 @@ from assay.lazy import lazy_names
 
 if TYPE_CHECKING:
     from assay.ledger.index import LedgerIndex as LedgerIndex
+    from assay.ledger.labels import add_label as add_label
+    from assay.ledger.labels import read_labels as read_labels
     from assay.ledger.run import Run as Run
     from assay.ledger.run import open_run as open_run
     from assay.ledger.steps import StepsWriter as StepsWriter
@@ -26,6 +28,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "assay.ledger.index": "LedgerIndex",
+        "assay.ledger.labels": "add_label read_labels",
         "assay.ledger.run": "Run open_run",
         "assay.ledger.steps": "StepsWriter read_steps",
         "assay.ledger.summary": "summarise",

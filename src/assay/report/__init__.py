@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from assay.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from assay.report.agreement import agree_with_labels as agree_with_labels
     from assay.report.comparison import compare as compare
     from assay.report.comparison import compare_many as compare_many
     from assay.report.diagnosis import diagnose as diagnose
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "assay.report.agreement": "agree_with_labels",
         "assay.report.comparison": "compare compare_many",
         "assay.report.diagnosis": "diagnose",
         "assay.report.noise": "noise_floor",

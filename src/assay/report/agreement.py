@@ -1,6 +1,6 @@
 """How far people and rewards agree: a grader's accuracy on your own data.
 
-    for row in agreement([run]).rewards:
+    for row in agree_with_labels([run]).rewards:
         print(row.scorer, row.kappa, row.interval)
 
 Of an attempt, `right` and `wrong` are set against whether a reward paid: at least `at`, half of
@@ -129,7 +129,7 @@ class _Ratings:
         self.rows.setdefault((of, scorer), []).append(rating)
 
 
-def agreement(runs: Iterable[Run], *, at: float = PAID) -> Agreement:
+def agree_with_labels(runs: Iterable[Run], *, at: float = PAID) -> Agreement:
     """The labels of the runs against every reward that scored what they label.
 
     Raises `BadParameter` for a threshold that is no number.

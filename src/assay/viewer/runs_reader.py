@@ -19,7 +19,7 @@ from assay.ledger.lock import is_being_written, runs_being_written
 from assay.ledger.records import StoredEpisode
 from assay.ledger.run import Run, read_manifest
 from assay.ledger.windows import StepSummary, read_gists, read_window
-from assay.report.agreement import Agreement, agreement
+from assay.report.agreement import Agreement, agree_with_labels
 from assay.report.attempts import RunAttempts, read_attempts
 from assay.report.comparison import Comparison, compare
 from assay.report.diagnosis import AttemptDiagnosis, Diagnosis, diagnose, diagnose_attempt
@@ -341,7 +341,7 @@ class RunsReader:
         stamps = [(stamp(layout.labels), stamp(layout.episodes)) for layout in layouts]
         runs = [Run(layout.folder, strict=False) for layout in layouts]
         key = (run_id, at, *stamps)
-        return self._agreements.get_or_make(key, lambda: agreement(runs, at=at))
+        return self._agreements.get_or_make(key, lambda: agree_with_labels(runs, at=at))
 
     def artifact(self, run_id: str, sha256: str) -> bytes:
         """The content, checked against its hash."""
