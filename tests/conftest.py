@@ -24,6 +24,7 @@ SLOW = {
     "resources/test_processes.py": "processes that are killed",
     "rewards/maths/test_bounds.py": "hostile answers in four contexts",
     "rewards/qa/test_published_rules.py": "the published scripts, on thousands of rows",
+    "runner/test_driving.py": "Chromium",
     "runner/test_failing_endpoint.py": "runners that are killed",
     "runner/test_cluster.py": "Ray",
     "runner/test_files.py": "jobs that are killed",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.agents.attempt import attempt_seed
+from assay.agents.driving import DrivingFactory, asks_for_browser
 from assay.agents.protocol import Action, Agent, EpisodeLimits, as_action
 from assay.agents.transcript import Transcript
 from assay.errors import BadParameter, cause_of
@@ -30,9 +31,11 @@ def agent_factory(item: Any, name: str) -> Callable[..., Agent]:
     """What makes an agent for an episode, of whatever was named or passed as one.
 
     A class is called with the options. A function with a required parameter is the policy itself;
-    one without makes an agent. A ready-made object is copied for each episode. Raises
-    `BadParameter` for anything else.
+    one without makes an agent. A ready-made object is copied for each episode. One that asks for
+    the `browser` drives it by itself. Raises `BadParameter` for anything else.
     """
+    if asks_for_browser(item):
+        return DrivingFactory(item, name)
     if isinstance(item, type):
         return _ClassFactory(item)
     if not callable(item) and not hasattr(item, "act"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from assay.schema.evidence import WorldEvidence
 from assay.schema.observation import Observation
@@ -75,3 +75,24 @@ class Checkable(Protocol):
         Raises `BadParameter` for a task that `reset` would refuse, `MissingExtra` when something
         is not installed.
         """
+
+
+@runtime_checkable
+class Drivable(Protocol):
+    """An environment whose browser an agent drives by itself, while it looks on."""
+
+    @property
+    def browser(self) -> Any:
+        """What the agent gets: where the browser is, and a way to report its steps."""
+
+    async def next_step(self) -> tuple[str, Observation] | None:
+        """The next thing that the agent did, and what came of it; `None` when it is done.
+
+        Raises `DeadResource` when the browser died.
+        """
+
+    def alive(self) -> bool:
+        """Whether the browser is still there; cheap, and never raises."""
+
+    async def agent_is_done(self) -> None:
+        """Let what the agent did last settle, and `next_step` come to its end after that."""

@@ -1,14 +1,18 @@
-"""Somebody's plain function, called without blocking the event loop."""
+"""Somebody's plain function, called without blocking the event loop; and a loop on a thread."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
-from typing import Any
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 
 async def call(function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
@@ -51,3 +55,44 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
 
     threading.Thread(target=run, daemon=True, name="assay-call").start()
     return await future
+
+
+class LoopThread:
+    """An event loop on a thread of its own, for what must go on while its callers do other things.
+
+    Its work may be handed in from any thread and any event loop.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start `work`; it goes on whatever happens to the caller."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`; it is cancelled if this is."""
+        return await asyncio.wrap_future(self.submit(work))
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """As `run`, for a plain function: its thread waits."""
+        return self.submit(work).result()
+
+
+_LOOPS: Final[dict[int, LoopThread]] = {}
+"""By process: a forked one has the record of its parent's thread, but not the thread."""
+_STARTING: Final = threading.Lock()
+
+
+def watching_loop() -> LoopThread:
+    """The thread of this process on which browsers that others drive are watched."""
+    with _STARTING:
+        if os.getpid() not in _LOOPS:
+            _LOOPS[os.getpid()] = LoopThread("assay-watching")
+        return _LOOPS[os.getpid()]

@@ -42,6 +42,11 @@ class AgentChoice:
         """Whether it names a model, and so reports what the calls of it used."""
         return self.to_record()["options"].get("model") is not None
 
+    @property
+    def drives(self) -> bool:
+        """Whether it drives a browser by itself, instead of saying what is to be done there."""
+        return bool(getattr(self.factory, "drives", False))
+
     def to_record(self) -> dict[str, Any]:
         """The name and every option, defaults filled in."""
         return {"name": self.name, "options": with_defaults(self.factory, self.options)}

@@ -18,7 +18,6 @@ from assay.errors import AssayError, BudgetSpent, RunStopped
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of
 from assay.ledger.writer import RunWriter
-from assay.registry import ENVIRONMENTS
 from assay.resources.browser import close_shared_browsers
 from assay.resources.pool import PoolLimits, Pools
 from assay.resources.spec import ResourceSpec
@@ -200,8 +199,7 @@ async def open_run_resources(
     benchmark = plan.benchmark
     async with running_service(benchmark) as base_url:
         options = fill_base_url(dict(benchmark.environment.options), base_url)
-        make = benchmark.environment.find(ENVIRONMENTS)
-        environment = ResourceSpec(benchmark.environment.name, options, make)
+        environment = ResourceSpec(benchmark.environment.name, options, plan.environment_factory())
         try:
             async with (
                 shared_connections(plan.cache),

@@ -183,6 +183,10 @@ class Plan:
             for task in self.tasks:
                 yield PlannedAttempt(task, repeat, derived_seed(self.seed, task.id, repeat))
 
+    def environment_factory(self) -> Callable[..., Any]:
+        """What makes an environment: for an agent that drives a browser, one that watches it."""
+        return _environment_for(self.agent, self.benchmark.environment)
+
     def config(self) -> dict[str, Any]:
         """The resolved configuration as the manifest keeps it, nulls included."""
         benchmark = self.benchmark.to_record()
@@ -363,7 +367,7 @@ def make_plan(
     environment = benchmark.environment
     check_options(
         f"[environment] {environment.name!r}",
-        environment.find(ENVIRONMENTS),
+        _environment_for(agent, environment),
         environment.options,
     )
     service_options(benchmark)
@@ -385,6 +389,20 @@ def make_plan(
         seed=seed,
         budget=budget,
     )
+
+
+def _environment_for(agent: AgentChoice, chosen: ComponentSpec) -> Callable[..., Any]:
+    """What makes an environment; raise `BadParameter` if the agent cannot work in it."""
+    make = chosen.find(ENVIRONMENTS)
+    if not agent.drives:
+        return make
+    driven: Callable[..., Any] | None = getattr(make, "driven", lambda: None)()
+    if driven is None:
+        raise BadParameter(
+            f"agent {agent.name!r} asks for a `browser` to drive by itself, and the environment "
+            f"{chosen.name!r} has none; 'browser' has one"
+        )
+    return driven
 
 
 def _scorer(reward: ComponentSpec) -> Scorer:

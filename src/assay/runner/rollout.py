@@ -14,11 +14,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 from assay.agents.attempt import attempt_state
+from assay.agents.driving import DrivingAgent
 from assay.agents.functions import seed_for
 from assay.agents.protocol import Agent, as_action
 from assay.errors import MissingExtra, UsageError
 from assay.resources.context import Context
 from assay.resources.protocol import Environment
+from assay.runner.follow import follow_agent
 from assay.runner.plan import PlannedAttempt
 from assay.runner.recorder import EpisodeRecorder, RunResources, do_nothing
 from assay.schema.episode import NO_FAULT_OF_THE_AGENT, Episode
@@ -71,7 +73,10 @@ async def _run_episode(recorder: EpisodeRecorder, context: Context) -> None:
                         async with recorder.turn("agent_error", limits.step_s):
                             seed = seed_for(agent.start, planned_seed)
                             await agent.start(recorder.task, limits=limits, **seed)
-                        await _run_steps(recorder, agent, environment, observation)
+                        if isinstance(agent, DrivingAgent):
+                            await follow_agent(recorder, agent, environment, observation)
+                        else:
+                            await _run_steps(recorder, agent, environment, observation)
     finally:
         if recorder.stop_reason in (None, "timeout", "env_error"):
             # It may be in the middle of something: the next episode gets another one.

@@ -29,7 +29,6 @@ from assay.ledger.provenance import (
 )
 from assay.ledger.run import Run
 from assay.ledger.writer import RunWriter
-from assay.registry import ENVIRONMENTS
 from assay.resources.protocol import Checkable
 from assay.resources.spec import ResourceSpec
 from assay.runner.agents import AgentChoice, with_recordings, with_run_id
@@ -342,7 +341,7 @@ async def _check_environment(plan: Plan) -> None:
     """The environment takes its options and the tasks, as far as is known before it is reset."""
     chosen = plan.benchmark.environment
     name, options = chosen.name, dict(chosen.options)
-    make = chosen.find(ENVIRONMENTS)
+    make = plan.environment_factory()
     build = ResourceSpec(name, fill_base_url(options, ANY_ADDRESS), make).builder()
     with _refusal_of(f"environment {name!r}", options):
         environment = build()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -107,6 +107,13 @@ class BrowserEnvironment:
         self._dead = ""
         self._closed = False
         self._allowed = AddressPolicy.of(self.allow or ())
+
+    @classmethod
+    def driven(cls) -> Callable[..., BrowserEnvironment] | None:
+        """What makes one for an agent that drives the browser by itself; `None` if nothing does."""
+        from assay.envs.browser.driven import DrivenBrowserEnvironment
+
+        return DrivenBrowserEnvironment if cls is BrowserEnvironment else None
 
     async def check_run(self, tasks: Sequence[Task]) -> None:
         """The tasks' addresses are ones that it opens, and Chromium runs.

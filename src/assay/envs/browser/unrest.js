@@ -76,6 +76,7 @@
       state.inputTarget = new WeakRef(target);
       if (!target || target === document || dom.kind(target) !== 1) return;
       if (name === "input" || name === "change") state.field = new WeakRef(target);
+      state.acting = state.begun = true; // somebody acts, announced or not, until `rest`
       if (name === "click") tell({ kind: "click", ...describe(target) });
       if (name === "keydown" && ["Enter", " "].includes(event.key) && !["INPUT", "TEXTAREA"].includes(dom.tag(target)))
         tell({ kind: "press", ...describe(target) });

@@ -74,6 +74,7 @@ class PageWatch:
         self._tool = ""
         self._arguments: Mapping[str, Any] = {}
         self._target: SeenInput | None = None
+        self._last: PageSnapshot | None = None
         self._before: PageSnapshot | None = None
         self._text: str | None = None
         self._blocked = False
@@ -199,6 +200,31 @@ class PageWatch:
         )
         self._blocked = block is not None
         return block
+
+    async def stand_by(self) -> None:
+        """Wait for a step that nobody will announce; `seen` says that it begins."""
+        self.name("", {})
+        self._target = None
+        self._steps += 1
+        self._before = self._last
+        self._text = None if self._latest is None else self._latest.text
+        self.observer.begin(self._steps)
+        self.observer.requests.rest()
+        await self._quietly(self.observer.arm())
+        await self._quietly(self.observer.rest())
+
+    def seen(self) -> None:
+        """The step that was waited for begins: what the page sends from now on is its doing."""
+        self.observer.requests.begin(self._steps)
+
+    def name(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Say what the step is, where that was not known when it began."""
+        self._tool, self._arguments = tool, dict(arguments)
+
+    @property
+    def target(self) -> SeenInput | None:
+        """What the step is aimed at, as far as is known by now."""
+        return self._input()
 
     async def _compare_pictures(self, snapshot: PageSnapshot) -> bool:
         """Note how the picture has changed; whether it is the only thing that has."""

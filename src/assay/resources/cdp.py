@@ -1,0 +1,226 @@
+"""Chrome's DevTools protocol over a websocket: a connection to a browser, a session for each page.
+
+Beside another program that drives the same browser: nothing is sent here that a caller did not ask
+for, and the browser goes on as before when the connection is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+from urllib.request import ProxyHandler, build_opener
+
+from assay.errors import DeadResource, MissingExtra
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
+
+Handler = Callable[[dict[str, Any]], None]
+MESSAGE_BYTES: Final = 64 * 1024 * 1024
+"""The longest message that is read; a screenshot of a large window takes a few of them."""
+OPEN_S: Final = 10.0
+REPLY_S: Final = 30.0
+"""How long a browser may take to answer; a caller with less time has a limit of its own."""
+
+
+class ProtocolError(Exception):
+    """The browser refused a command, or went away while it was carried out."""
+
+
+class ProtocolSession:
+    """The browser itself, or one of its pages: commands go out, events come in.
+
+    To be used on the event loop that it was opened on.
+    """
+
+    def __init__(self, connection: ProtocolConnection, session_id: str = "") -> None:
+        self._connection = connection
+        self.session_id = session_id
+        """Empty for the session of the browser itself."""
+        self._handlers: dict[str, list[Handler]] = {}
+        self._frames: dict[str, ProtocolSession] = {}
+        self._attaching = False
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What `send` raises."""
+        return (ProtocolError, TimeoutError)
+
+    async def send(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What the browser answers; raises `ProtocolError` if it refuses, or has gone."""
+        return await self._connection.request(method, params or {}, self.session_id)
+
+    def on(self, event: str, handler: Handler) -> None:
+        """Call `handler` with the parameters of each such event."""
+        self._handlers.setdefault(event, []).append(handler)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, while messages are read."""
+        await asyncio.sleep(seconds)
+
+    async def frames(self) -> Sequence[ProtocolSession]:
+        """Sessions of the page's frames that have a process of their own."""
+        if not self._attaching:
+            self._attaching = True
+            self.on("Target.attachedToTarget", self._on_attached)
+            self.on("Target.detachedFromTarget", self._on_detached)
+            with suppress(ProtocolError):
+                await self.send(
+                    "Target.setAutoAttach",
+                    {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True},
+                )
+        return tuple(self._frames.values())
+
+    def _on_attached(self, event: dict[str, Any]) -> None:
+        if event["targetInfo"]["type"] == "iframe":
+            child = str(event["sessionId"])
+            self._frames[child] = self._connection.session(child)
+
+    def _on_detached(self, event: dict[str, Any]) -> None:
+        self._frames.pop(str(event["sessionId"]), None)
+
+    async def close(self) -> None:
+        """End the session, and with it everything that it switched on."""
+        self._handlers.clear()
+        with suppress(ProtocolError):
+            detached = {"sessionId": self.session_id}
+            await self._connection.browser.send("Target.detachFromTarget", detached)
+        self._connection.forget(self.session_id)
+
+    def deliver(self, event: str, params: dict[str, Any]) -> None:
+        """Hand an event to those who listen; for the connection."""
+        for handler in tuple(self._handlers.get(event, ())):
+            handler(params)
+
+
+class ProtocolConnection:
+    """A websocket to a browser; `connect_to_browser` opens one."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._sessions: dict[str, ProtocolSession] = {}
+        self.browser = self.session("")
+        """The session of the browser itself."""
+        self.closed = asyncio.Event()
+        """Set when the browser, or this side, has closed the connection."""
+        self._reading = asyncio.create_task(self._read())
+
+    def session(self, session_id: str) -> ProtocolSession:
+        """The session of that id, as `Target.attachedToTarget` names it."""
+        if session_id not in self._sessions:
+            self._sessions[session_id] = ProtocolSession(self, session_id)
+        return self._sessions[session_id]
+
+    def forget(self, session_id: str) -> None:
+        """Drop what comes for a session that has ended."""
+        self._sessions.pop(session_id, None)
+
+    async def request(
+        self, method: str, params: Mapping[str, Any], session_id: str
+    ) -> dict[str, Any]:
+        """The answer to one command; raises `ProtocolError`."""
+        from websockets.exceptions import WebSocketException
+
+        number = next(self._ids)
+        message: dict[str, Any] = {"id": number, "method": method, "params": params}
+        if session_id:
+            message["sessionId"] = session_id
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        try:
+            if self.closed.is_set():
+                raise ProtocolError(f"{method}: the browser has gone")
+            await self._socket.send(json.dumps(message))
+            async with asyncio.timeout(REPLY_S):
+                return await answer
+        except WebSocketException as error:
+            raise ProtocolError(f"{method}: the browser has gone") from error
+        except TimeoutError as error:
+            if answer.cancelled():
+                raise ProtocolError(f"{method}: no answer within {REPLY_S:g} s") from error
+            raise
+        finally:
+            del self._waiting[number]
+
+    async def _read(self) -> None:
+        from websockets.exceptions import WebSocketException
+
+        try:
+            with suppress(WebSocketException, OSError):
+                async for text in self._socket:
+                    self._take(json.loads(text))
+        finally:
+            self.closed.set()
+            for answer in self._waiting.values():
+                if not answer.done():
+                    answer.set_exception(ProtocolError("the browser has gone"))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        number = message.get("id")
+        if number is None:
+            session = self._sessions.get(message.get("sessionId", ""))
+            if session is not None:
+                session.deliver(str(message.get("method")), message.get("params") or {})
+            return
+        answer = self._waiting.get(number)
+        if answer is None or answer.done():
+            return
+        if "error" in message:
+            problem = str(message["error"].get("message", message["error"]))
+            answer.set_exception(ProtocolError(f"Protocol error: {problem[:500]}"))
+        else:
+            answer.set_result(message.get("result") or {})
+
+    async def close(self) -> None:
+        """Close the websocket; the browser stays as it is."""
+        await self._socket.close()
+        await self._reading
+
+
+async def connect_to_browser(address: str) -> ProtocolConnection:
+    """A connection to the browser at `http://host:port`, or at its own `ws://` address.
+
+    Raises `MissingExtra` without the package `websockets`, `DeadResource` if nobody answers there.
+    """
+    try:
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import WebSocketException
+    except ImportError as error:
+        raise MissingExtra.of("a browser beside another program", "websockets") from error
+    try:
+        socket = await connect(
+            await _websocket_address(address),
+            open_timeout=OPEN_S,
+            ping_interval=None,
+            max_size=MESSAGE_BYTES,
+            proxy=None,
+        )
+    except (OSError, TimeoutError, ValueError, WebSocketException) as error:
+        raise DeadResource(
+            f"no browser answers at {address[:200]!r}: {str(error)[:300]}"
+        ) from error
+    return ProtocolConnection(socket)
+
+
+async def _websocket_address(address: str) -> str:
+    if address.startswith(("ws://", "wss://")):
+        return address
+    if not address.startswith(("http://", "https://")):
+        raise ValueError("an address begins with http:// or ws://")
+    return await asyncio.to_thread(_ask_for_websocket, f"{address.rstrip('/')}/json/version")
+
+
+def _ask_for_websocket(url: str) -> str:
+    # Without the machine's proxies: a browser's port of debugging is on a loopback address.
+    direct = build_opener(ProxyHandler({}))
+    try:
+        with direct.open(url, timeout=OPEN_S) as answer:
+            return str(json.loads(answer.read(MESSAGE_BYTES))["webSocketDebuggerUrl"])
+    except (KeyError, TypeError) as error:
+        raise ValueError("it does not speak the DevTools protocol") from error

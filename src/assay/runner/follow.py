@@ -1,0 +1,103 @@
+"""An episode of an agent that drives the browser by itself: what it does is recorded as it is seen.
+
+    the agent runs ─────────────────────────────→ its answer
+    the environment looks on:  step → step → step → the end
+
+The agent has the whole episode's time, because nobody knows whether it thinks, waits for a model
+or does something that cannot be seen; a step more than the episode may have ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from assay.agents.driving import DrivingAgent
+from assay.agents.protocol import Action
+from assay.errors import DeadResource
+from assay.resources.protocol import Drivable, Environment
+from assay.runner.recorder import EpisodeRecorder
+from assay.schema.observation import Observation
+
+CANCEL_S: Final = 5.0
+"""How long an agent may take to end when its episode has."""
+
+
+async def follow_agent(
+    recorder: EpisodeRecorder, agent: DrivingAgent, environment: Environment, first: Observation
+) -> None:
+    """The agent has driven the browser to its answer, or to a limit, and every step is recorded."""
+    assert isinstance(environment, Drivable)
+    limits = recorder.resources.limits
+    async with recorder.turn("agent_error", limits.episode_s):
+        driving = asyncio.create_task(agent.drive(environment.browser, first))
+        telling = asyncio.create_task(_tell_when_done(driving, environment))
+        try:
+            last = await _record_steps(recorder, agent, environment, first)
+            if last is None:
+                return recorder.end("step_limit")
+            action = await _answer(recorder, driving, environment)
+        finally:
+            await _cancel(driving, telling)
+        action = recorder.record_action(agent.answer(action, last))
+    if action.gave_up:
+        return recorder.end("gave_up")
+    recorder.record_last_action()
+    return recorder.end("answered", action.answer)
+
+
+async def _tell_when_done(driving: asyncio.Task[Action], environment: Drivable) -> None:
+    await asyncio.wait((driving,))
+    await environment.agent_is_done()
+
+
+async def _record_steps(
+    recorder: EpisodeRecorder, agent: DrivingAgent, environment: Drivable, first: Observation
+) -> Observation | None:
+    """What the page shows after the agent's last step; `None` if it did more than it may."""
+    last, count = first, 0
+    while (step := await _next_step(recorder, environment)) is not None:
+        count += 1
+        if count > recorder.resources.limits.steps:
+            return None
+        action, observation = step
+        recorder.record_action(agent.step(action, last))
+        recorder.record_step(observation)
+        last = observation
+    return last
+
+
+async def _next_step(
+    recorder: EpisodeRecorder, environment: Drivable
+) -> tuple[str, Observation] | None:
+    try:
+        return await environment.next_step()
+    except DeadResource:
+        async with recorder.turn("env_error", recorder.resources.limits.step_s):
+            raise
+
+
+async def _answer(
+    recorder: EpisodeRecorder, driving: asyncio.Task[Action], environment: Drivable
+) -> Action:
+    """What the agent returned; raises what it raised, or that its browser died under it."""
+    try:
+        return await driving
+    except Exception as error:
+        if environment.alive():
+            raise
+        async with recorder.turn("env_error", recorder.resources.limits.step_s):
+            raise DeadResource(f"the browser ended under the agent: {error!s:.300}") from error
+
+
+async def _cancel(*tasks: asyncio.Task[Any]) -> None:
+    """The tasks have ended, or do not want to; what they raise now changes nothing."""
+    for task in tasks:
+        task.cancel()
+        task.add_done_callback(_forget)
+    await asyncio.wait(tasks, timeout=CANCEL_S)
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()
