@@ -18,7 +18,7 @@ MATH_DATA ?= $(firstword $(wildcard ../shared/data/math) tests/data/math)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
-	audit audit-peers screenshots browsergym clients harbor foreign-logs outside trainers trainers-light $(TRAINER_RUNS) \
+	audit audit-peers screenshots browsergym clients harbor foreign-logs doors outside trainers trainers-light $(TRAINER_RUNS) \
 	trainer-slime trainer-rllm trainer-nemo
 
 help: ## Show what can be made.
@@ -37,7 +37,7 @@ $(STAMP): requirements/dev.txt requirements/miniwob.txt pyproject.toml
 $(PEERS)/%/.installed: requirements/peer-%.txt
 	@echo "Setting up $(PEERS)/$* with the pinned packages of $< (once)"
 	@$(PYTHON) -m venv $(PEERS)/$*
-	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
 # These ask for a newer Python than we do. Harbor wants a newer certifi than there may be, so it comes
@@ -46,7 +46,7 @@ PYTHON312 ?= python3.12
 $(addprefix $(PEERS)/,$(addsuffix /.installed,verifiers-v1 nemo-gym)): $(PEERS)/%/.installed: requirements/peer-%.txt
 	@echo "Setting up $(PEERS)/$* with the pinned packages of $< and $(PYTHON312) (once)"
 	@$(PYTHON312) -m venv $(PEERS)/$*
-	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@$(PEERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
 $(PEERS)/harbor/.installed:
@@ -125,7 +125,11 @@ FOREIGN := inspect_log=inspect lm_eval_log=lm-eval verifiers_log=verifiers \
 foreign-logs: $(CHROMIUM) $(foreach pair,$(FOREIGN),$(PEERS)/$(word 2,$(subst =, ,$(pair)))/.installed) ## Let other tools write their logs anew, and compare counts and means with theirs.
 	$(BIN)/python -m tools.foreign_logs $(foreach pair,$(FOREIGN),$(word 1,$(subst =, ,$(pair)))=$(PEERS)/$(word 2,$(subst =, ,$(pair)))/bin/python)
 
-outside: browsergym clients harbor foreign-logs ## Run all that needs the tools of others.
+doors: $(CHROMIUM) $(PEERS)/browseruse/.installed $(PEERS)/selenium/.installed ## Watch the steps of browser-use and of Selenium.
+	$(PEERS)/browseruse/bin/python -m tools.doors.browser_use_runs
+	$(PEERS)/selenium/bin/python -m tools.doors.selenium_trace
+
+outside: browsergym clients harbor foreign-logs doors ## Run all that needs the tools of others.
 	$(BIN)/python perf/mcp.py --servers
 	$(BIN)/python tools/error_texts.py --left
 
@@ -177,7 +181,7 @@ bench: $(STAMP) $(PEERS)/math/.installed $(PEERS)/answers/.installed ## Measure 
 	$(BIN)/python perf/maths.py --data $(MATH_DATA) --peer-python $(PEERS)/math/bin/python --peer-sample 50
 	$(BIN)/python perf/batch.py --rows 200000
 
-prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed ## Run the full counts that are too long for the tests.
+prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEERS)/answers/.installed $(PEERS)/browsergym/.installed $(PEERS)/browseruse/.installed ## Run the full counts that are too long for the tests.
 	$(BIN)/python perf/startup.py
 	$(BIN)/python perf/qa.py
 	$(BIN)/python perf/answers.py --peer-python $(PEERS)/answers/bin/python --cases 50000 --seed 1
@@ -190,6 +194,7 @@ prove: $(CHROMIUM) $(TRAINERS)/inspect/.installed $(PEERS)/math/.installed $(PEE
 	$(BIN)/python perf/batch.py --rows 1000000 --kills 3
 	$(BIN)/python perf/faults.py 200
 	$(BIN)/python perf/steps.py --fuzz 200000
+	$(BIN)/python perf/loops.py --peer-python $(PEERS)/browseruse/bin/python
 	$(BIN)/python perf/mcp.py
 	$(BIN)/python -m tools.live
 	$(BIN)/python perf/ledger.py --attempts 20000 --index 100000 --folders 1000

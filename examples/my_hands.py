@@ -5,6 +5,8 @@
 It is called once an episode. Assay looks on from beside it, records every step and scores it.
 """
 
+import json
+
 from playwright.sync_api import sync_playwright
 
 
@@ -18,6 +20,7 @@ def walk(question, browser):
         # Reported, so that the step has a name, and is one step however it is done.
         with browser.step("click", target="Staff"):
             page.get_by_role("link", name="Staff").click()
-        rows = page.get_by_role("row").filter(has_text=role)
-        names = [row.get_by_role("cell").first.inner_text() for row in rows.all()]
-    return str(names).replace("'", '"')
+        present = page.get_by_role("table").first
+        rows = present.get_by_role("row").filter(has_text=role)
+        names = [row.get_by_role("rowheader").inner_text() for row in rows.all()]
+    return json.dumps(names)

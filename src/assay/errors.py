@@ -40,7 +40,7 @@ EXTRAS: Mapping[str, str] = {
     "pyarrow": "parquet",
     "ray": "ray",
     "scienceworld": "envs",
-    "websockets": "mcp",
+    "websockets": "browser",
 }
 """The optional modules that Assay imports, and the extra of its package that installs each."""
 

@@ -20,6 +20,7 @@ from assay.runner.scored_steps import rescore
 from assay.schema.episode import Episode
 from tests.envs.browser.site import Site, serve
 
+ROOT = Path(__file__).resolve().parents[2]
 PAUSE_MS = 700
 """Longer than what keeps two actions together as one step."""
 UNMASKED = {"step_s": 5, "episode_s": 40, "attempts": 1}
@@ -267,6 +268,17 @@ def test_runs_of_driving_agents_are_compared_and_diagnosed_as_others_are(
     )
     assert compare(run.path, other.path) is not None
     assert diagnose(other.path) is not None
+
+
+def test_the_example_drives_the_town_and_is_paid(tmp_path: Path) -> None:
+    run = assay.run(
+        "townsquare",
+        agent=f"{ROOT}/examples/my_hands.py:walk",
+        tasks="museum_staff.1",
+        runs_dir=tmp_path,
+        repository=tmp_path,
+    )
+    assert run.mean == 1.0
 
 
 def test_an_environment_without_a_browser_is_refused_before_the_run(tmp_path: Path) -> None:
