@@ -260,6 +260,7 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         ),
         "scienceworld_reward": "assay.rewards.outcome.text_environments:scienceworld_reward",
         "environment_reward": "assay.rewards.outcome.environment:environment_reward",
+        "code_reward": "assay.rewards.outcome.code.reward:code_reward",
     },
     renamed=RENAMED_REWARDS,
 )
