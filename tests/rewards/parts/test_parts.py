@@ -30,7 +30,7 @@ def value(reward: str, response: str | None, /, **columns: Any) -> Any:
         ("<think>Two.</think><answer></answer>", 0.0, 0.5),  # the form without an answer
         ("<think>Two.</think><answer>\u200b </answer>", 0.0, 0.5),
         ("<think></think><answer>4</answer>", 0.0, 0.5),
-        ("<answer>4</answer><think>Two.</think>", 0.0, 0.5),  # another order
+        ("<answer>4</answer><think>Two.</think>", 0.0, 0.0),  # another order
         (f"{GOOD}<answer>5</answer>", 0.0, 0.5),  # two answers
         ("<think>Two <answer>4</answer></think>", 0.0, 0.5),  # one inside the other
         ("<think>Two.<answer>4</answer>", 0.0, 0.0),  # never closed
