@@ -4,13 +4,12 @@ import json
 import os
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay.cli.main import main
-from assay.resources.processes import list_family
+from assay.resources.processes import is_alive, list_family
 from assay.resources.sandbox import NoSandbox, SandboxLimits, SandboxRun, shared_sandbox
 
 LIMITS = SandboxLimits(time_s=5.0)
@@ -119,11 +118,13 @@ def test_what_a_program_leaves_behind_is_gone_with_its_run() -> None:
 def test_a_zygote_that_died_is_started_again() -> None:
     sandbox = shared_sandbox("process")
     sandbox.check()
-    assert sandbox.pid is not None
-    os.kill(sandbox.pid, 9)
-    while Path(f"/proc/{sandbox.pid}/cmdline").read_bytes():
+    first = sandbox.pid
+    assert first is not None
+    os.kill(first, 9)
+    while is_alive(first):
         time.sleep(0.005)
     assert stdout_of("print(2)", isolation="process") == "2\n"
+    assert sandbox.pid != first
 
 
 def test_many_threads_have_runs_at_a_time_and_none_waits_for_a_slow_one() -> None:
@@ -146,3 +147,20 @@ def test_many_threads_have_runs_at_a_time_and_none_waits_for_a_slow_one() -> Non
     assert sorted(outputs) == [f"{n}\n" for n in range(8)]
     assert slow.end().cause == "asked"
     slow.close()
+
+
+@isolated
+def test_memory_that_processes_share_counts() -> None:
+    shared = (
+        "import mmap, time\nfor _ in range(6):\n    m = mmap.mmap(-1, 64 << 20)\n"
+        "    for place in range(0, 64 << 20, 4096): m[place] = 1\n    globals()[f'm{_}'] = m\n"
+        "time.sleep(9)"
+    )
+    assert stdout_of(shared, limits=SandboxLimits(memory_mb=200)) == "memory"
+
+
+@isolated
+def test_memory_that_no_limit_counts_is_refused() -> None:
+    assert "PermissionError" in stdout_of("import os; os.memfd_create('x')") or not next(
+        layer.holds for layer in shared_sandbox().layers() if layer.name == "seccomp"
+    )

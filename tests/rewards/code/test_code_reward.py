@@ -173,3 +173,18 @@ def test_another_system_than_linux_abstains(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("sys.platform", "darwin")
     with pytest.raises(NoSandbox, match="only Linux"):
         Sandbox("full").check()
+
+
+def test_values_that_are_hard_to_read_are_wrong_and_cost_little() -> None:
+    """Each of these made the reader fail, or take quadratic time."""
+    for result in (
+        "10 ** 5000",
+        "{i * (2 ** 61 - 1): 0 for i in range(1000)}",
+        "{(i * (2 ** 61 - 1), 'a') for i in range(1000)}",
+        "[[]] * 10 ** 7",
+        "'\\ud800\\x1b[2K'",
+    ):
+        scored = score(f"def add(a, b): return {result}", ADD)
+        assert float(scored) == 0.0
+        assert scored.because.isprintable()
+        scored.because.encode()

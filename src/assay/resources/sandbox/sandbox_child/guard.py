@@ -25,6 +25,10 @@ NICE = 10
 STDERR_BYTES = 2_000
 CHUNK = 1 << 16
 REAP_S = 5.0
+RESIDENT = (b"RssAnon:", b"RssShmem:")
+"""Fields of /proc: memory that a process holds; what several share counts for each."""
+ZYGOTE_BYTES = 12 * 1024 * 1024
+"""Of it, what a fork has from the zygote, and has not taken."""
 
 MODES = {
     "calls": program.serve_calls,
@@ -154,7 +158,7 @@ class Guard:
                 if now >= next_look:
                     next_look = now + TICK_S
                     self._give_way(now - began)
-                    if self._family_bytes() > self._limits["memory_mb"] << 20:
+                    if self._is_too_large():
                         return "memory"
                 events = dict(poll.poll(min(self._deadline - now, TICK_S) * 1000))
                 if pidfd in events:
@@ -191,14 +195,16 @@ class Guard:
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_USER, os.getuid(), NICE)
 
-    def _family_bytes(self) -> int:
-        """The memory of the processes below this one; what they share counts for each."""
-        return sum(self._own_bytes(pid) for pid in self._family())
+    def _is_too_large(self) -> bool:
+        """Whether the processes below this one hold more memory than they may, shared or not."""
+        family = list(self._family())
+        most = (int(self._limits["memory_mb"]) << 20) + ZYGOTE_BYTES * len(family)
+        return sum(map(self._resident_bytes, family)) > most
 
-    def _own_bytes(self, pid: str) -> int:
+    def _resident_bytes(self, pid: str) -> int:
         with contextlib.suppress(OSError, IndexError, ValueError):
-            resident, shared = self._read(f"{pid}/statm").split()[1:3]
-            return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+            lines = self._read(f"{pid}/status").splitlines()
+            return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith(RESIDENT))
         return 0
 
     def _family(self) -> Iterator[str]:

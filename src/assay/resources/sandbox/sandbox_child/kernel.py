@@ -93,8 +93,7 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
 def bind_read_only(source: str, target: str) -> None:
     """Show a file or folder, and what is mounted below it, at another place, read-only."""
     mount(source, target, flags=MS_BIND | MS_REC)
-    wanted = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID
-    attributes = struct.pack("QQQQ", wanted, 0, 0, 0)
+    attributes = struct.pack("QQQQ", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0, 0, 0)
     try:
         call(
             "mount_setattr", ctypes.c_int(-100), os.fsencode(target),

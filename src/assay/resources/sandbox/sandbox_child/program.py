@@ -21,7 +21,7 @@ from .wire import frames
 MODULE = "program"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 BAD_SOURCE, RAISED = 2, 1
-OPEN_FILES = 256
+OPEN_FILES = 128
 STACK_BYTES = 64 * 1024 * 1024
 
 
@@ -50,6 +50,8 @@ def confine(limits: dict[str, Any], *, folder: str, isolated: bool, channel: int
     kernel.limit(resource.RLIMIT_MEMLOCK, 0)
     kernel.limit(resource.RLIMIT_MSGQUEUE, 0)
     kernel.set_option(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    # The guard is hidden from its children; it has to see them.
+    kernel.set_option(kernel.PR_SET_DUMPABLE, 1)
     if isolated:
         # Counted in the user namespace of this run alone.
         kernel.limit(resource.RLIMIT_NPROC, limits["processes"])

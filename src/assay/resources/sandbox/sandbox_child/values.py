@@ -16,6 +16,7 @@ from typing import Any
 MOST_DEPTH = 60
 MOST_NODES = 1_000_000
 SAFE_INTEGER = 1 << 62
+MOST_OF_ONE_HASH = 64
 _COLLECTIONS = {"t": tuple, "s": set, "z": frozenset}
 
 
@@ -122,10 +123,23 @@ def _decode(value: Any, depth: int) -> Any:
         raise BadValue("neither a value nor a tag")
     ((tag, content),) = value.items()
     if tag in _COLLECTIONS and isinstance(content, list):
-        return _COLLECTIONS[tag](_decode(item, depth + 1) for item in content)
+        members = [_decode(item, depth + 1) for item in content]
+        if tag != "t":
+            _check_hashes(members)
+        return _COLLECTIONS[tag](members)
     if tag == "d" and isinstance(content, list):
-        return {_decode(key, depth + 1): _decode(item, depth + 1) for key, item in content}
+        pairs = [(_decode(key, depth + 1), _decode(item, depth + 1)) for key, item in content]
+        _check_hashes([key for key, _ in pairs])
+        return dict(pairs)
     return _decode_scalar(tag, content)
+
+
+def _check_hashes(keys: list[Any]) -> None:
+    """Raise `BadValue` if many keys have one hash: a map of them takes quadratic time."""
+    hashes = sorted(map(hash, keys))
+    step = MOST_OF_ONE_HASH
+    if any(one == other for one, other in zip(hashes, hashes[step:], strict=False)):
+        raise BadValue("many keys of one hash")
 
 
 def _decode_scalar(tag: str, content: Any) -> Any:

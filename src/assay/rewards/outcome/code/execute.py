@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ from assay.rewards.outcome.code.read import CallTest, CallTests, CodeTests, Stdi
 FAILURES = (PipeClosed, BadFrame, TimeoutError)
 """What a program that does not answer, or answers with something else, does to its channel."""
 SHOWN_CHARS = 80
+MESSAGE_CHARS = 600
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = SHOWN_CHARS
 
 
 class SandboxLost(Exception):
@@ -58,7 +62,8 @@ class Outcomes:
     """What the data set's own checker has to judge: input, output, expected."""
 
     def fail(self, why: str) -> None:
-        self.failure = self.failure or why
+        """Keep why the first test failed; it may be the program's own text."""
+        self.failure = self.failure or printable(why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +122,7 @@ class ProgramRun:
         elif any(self.same_value(value, expected) for expected in call.expected):
             outcomes.passed += 1
         else:
-            shown = f"{value!r:.{SHOWN_CHARS}} for {call.expected[0]!r:.{SHOWN_CHARS}}"
-            outcomes.fail(f"test {number}: {shown}")
+            outcomes.fail(f"test {number}: {_show(value)} for {_show(call.expected[0])}")
 
     def _is_loaded(self, run: SandboxRun, outcomes: Outcomes) -> bool:
         try:
@@ -215,10 +219,8 @@ class ProgramRun:
         elif self.same_output(output, expected):
             outcomes.passed += 1
         else:
-            outcomes.fail(
-                f"test {number}: {output.strip()!r:.{SHOWN_CHARS}} for "
-                f"{expected.strip()!r:.{SHOWN_CHARS}}"
-            )
+            shown = f"{_show(output.strip())} for {_show(expected.strip())}"
+            outcomes.fail(f"test {number}: {shown}")
 
     def _check(self, checker: str, outcomes: Outcomes) -> None:
         """Have the data set's own checker judge, in a process that the program never had."""
@@ -241,7 +243,7 @@ class ProgramRun:
             if verdict is True:
                 outcomes.passed += 1
             else:
-                outcomes.fail(f"test {number}: the checker refuses {triple[1]!r:.{SHOWN_CHARS}}")
+                outcomes.fail(f"test {number}: the checker refuses {_show(triple[1])}")
 
     def _why(self, run: SandboxRun, error: Exception) -> str:
         """What became of a process that did not answer. Raises `SandboxLost`."""
@@ -253,6 +255,24 @@ class ProgramRun:
         if isinstance(error, (BadFrame, values.BadValue)):
             return f"what it sent is no answer ({error!s:.100})"
         return _ended(end, self.limits)
+
+
+def printable(text: str) -> str:
+    """The text on one line, with escapes for what does not print."""
+    return "".join(
+        char if char.isprintable() else ascii(char)[1:-1] for char in text[:MESSAGE_CHARS]
+    )
+
+
+def _show(value: Any) -> str:
+    """A value of the program's or the tests', as far as a message needs it."""
+    if isinstance(value, str):
+        return repr(value[:SHOWN_CHARS])
+    try:
+        return _SHOWN.repr(value)[:SHOWN_CHARS]
+    except ValueError:
+        # Python does not write an integer of so many digits.
+        return f"a value of type {type(value).__name__} that is too long to show"
 
 
 def _checked(answer: dict[str, Any]) -> dict[str, Any]:

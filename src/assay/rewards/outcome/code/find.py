@@ -46,9 +46,9 @@ def find_program(response: str, *, extraction: CodeExtraction, language: str) ->
     text = without_thoughts(response)
     blocks = list(_blocks(text))
     tags = TAGS.get(language, frozenset({language.lower()}))
-    for wanted in (tags, frozenset({""})):
+    for names in (tags, frozenset({""})):
         for block in reversed(blocks):
-            if block.tag in wanted and block.text.strip():
+            if block.tag in names and block.text.strip():
                 return ProgramText(block.text, "the last fenced block")
     if blocks or extraction == "fenced":
         return ProgramText("", f"there is no fenced block of {language}")

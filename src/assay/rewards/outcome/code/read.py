@@ -156,13 +156,13 @@ def _paired(tests: Mapping[str, Any]) -> Tests | None:
         pairs = zip(inputs, outputs, strict=True)
         return StdioTests(tuple(StdioTest(_text(one), _text(other)) for one, other in pairs))
     calls = []
-    for given, output in zip(inputs, outputs, strict=True):
-        if isinstance(given, str):
+    for text, output in zip(inputs, outputs, strict=True):
+        if isinstance(text, str):
             # LiveCodeBench: a JSON value on each line.
-            arguments = [json.loads(line) for line in given.split("\n") if line.strip()]
+            arguments = [json.loads(line) for line in text.split("\n") if line.strip()]
             expected = [json.loads(output) if isinstance(output, str) else output]
         else:
-            arguments, expected = list(given), [output]
+            arguments, expected = list(text), [output]
             if isinstance(output, list) and len(output) == 1:
                 expected.append(output[0])
         calls.append(CallTest(arguments, {}, expected))
