@@ -21,7 +21,7 @@ from .wire import frames
 TICK_S = 0.02
 SLOW_S = 0.5
 """A program that has run for so long gives way to those that have just begun."""
-NICE = 19
+NICE = 10
 STDERR_BYTES = 2_000
 CHUNK = 1 << 16
 REAP_S = 5.0
