@@ -188,7 +188,7 @@ def take(runs_dir: Path, out: Path) -> int:
             for name, address in addresses.items():
                 if scheme == "dark" and name not in DARK:
                     continue
-                tab.goto(url + address)
+                tab.goto(url + address, wait_until="networkidle")
                 path = out / f"viewer-{name}-{scheme}.png"
                 tab.screenshot(path=path)
                 size = path.stat().st_size
@@ -212,7 +212,7 @@ def take_every(runs_dir: Path, out: Path) -> int:
                 context = browser.new_context(viewport=window, color_scheme=scheme, bypass_csp=True)
                 tab = context.new_page()
                 for name, address in addresses.items():
-                    tab.goto(url + address)
+                    tab.goto(url + address, wait_until="networkidle")
                     title = f"{name}-{window['width']}-{scheme}"
                     tab.screenshot(path=out / f"{title}.png")
                     problems += [f"{title}: {problem}" for problem in check(tab)]

@@ -254,7 +254,7 @@ def observation_truncated(case: DiagnosisCase) -> Evidence:
     if last.step < case.answer_step - 2:
         return ()
     how = f"{last.chars:,} characters" if last.chars else "parts"
-    return (EvidenceLine(last.step, f"{how} of one of the last two pages were not shown"),)
+    return (EvidenceLine(last.step, f"{how} not shown of one of the last two pages"),)
 
 
 @_rule("send the agent to another source; what it is after is behind a wall")
