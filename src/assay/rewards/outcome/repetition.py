@@ -65,8 +65,8 @@ def repetition_reward(
 
 def _count(text: str, ngram: int, unit: Unit) -> tuple[int, int]:
     """How many n-grams are different, and how many there are."""
-    found = islice(_ITEMS[unit].finditer(text), MAX_ITEMS)
-    items = [match.group().lower() for match in found]
+    matches = islice(_ITEMS[unit].finditer(text), MAX_ITEMS)
+    items = [match.group().lower() for match in matches]
     total = len(items) - ngram + 1
     if total < 1:
         return 0, 0
