@@ -61,9 +61,9 @@ def format_reward(
     if response is None or is_blank(response):
         return Scored(0.0, "there is no response", {"tags": 0.0})
     if expression is not None:
-        kept = expression.matches(response.strip())
-        because = f"the response {'matches' if kept else 'does not match'} the pattern"
-        return Scored(float(kept), because, {"tags": float(kept)})
+        value = float(expression.matches(response.strip()))
+        because = f"the response {'matches' if value else 'does not match'} the pattern"
+        return Scored(value, because, {"tags": value})
     form = read_form(response, names, opened=opened)
     because = form.fault or f"{', '.join(f'<{name}>' for name in names)}: each once, and none empty"
     return Scored(float(not form.fault), because, {"tags": form.share})
@@ -73,19 +73,19 @@ def read_form(response: str, names: Sequence[str], *, opened: bool = False) -> F
     """Which of the tags are kept, and the first fault."""
     if opened and f"<{names[0]}>" not in response:
         response = f"<{names[0]}>{response}"
-    kept, fault, position = 0, "", 0
+    count, fault, position = 0, "", 0
     for name in names:
         problem, start, end = _read_tag(response, name)
         if not problem and start < position:
             problem = f"<{name}> stands before, or inside, the tag that it follows"
         if not problem and response[position:start].strip():
             problem = f"there is text before <{name}>"
-        kept += not problem
+        count += not problem
         fault = fault or problem
         position = max(position, end)
     if not fault and response[position:].strip():
         fault = f"there is text after </{names[-1]}>"
-    return Form(kept / len(names), fault)
+    return Form(count / len(names), fault)
 
 
 def _read_tag(response: str, name: str) -> tuple[str, int, int]:

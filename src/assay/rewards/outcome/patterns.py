@@ -63,8 +63,8 @@ class Pattern:
         known = self._sets.get(states)
         if known is not None:
             return known
-        made = _StateSet(states, self._graph.end in states)
-        return self._sets.setdefault(states, made) if len(self._sets) < MAX_SETS else made
+        new = _StateSet(states, self._graph.end in states)
+        return self._sets.setdefault(states, new) if len(self._sets) < MAX_SETS else new
 
 
 class _StateSet:
