@@ -262,6 +262,7 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         "environment_reward": "assay.rewards.outcome.environment:environment_reward",
         "choice_reward": "assay.rewards.outcome.choice:choice_reward",
         "format_reward": "assay.rewards.outcome.form:format_reward",
+        "instructions_reward": "assay.rewards.outcome.instructions.reward:instructions_reward",
         "length_reward": "assay.rewards.outcome.length:length_reward",
         "repetition_reward": "assay.rewards.outcome.repetition:repetition_reward",
     },
