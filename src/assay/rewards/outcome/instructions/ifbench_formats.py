@@ -27,7 +27,7 @@ _QUESTION: Final = re.compile(r"Question \d+[.|):;]?\s*")
 _OPTION: Final = re.compile(r"[A-Ea-e][.|)]\s*\w")
 _DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})$", re.ASCII)
 _DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_SPECIAL: Final = re.compile(r'".*[^\d\w\s].*"')
+_SPECIAL: Final = re.compile(r"[^\w\s]")
 CAPITALS: Final = tuple(
     """
     Reykjavik Helsinki Oslo Tallinn Stockholm Riga Moscow Copenhagen Vilnius Minsk Dublin Berlin
@@ -227,10 +227,10 @@ def _sub_bullets(text: str, _: Arguments) -> Decision:
 def _sub_bullet_lines(text: str, _: Arguments) -> Decision:
     has_sub: list[bool] = []
     for line in text.split("\n"):
-        stripped = line.lstrip()
-        if re.match(r"\*\s", stripped):
+        mark = line.lstrip()[:2]
+        if mark[:1] == "*" and mark[1:].isspace():
             has_sub.append(False)
-        elif re.match(r"-\s", stripped) and has_sub:
+        elif mark[:1] == "-" and mark[1:].isspace() and has_sub:
             has_sub[-1] = True
     return bool(has_sub) and all(has_sub)
 
@@ -246,9 +246,9 @@ def _bullets_after_sentences(text: str, _: Arguments) -> Decision:
                 return False
             bullet_count += 1
         elif in_prose:
-            parts = sentences(line.strip())
-            in_prose = bool(parts)
-            sentence_count += len(parts)
+            in_prose = bool(line.strip())
+            # More than two need not be counted.
+            sentence_count += len(sentences(line.strip())) if sentence_count < 2 else 0
         else:
             return False
     return bullet_count >= 2
@@ -392,9 +392,15 @@ def _product_table(text: str, _: Arguments) -> Decision:
     for row in rows[1:]:
         if len(row) != 5:
             return False
-        if any(_SPECIAL.match(cell) for cell in row):
+        if any(map(_has_special, row)):
             return True
     return False
+
+
+def _has_special(cell: str) -> bool:
+    """Whether a quoted cell has a special character, on its first line."""
+    line = cell.partition("\n")[0]
+    return line[:1] == '"' and _SPECIAL.search(line, 1, max(1, line.rfind('"'))) is not None
 
 
 def _student_table(text: str, _: Arguments) -> Decision:

@@ -28,7 +28,7 @@ _QUOTES: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "”": "”"
 _FIRST_WORD_END: Final = frozenset(".,?!'\"")
 _LONG_WORD: Final = 8
 """No abbreviation has so many letters, so a full stop behind one ends a sentence."""
-_SENTENCE_END: Final = re.compile(r"(?P<word>\S*?)(?P<mark>[.?!])(?=\s|$|[)\";}\]*:@'({\[!?])")
+_SENTENCE_END: Final = re.compile(r"[.?!](?=\s|$|[)\";}\]*:@'({\[!?])")
 
 
 # Keywords
@@ -156,13 +156,13 @@ def _number_of_spaced_words(text: str, arguments: Arguments) -> Decision:
 
 def _number_of_sentences(text: str, arguments: Arguments) -> Decision:
     """By the fewest and the most sentences that punkt can see; undecided if they disagree."""
-    ends = list(_SENTENCE_END.finditer(text.rstrip()))
+    places = [match.start() for match in _SENTENCE_END.finditer(text.rstrip())]
     certain = sum(
-        end["mark"] != "." or (len(end["word"]) >= _LONG_WORD and end["word"].isalpha())
-        for end in ends[:-1]
+        text[at] != "." or (at >= _LONG_WORD and text[at - _LONG_WORD : at].isalpha())
+        for at in places[:-1]
     )
     fewest = arguments.compares(max(1, certain), "num_sentences", "relation")
-    most = arguments.compares(len(ends) + 1, "num_sentences", "relation")
+    most = arguments.compares(len(places) + 1, "num_sentences", "relation")
     if fewest is most:
         return fewest
     return Undecided("lm-eval counts sentences with punkt, whose data Assay does not have")
@@ -187,6 +187,8 @@ def _number_of_paragraphs(text: str, arguments: Arguments) -> Decision:
 
 
 def _first_word(text: str, arguments: Arguments) -> Decision:
+    if not 1 <= arguments.number("nth_paragraph") <= arguments.number("num_paragraphs"):
+        return Undecided("a paragraph beyond their number is drawn at random when published")
     return _check_first_word(text.split("\n\n"), arguments)
 
 
@@ -212,17 +214,14 @@ def _check_first_word(paragraphs: Sequence[str], arguments: Arguments) -> bool:
 def _placeholders(text: str) -> list[tuple[int, int]]:
     """Where a bracket opens and the next one on the line closes, one behind the other."""
     places: list[tuple[int, int]] = []
-    position = 0
+    position, line_end = 0, -1
     while (start := text.find("[", position)) >= 0:
-        line_end = text.find("\n", start)
-        end = text.find("]", start, len(text) if line_end < 0 else line_end)
-        if end < 0:
-            if line_end < 0:
-                break
-            position = line_end
-        else:
+        if line_end < start:
+            line_end = text.find("\n", start) % (len(text) + 1)
+        end = text.find("]", start, line_end)
+        if end >= 0:
             places.append((start, end))
-            position = end + 1
+        position = line_end if end < 0 else end + 1
     return places
 
 

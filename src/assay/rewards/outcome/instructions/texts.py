@@ -38,7 +38,6 @@ _RULES: Final = tuple(
         (r" ([A-Za-z])\.", rf" \1{DOT}"),
         (r"\.([”\"])", r"\1."),
         (r'([!?])"', r'"\1'),
-        (r"([.?!])", rf"\1{STOP}"),
     )
 )
 """Where a sentence ends, in order: full stops that end none (titles, addresses, numbers, initials,
@@ -50,6 +49,8 @@ def sentences(text: str) -> list[str]:
     line = f" {text.translate(_MARKS)}  ".replace("\n", " ")
     for pattern, new in _RULES:
         line = pattern.sub(new, line)
+    for mark in ".?!":
+        line = line.replace(mark, mark + STOP)
     pieces = [piece.strip() for piece in line.replace(DOT, ".").split(STOP)]
     return pieces[:-1] if not pieces[-1] else pieces
 
