@@ -180,7 +180,7 @@ def test_the_same_rows_get_the_same_scores_in_threads() -> None:
     assert all(one == alone[at % len(rows)] for at, one in enumerate(together))
 
 
-TWO = [
+TWO: list[dict[str, Any]] = [
     {"id": "punctuation:no_comma"},
     {"id": "length_constraints:number_words", "kwargs": {"num_words": 2, "relation": "at least"}},
 ]
