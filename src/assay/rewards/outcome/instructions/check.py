@@ -73,10 +73,10 @@ class InstructionCheck:
         """The arguments that the check needs; the benchmarks draw a missing one at random."""
         values = Arguments()
         for name, kind in self.needs.items():
-            value = _READERS[kind](plain(arguments.get(name)))
+            argument = plain(arguments.get(name))
+            value = _READERS[kind](argument)
             if value is None:
-                given = arguments.get(name)
-                return Unreadable(f"has {name}={given!r:.80} for {self.id}, no {kind}")
+                return Unreadable(f"has {name}={argument!r:.80} for {self.id}, no {kind}")
             values[name] = value
         return values
 

@@ -210,7 +210,7 @@ def _two_to_one(text: str, _: Arguments) -> Decision:
 
 
 def _two_to_one_of_some(text: str, _: Arguments) -> Decision:
-    parts = _said(text)
+    parts = _worded(text)
     return _count_ends(parts, ".") == 2 * _count_ends(parts, "?") > 0
 
 
@@ -220,12 +220,12 @@ def _balanced(text: str, _: Arguments) -> Decision:
 
 
 def _balanced_of_some(text: str, _: Arguments) -> Decision:
-    parts = _said(text)
+    parts = _worded(text)
     counts = {_count_ends(parts, mark) for mark in ".?!"}
     return len(counts) == 1 and counts != {0}
 
 
-def _said(text: str) -> list[str]:
+def _worded(text: str) -> list[str]:
     """The sentences with a word in them; a second mark behind one, as in ?!, is no sentence."""
     return [
         sentence.rstrip("\"'”’)*_ ")
@@ -251,7 +251,7 @@ def _alliterative(sentence: str) -> int:
 
 def _longest_alliteration(text: str, _: Arguments) -> Decision:
     runs: list[int] = []
-    for sentence in _said(text):
+    for sentence in _worded(text):
         longest = run = 1
         for one, other in pairwise(_bare(sentence.lower().split())):
             run = run + 1 if one[0] == other[0] else 1
@@ -286,7 +286,7 @@ def _keyword_in_sentence(text: str, arguments: Arguments) -> Decision:
 
 
 def _whole_keyword_in_sentence(text: str, arguments: Arguments) -> Decision:
-    parts, number = _said(text), arguments.number("N")
+    parts, number = _worded(text), arguments.number("N")
     if not 1 <= number <= len(parts):
         return False
     pattern = rf"(?<!\w){re.escape(arguments.text('word'))}(?!\w)"
@@ -298,7 +298,7 @@ def _increment(text: str, arguments: Arguments) -> Decision:
 
 
 def _increment_of_several(text: str, arguments: Arguments) -> Decision:
-    parts = _said(text)
+    parts = _worded(text)
     return len(parts) > 1 and _grows_by(parts, arguments.number("small_n"))
 
 
@@ -312,7 +312,7 @@ def _last_is_first(text: str, _: Arguments) -> Decision:
 
 
 def _last_is_first_of_several(text: str, _: Arguments) -> Decision:
-    parts = _said(text)
+    parts = _worded(text)
     return len(parts) > 1 and _linked(parts)
 
 
@@ -416,7 +416,7 @@ def _keyword_at(text: str, arguments: Arguments) -> Decision:
 
 
 def _keyword_at_word(text: str, arguments: Arguments) -> Decision:
-    return _is_word_at(_said(text), lambda part: _bare(part.split()), arguments, exact=False)
+    return _is_word_at(_worded(text), lambda part: _bare(part.split()), arguments, exact=False)
 
 
 def _is_word_at(
