@@ -260,6 +260,9 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         ),
         "scienceworld_reward": "assay.rewards.outcome.text_environments:scienceworld_reward",
         "environment_reward": "assay.rewards.outcome.environment:environment_reward",
+        "sql_reward": "assay.rewards.outcome.sql.reward:sql_reward",
+        "tool_call_reward": "assay.rewards.outcome.calls.reward:tool_call_reward",
+        "json_reward": "assay.rewards.outcome.records.reward:json_reward",
     },
     renamed=RENAMED_REWARDS,
 )
