@@ -19,14 +19,15 @@ def answer_blocks(response: str, languages: Collection[str]) -> list[str]:
     languages or of none; without a fence, the whole. Every search goes once over the text.
     """
     text = final_text(response)
-    tagged = _between(text, _OPEN, _CLOSE)
+    tagged = between(text, _OPEN, _CLOSE)
     blocks: list[str] = []
     for part in tagged or [text]:
         blocks += fenced_blocks(part, languages) or [part]
     return list(dict.fromkeys(block.strip() for block in blocks))
 
 
-def _between(text: str, opening: str, closing: str) -> list[str]:
+def between(text: str, opening: str, closing: str) -> list[str]:
+    """What stands between each opening mark and the closing one that follows it."""
     parts: list[str] = []
     end = 0
     while (start := text.find(opening, end)) >= 0:

@@ -1,0 +1,211 @@
+"""Regular expressions matched in time linear in the text, whatever the text is.
+
+Python's own matcher goes back and tries again, and a response can be written that makes it do so
+for hours. Here the expression becomes a graph of states, and the text is read once: each character
+leads from one set of states to the next, and the sets are remembered. What cannot be matched so
+(back-references, looking around) is refused when the expression is compiled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Any, Final
+
+MAX_STATES: Final = 500
+MAX_SETS: Final = 2_000
+"""Sets of states that are remembered; further ones are worked out again each time."""
+MAX_MOVES: Final = 2_000
+"""Characters whose move is remembered for one set."""
+
+# Private to the standard library, and the only reader of its syntax; it has no types.
+_SYNTAX: Any = import_module("re._parser")
+
+_Test = Callable[[str], bool]
+
+
+class UnsafePattern(ValueError):
+    """Why an expression is not matched: the end of a sentence that begins with the expression."""
+
+
+class Pattern:
+    """An expression that a whole text matches or not."""
+
+    def __init__(self, start: int, graph: _Graph) -> None:
+        self._graph = graph
+        self._sets: dict[frozenset[int], _StateSet] = {}
+        self._start = self._set(graph.reach([start]))
+
+    def matches(self, text: str) -> bool:
+        """Whether the whole text matches."""
+        current = self._start
+        for char in text:
+            following = current.moves.get(char)
+            if following is None:
+                following = self._move(current, char)
+            if not following.states:
+                return False
+            current = following
+        return current.accepts
+
+    def _move(self, current: _StateSet, char: str) -> _StateSet:
+        graph = self._graph
+        states = graph.reach(
+            [graph.following[at] for at in current.states if graph.accepts(at, char)]
+        )
+        following = self._set(states)
+        if len(current.moves) < MAX_MOVES:
+            current.moves[char] = following
+        return following
+
+    def _set(self, states: frozenset[int]) -> _StateSet:
+        known = self._sets.get(states)
+        if known is not None:
+            return known
+        new = _StateSet(states, self._graph.end in states)
+        return self._sets.setdefault(states, new) if len(self._sets) < MAX_SETS else new
+
+
+class _StateSet:
+    __slots__ = ("accepts", "moves", "states")
+
+    def __init__(self, states: frozenset[int], accepts: bool) -> None:
+        self.states = states
+        self.accepts = accepts
+        self.moves: dict[str, _StateSet] = {}
+
+
+class _Graph:
+    """States that read a character, and states that only lead on to others."""
+
+    def __init__(self) -> None:
+        self.tests: list[_Test | None] = [None]
+        self.following: list[int] = [0]
+        self.branches: list[Sequence[int]] = [()]
+        self.end = 0
+
+    def add(self, test: _Test | None, following: int, branches: Sequence[int] = ()) -> int:
+        if len(self.tests) >= MAX_STATES:
+            raise UnsafePattern(f"has more than {MAX_STATES} states; write it shorter")
+        self.tests.append(test)
+        self.following.append(following)
+        self.branches.append(branches)
+        return len(self.tests) - 1
+
+    def accepts(self, state: int, char: str) -> bool:
+        test = self.tests[state]
+        return test is not None and test(char)
+
+    def reach(self, states: Iterable[int]) -> frozenset[int]:
+        """The states that read a character, or end the text, and can be come to from these."""
+        reached: set[int] = set()
+        waiting = list(states)
+        while waiting:
+            state = waiting.pop()
+            if state in reached:
+                continue
+            reached.add(state)
+            waiting += self.branches[state]
+        return frozenset(at for at in reached if self.tests[at] is not None or at == self.end)
+
+    def chain(self, items: Sequence[Any], following: int) -> int:
+        """The state from which the items, one after the other, lead to `following`."""
+        for operation, argument in reversed(items):
+            following = self._item(str(operation), argument, following)
+        return following
+
+    def _item(self, operation: str, argument: Any, following: int) -> int:
+        if operation in _TESTS:
+            return self.add(_TESTS[operation](argument), following)
+        if operation == "SUBPATTERN":
+            return self.chain(argument[-1], following)
+        if operation == "BRANCH":
+            ways = [self.chain(way, following) for way in argument[1]]
+            return self.add(None, following, ways)
+        if operation in ("MAX_REPEAT", "MIN_REPEAT"):
+            return self._repeat(*argument, following=following)
+        raise UnsafePattern(
+            f"holds {operation.lower().replace('_', ' ')}, which is not matched in linear time; "
+            "write it without"
+        )
+
+    def _repeat(self, least: int, most: Any, items: Sequence[Any], *, following: int) -> int:
+        if most is _SYNTAX.MAXREPEAT:
+            loop = self.add(None, following)
+            self.branches[loop] = (self.chain(items, loop), following)
+            following = loop
+        else:
+            end = following
+            for _ in range(most - least):
+                following = self.add(None, end, (self.chain(items, following), end))
+        for _ in range(least):
+            following = self.chain(items, following)
+        return following
+
+
+def compile_pattern(pattern: str) -> Pattern:
+    """The expression, ready to be matched with whole texts; a dot matches a line break too.
+
+    Raises `UnsafePattern` if Python does not read it, or if it cannot be matched in linear time.
+    """
+    try:
+        parsed = _SYNTAX.parse(pattern, re.DOTALL)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UnsafePattern(f"is no regular expression: {error}") from None
+    if parsed.state.flags & ~(re.DOTALL | re.UNICODE):
+        raise UnsafePattern("sets flags; write what is meant into the expression")
+    items = list(parsed)
+    # The whole text is matched, so its ends may be named and need not be.
+    while items and str(items[0][0]) == "AT" and str(items[0][1]).startswith("AT_BEGINNING"):
+        items.pop(0)
+    while items and str(items[-1][0]) == "AT" and str(items[-1][1]).startswith("AT_END"):
+        items.pop()
+    graph = _Graph()
+    return Pattern(graph.chain(items, graph.end), graph)
+
+
+def _literal(code: int) -> _Test:
+    expected = chr(code)
+    return lambda char: char == expected
+
+
+def _other(code: int) -> _Test:
+    refused = chr(code)
+    return lambda char: char != refused
+
+
+def _any(_: object) -> _Test:
+    return lambda _: True
+
+
+def _class(items: Sequence[Any]) -> _Test:
+    negated = str(items[0][0]) == "NEGATE"
+    tests = [_MEMBERS[str(name)](argument) for name, argument in items[negated:]]
+    return lambda char: any(test(char) for test in tests) is not negated
+
+
+def _range(bounds: tuple[int, int]) -> _Test:
+    low, high = bounds
+    return lambda char: low <= ord(char) <= high
+
+
+def _category(name: object) -> _Test:
+    kind = str(name).removeprefix("CATEGORY_")
+    plain = kind.removeprefix("NOT_")
+    expression = re.compile({"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}[plain])
+    negated = kind != plain
+    return lambda char: (expression.match(char) is None) is negated
+
+
+_TESTS: Final[dict[str, Callable[[Any], _Test]]] = {
+    "LITERAL": _literal,
+    "NOT_LITERAL": _other,
+    "ANY": _any,
+    "IN": _class,
+}
+_MEMBERS: Final[dict[str, Callable[[Any], _Test]]] = {
+    "LITERAL": _literal,
+    "RANGE": _range,
+    "CATEGORY": _category,
+}
