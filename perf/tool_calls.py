@@ -377,9 +377,10 @@ def peer_verdicts(python: str, cases: list[Case]) -> list[Any]:
         )
         for case in cases
     ]
+    text = "\n".join(lines) + "\n"
     result = subprocess.run(
-        [python, str(PEER)], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True
-    )  # fmt: skip
+        [python, str(PEER)], input=text, capture_output=True, text=True, check=True
+    )
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 

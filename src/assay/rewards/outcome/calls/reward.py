@@ -227,7 +227,8 @@ def _to_score(
             _compare(given[start:end], step, texts, comparison)
             start = end
     if comparison.right == len(expected) == len(given):
-        return Scored(1.0, f"{_count(len(given))}, as they are right", ALL_RIGHT)
+        words = "as it is" if len(given) == 1 else "as they are"
+        return Scored(1.0, f"{_count(len(given))}, {words} right", ALL_RIGHT)
     names = Counter(call.name for call in given)
     wanted = Counter(call.name for call in expected)
     shared = (names & wanted).total()

@@ -121,7 +121,7 @@ def _answer(
 def _compare(
     table: ResultTable, reference: PossibleResults, request: Mapping[str, Any]
 ) -> dict[str, Any]:
-    rows, expected = comparable(table.rows), comparable(reference.table.rows)
+    rows, expected = comparable(table.rows), reference.rows
     facts = _facts(table, reference)
     if len(table.columns) != len(reference.table.columns):
         because = f"{len(table.columns)} columns, where the reference has "
@@ -129,15 +129,18 @@ def _compare(
     orders: Any = [tuple(range(len(table.columns)))]
     if request["columns"] == "any" and rows and expected:
         orders = [*orders, *column_orders(rows, expected)]
-    because = f"{len(rows)} rows, of which not all are the reference's {len(expected)}"
+    size = f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
+    because = f"{size}, of which not all are the reference's {len(expected)}"
+    if rows == expected:
+        return {**facts, "same": True, "rows": True, "because": size}
     for order in orders:
-        moved = reordered(rows, order)
+        moved = rows if order == orders[0] else reordered(rows, order)
         for possible in reference.possible:
             if possible.allows(moved):
-                return {**facts, "same": True, "rows": True, "because": f"{len(rows)} rows"}
+                return {**facts, "same": True, "rows": True, "because": size}
             if not facts["rows"] and _same_bag(moved, expected):
                 facts["rows"] = True
-                because = f"the {len(rows)} rows of the reference in another order"
+                because = f"the {size} of the reference in another order"
             if not possible.determined and _same_bag(moved, possible.with_ties().elements()):
                 facts["ties"] = True
     return {**facts, "because": because}

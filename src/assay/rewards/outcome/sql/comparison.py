@@ -66,7 +66,7 @@ class ResultGroups:
 
 def comparable(rows: Iterable[SqlRow]) -> list[SqlRow]:
     """The rows with equal numbers written equally: 2.0 as 2, and twelve digits of a fraction."""
-    return [tuple(map(_comparable, row)) for row in rows]
+    return [tuple(map(_comparable, row)) if float in map(type, row) else row for row in rows]
 
 
 def _comparable(cell: Any) -> Any:

@@ -25,6 +25,8 @@ HEAP_BYTES: Final = 256 * 1024 * 1024
 """Of SQLite's own memory in a process."""
 RESULT_BYTES: Final = 64 * 1024 * 1024
 """Of the texts and blobs of one result."""
+CHUNK: Final = 50
+"""Rows that are fetched at once, each of a megabyte at most."""
 SCRIPT_STEPS: Final = 200_000_000
 STEPS_BETWEEN: Final = 1_000
 """Steps of SQLite's machine between two looks at the limits."""
@@ -125,17 +127,26 @@ class Database:
         meter = _Meter(limits.steps, time.monotonic() + limits.seconds)
         self.connection.set_progress_handler(meter, STEPS_BETWEEN)
         try:
-            cursor = self.connection.execute(query)
-            if cursor.description is None:
-                raise BadQuery("it returns no table")
-            rows = _fetch(cursor, limits.rows)
-            columns = tuple(str(column[0]) for column in cursor.description)
+            return self._fetch_table(query, limits)
         except MemoryError as error:
             raise BadQuery("it takes too much memory") from error
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
             raise BadQuery(meter.over or f"SQLite says: {error!s:.200}") from error
         finally:
             self.connection.set_progress_handler(None, 0)
+
+    def _fetch_table(self, query: str, limits: QueryLimits) -> ResultTable:
+        for decode in (str, _decode):
+            self.connection.text_factory = decode
+            try:
+                cursor = self.connection.execute(query)
+                rows = _fetch(cursor, limits.rows)
+                break
+            except sqlite3.OperationalError as error:
+                # Text of an old data set need not be valid UTF-8; reading it so takes longer.
+                if decode is _decode or "decode" not in str(error):
+                    raise
+        columns = tuple(str(column[0]) for column in cursor.description or ())
         return ResultTable(rows, columns, frozenset(self._tables))
 
     def _may_read(
@@ -158,14 +169,18 @@ class Database:
 def _fetch(cursor: sqlite3.Cursor, most: int) -> list[SqlRow]:
     rows: list[SqlRow] = []
     size = 0
-    for row in cursor:
-        size += sum(len(cell) for cell in row if isinstance(cell, (str, bytes)))
-        if len(rows) >= most:
+    while chunk := cursor.fetchmany(CHUNK):
+        rows += chunk
+        size += sum([len(cell) for row in chunk for cell in row if type(cell) in (str, bytes)])
+        if len(rows) > most:
             raise BadQuery(f"it returns more than {most:,} rows")
         if size > RESULT_BYTES:
             raise BadQuery("its result is too large")
-        rows.append(row)
     return rows
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
 
 
 def open_database(source: Mapping[str, Any]) -> Database:
@@ -215,8 +230,6 @@ def _build(script: str) -> Database:
 def _prepare(connection: sqlite3.Connection, *, writable: bool = False) -> Database:
     for kind, value in _LIMITS:
         connection.setlimit(kind, value)
-    # Text of an old data set need not be valid UTF-8.
-    connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
     for pragma in ("temp_store=MEMORY", "mmap_size=0", "cell_size_check=ON", "trusted_schema=OFF",
                    f"hard_heap_limit={HEAP_BYTES}"):  # fmt: skip
         connection.execute(f"PRAGMA {pragma}")

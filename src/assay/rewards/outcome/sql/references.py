@@ -20,6 +20,8 @@ class PossibleResults:
     """What a reference gave, and all that it may give."""
 
     table: ResultTable
+    rows: list[SqlRow]
+    """Of the table, as they are compared."""
     possible: tuple[ResultGroups, ...]
     """More than one where NULL may stand first or last."""
     ordered: bool
@@ -44,7 +46,8 @@ def possible_results(
     known = database.cache.get(key)
     if not isinstance(known, PossibleResults):
         if rows_only:
-            known = PossibleResults(database.run(query, limits), (), ordered=False, repeatable=True)
+            table = database.run(query, limits)
+            known = PossibleResults(table, table.rows, (), ordered=False, repeatable=True)
         else:
             known = _find_out(database, query, limits)
         while len(database.cache) >= CACHED:
@@ -65,7 +68,7 @@ def _find_out(database: Database, query: str, limits: QueryLimits) -> PossibleRe
         possible = (ResultGroups(groups),)
     reverse = comparable(database.run(query, limits, reverse=True).rows)
     repeatable = any(one.allows(reverse) for one in possible)
-    return PossibleResults(table, possible, ordered, repeatable)
+    return PossibleResults(table, rows, possible, ordered, repeatable)
 
 
 def _variants(
