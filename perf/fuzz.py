@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import logging
 import multiprocessing
 import reprlib
 import sys
@@ -67,7 +68,7 @@ def _fuzz(reward: str, count: int, seed: int, processes: int) -> list[str]:
     counts: Counter[str] = Counter()
     digest = hashlib.sha256()
     results: list[BlockResult] = []
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=warm_up) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_prepare) as pool:
         before = pool.submit(peak_mb).result()
         for result in pool.map(score_block, _blocks(reward, seed, count)):
             counts += result.counts
@@ -93,6 +94,12 @@ def _fuzz(reward: str, count: int, seed: int, processes: int) -> list[str]:
     return problems
 
 
+def _prepare() -> None:
+    """Warm up, with failures counted and not logged."""
+    logging.getLogger("assay").setLevel(logging.ERROR)
+    warm_up()
+
+
 def _blocks(reward: str, seed: int, count: int) -> Iterator[Block]:
     for start in range(0, count, BLOCK_ROWS):
         yield Block(reward, seed, start, min(start + BLOCK_ROWS, count))
@@ -103,7 +110,7 @@ def _reasons(counts: Counter[str]) -> str:
 
 
 def _show(reward: str, seed: int, index: int) -> None:
-    warm_up()
+    _prepare()
     row = text_row(reward, seed, index)
     for name, value in (*row.columns.items(), ("params", row.params)):
         try:

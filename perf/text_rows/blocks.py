@@ -5,7 +5,6 @@ from __future__ import annotations
 import faulthandler
 import gc
 import hashlib
-import logging
 import resource
 import time
 from collections import Counter
@@ -59,8 +58,7 @@ class Block:
 
 
 def warm_up() -> None:
-    """Load every reward's code, so that no row pays for it; failures are counted, not logged."""
-    logging.getLogger("assay").setLevel(logging.ERROR)
+    """Load every reward's code, so that no row pays for it."""
     for reward in OPTIONS:
         for params in OPTIONS[reward]:
             row = {"final_response": r"\boxed{x+1}", "answer": ["x+1", "2"], "trajectory": []}

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from assay.schema.score import Score as Score
     from assay.schema.score import Scored as Scored
     from assay.schema.task import Task as Task
+    from assay.scoring.composition import compose as compose
     from assay.scoring.scorer import Scorer as Scorer
     from assay.scoring.scorer import score as score
     from assay.scoring.scorer import score_async as score_async
@@ -73,6 +74,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.schema.message": "Message",
         "assay.schema.score": "Abstained Score Scored",
         "assay.schema.task": "Task",
+        "assay.scoring.composition": "compose",
         "assay.scoring.scorer": "Scorer score score_async",
         "assay.server.client": "Client",
     },

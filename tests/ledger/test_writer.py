@@ -330,6 +330,28 @@ def test_json_values_come_back_as_they_went_in(record: dict[str, object]) -> Non
     assert load_record(line) == finite
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("18446744073709551616", 2**64),
+        ("-123456789012345678901234567890", -123456789012345678901234567890),
+        (r'"\ud800"', "\ud800"),
+        (r'"\ud83d\ude00 1234567890123456789012"', "😀 1234567890123456789012"),
+    ],
+    ids=["beyond 64 bits", "below 64 bits", "half a pair", "digits in a text"],
+)
+def test_a_line_is_read_exactly_where_a_quick_reader_would_round_or_refuse(
+    text: str, value: object
+) -> None:
+    assert load_record(f'{{"value": {text}}}'.encode()) == {"value": value}
+
+
+@pytest.mark.parametrize("text", ["NaN", "-Infinity", "1,", '"a', "1 2", "", "\ufeff1"])
+def test_a_line_that_is_not_json_is_refused(text: str) -> None:
+    with pytest.raises(BadRecord, match="not JSON"):
+        load_record(f'{{"value": {text}}}'.encode())
+
+
 def _without_infinity(value: object) -> object:
     if isinstance(value, float):
         return value if abs(value) != float("inf") else None

@@ -118,6 +118,18 @@ def test_a_reward_whose_column_no_task_has_is_refused_before_the_run(corridor: B
         plan(changed)
 
 
+def test_a_reward_that_calls_the_reference_otherwise_is_shown_its_name(corridor: Benchmark) -> None:
+    @assay.reward(name="wants_gold")
+    def wants_gold(final_response: str, gold: str) -> float:
+        return float(final_response == gold)
+
+    changed = read_benchmark(
+        corridor.to_record(), where="x", settings={"rewards.names": ["wants_gold"]}
+    )
+    with pytest.raises(MissingParameter, match="call it 'answer', as every run does"):
+        plan(changed)
+
+
 def test_a_contract_that_cannot_be_read_is_refused_before_the_run(corridor: Benchmark) -> None:
     changed = read_benchmark(
         corridor.to_record(), where="x", settings={"tasks.contract": {"url_contans": "/done"}}

@@ -121,6 +121,11 @@ def _last(record: Any, key: str) -> Any:
 
 def _output(binding: Binding, score: Score, row: Mapping[str, Any]) -> dict[str, Any]:
     value = binding.number(score, row)
-    about = {"because": score.because, "scorer": score.scorer, "abstained": score.abstained}
+    about = {
+        "because": score.because,
+        "scorer": score.scorer,
+        "abstained": score.abstained,
+        "parts": dict(score.parts),
+    }
     correct = not score.abstained and value >= CORRECT
     return {"reward": value, "is_correct": correct, "metadata": about}

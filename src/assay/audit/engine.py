@@ -42,6 +42,10 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "alfworld_episode_reward": "environment",
     "scienceworld_reward": "environment",
     "environment_reward": "environment",
+    "choice_reward": "choice",
+    "format_reward": "format",
+    "length_reward": "format",
+    "repetition_reward": "format",
 }
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured", "choice")
 CHOICE: Final = re.compile(r"\(?[A-J]\)?\.?")

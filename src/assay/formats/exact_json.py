@@ -32,7 +32,7 @@ def load_exact(data: bytes, marks: bytes | None = None) -> Any:
 
     `marks` are the bytes translated by `DIGITS`, where the caller has them already.
     """
-    if not _holds_long_integer(data, data.translate(DIGITS) if marks is None else marks):
+    if not holds_long_integer(data, marks):
         try:
             return orjson.loads(data)
         except orjson.JSONDecodeError as error:
@@ -40,11 +40,12 @@ def load_exact(data: bytes, marks: bytes | None = None) -> Any:
     return _load_slowly(data)
 
 
-def _holds_long_integer(data: bytes, marks: bytes) -> bool:
+def holds_long_integer(data: bytes, marks: bytes | None = None) -> bool:
     """Whether an integer beyond 64 bits might be there; one in a text may be taken for one.
 
     Most data is done with at the speed of memory, which a search by pattern has not.
     """
+    marks = data.translate(DIGITS) if marks is None else marks
     at = marks.find(_LONG)
     for _ in range(_RUNS):
         if at < 0:

@@ -12,11 +12,15 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
+import orjson
+
 from assay.errors import BadRecord
+from assay.formats.exact_json import holds_long_integer
 
 
 class FileLine(NamedTuple):
@@ -61,13 +65,21 @@ def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
 
 def load_record(data: bytes) -> dict[str, Any]:
     """The JSON object that the bytes hold; anything else is a `BadRecord`."""
-    try:
-        value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise BadRecord(f"not JSON: {error!s:.200}") from error
+    value = _load(data)
     if not isinstance(value, dict):
         raise BadRecord(f"not a JSON object but a {type(value).__name__}")
     return value
+
+
+def _load(data: bytes) -> Any:
+    if not holds_long_integer(data):
+        # Half of a surrogate pair, among others, is left to the slower reader.
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(data)
+    try:
+        return _DECODER.decode(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise BadRecord(f"not JSON: {error!s:.200}") from error
 
 
 def open_file(path: Path) -> BinaryIO:
@@ -157,4 +169,5 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)

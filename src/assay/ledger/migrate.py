@@ -99,6 +99,6 @@ def _rename_in(records: Any, key: str) -> Any:
 
 
 def _rename_field(record: Any, key: str) -> Any:
-    name = record.get(key) if isinstance(record, Mapping) else None
+    name = record.get(key) if isinstance(record, dict) else None
     current = REWARDS.current_name(name) if isinstance(name, str) else name
     return record if current == name else {**record, key: current}

@@ -263,6 +263,11 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         "sql_reward": "assay.rewards.outcome.sql.reward:sql_reward",
         "tool_call_reward": "assay.rewards.outcome.calls.reward:tool_call_reward",
         "json_reward": "assay.rewards.outcome.records.reward:json_reward",
+        "code_reward": "assay.rewards.outcome.code.reward:code_reward",
+        "choice_reward": "assay.rewards.outcome.choice:choice_reward",
+        "format_reward": "assay.rewards.outcome.form:format_reward",
+        "length_reward": "assay.rewards.outcome.length:length_reward",
+        "repetition_reward": "assay.rewards.outcome.repetition:repetition_reward",
     },
     renamed=RENAMED_REWARDS,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from math import fsum
 from pathlib import Path
@@ -53,7 +54,7 @@ class ScoredAttempt(CountableAttempt):
         return self.stop_reason in FAILURES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunAttempts:
     """The attempts of a run that count, and what had to be left out."""
 
@@ -69,6 +70,7 @@ class RunAttempts:
     def run_id(self) -> str:
         return self.manifest.run_id
 
+    @cached_property
     def by_task(self) -> dict[str, list[ScoredAttempt]]:
         """The final attempts of each task, over its repeats."""
         tasks: dict[str, list[ScoredAttempt]] = {}
@@ -76,14 +78,15 @@ class RunAttempts:
             tasks.setdefault(attempt.task_id, []).append(attempt)
         return tasks
 
+    @cached_property
     def rewards(self) -> dict[str, list[float]]:
         """The rewards of each task that has any, over its repeats."""
-        tasks = self.by_task().items()
+        tasks = self.by_task.items()
         return {task: rewards for task, attempts in tasks if (rewards := rewards_of(attempts))}
 
-    @property
+    @cached_property
     def task_means(self) -> dict[str, float]:
-        return {task: mean(rewards) for task, rewards in self.rewards().items()}
+        return {task: mean(rewards) for task, rewards in self.rewards.items()}
 
 
 def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> RunAttempts:
@@ -93,13 +96,15 @@ def read_attempts(run: RunLike, runs_dir: str | Path = "runs") -> RunAttempts:
     opened = open_run(run, runs_dir)
     selection: AttemptSelection[ScoredAttempt] = AttemptSelection()
     problems: list[str] = []
+    name = opened.path.name
     for raw in read_raw(RunLayout(opened.path).episodes):
-        where = f"line {raw.line.number} of {opened.path.name}"
         attempt = None if raw.record is None else _attempt(raw.record)
         if attempt is None:
-            problems.append(f"{where}: {raw.problem or 'not an episode':.200}")
+            problem = f"{raw.problem or 'not an episode':.200}"
+            problems.append(f"line {raw.line.number} of {name}: {problem}")
         elif not selection.add(attempt):
-            problems.append(f"{where} repeats attempt {attempt.attempt!r}")
+            repeated = f"repeats attempt {attempt.attempt!r}"
+            problems.append(f"line {raw.line.number} of {name} {repeated}")
     if opened.strict and problems:
         raise BadRecord(problems[0])
     final = tuple(selection.final.values())
@@ -164,5 +169,5 @@ def rewards_of(attempts: Iterable[ScoredAttempt]) -> list[float]:
 
 def mean(values: Iterable[float]) -> float:
     """The mean of one or more numbers."""
-    numbers = list(values)
+    numbers = values if isinstance(values, list) else list(values)
     return fsum(numbers) / len(numbers)

@@ -157,8 +157,8 @@ class Comparison:
 
 
 def compare(
-    base: RunLike,
-    cand: RunLike,
+    base: RunLike | RunAttempts,
+    cand: RunLike | RunAttempts,
     *,
     force: bool = False,
     pass_at: float = PERFECT,
@@ -179,8 +179,8 @@ def compare(
 
 
 def compare_many(
-    base: RunLike,
-    cands: Sequence[RunLike],
+    base: RunLike | RunAttempts,
+    cands: Sequence[RunLike | RunAttempts],
     *,
     force: bool = False,
     pass_at: float = PERFECT,
@@ -192,10 +192,13 @@ def compare_many(
     for name, size in (("change", change), ("drop", drop)):
         if not 0 < size <= 1:
             raise BadParameter(f"{name} is {size!r}; it is more than 0 and at most 1")
-    before = read_attempts(base, runs_dir)
+    before = _attempts(base, runs_dir)
     settings = _Settings(force, pass_at, change, drop, unsteady_tasks(before))
-    drafts = [_compare(before, read_attempts(cand, runs_dir), settings) for cand in cands]
-    return adjust(drafts)
+    return adjust([_compare(before, _attempts(cand, runs_dir), settings) for cand in cands])
+
+
+def _attempts(run: RunLike | RunAttempts, runs_dir: str | Path) -> RunAttempts:
+    return run if isinstance(run, RunAttempts) else read_attempts(run, runs_dir)
 
 
 def compare_attempts(base: RunAttempts, cand: RunAttempts, *, force: bool = False) -> Comparison:
@@ -379,7 +382,7 @@ def _lead(draft: Comparison) -> str:
 
 def _pass_rate(pairs: Sequence[TaskPair], pass_at: float) -> MeanShift:
     def share(attempts: Sequence[ScoredAttempt]) -> float:
-        return mean(float(reward >= pass_at) for reward in rewards_of(attempts))
+        return mean([float(reward >= pass_at) for reward in rewards_of(attempts)])
 
     return _shift([share(pair.base) for pair in pairs], [share(pair.cand) for pair in pairs])
 
@@ -448,7 +451,7 @@ def _differences(before: Sequence[float], after: Sequence[float]) -> list[float]
 
 
 def _without_rewards(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
-    without = [run for run in (base, cand) if not run.rewards()]
+    without = [run for run in (base, cand) if not run.rewards]
     if not without:
         return ()
     if not any(run.final for run in without):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import comb
 from typing import Literal, TypeAlias, get_args
 
@@ -39,7 +40,7 @@ class TaskChange:
     cand_ending: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TaskPair:
     """The repeats of one task that were scored in both runs."""
 
@@ -47,7 +48,7 @@ class TaskPair:
     base: tuple[ScoredAttempt, ...]
     cand: tuple[ScoredAttempt, ...]
 
-    @property
+    @cached_property
     def means(self) -> tuple[float, float]:
         """The mean reward before and after."""
         return mean(rewards_of(self.base)), mean(rewards_of(self.cand))
@@ -55,8 +56,8 @@ class TaskPair:
 
 def pair_tasks(base: RunAttempts, cand: RunAttempts) -> Iterable[TaskPair]:
     """The tasks with a repeat that was scored in both runs."""
-    there = cand.by_task()
-    for task, attempts in base.by_task().items():
+    there = cand.by_task
+    for task, attempts in base.by_task.items():
         after = {a.repeat: a for a in there.get(task, ()) if a.reward is not None}
         both = [
             (a, after[a.repeat]) for a in attempts if a.reward is not None and a.repeat in after
@@ -120,7 +121,7 @@ def task_drops(pairs: Sequence[TaskPair], size: float = DROP) -> TaskDrops:
     tasks that moved far are as many coins, and all that counts is how many fell among them: that
     needs no repeats, and no knowledge of how much a task varies.
     """
-    moved = [(pair.means[1] - pair.means[0], pair.task_id) for pair in pairs]
+    moved = [(after - before, pair.task_id) for pair in pairs for before, after in (pair.means,)]
     fell = sorted((difference, task) for difference, task in moved if difference <= EQUAL - size)
     rose = sum(difference >= size - EQUAL for difference, _ in moved)
     p = one_sided_sign(rose, len(fell))
@@ -130,12 +131,11 @@ def task_drops(pairs: Sequence[TaskPair], size: float = DROP) -> TaskDrops:
 def task_changes(
     base: RunAttempts, cand: RunAttempts, pairs: Sequence[TaskPair], flaky: set[str]
 ) -> tuple[TaskChange, ...]:
-    before, after = base.by_task(), cand.by_task()
     pair_of = {pair.task_id: pair for pair in pairs}
     rows = [
-        _task_change(task, before[task], after[task], pair_of.get(task), flaky=task in flaky)
-        for task in before
-        if task in after
+        _task_change(task, base, cand, pair_of.get(task), flaky=task in flaky)
+        for task in base.by_task
+        if task in cand.by_task
     ]
     return tuple(
         sorted(rows, key=lambda row: (ORDER.index(row.change), -abs(row.difference or 0.0)))
@@ -143,19 +143,15 @@ def task_changes(
 
 
 def _task_change(
-    task: str,
-    before: list[ScoredAttempt],
-    after: list[ScoredAttempt],
-    pair: TaskPair | None,
-    *,
-    flaky: bool,
+    task: str, base: RunAttempts, cand: RunAttempts, pair: TaskPair | None, *, flaky: bool
 ) -> TaskChange:
+    before, after = base.by_task[task], cand.by_task[task]
     difference = None if pair is None else pair.means[1] - pair.means[0]
     return TaskChange(
         task_id=task,
         change=_change(before, after, difference),
-        base=_mean_or_none(before),
-        cand=_mean_or_none(after),
+        base=base.task_means.get(task),
+        cand=cand.task_means.get(task),
         difference=difference,
         repeats=0 if pair is None else len(pair.base),
         flaky=flaky,
@@ -167,8 +163,8 @@ def _task_change(
 def _change(
     before: list[ScoredAttempt], after: list[ScoredAttempt], difference: float | None
 ) -> Change:
-    errors = sum(a.errored for a in after) - sum(a.errored for a in before)
-    unscored = sum(a.reward is None for a in after) - sum(a.reward is None for a in before)
+    errors = _errored(after) - _errored(before)
+    unscored = _unscored(after) - _unscored(before)
     if errors > 0:
         return "newly errored"
     if unscored > 0:
@@ -180,14 +176,22 @@ def _change(
     return "improved" if difference is not None and difference > EQUAL else "unchanged"
 
 
+def _errored(attempts: Iterable[ScoredAttempt]) -> int:
+    return len([a for a in attempts if a.errored])
+
+
+def _unscored(attempts: Iterable[ScoredAttempt]) -> int:
+    return len([a for a in attempts if a.reward is None])
+
+
 def flaky_tasks(base: RunAttempts, cand: RunAttempts, others: set[str] | None) -> set[str]:
     """Tasks whose reward varied although nothing was changed."""
-    varied = _varying([base.rewards()]) | _varying([cand.rewards()])
+    varied = _varying([base.rewards]) | _varying([cand.rewards])
     return varied if others is None else varied | others | unsteady_tasks(cand)
 
 
 def unsteady_tasks(attempts: RunAttempts) -> set[str]:
-    return _varying([attempts.rewards(), *(twin.rewards() for twin in identical_runs(attempts))])
+    return _varying([attempts.rewards, *(twin.rewards for twin in identical_runs(attempts))])
 
 
 def _varying(runs: Iterable[dict[str, list[float]]]) -> set[str]:
@@ -195,12 +199,11 @@ def _varying(runs: Iterable[dict[str, list[float]]]) -> set[str]:
     for rewards in runs:
         for task, values in rewards.items():
             pooled.setdefault(task, []).extend(values)
-    return {task for task, values in pooled.items() if max(values) - min(values) > EQUAL}
-
-
-def _mean_or_none(attempts: Iterable[ScoredAttempt]) -> float | None:
-    rewards = rewards_of(attempts)
-    return mean(rewards) if rewards else None
+    return {
+        task
+        for task, values in pooled.items()
+        if len(values) > 1 and max(values) - min(values) > EQUAL
+    }
 
 
 def _endings(attempts: Iterable[ScoredAttempt]) -> str:

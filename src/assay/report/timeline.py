@@ -224,7 +224,7 @@ def _earlier(before: Sequence[RunAttempts], attempts: RunAttempts) -> RunAttempt
 
 
 def _pass_rate(attempts: RunAttempts) -> float | None:
-    shares = [mean(float(r >= PERFECT) for r in rewards) for rewards in attempts.rewards().values()]
+    shares = [mean(float(r >= PERFECT) for r in rewards) for rewards in attempts.rewards.values()]
     return mean(shares) if shares else None
 
 
@@ -274,7 +274,7 @@ def _notes(attempts: RunAttempts, typed: Mapping[str, Any]) -> tuple[str, ...]:
         notes.append("* as reported elsewhere: no attempt is recorded, so nothing can be checked")
     elif not attempts.final:
         notes.append("no finished attempt")
-    elif not attempts.rewards():
+    elif not attempts.rewards:
         notes.append("no attempt has a reward")
     planned = attempts.manifest.n_tasks * attempts.manifest.repeats
     if attempts.final and planned > len(attempts.final):

@@ -39,6 +39,7 @@ from assay.runner.values import (
     reward_names,
     with_values,
 )
+from assay.schema.columns import ANSWERS, GOALS
 from assay.schema.manifest import RunManifest
 from assay.schema.secrets import SECRET
 from assay.schema.task import Task
@@ -486,7 +487,9 @@ def _check_columns(scorer: Scorer, tasks: Sequence[Task]) -> None:
         columns = {*task.columns(), *RESERVED}
         for name in scorer.spec.required:
             if name not in columns:
+                usual = {**dict.fromkeys(ANSWERS, "answer"), **dict.fromkeys(GOALS, "goal")}
+                hint = f"; call it {usual[name]!r}, as every run does" if name in usual else ""
                 raise MissingParameter(
                     f"{scorer.spec.name} needs {name!r}, which task {task.id!r} does not have; "
-                    f"it has: {', '.join(sorted(columns))}"
+                    f"it has: {', '.join(sorted(columns))}{hint}"
                 )

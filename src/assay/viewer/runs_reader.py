@@ -383,9 +383,8 @@ class RunsReader:
         """The candidate run against the base run."""
         layouts = [self.layout(base), self.layout(cand)]
         key = (base, cand, force, *(stamp(layout.episodes) for layout in layouts))
-        runs = [Run(layout.folder, strict=False) for layout in layouts]
         return self._comparisons.get_or_make(
-            key, lambda: compare(runs[0], runs[1], force=force, runs_dir=self.runs_dir)
+            key, lambda: compare(self._numbers(base), self._numbers(cand), force=force)
         )
 
     def version(self, run_id: str) -> tuple[Stamp, ...]:

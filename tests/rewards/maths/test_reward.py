@@ -86,6 +86,18 @@ def test_a_response_that_is_not_text_abstains(response: Any) -> None:
     assert (result.reason, tuple(result.parts)) == ("bad_response", ("acc",))
 
 
+@pytest.mark.parametrize(
+    "response", ["5", "qwe", "1,1", "x=5", r"\begin{bmatrix}1&2\\3&4\end{bmatrix}"]
+)
+def test_whether_an_unevaluated_reference_is_understood_does_not_depend_on_the_answer(
+    response: str,
+) -> None:
+    reference = r"\begin{bmatrix}y & \prod_{k=1}^{0 \le 7} x < 3\\1 & y\end{bmatrix} \times 1"
+    result = math_equal_reward(response, reference)
+    assert isinstance(result, Abstained)
+    assert result.reason == "unparseable_reference"
+
+
 def test_an_unreadable_reference_abstains_unless_the_texts_are_identical() -> None:
     unreadable = r"\frac{1}{"
     result = math_equal_reward(r"\boxed{42}", unreadable)
