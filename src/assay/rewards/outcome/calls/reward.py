@@ -114,14 +114,14 @@ def tool_call_reward(
     steps = _steps(answer, tools)
     if isinstance(steps, Abstained):
         return steps
-    given = read_calls(trajectory, turn, text_calls)
-    if isinstance(given, BadTrajectory):
-        return Abstained("bad_trajectory", given.because, PARTS)
+    turn_calls = read_calls(trajectory, turn, text_calls)
+    if isinstance(turn_calls, BadTrajectory):
+        return Abstained("bad_trajectory", turn_calls.because, PARTS)
     if not steps:
-        return _no_call_is_right(given)
+        return _no_call_is_right(turn_calls)
     if order == "same":
         steps = [[call] for step in steps for call in step]
-    return _to_score(given.calls, steps, texts)
+    return _to_score(turn_calls.calls, steps, texts)
 
 
 def _steps(answer: object, tools: object) -> list[list[ExpectedCall]] | Abstained:
@@ -160,7 +160,7 @@ def read_calls(
                 for call in _calls_in(message, text, text_calls):
                     key = (str(call.id), repr((call.name, call.arguments))) if call.id else None
                     if key is None or key not in earlier:
-                        calls.append(_given(call))
+                        calls.append(_read_call(call))
                     if key is not None and len(segments) > 1:
                         known.add(key)
             elif role == "user" and not whole and not _only_results(message):
@@ -197,14 +197,14 @@ def _calls_in(message: object, text: str, text_calls: TextCalls) -> Iterator[Rec
             yield RecordedCall(None, record.get("name"), arguments)
 
 
-def _given(call: RecordedCall) -> GivenCall:
+def _read_call(call: RecordedCall) -> GivenCall:
     name = call.name if isinstance(call.name, str) else ""
     return GivenCall(same_name(name), read_arguments(call.arguments))
 
 
-def _no_call_is_right(given: GivenCalls) -> Scored:
-    count = len(given.calls)
-    right = not count and given.speaks
+def _no_call_is_right(turn_calls: GivenCalls) -> Scored:
+    count = len(turn_calls.calls)
+    right = not count and turn_calls.speaks
     parts = {"right_calls": float(not count), "right_names": float(not count)}
     more = {"right_arguments": float(not count), "missing_calls": 0.0, "extra_calls": float(count)}
     if count:
@@ -215,44 +215,44 @@ def _no_call_is_right(given: GivenCalls) -> Scored:
 
 
 def _to_score(
-    given: Sequence[GivenCall], steps: Sequence[Sequence[ExpectedCall]], texts: TextRule
+    calls: Sequence[GivenCall], steps: Sequence[Sequence[ExpectedCall]], texts: TextRule
 ) -> Scored:
     expected = [call for step in steps for call in step]
     comparison = CallComparison()
-    if len(given) <= MOST_CALLS:
+    if len(calls) <= MOST_CALLS:
         start = 0
         for step in steps:
             # Where the number of calls is wrong, the last step is compared with all that are left.
-            end = len(given) if step is steps[-1] else start + len(step)
-            _compare(given[start:end], step, texts, comparison)
+            end = len(calls) if step is steps[-1] else start + len(step)
+            _compare(calls[start:end], step, texts, comparison)
             start = end
-    if comparison.right == len(expected) == len(given):
-        words = "as it is" if len(given) == 1 else "as they are"
-        return Scored(1.0, f"{_count(len(given))}, {words} right", ALL_RIGHT)
-    names = Counter(call.name for call in given)
-    wanted = Counter(call.name for call in expected)
-    shared = (names & wanted).total()
+    if comparison.right == len(expected) == len(calls):
+        words = "as it is" if len(calls) == 1 else "as they are"
+        return Scored(1.0, f"{_count(len(calls))}, {words} right", ALL_RIGHT)
+    names = Counter(call.name for call in calls)
+    right_names = Counter(call.name for call in expected)
+    shared = (names & right_names).total()
     parts = {
         "right_calls": comparison.right / len(expected),
         "right_names": shared / len(expected),
         "right_arguments": comparison.arguments / len(expected),
-        "missing_calls": float((wanted - names).total()),
-        "extra_calls": float((names - wanted).total()),
+        "missing_calls": float((right_names - names).total()),
+        "extra_calls": float((names - right_names).total()),
     }
-    because = _in_words(given, expected, comparison.differences or [])
+    because = _in_words(calls, expected, comparison.differences or [])
     return Scored(0.0, because, parts)
 
 
 def _compare(
-    given: Sequence[GivenCall],
+    calls: Sequence[GivenCall],
     step: Sequence[ExpectedCall],
     texts: TextRule,
     comparison: CallComparison,
 ) -> None:
     """Add to the comparison the best assignment of the calls to those of one step."""
-    table = [[_weigh(call, one, texts) for one in given] for call in step]
+    table = [[_weigh(call, one, texts) for one in calls] for call in step]
     pairs = (
-        [(0, 0)] if len(step) == len(given) == 1
+        [(0, 0)] if len(step) == len(calls) == 1
         else best_assignment([[weight for weight, _ in row] for row in table])
     )  # fmt: skip
     for row, column in pairs:
@@ -263,28 +263,28 @@ def _compare(
             comparison.differences = [f"{step[row].title}: {one}" for one in differences]
 
 
-def _weigh(expected: ExpectedCall, given: GivenCall, texts: TextRule) -> tuple[float, list[str]]:
+def _weigh(expected: ExpectedCall, call: GivenCall, texts: TextRule) -> tuple[float, list[str]]:
     """How much of a call is right, and what is not."""
-    if given.name != expected.name:
+    if call.name != expected.name:
         return 0.0, []
-    if isinstance(given.arguments, Unreadable):
-        return 0.0, [f"its arguments {given.arguments.because}"]
-    differences = expected.differences(given.arguments, texts)
+    if isinstance(call.arguments, Unreadable):
+        return 0.0, [f"its arguments {call.arguments.because}"]
+    differences = expected.differences(call.arguments, texts)
     if not differences:
         return FULL, []
-    count = max(len(given.arguments.keys() | expected.accepted.keys()), len(differences))
+    count = max(len(call.arguments.keys() | expected.accepted.keys()), len(differences))
     return 1.0 - len(differences) / count, differences
 
 
 def _in_words(
-    given: Sequence[GivenCall], expected: Sequence[ExpectedCall], differences: Sequence[str]
+    calls: Sequence[GivenCall], expected: Sequence[ExpectedCall], differences: Sequence[str]
 ) -> str:
-    if len(given) != len(expected):
-        return f"{_count(len(given))}, where {len(expected)} are right"
+    if len(calls) != len(expected):
+        return f"{_count(len(calls))}, where {len(expected)} are right"
     if differences:
         more = f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
         return "; ".join(differences[:SHOWN]) + more
-    names = {call.name for call in given}
+    names = {call.name for call in calls}
     titles = [call.title for call in expected if call.name not in names]
     return f"no call of {titles[0]}" if titles else "not every call is right"
 

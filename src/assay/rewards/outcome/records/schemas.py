@@ -124,9 +124,9 @@ def _pattern_properties(
                 yield from validator.descend(value, below, path=key, schema_path=pattern)
 
 
-def _unique(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+def _unique(validator: Any, unique: Any, instance: Any, schema: Any) -> Iterator[Any]:
     del schema
-    if wanted and validator.is_type(instance, "array"):
+    if unique and validator.is_type(instance, "array"):
         forms = {_form(item) for item in instance}
         if len(forms) < len(instance):
             yield _error("the items are not all different")

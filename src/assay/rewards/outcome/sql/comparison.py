@@ -35,33 +35,33 @@ class ResultGroups:
     def allows(self, rows: Sequence[SqlRow]) -> bool:
         """Whether these rows, in this order, are one of the results."""
         at = 0
-        for group, taken in self._cut():
-            part = rows[at : at + taken]
-            if len(part) < taken or Counter(part) - Counter(group):
+        for group, size in self._cut():
+            part = rows[at : at + size]
+            if len(part) < size or Counter(part) - Counter(group):
                 return False
-            at += taken
+            at += size
         return at == len(rows)
 
     @property
     def determined(self) -> bool:
         """Whether every row of the result is known: no group of different rows is cut."""
-        return all(taken == len(group) or len(set(group)) == 1 for group, taken in self._cut())
+        return all(size == len(group) or len(set(group)) == 1 for group, size in self._cut())
 
     def with_ties(self) -> Counter[SqlRow]:
         """The rows of the result, and those that its limit cut off though they are no later."""
         return Counter(row for group, _ in self._cut() for row in group)
 
     def _cut(self) -> Iterator[tuple[tuple[SqlRow, ...], int]]:
-        """The groups of which something is taken, and how many rows of each."""
+        """The groups of which something is left, and how many rows of each."""
         skip, left = self.offset, self.limit
         for group in self.groups:
-            taken = max(0, len(group) - skip)
+            size = max(0, len(group) - skip)
             skip = max(0, skip - len(group))
             if left is not None:
-                taken = min(taken, left)
-                left -= taken
-            if taken:
-                yield group, taken
+                size = min(size, left)
+                left -= size
+            if size:
+                yield group, size
 
 
 def comparable(rows: Iterable[SqlRow]) -> list[SqlRow]:
