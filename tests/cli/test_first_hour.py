@@ -358,3 +358,39 @@ def test_a_refusal_without_a_key_names_the_empty_variable() -> None:
         Endpoint("http://127.0.0.1:9/v1", headers={}, secret="x", key_env="A")._temporary_problem(
             response
         )
+
+
+TRIPS = [
+    {"id": f"t{i}", "wording": f"What is the capital of {k}?", "expected": v, "topic": "geo"}
+    for i, (k, v) in enumerate(CAPITALS.items())
+]
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (("question=wording",), "expected, id, topic, wording; say which one it is: --column "
+         "answer=expected"),
+        (("question=wording", "answr=expected"), "did you mean answer=expected?"),
+        (("qestion=wording", "answer=expected"), "did you mean question=wording?"),
+        (("answer=expected",), "columns there are: expected, id, topic, wording; say which"),
+        (("question=wordng", "answer=expected"), "did you mean 'wording'?"),
+    ],
+)  # fmt: skip
+def test_a_column_that_is_not_named_is_told_before_the_run(
+    columns: tuple[str, ...], words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    named = [text for column in columns for text in ("--column", column)]
+    call = ("run", wrote("trips.jsonl", TRIPS), "--agent", "mine.py:answer", *REWARD, *named)
+    code, _, err = assay(capfd, *call)
+    assert (code, words in err, list_runs(Path("runs"))) == (2, True, []), err
+
+
+def test_a_reward_that_admits_no_reference_gets_none(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("rew.py").write_text(
+        "def fluent(final_response, answer: str | None):\n    return float(answer is None)\n"
+    )
+    named = ("--column", "question=wording", "--reward", "rew.py:fluent", "--json")
+    file = wrote("trips.jsonl", TRIPS)
+    _, out, err = assay(capfd, "run", file, "--agent", "mine.py:answer", *named)
+    assert json.loads(out)["mean"] == 1.0, err
