@@ -16,7 +16,7 @@ import assay
 from assay.ledger.steps import read_steps
 from assay.resources.browser import find_chromium
 from assay.runner.scored_steps import rescore
-from tools.agreement import judge_all, read_rows
+from tools.agreement import PAGES, judge_all, read_rows
 
 PAGE = """<!doctype html><title>Shop</title><h1>Lamps</h1><p id=out></p>
 <button id=save onclick="out.textContent='Saved'">Save</button>
@@ -168,7 +168,7 @@ FEW = (
 
 
 def test_a_few_of_the_labelled_steps_are_judged_as_a_person_does() -> None:
-    verdicts = in_thread(judge_all(read_rows(kept=False, only=FEW)))
+    verdicts = in_thread(judge_all(read_rows(PAGES, FEW), workers=len(FEW), longest_pause_ms=200))
     assert len(verdicts) == len(FEW)
     wrong = [f"{v.id}: {v.label}, not {v.given}" for v in verdicts if v.label != v.given]
     assert len(wrong) <= 1, wrong

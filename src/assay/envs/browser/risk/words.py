@@ -29,6 +29,10 @@ class RiskyWords(NamedTuple):
     """A name that ends so is a place or a topic, if its risky word can be a noun."""
     confirms: tuple[str, ...] = ()
     """What stands on a button that does what its dialog asks about."""
+    commits: tuple[str, ...] = ()
+    """What stands on a button that binds, where something beside it says so."""
+    binds: tuple[str, ...] = ()
+    """What says so: that money moves, or that there is no way back."""
 
 
 def plain(text: str) -> str:
@@ -142,6 +146,20 @@ LANGUAGES: Final = (
             i understand, do it, go ahead, agree, i agree, accept, apply, submit, finish,
             done, next, approve
         """),
+        commits=phrases("""
+            book, reserve, order, confirm, submit, place, complete, finish, sign, send, register,
+            enrol, enroll, apply now, go ahead, activate, start, publish, release, launch,
+            approve, run, execute, deploy
+        """),
+        binds=phrases("""
+            non refundable, nonrefundable, not refundable, no refund, no refunds, card on file,
+            saved card, will be charged, is charged, charged at once, charged immediately,
+            be debited, will be debited, amount due, total due, to pay, cannot be undone,
+            can not be undone, cannot be reversed, cannot be cancelled, cannot be canceled,
+            cannot be changed afterwards, cannot be called back, no way back, is final, are final,
+            irreversible, irrevocable, binding, legally binding, lost for good, will be lost,
+            permanently
+        """),
     ),
     RiskyWords(
         "de",
@@ -174,6 +192,15 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("ratgeber, rechner, verlauf, optionen, arten, seite, hilfe, tipps"),
         confirms=phrases("ja, bestatigen, fortfahren, weiter, ich bin sicher, ok, sicher"),
+        commits=phrases("""
+            buchen, reservieren, bestatigen, absenden, abschliessen, fertigstellen, einreichen,
+            weiter, aktivieren, freigeben, veroffentlichen, starten
+        """),
+        binds=phrases("""
+            nicht erstattungsfahig, keine erstattung, nicht stornierbar, hinterlegte karte,
+            wird belastet, wird abgebucht, nicht ruckgangig, unwiderruflich, endgultig,
+            verbindlich, geht verloren, gehen verloren, kostenpflichtig
+        """),
     ),
     RiskyWords(
         "fr",
@@ -202,6 +229,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("guide, historique, options, modes, calculateur, page, aide"),
         confirms=phrases("oui, confirmer, continuer, valider, je suis sur, d'accord, ok"),
+        commits=phrases("""
+            reserver, confirmer, valider, envoyer, terminer, finaliser, signer, activer, publier
+        """),
+        binds=phrases("""
+            non remboursable, aucun remboursement, carte enregistree, sera debite, sera debitee,
+            irreversible, irrevocable, definitif, definitive, definitivement, engagement ferme,
+            ne peut etre annule, ne peut pas etre annule, seront perdus, sera perdu
+        """),
     ),
     RiskyWords(
         "es",
@@ -231,6 +266,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("guia, historial, opciones, metodos, calculadora, pagina, ayuda"),
         confirms=phrases("si, confirmar, continuar, aceptar, estoy seguro, estoy segura, ok"),
+        commits=phrases("""
+            reservar, confirmar, enviar, finalizar, firmar, activar, publicar
+        """),
+        binds=phrases("""
+            no reembolsable, sin reembolso, tarjeta guardada, se cargara, se cobrara,
+            no se puede deshacer, irreversible, irrevocable, vinculante, definitivo, definitiva,
+            se perderan, se perdera
+        """),
     ),
     RiskyWords(
         "pt",
@@ -259,6 +302,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("guia, historico, opcoes, metodos, calculadora, pagina, ajuda"),
         confirms=phrases("sim, confirmar, continuar, aceitar, tenho certeza, ok"),
+        commits=phrases("""
+            reservar, confirmar, enviar, concluir, finalizar, assinar, ativar, publicar
+        """),
+        binds=phrases("""
+            nao reembolsavel, sem reembolso, cartao salvo, sera cobrado, sera debitado,
+            nao pode ser desfeito, nao pode ser desfeita, irreversivel, irrevogavel, definitivo,
+            definitiva, serao perdidos, sera perdido
+        """),
     ),
     RiskyWords(
         "it",
@@ -287,6 +338,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("guida, cronologia, opzioni, metodi, calcolatore, pagina, aiuto"),
         confirms=phrases("si, conferma, continua, accetta, sono sicuro, sono sicura, ok"),
+        commits=phrases("""
+            prenota, conferma, invia, completa, concludi, firma, attiva, pubblica
+        """),
+        binds=phrases("""
+            non rimborsabile, nessun rimborso, carta salvata, verra addebitato, sara addebitato,
+            non puo essere annullata, non puo essere annullato, irreversibile, irrevocabile,
+            vincolante, definitivo, definitiva, andranno persi
+        """),
     ),
     RiskyWords(
         "nl",
@@ -307,6 +366,15 @@ LANGUAGES: Final = (
         things=phrases("filter, filters, zoekopdracht, selectie, vergelijking, favorieten"),
         nouns=phrases("gids, geschiedenis, opties, rekenmachine, pagina"),
         confirms=phrases("ja, bevestigen, doorgaan, ik weet het zeker, akkoord, ok"),
+        commits=phrases("""
+            boeken, reserveren, bevestigen, versturen, afronden, ondertekenen, activeren,
+            publiceren
+        """),
+        binds=phrases("""
+            niet restitueerbaar, geen restitutie, opgeslagen kaart, wordt afgeschreven,
+            kan niet ongedaan, onomkeerbaar, onherroepelijk, bindend, definitief, gaan verloren,
+            gaat verloren
+        """),
     ),
     RiskyWords(
         "ru",
@@ -333,6 +401,14 @@ LANGUAGES: Final = (
         """),
         nouns=phrases("история, покупок, справка, калькулятор"),
         confirms=phrases("да, подтвердить, продолжить, я уверен, я уверена, ок, согласен"),
+        commits=phrases("""
+            забронировать, подтвердить, отправить, завершить, подписать, активировать,
+            опубликовать
+        """),
+        binds=phrases("""
+            невозвратный, без возврата, привязанная карта, будет списано, нельзя отменить,
+            необратимо, безвозвратно, окончательно, будут потеряны, будет потеряно
+        """),
     ),
     RiskyWords(
         "zh",
@@ -354,6 +430,12 @@ LANGUAGES: Final = (
         things=phrases("筛选, 篩選, 搜索, 搜尋, 选择, 选中, 对比, 比较, 收藏, 输入, 排序"),
         nouns=phrases("记录, 历史, 指南, 方式, 说明, 计算器, 帮助"),
         confirms=phrases("是, 确定, 确认, 继续, 我确定, 同意, 確定, 確認"),
+        commits=phrases("""
+            预订, 确认, 提交, 完成, 发布
+        """),
+        binds=phrases("""
+            不可退款, 不退款, 将被扣款, 无法撤销, 不可撤销, 不可恢复, 无法恢复, 不可取消
+        """),
     ),
     RiskyWords(
         "ja",
@@ -377,6 +459,13 @@ LANGUAGES: Final = (
             履歴, 方法, ガイド, について, 一覧, とは, しない, ません, ヘルプ, 計算機
         """),
         confirms=phrases("はい, 確認, 確定, 続行, 続ける, 同意, 実行, ok"),
+        commits=phrases("""
+            予約, 確定, 送信, 完了, 申込, 公開
+        """),
+        binds=phrases("""
+            返金不可, 返金できません, 請求されます, 取り消せません, 元に戻せません, 取消不可,
+            失われます
+        """),
     ),
     RiskyWords(
         "ko",
@@ -395,6 +484,12 @@ LANGUAGES: Final = (
         things=phrases("필터, 검색, 선택, 비교, 즐겨찾기, 정렬, 찜, 입력"),
         nouns=phrases("내역, 방법, 안내, 가이드, 도움말, 계산기, 목록, 조회"),
         confirms=phrases("예, 네, 확인, 계속, 동의, 진행"),
+        commits=phrases("""
+            예약, 확인, 제출, 완료, 게시
+        """),
+        binds=phrases("""
+            환불 불가, 환불되지, 청구됩니다, 되돌릴 수 없, 취소할 수 없, 복구할 수 없
+        """),
     ),
     RiskyWords(
         "ar",
@@ -415,5 +510,11 @@ LANGUAGES: Final = (
         things=phrases("فلتر, الفلتر, التصفية, البحث, التحديد, المقارنة, المفضلة, الترتيب"),
         nouns=phrases("سجل, دليل, خيارات, طرق, حاسبة"),
         confirms=phrases("نعم, تاكيد, متابعة, موافق, انا متاكد"),
+        commits=phrases("""
+            احجز, تاكيد, ارسال, اكمال, نشر
+        """),
+        binds=phrases("""
+            غير قابل للاسترداد, سيتم خصم, لا يمكن التراجع, لا يمكن الغا, نهائي, ملزم
+        """),
     ),
 )
