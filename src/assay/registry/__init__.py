@@ -260,6 +260,7 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         ),
         "scienceworld_reward": "assay.rewards.outcome.text_environments:scienceworld_reward",
         "environment_reward": "assay.rewards.outcome.environment:environment_reward",
+        "code_reward": "assay.rewards.outcome.code.reward:code_reward",
         "choice_reward": "assay.rewards.outcome.choice:choice_reward",
         "format_reward": "assay.rewards.outcome.form:format_reward",
         "length_reward": "assay.rewards.outcome.length:length_reward",
