@@ -13,10 +13,12 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 from assay.errors import BadParameter
+from assay.ledger.steps import StepsWriter, read_steps
 from assay.mcp.debugging import DebuggingPort
 from assay.mcp.scorer import SessionScorer
 from assay.mcp.session import ScoredSession
 from assay.resources.browser import find_chromium
+from assay.runner.scored_steps import rescore
 from assay.schema.evidence import PageEvidence
 
 pytestmark = pytest.mark.slow
@@ -77,9 +79,11 @@ def page(port: str) -> Iterator[Page]:
 
 
 def test_steps_are_seen_from_the_browser_beside_its_driver(
-    port: str, page: Page, site: str
+    port: str, page: Page, site: str, tmp_path: Path
 ) -> None:
-    scorer = SessionScorer(session := ScoredSession(), watch=DebuggingPort(port))
+    steps_file = tmp_path / "steps.jsonl"
+    session = ScoredSession(StepsWriter(steps_file))
+    scorer = SessionScorer(session, watch=DebuggingPort(port))
     steps: tuple[tuple[str, dict[str, str], Callable[[], object]], ...] = (
         ("browser_navigate", {"url": site}, lambda: page.goto(site)),
         ("browser_click", {"element": "Save"}, lambda: page.click("text=Save")),
@@ -100,6 +104,9 @@ def test_steps_are_seen_from_the_browser_beside_its_driver(
     assert link.score.classification == "progress"
     assert [reason.code for reason in gone.score.reasons] == ["error_page_error"]
     assert page.url == f"{site}gone"
+    rows = list(rescore(read_steps(steps_file)))
+    assert sum(row.score is not None for row in rows) == len(steps)
+    assert not any(row.differs for row in rows)
 
 
 def test_a_step_that_was_not_begun_has_nothing_to_show(port: str, page: Page) -> None:

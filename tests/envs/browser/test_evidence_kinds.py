@@ -99,8 +99,9 @@ async def score_of(context: Any, path: str, clicks: Sequence[str]) -> StepScore:
             await page.click(selector)
     await watch.close()
     await page.close()
-    assert watch.score is not None
-    return watch.score
+    score: StepScore | None = watch.score
+    assert score is not None
+    return score
 
 
 async def time_of_nothing(context: Any) -> float:

@@ -25,7 +25,6 @@ HARMLESS_HEADINGS = (
     "Human rights",
     "Results for “page not found”",
     "Security",
-    "Sign in",
 )
 HARMLESS_SENTENCES = (
     "Access denied to cars. The session timeout of the audio guide is one hour.",

@@ -76,7 +76,8 @@ def find_block(
         return block
     if notice.kind == "login" and words and asks_for_login(words):
         return None
-    if notice.kind == "gate" and submitted(requests) and not (before and _has_password(before)):
+    sent = submitted(requests) or requests.wrote
+    if notice.kind == "gate" and sent and not (before and _has_password(before)):
         # Who hands in a form is told to look for the mail that confirms it.
         return None
     asked_for = notice.kind in ("login", "gate", "robot") and _shares_word(notice, words)

@@ -222,6 +222,14 @@ class RequestLog:
             request.refused = is_refused(body)
 
     @property
+    def wrote(self) -> bool:
+        """Whether a request of the step that changes something was answered well."""
+        return any(
+            r.method in MUTATING and r.step == self._step and r.ended and not r.failed
+            for r in self._counted(main=False)
+        )
+
+    @property
     def polls(self) -> bool:
         """Whether the step makes the page ask for the same thing again and again."""
         lines = Counter(

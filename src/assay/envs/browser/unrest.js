@@ -302,6 +302,8 @@
       had.add(element);
       if (entryOf(element) || popupLayers.has(element) || dom.matches(element, INPUTS) || !dom.visible(element)) continue;
       const text = dom.text(element, 301);
+      // What has several things to press is a part of the page, and not a message.
+      if (Element.prototype.querySelectorAll.call(element, INPUTS).length > 1) continue;
       if (text.length < 4 || text.length > 300 || out.some(([other]) => other === text)) continue;
       const mark = markOf(element);
       out.push([text, mark, isOwn(element, fieldOf(state.selector))]);

@@ -459,6 +459,12 @@ def _after_dialogs(effect: Effect, dialogs: Sequence[NativeDialog]) -> Effect:
         return min(effect, Effect.BROWSER)
     for question in questions:
         if question.accepted:
-            asked_for = effect_of("click", role="button", name="ok", dialog=question.message)
+            asked_for = effect_of(
+                "click",
+                role="button",
+                name="ok",
+                dialog=question.message,
+                around=question.message,
+            )
             effect = max(effect, asked_for)
     return effect

@@ -43,7 +43,6 @@ NOTICES: Final = (
         missing=phrases("""
             not found, 404, page not found, page missing, page unavailable, page is unavailable,
             page is missing, page does not exist, page doesn't exist, page no longer exists,
-            this|that|the page|product|item|article|file|post|link * doesn't|isn't|cannot *,
             this|that|the page|product|item|article|file|post|link * not found|exist|available *,
             this|that|the page|product|item|article|file|post|profile|link|listing * no longer *,
             this|that|the page|product|item|article|file|post|link * gone|missing|moved|removed,
@@ -53,7 +52,9 @@ NOTICES: Final = (
             nothing to see here, there is|was nothing here|at *, there's nothing here|at *,
             no page|product|item|article|match|record * this|that address|link|name|number,
             the address|link|url * wrong|broken|mistyped|invalid|expired, lost your way,
-            you * lost, dead link, broken link, looks like * lost, no longer available
+            dead link, broken link, looks like * lost, no longer available, are you lost,
+            you seem lost, you look lost,
+            this|that|the page|product|item|article|file|post|link doesn't|isn't|can't|cannot *
         """),
         broken=phrases("""
             something went wrong *, something is wrong *, an error *, an unexpected error *,
@@ -71,35 +72,39 @@ NOTICES: Final = (
             does not match, doesn't match, do not match, don't match, not match, not recognised,
             not recognized, not known, unknown, no such, not found, does not exist, doesn't exist,
             must be, must have, must contain, must choose, must select, must enter, must not,
-            has to be, have to be, needs to be, need to, is required, are required, required,
-            is missing, are missing, cannot be empty, can't be empty, be blank, be empty,
-            please choose, please select, please enter, please fill, please pick, please provide,
-            please correct, please check, please add, please type, please tick, please give,
-            please accept, please agree, please specify, please upload, please use, please try,
-            choose a, choose an, select a, select an, enter a, enter an, enter your, fill in,
-            pick a, first, too short, too long, too large, too big, too small, too many, too few,
-            too weak, too low, too high, too late, too early, too old, too young, exceeds,
-            exceeded, not allowed, not permitted, not supported, unsupported, not enough,
-            insufficient, limit reached, is full, is closed, closed for, is locked, locked by,
-            is taken, are taken, already taken, already in use, already exists, already booked,
-            already reserved, already used, already registered, already sold, sold out,
-            out of stock, none left, no longer, has expired, expired, declined, rejected, refused,
-            denied, not accepted, not saved, not sent, not updated, not added, not deleted,
-            not submitted, not completed, not applied, not processed, no connection, offline,
-            lost connection, timed out, time out, timeout, try again, oops, sorry, unfortunately,
-            conflict, problem, not signed in, not logged in, not authorised, not authorized,
-            not eligible, only pictures, only images, only letters, only numbers, only digits
+            has to be, have to be, needs to be, is required, are required, is missing,
+            are missing, cannot be empty, can't be empty, be blank, be empty, please choose,
+            please select, please enter, please fill, please pick, please provide, please correct,
+            please check, please add, please type, please tick, please give, please accept,
+            please agree, please specify, please upload, please use, please try, too short,
+            too long, too large, too big, too small, too many, too few, too weak, too low,
+            too high, too late, too early, too old, too young, exceeds, exceeded, not allowed,
+            not permitted, not supported, unsupported, not enough, insufficient, limit reached,
+            is full, is closed, closed for, is locked, locked by, is taken, are taken,
+            already taken, already in use, already exists, already booked, already reserved,
+            already used, already registered, already sold, sold out, out of stock, none left,
+            no longer, has expired, expired, declined, rejected, refused, denied, not accepted,
+            not saved, not sent, not updated, not added, not deleted, not submitted,
+            not completed, not applied, not processed, no connection, offline, lost connection,
+            timed out, time out, timeout, try again, oops, sorry, unfortunately, conflict,
+            problem, not signed in, not logged in, not authorised, not authorized, not eligible,
+            only pictures, only images, only letters, only numbers, only digits,
+            choose|select|pick|enter|fill|add|tick|log|sign * first, field required,
+            required field
         """),
         limited=phrases("""
-            too many *, you * too many *, you've * too many *, rate limit *, rate limited,
-            slow down, please slow down, you are|were too fast, you are going too fast,
+            you * too many *, you've * too many *, rate limit *, rate limited, slow down,
+            please slow down, you are|were too fast, you are going too fast,
             you * limit * searches|requests|downloads|today|hour|minute, unusual traffic *,
             unusual activity *, we * unusual traffic|activity|requests *,
             we are|have very busy|high *, the site|server * busy|overloaded, we're * busy,
             temporarily blocked|limited|suspended *, you * in line|queue *,
-            you are in a line|queue *, you are number *, your place|position|number in *,
-            waiting room, virtual waiting room, queue position *, * people|visitors ahead of you,
-            there are * ahead of you, you will be let in *, 429 *
+            you are in a line|queue *, your place|position|number in *, waiting room,
+            virtual waiting room, queue position *, * people|visitors ahead of you,
+            there are * ahead of you, you will be let in *, 429 *,
+            too many requests|attempts|searches|tries|queries|visits|logins *,
+            too many connections|calls|downloads|people|visitors|users *,
+            you have made|sent|reached|exceeded too|the *
         """),
         robot=phrases("""
             verify that|you * human, verify you *, verifying you are human *, verify that you *,
@@ -111,63 +116,72 @@ NOTICES: Final = (
             complete the captcha|puzzle|challenge|check|security|verification *,
             please complete the|a captcha|puzzle|challenge|check|security *,
             complete this captcha|puzzle|challenge|check *,
-            solve the|this|a puzzle|captcha|challenge *, please solve *, slide the|to *,
-            drag the piece|puzzle|slider *, press and hold *,
-            select all images|squares|pictures|photos *, click all|each *,
+            solve the|this|a puzzle|captcha|challenge *, please solve *, press and hold *,
+            select all images|squares|pictures|photos *,
             type the characters|letters|text * picture|image|see|shown *, just a moment,
-            one more step, one moment, let us know you're *, we need to make|check|be *,
-            before we * robot|human|bot *, please confirm that you *, please verify *,
-            please prove *, enable javascript and cookies *, your browser * being checked
+            before we * robot|human|bot *, please confirm that you *,
+            enable javascript and cookies *, your browser * being checked,
+            please verify that|you *, please prove that|you *, drag the piece|puzzle *,
+            slide the piece|puzzle *, slide to verify|complete|continue|unlock *,
+            we need to make sure|check that|if|whether you *
         """),
         login=phrases("""
             sign in to *, log in to *, login to *, please log|sign in *, please login *,
             sign in required, log in required, login required, authentication required,
             authorization required, authorisation required,
             you must|need * log|sign|logged|signed in *, you have to log|sign|be *,
-            you are|were|have * logged|signed out *, you've been *, your session *,
-            session expired *, session timed out *, session has *, members only *,
-            for members|subscribers only *, only members|subscribers|registered *,
-            create a|an|your * account to *, create account to *, register to *, sign up to *,
-            join to *, join us to *, you are not logged|signed in *, this * requires a|an|you *,
-            sign in or *, log in or *
+            you are|were|have * logged|signed out *, session expired *, session timed out *,
+            members only *, for members|subscribers only *, only members|subscribers|registered *,
+            create a|an|your * account to *, create account to *, you are not logged|signed in *,
+            sign in or *, log in or *,
+            this page|feature|content|area requires a|an * account|login *,
+            you've been logged|signed out *, your session has|is|was|expired|timed|ended *,
+            session has expired|ended|timed *,
+            register to continue|read|view|see|access|download *,
+            sign up to continue|read|view|see|access|download *,
+            join to continue|read|view|see|access *, sign in, log in, login, log in again *,
+            sign in again *
         """),
         denied=phrases("""
             access denied, access is denied, access restricted, access forbidden, no access,
             permission denied, no permission, not permitted, forbidden, 403, 403 forbidden, 401,
             unauthorized, unauthorised, not authorized, not authorised, blocked,
-            you do|don't|have * permission|permissions|access|right|rights *, you have no *,
             you are not allowed|authorized|authorised|permitted *, you aren't allowed *,
             you * been blocked *,
             your ip|request|address|network|account|browser * blocked|banned *,
             this * not available * your country|region|location|area *,
             not available in your country|region|location|area *, this * is private *,
             this * only * available|visible|open * members|staff|owners|country *,
-            you need permission *, request access *, restricted area, restricted
+            you need permission *, request access *, restricted area, restricted,
+            you have no permission|permissions|access|right|rights *,
+            you do not have permission|permissions|access|the *,
+            you don't have permission|permissions|access|the *
         """),
         gate=phrases("""
             subscribe to *, subscribe now to *, continue reading *, keep reading *,
-            to keep|continue *, to read * article|story|rest|more|on *, read the full *,
-            read on *, unlock *,
+            to read * article|story|rest|more|on *,
             you have|you've read|reached|used * free|article|articles|limit|stories *,
             this article|story|content|page|feature * for subscribers|members|premium *,
             this article|story|content|page|feature requires a|an *,
             this * subscriber|subscribers|premium|members *, premium content|article|feature *,
             for subscribers *, subscribers only, become a member|subscriber to *, upgrade to *,
-            upgrade your plan *, start your free trial *, choose a plan *,
-            are you over|18|21|at|of *, are you * years old *, you must|have * 18|21 *,
+            start your free trial *, are you * years old *, you must|have * 18|21 *,
             please confirm * age|birth|18|21 *, confirm your age *, verify your age *,
             age check *, age verification *, how old are you *, enter your date of birth *,
             verify your email|e|phone|identity|account|address|number|device *,
             confirm your email|e|phone|identity|account|number|device *, verify it's you *,
             verify that it's you *, check your inbox|email|e|phone|mail *,
-            we have|we've|we sent|emailed|texted * code|link|e|email *, enter the * code *,
-            enter your * code *, enter code *, a code was|has * sent *, two factor *, two step *,
-            2 step *, verification code, one time code|password *, before you go|continue|can *,
+            we have|we've|we sent|emailed|texted * code|link|e|email *, a code was|has * sent *,
+            two factor *, two step *, 2 step *, verification code, one time code|password *,
             before continuing *, accept * cookies|terms * continue|to *, we value your privacy *,
-            choose how *, agree * pay *, consent or pay *, pay or *,
-            continue with ads|advertising *, choose your country|region|language|location|store *,
-            select your country|region|location|store *, complete your profile *,
-            finish setting up *, your account * suspended|locked|restricted *, payment required *
+            agree * pay *, consent or pay *, continue with ads|advertising *,
+            your account * suspended|locked|restricted *, payment required *,
+            unlock this|the|more|full *, before you can|continue *,
+            to keep|continue reading|watching|using|viewing *, enter the code we|that|sent|from *,
+            enter the verification|security|confirmation|login code *,
+            enter your verification|security|confirmation|login code *,
+            are you over|18|21|at least|of 18|21|legal *, are you over *, are you of legal *,
+            are you at least *, choose how to continue *, confirm that it is|it's you *
         """),
         fillers=phrases("""
             sorry, we're sorry, we are sorry, oops, ooops, whoops, uh oh, oh no, hmm, error, http,
@@ -183,17 +197,18 @@ NOTICES: Final = (
         "de",
         missing=phrases("""
             seite nicht gefunden, nicht gefunden, * nicht gefunden, * nicht vorhanden,
-            seite existiert nicht *, diese|die seite|artikel|produkt|datei * nicht *,
-            dieser|der artikel|eintrag|link * nicht *,
-            dieses|das produkt|angebot|dokument * nicht *, wir konnten|konnen * nicht finden *,
-            hier ist nichts *, hier gibt es nichts *,
-            kein|keine seite|artikel|produkt|eintrag * adresse|gefunden *, nicht mehr verfugbar,
-            seite nicht verfugbar, die adresse * falsch|ungultig|veraltet *
+            seite existiert nicht *, wir konnten|konnen * nicht finden *, hier ist nichts *,
+            hier gibt es nichts *, kein|keine seite|artikel|produkt|eintrag * adresse|gefunden *,
+            nicht mehr verfugbar, seite nicht verfugbar, die adresse * falsch|ungultig|veraltet *,
+            diese|die seite|datei * nicht gefunden|vorhanden|verfugbar|existiert *,
+            diese|die seite|datei existiert nicht *,
+            dieser|der artikel|eintrag|link * nicht gefunden|vorhanden|verfugbar|mehr *,
+            dieses|das produkt|angebot|dokument * nicht gefunden|vorhanden|verfugbar|mehr *
         """),
         broken=phrases("""
             etwas ist schiefgelaufen *, ein fehler *, es ist ein fehler *, interner serverfehler,
-            wartungsarbeiten *, vorubergehend nicht *, dienst nicht verfugbar,
-            * nicht geladen werden *
+            vorubergehend nicht *, dienst nicht verfugbar, * nicht geladen werden *,
+            wartungsarbeiten, wegen wartungsarbeiten *
         """),
         failed=phrases("""
             fehler, fehlgeschlagen, schief gegangen, schiefgegangen, schiefgelaufen, konnte nicht,
@@ -209,29 +224,33 @@ NOTICES: Final = (
             nicht bekannt, nicht gefunden
         """),
         limited=phrases("""
-            zu viele anfragen|versuche|suchen|zugriffe *, zu viele *, sie haben zu viele|oft *,
-            hohe auslastung, hoher andrang *, uberlastet, warteraum, warteschlange,
-            sie sind in der warteschlange *, sie stehen in der *, ihre position *, vor ihnen *,
-            es sind * vor ihnen *, ungewohnlicher datenverkehr *, der server ist * *
+            zu viele anfragen|versuche|suchen|zugriffe *, sie haben zu viele|oft *,
+            hohe auslastung, hoher andrang *, warteraum, warteschlange,
+            sie sind in der warteschlange *, sie stehen in der *, es sind * vor ihnen *,
+            ungewohnlicher datenverkehr *, ihre position in der *, der server ist uberlastet *
         """),
         robot=phrases("""
             sind sie ein mensch|roboter *, sind sie kein *, ich bin kein roboter,
             bestatigen sie * mensch|roboter *, bitte bestatigen sie * mensch|roboter *,
             sicherheitsprufung *, sicherheitsuberprufung *, sicherheitsabfrage *,
-            ihr browser wird *, losen sie *, bitte losen sie *, schieben sie *,
-            wahlen sie alle bilder *, einen moment, nur einen moment, beweisen sie *
+            ihr browser wird *, wahlen sie alle bilder *, nur einen moment,
+            losen sie das|dieses ratsel|puzzle|captcha *, bitte losen sie das|dieses *,
+            schieben sie das|den puzzleteil|puzzle|schieberegler|teil *, beweisen sie dass *
         """),
         login=phrases("""
             bitte melden sie sich an *, melden sie sich an *, bitte anmelden *,
             anmeldung erforderlich, anmelden um *, bitte loggen sie *,
-            sie mussen * anmelden|angemeldet|einloggen *, ihre sitzung *, sitzung abgelaufen *,
+            sie mussen * anmelden|angemeldet|einloggen *, sitzung abgelaufen *,
             sie wurden abgemeldet *, nur fur mitglieder|abonnenten *, nur mitglieder *,
-            jetzt registrieren um *, sie sind nicht angemeldet *
+            jetzt registrieren um *, sie sind nicht angemeldet *, ihre sitzung ist|wurde *,
+            anmelden, anmeldung, einloggen, login
         """),
         denied=phrases("""
             zugriff verweigert, zugang verweigert, kein zugriff, keine berechtigung,
-            nicht berechtigt, sie haben keine *, sie sind nicht berechtigt *, zugriff gesperrt,
-            sie wurden gesperrt *, in ihrem land nicht *, * in ihrem land nicht *, nicht erlaubt
+            nicht berechtigt, sie sind nicht berechtigt *, zugriff gesperrt,
+            sie wurden gesperrt *, in ihrem land nicht *, * in ihrem land nicht *, nicht erlaubt,
+            sie haben keine berechtigung|rechte|erlaubnis|zugriff *,
+            sie haben keinen zugriff|zugang *
         """),
         gate=phrases("""
             weiterlesen mit *, weiter mit werbung *, um diesen|den|weiter * lesen *,
@@ -239,9 +258,9 @@ NOTICES: Final = (
             lesen sie weiter *, nur mit abo *, sind sie * 18|16|volljahrig *,
             bitte bestatigen sie ihr alter *, altersprufung *, altersnachweis *,
             bestatigen sie ihre e|identitat|telefonnummer *, wir haben ihnen * code|link|e *,
-            geben sie den * code *, bestatigungscode *, stimmen sie * zu *, bevor sie *,
-            wir schatzen ihre privatsphare *, einwilligung *, wahlen sie ihr land *,
-            zustimmen oder *
+            geben sie den * code *, bestatigungscode *, wir schatzen ihre privatsphare *,
+            wahlen sie ihr land *, zustimmen oder *,
+            bevor sie weitermachen|fortfahren|weiterlesen *, stimmen sie der|den|allen * zu um *
         """),
         fillers=phrases("""
             leider, entschuldigung, entschuldigen sie, hoppla, ups, oh, tut uns leid, fehler,
@@ -274,36 +293,39 @@ NOTICES: Final = (
             inconnu
         """),
         limited=phrases("""
-            trop de requetes|tentatives|demandes|recherches *, vous avez * trop *, trop de *,
-            ralentissez, file d'attente *, salle d'attente *, vous etes dans la file *,
-            votre position *, forte affluence *, trafic inhabituel *,
-            le site * sature|surcharge *, il y a * devant vous *
+            trop de requetes|tentatives|demandes|recherches *, vous avez * trop *, ralentissez,
+            file d'attente *, salle d'attente *, vous etes dans la file *, forte affluence *,
+            trafic inhabituel *, le site * sature|surcharge *, il y a * devant vous *,
+            votre position dans *
         """),
         robot=phrases("""
-            verifiez que vous *, confirmez que vous * humain|robot *, etes vous un humain|robot *,
+            confirmez que vous * humain|robot *, etes vous un humain|robot *,
             je ne suis pas un robot, verification de securite *, controle de securite *,
-            prouvez que *, resolvez *, faites glisser *, selectionnez toutes les *, un instant,
-            veuillez confirmer que vous *, veuillez verifier que vous *
+            selectionnez toutes les *, veuillez confirmer que vous *,
+            veuillez verifier que vous *, prouvez que vous *, resolvez le|ce captcha|puzzle *,
+            faites glisser la|le piece|puzzle|curseur *, verifiez que vous etes|n'etes *
         """),
         login=phrases("""
             connectez vous *, veuillez vous connecter *,
             vous devez * connecter|connecte|identifier *, connexion requise, identifiez vous *,
-            votre session *, session expiree *, reserve aux membres|abonnes *,
-            vous avez ete deconnecte *, inscrivez vous pour *, creez un compte pour *
+            session expiree *, reserve aux membres|abonnes *, vous avez ete deconnecte *,
+            inscrivez vous pour *, creez un compte pour *, votre session a|est|expire *,
+            connexion, se connecter, identification
         """),
         denied=phrases("""
-            acces refuse, acces interdit, acces non autorise, interdit, vous n'avez pas *,
+            acces refuse, acces interdit, acces non autorise, interdit,
             vous n'etes pas autorise *, non autorise, vous avez ete bloque *,
-            * n'est pas disponible dans votre pays *, non disponible dans votre pays *
+            * n'est pas disponible dans votre pays *, non disponible dans votre pays *,
+            vous n'avez pas acces|l'acces|l'autorisation|la|le *
         """),
         gate=phrases("""
-            abonnez vous pour *, pour lire la suite *, pour continuer *,
-            cet article est reserve *, continuer sans accepter *, avez vous * 18 ans *,
-            avez vous plus de *, confirmez votre age *, verification de l'age *,
+            abonnez vous pour *, pour lire la suite *, cet article est reserve *,
+            continuer sans accepter *, avez vous * 18 ans *, avez vous plus de *,
+            confirmez votre age *, verification de l'age *,
             verifiez votre adresse|e|identite|telephone *, confirmez votre adresse|e|identite *,
             saisissez le code *, entrez le code *, un code * envoye *, nous vous avons envoye *,
-            avant de continuer *, accepter et continuer *, choisissez votre pays *,
-            il vous reste *
+            accepter et continuer *, choisissez votre pays *,
+            pour continuer votre|la|a lecture|lire *, avant de continuer vers|sur *
         """),
         fillers=phrases("""
             desole, desoles, nous sommes desoles, oups, malheureusement, erreur, attention, zut,
@@ -315,9 +337,9 @@ NOTICES: Final = (
         "es",
         missing=phrases("""
             pagina no encontrada, no encontrado, no encontrada, * no encontrado, * no encontrada,
-            esta|la pagina * no existe|disponible|encontrada *,
-            este|el producto|articulo|contenido * no *, no hemos encontrado *, no encontramos *,
-            no pudimos encontrar *, no existe *, ya no esta *, no hay nada *
+            esta|la pagina * no existe|disponible|encontrada *, no hemos encontrado *,
+            no encontramos *, no pudimos encontrar *, no existe *, ya no esta *, no hay nada *,
+            este|el producto|articulo|contenido * no existe|disponible|encontrado|esta *
         """),
         broken=phrases("""
             algo salio mal *, algo ha salido mal *, se ha producido un error *,
@@ -338,19 +360,22 @@ NOTICES: Final = (
         limited=phrases("""
             demasiadas solicitudes|peticiones|consultas|busquedas *, demasiados intentos *,
             ha realizado demasiad|demasiadas|demasiados *, sala de espera *, cola virtual *,
-            esta en la cola *, su turno *, hay * delante *, alta demanda *, trafico inusual *
+            esta en la cola *, alta demanda *, trafico inusual *, hay * personas delante *
         """),
         robot=phrases("""
             verificacion de seguridad *, control de seguridad *, comprobacion de seguridad *,
-            verifique que *, confirme que * humano|robot *, no soy un robot, es usted humano *,
-            demuestre que *, resuelva *, deslice *, complete el rompecabezas|captcha *,
-            seleccione todas las *, un momento, por favor confirme que no *
+            confirme que * humano|robot *, no soy un robot, es usted humano *,
+            complete el rompecabezas|captcha *, seleccione todas las *,
+            por favor confirme que no *, verifique que usted|no|es *, demuestre que no|es *,
+            resuelva el|este captcha|rompecabezas|puzle *,
+            deslice la|el pieza|puzle|rompecabezas *
         """),
         login=phrases("""
             inicie sesion *, inicia sesion *, debe iniciar sesion *, debes iniciar *,
-            identifiquese *, su sesion *, tu sesion *, sesion caducada *,
-            solo para miembros|suscriptores *, exclusivo para suscriptores *, registrese para *,
-            registrate para *
+            identifiquese *, sesion caducada *, solo para miembros|suscriptores *,
+            exclusivo para suscriptores *, registrese para *, registrate para *,
+            su sesion ha|esta|caducado|expirado *, tu sesion ha|esta|caducado|expirado *,
+            iniciar sesion, inicio de sesion, acceder
         """),
         denied=phrases("""
             acceso denegado, acceso prohibido, acceso restringido, prohibido, sin permiso,
@@ -359,11 +384,12 @@ NOTICES: Final = (
             * no esta disponible en su pais *
         """),
         gate=phrases("""
-            suscribase para *, suscribete para *, para seguir leyendo *, para continuar *,
-            es usted mayor de *, eres mayor de *, confirme su edad *, verificacion de edad *,
+            suscribase para *, suscribete para *, para seguir leyendo *, es usted mayor de *,
+            eres mayor de *, confirme su edad *, verificacion de edad *,
             verifique su correo|identidad|telefono *, confirme su correo|identidad *,
-            introduzca el codigo *, le hemos enviado *, te hemos enviado *, antes de continuar *,
-            acepte * continuar *, elija su pais *, este articulo es * suscriptores *
+            introduzca el codigo *, le hemos enviado *, te hemos enviado *, acepte * continuar *,
+            elija su pais *, este articulo es * suscriptores *, para continuar leyendo *,
+            antes de continuar debe|necesita *
         """),
         fillers=phrases("""
             lo sentimos, lo siento, ups, vaya, error, atencion, disculpe, por desgracia
@@ -375,8 +401,8 @@ NOTICES: Final = (
         missing=phrases("""
             pagina nao encontrada, nao encontrado, nao encontrada, * nao encontrada,
             * nao encontrado, esta|a pagina * nao existe|disponivel|encontrada *,
-            este|o produto|artigo|conteudo * nao *, nao encontramos *,
-            nao foi possivel encontrar *, nao existe *, nao ha nada *
+            nao encontramos *, nao foi possivel encontrar *, nao existe *, nao ha nada *,
+            este|o produto|artigo|conteudo * nao existe|disponivel|encontrado|esta *
         """),
         broken=phrases("""
             algo deu errado *, ocorreu um erro *, erro interno *, servico indisponivel *,
@@ -394,30 +420,31 @@ NOTICES: Final = (
         limited=phrases("""
             muitas solicitacoes|requisicoes|tentativas|consultas|buscas *, voce fez muitas *,
             fila de espera *, fila virtual *, sala de espera *, voce esta na fila *,
-            sua posicao *, ha * na sua frente *, alta demanda *, trafego incomum *
+            alta demanda *, trafego incomum *, sua posicao na fila *, ha * pessoas na sua frente *
         """),
         robot=phrases("""
             verifique que voce *, verificacao de seguranca *, confirme que voce * humano|robo *,
-            nao sou um robo, voce e humano *, voce e um robo *, prove que *, resolva *, deslize *,
-            complete o captcha|desafio *, selecione todas as *, um momento
+            nao sou um robo, voce e humano *, voce e um robo *, complete o captcha|desafio *,
+            selecione todas as *, prove que voce|nao *, resolva o|este captcha|desafio|quebra *,
+            deslize a|o peca|puzzle *
         """),
         login=phrases("""
-            faca login *, entre para *, entre na sua conta *,
-            voce precisa * login|entrar|conectado *, login necessario, sua sessao *,
-            sessao expirada *, apenas para membros|assinantes *, exclusivo para assinantes *,
-            cadastre se para *
+            faca login *, entre na sua conta *, voce precisa * login|entrar|conectado *,
+            login necessario, sessao expirada *, apenas para membros|assinantes *,
+            exclusivo para assinantes *, cadastre se para *, sua sessao expirou|foi|terminou *,
+            entre para continuar|ler|ver *, entrar, login, iniciar sessao
         """),
         denied=phrases("""
             acesso negado, acesso proibido, acesso restrito, proibido, sem permissao,
-            voce nao tem *, voce nao esta autorizado *, nao autorizado, voce foi bloqueado *,
-            indisponivel no seu pais *, nao disponivel em seu|no pais|seu *
+            voce nao esta autorizado *, nao autorizado, voce foi bloqueado *,
+            indisponivel no seu pais *, nao disponivel em seu|no pais|seu *,
+            voce nao tem permissao|acesso|autorizacao *
         """),
         gate=phrases("""
-            assine para *, para continuar lendo *, para continuar *, voce tem * 18 anos *,
-            confirme sua idade *, verifique seu e|email|telefone *,
-            confirme seu e|email|telefone *, digite o codigo *, insira o codigo *,
-            enviamos * codigo|link|e *, antes de continuar *, aceite * continuar *,
-            escolha seu pais *
+            assine para *, para continuar lendo *, voce tem * 18 anos *, confirme sua idade *,
+            verifique seu e|email|telefone *, confirme seu e|email|telefone *, digite o codigo *,
+            insira o codigo *, enviamos * codigo|link|e *, aceite * continuar *,
+            escolha seu pais *, antes de continuar voce *
         """),
         fillers=phrases("""
             desculpe, desculpe nos, ops, opa, infelizmente, erro, atencao, lamentamos
@@ -428,9 +455,10 @@ NOTICES: Final = (
         "it",
         missing=phrases("""
             pagina non trovata, non trovato, non trovata, * non trovata, * non trovato,
-            questa|la pagina * non esiste|disponibile|trovata *,
-            questo|il prodotto|articolo * non *, non abbiamo trovato *, non riusciamo a trovare *,
-            non esiste *, qui non c'e nulla *
+            questa|la pagina * non esiste|disponibile|trovata *, non abbiamo trovato *,
+            non riusciamo a trovare *, non esiste *, qui non c'e nulla *,
+            questo|il prodotto|articolo * non esiste|disponibile|trovato *,
+            questo|il prodotto|articolo non e *
         """),
         broken=phrases("""
             qualcosa e andato storto *, si e verificato un errore *, errore interno *,
@@ -447,29 +475,32 @@ NOTICES: Final = (
         """),
         limited=phrases("""
             troppe richieste|ricerche *, troppi tentativi *, hai effettuato troppe|troppi *,
-            sala d'attesa *, sei in coda *, la tua posizione *, ci sono * davanti *,
-            traffico insolito *, traffico elevato *
+            sala d'attesa *, sei in coda *, traffico insolito *, traffico elevato *,
+            la tua posizione in coda *, ci sono * persone davanti *
         """),
         robot=phrases("""
-            verifica di sicurezza *, controllo di sicurezza *, verifica di essere *,
-            conferma di *, non sono un robot, sei umano *, sei un robot *, dimostra di *,
-            risolvi *, trascina *, scorri *, completa il captcha|puzzle *, seleziona tutte le *,
-            un momento
+            verifica di sicurezza *, controllo di sicurezza *, non sono un robot, sei umano *,
+            sei un robot *, completa il captcha|puzzle *, seleziona tutte le *,
+            conferma di essere|non *, dimostra di essere|non *,
+            risolvi il|questo captcha|puzzle *, trascina il|la pezzo|tessera|cursore *,
+            verifica di essere un|umano *
         """),
         login=phrases("""
             accedi per *, effettua l'accesso *, devi accedere *, devi effettuare *,
-            accesso richiesto, la tua sessione *, sessione scaduta *,
-            solo per membri|abbonati|iscritti *, riservato agli abbonati *, registrati per *
+            accesso richiesto, sessione scaduta *, solo per membri|abbonati|iscritti *,
+            riservato agli abbonati *, registrati per *, la tua sessione e|scaduta *, accedi,
+            accesso
         """),
         denied=phrases("""
-            accesso negato, accesso vietato, vietato, non autorizzato, non hai i|il|permessi *,
-            non sei autorizzato *, sei stato bloccato *, non disponibile nel tuo paese *
+            accesso negato, accesso vietato, vietato, non autorizzato, non sei autorizzato *,
+            sei stato bloccato *, non disponibile nel tuo paese *,
+            non hai il|i permesso|permessi|diritto *, non hai accesso *
         """),
         gate=phrases("""
-            abbonati per *, per continuare *, per leggere *, hai * 18 anni *,
-            conferma la tua eta *, verifica la tua e|email|eta *, verifica il tuo *,
+            abbonati per *, hai * 18 anni *, conferma la tua eta *, verifica la tua e|email|eta *,
             conferma la tua e|email *, inserisci il codice *, ti abbiamo inviato *,
-            prima di continuare *, accetta e continua *
+            prima di continuare *, accetta e continua *, per continuare a leggere *,
+            per leggere il|questo articolo *, verifica il tuo account|numero|telefono *
         """),
         fillers=phrases("""
             spiacenti, siamo spiacenti, ops, purtroppo, errore, attenzione, ci dispiace
@@ -479,13 +510,14 @@ NOTICES: Final = (
     NoticePhrases(
         "nl",
         missing=phrases("""
-            pagina niet gevonden, niet gevonden, * niet gevonden,
-            deze|de pagina * niet|verwijderd *, dit|het product|artikel * niet *,
-            we konden * niet vinden *, we kunnen * niet vinden *, bestaat niet *, hier is niets *
+            pagina niet gevonden, niet gevonden, * niet gevonden, we konden * niet vinden *,
+            we kunnen * niet vinden *, bestaat niet *, hier is niets *,
+            deze|de pagina * niet gevonden|beschikbaar|meer *, deze|de pagina bestaat niet *,
+            dit|het product|artikel * niet gevonden|beschikbaar|meer *
         """),
         broken=phrases("""
             er ging iets mis *, er is iets misgegaan *, er is een fout *, interne serverfout,
-            onderhoud *, tijdelijk niet beschikbaar *
+            tijdelijk niet beschikbaar *, gepland onderhoud *, in onderhoud
         """),
         failed=phrases("""
             fout, mislukt, ging mis, er ging iets mis, kan niet, kon niet, konden niet,
@@ -496,29 +528,32 @@ NOTICES: Final = (
             probeer opnieuw, probeer het opnieuw, sorry, helaas, probleem
         """),
         limited=phrases("""
-            te veel verzoeken|aanvragen|pogingen|zoekopdrachten *, te veel *,
-            u heeft te veel|vaak *, wachtrij *, wachtruimte *, wachtkamer *, u staat in de *,
-            je staat in de *, er zijn * voor u *, ongebruikelijk verkeer *
+            te veel verzoeken|aanvragen|pogingen|zoekopdrachten *, u heeft te veel|vaak *,
+            wachtrij *, wachtruimte *, wachtkamer *, u staat in de *, je staat in de *,
+            er zijn * voor u *, ongebruikelijk verkeer *
         """),
         robot=phrases("""
-            bent u een mens|robot *, ben je een mens|robot *, ik ben geen robot, bevestig dat *,
-            veiligheidscontrole *, beveiligingscontrole *, bewijs dat *, los * op *, schuif *,
-            selecteer alle *, een ogenblik
+            bent u een mens|robot *, ben je een mens|robot *, ik ben geen robot,
+            veiligheidscontrole *, beveiligingscontrole *, selecteer alle *, een ogenblik,
+            bevestig dat u|je *, bewijs dat u|je *, los de|het captcha|puzzel *,
+            schuif het|de stukje|puzzelstuk *
         """),
         login=phrases("""
             log in om *, inloggen om *, meld u|je aan *,
-            u moet|je moet * inloggen|ingelogd|aanmelden *, inloggen vereist, uw sessie *,
-            je sessie *, sessie verlopen *, alleen voor leden|abonnees *, registreer om *
+            u moet|je moet * inloggen|ingelogd|aanmelden *, inloggen vereist, sessie verlopen *,
+            alleen voor leden|abonnees *, registreer om *, uw sessie is|verlopen *,
+            je sessie is|verlopen *, inloggen, aanmelden
         """),
         denied=phrases("""
             toegang geweigerd, geen toegang, verboden, niet gemachtigd, niet toegestaan,
-            u heeft geen *, je hebt geen *, u bent geblokkeerd *,
-            niet beschikbaar in uw|jouw land *
+            u bent geblokkeerd *, niet beschikbaar in uw|jouw land *,
+            u heeft geen toegang|toestemming|rechten *, je hebt geen toegang|toestemming|rechten *
         """),
         gate=phrases("""
-            abonneer u|je om *, om verder te lezen *, lees verder *, om door te gaan *,
-            bent u * 18 *, ben je * 18 *, bevestig uw|je leeftijd|e *, verifieer uw|je *,
-            voer de code *, we hebben * code|link|e gestuurd *, voordat u|je verder *
+            abonneer u|je om *, om verder te lezen *, bent u * 18 *, ben je * 18 *,
+            bevestig uw|je leeftijd|e *, voer de code *, we hebben * code|link|e gestuurd *,
+            voordat u|je verder *, om door te gaan met lezen *,
+            verifieer uw|je e|email|identiteit|account *
         """),
         fillers=phrases("sorry, helaas, oeps, fout, let op, excuses, onze excuses"),
         harmless=phrases("geen fouten, geen fout, foutloos"),
@@ -545,30 +580,31 @@ NOTICES: Final = (
             извините, к сожалению, проблема
         """),
         limited=phrases("""
-            слишком много запросов|попыток|обращении *, вы отправили слишком *, слишком много *,
-            вы в очереди *, ваша очередь *, зал ожидания *, перед вами *, высокая нагрузка *,
-            необычныи трафик *, подозрительныи трафик *
+            слишком много запросов|попыток|обращении *, вы отправили слишком *, вы в очереди *,
+            ваша очередь *, зал ожидания *, высокая нагрузка *, необычныи трафик *,
+            подозрительныи трафик *, перед вами в очереди *
         """),
         robot=phrases("""
-            вы не робот *, вы человек *, я не робот, подтвердите что *, проверка безопасности *,
-            проверка браузера *, докажите что *, решите *, передвиньте *, выберите все *,
-            одну минуту, минуточку
+            вы не робот *, вы человек *, я не робот, проверка безопасности *, проверка браузера *,
+            выберите все *, одну минуту, минуточку, докажите что вы *, решите капчу *,
+            передвиньте ползунок *, подтвердите что вы *
         """),
         login=phrases("""
-            воидите *, воидите чтобы *, необходимо воити *, требуется вход *, авторизуитесь *,
-            требуется авторизация *, ваша сессия *, сессия истекла *,
-            только для участников|подписчиков *, только для зарегистрированных *,
-            зарегистрируитесь *
+            воидите чтобы *, необходимо воити *, требуется вход *, требуется авторизация *,
+            сессия истекла *, только для участников|подписчиков *,
+            только для зарегистрированных *, воидите в|чтобы *, ваша сессия истекла|завершена *,
+            зарегистрируитесь чтобы *, авторизуитесь чтобы *, вход, воити
         """),
         denied=phrases("""
-            доступ запрещен, доступ закрыт, доступ ограничен, нет доступа, запрещено, у вас нет *,
+            доступ запрещен, доступ закрыт, доступ ограничен, нет доступа, запрещено,
             недостаточно прав *, вы заблокированы *, недоступно в вашеи стране *,
-            * недоступен в вашеи стране *
+            * недоступен в вашеи стране *, у вас нет прав|доступа|разрешения *
         """),
         gate=phrases("""
             подпишитесь чтобы *, оформите подписку *, чтобы продолжить *, чтобы читать *,
-            вам есть 18 *, вам уже есть *, подтвердите возраст *, подтвердите свои|ваш|вашу *,
-            введите код *, мы отправили *, прежде чем продолжить *, только по подписке *
+            вам есть 18 *, вам уже есть *, подтвердите возраст *, введите код *,
+            прежде чем продолжить *, только по подписке *,
+            подтвердите свои|ваш|вашу возраст|почту|адрес|номер|аккаунт *, мы отправили вам|код *
         """),
         fillers=phrases("извините, к сожалению, упс, ои, ошибка, внимание, простите"),
         harmless=phrases("без ошибок, нет ошибок, ошибок нет, ошибок не наидено"),
@@ -595,7 +631,8 @@ NOTICES: Final = (
             我不是机器人, 点击验证, 安全驗證, 請完成驗證
         """),
         login=phrases("""
-            请先登录, 请登录, 登录后, 需要登录, 登录已过期, 会话已过期, 仅限会员, 請先登入, 請登入
+            请先登录, 请登录, 登录后, 需要登录, 登录已过期, 会话已过期, 仅限会员, 請先登入,
+            請登入, 登录
         """),
         denied=phrases("""
             拒绝访问, 访问被拒绝, 禁止访问, 没有权限, 无权访问, 权限不足, 所在地区不可用,
@@ -612,8 +649,8 @@ NOTICES: Final = (
         "ja",
         spaced=False,
         missing=phrases("""
-            ページが見つかりません, 見つかりません, 見つかりませんでした, 存在しません,
-            ページがありません, お探しのページ, 公開を終了, 削除された可能性, 販売を終了
+            ページが見つかりません, 見つかりませんでした, ページがありません, 公開を終了,
+            削除された可能性, 販売を終了
         """),
         broken=phrases("エラーが発生, メンテナンス中, 問題が発生"),
         failed=phrases("""
@@ -638,7 +675,7 @@ NOTICES: Final = (
         """),
         denied=phrases("""
             アクセスが拒否, アクセス拒否, アクセスできません, 権限がありません,
-            許可されていません, お住まいの地域, ご利用の地域, 閲覧できません
+            許可されていません, 閲覧できません
         """),
         gate=phrases("""
             続きを読むには, 続きは会員, 有料会員, 購読すると, 年齢確認, 歳以上ですか, 20歳以上,
@@ -651,10 +688,7 @@ NOTICES: Final = (
     NoticePhrases(
         "ko",
         spaced=False,
-        missing=phrases("""
-            페이지를 찾을 수 없, 찾을 수 없습니다, 존재하지 않는, 존재하지 않습니다, 삭제되었거나,
-            판매가 종료
-        """),
+        missing=phrases("페이지를 찾을 수 없, 존재하지 않습니다, 삭제되었거나, 판매가 종료"),
         broken=phrases("오류가 발생, 점검 중, 문제가 발생"),
         failed=phrases("""
             오류, 실패, 수 없습니다, 할 수 없, 불가, 유효하지 않, 올바르지 않, 일치하지 않, 필수,
@@ -674,9 +708,7 @@ NOTICES: Final = (
             로그인이 필요, 로그인해 주세요, 로그인하세요, 로그인 후, 세션이 만료, 회원 전용,
             회원만
         """),
-        denied=phrases("""
-            접근이 거부, 접근 거부, 접근이 차단, 권한이 없, 접근할 수 없, 차단되었, 지역에서는
-        """),
+        denied=phrases("접근이 거부, 접근 거부, 접근이 차단, 권한이 없, 접근할 수 없, 차단되었"),
         gate=phrases("""
             구독하고, 계속 읽으려면, 구독자 전용, 유료 회원, 나이 확인, 성인 인증, 만 19세,
             이메일 인증, 인증번호, 인증 코드, 본인 확인, 계속하려면
@@ -705,7 +737,8 @@ NOTICES: Final = (
             للاعضاء فقط, للمشتركين
         """),
         denied=phrases("""
-            تم رفض الوصول, الوصول مرفوض, الدخول ممنوع, ليس لديك, غير مصرح, محظور, غير متاح في بلدك
+            تم رفض الوصول, الوصول مرفوض, الدخول ممنوع, غير مصرح, غير متاح في بلدك,
+            ليس لديك صلاحية, ليس لديك اذن
         """),
         gate=phrases("""
             اشترك لمتابعة, اشترك للقراءة, لمتابعة القراءة, هل عمرك, تاكيد العمر, ادخل الرمز,

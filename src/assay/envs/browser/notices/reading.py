@@ -187,10 +187,9 @@ def _beginning(language: NoticePhrases, kind: NoticeKind, words: int) -> re.Patt
 
 @cache
 def _anywhere(language: NoticePhrases) -> re.Pattern[str]:
-    phrases = [_folded(phrase) for phrase in language.failed]
     if not language.spaced:
-        return re.compile("|".join(map(re.escape, phrases)))
-    return re.compile("|".join(f" {re.escape(phrase)} " for phrase in phrases))
+        return re.compile("|".join(re.escape(_folded(phrase)) for phrase in language.failed))
+    return re.compile("|".join(f"{_words_pattern(phrase)}(?= )" for phrase in language.failed))
 
 
 @cache
