@@ -51,9 +51,18 @@
     }
     return text;
   };
+  // A control without a name has a picture on it, and pictures are called after what they show.
+  const pictured = (element) => {
+    const words = [];
+    for (const part of [element, ...[...Element.prototype.querySelectorAll.call(element, "*")].slice(0, 8)]) {
+      const use = dom.attribute(part, "href") ?? dom.attribute(part, "xlink:href") ?? "";
+      words.push(dom.attribute(part, "class") ?? "", dom.attribute(part, "data-icon") ?? "", dom.tag(part) === "USE" ? use : "");
+    }
+    return dom.fold(words.join(" ").slice(0, 300).replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[^\p{L}]+/gu, " "));
+  };
   const describe = (element) => {
     const target = control(element), plain = target === element && !dom.matches(element, CONTROL);
-    const name = dom.name(target).slice(0, 160);
+    const name = (dom.name(target) || pictured(target)).slice(0, 160);
     const box = dom.box(element);
     return {
       // A long text that was clicked on is a text, not a button.

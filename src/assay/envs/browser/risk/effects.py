@@ -46,6 +46,9 @@ DRAFTS: Final = frozenset(
 )
 """Words of a message that is not sent yet."""
 
+SIGNS: Final = {"🗑": "trash", "\N{CREDIT CARD}": "pay", "\N{BANKNOTE WITH DOLLAR SIGN}": "pay"}
+"""Pictures among letters that stand for a risky word."""
+
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _WORDS_READ: Final = 24
 _TITLE_WORDS: Final = 4
@@ -188,4 +191,6 @@ def _ends(language: RiskyWords, text: str, phrases: tuple[str, ...]) -> bool:
 
 
 def _words(name: str) -> tuple[str, ...]:
+    for sign, word in SIGNS.items():
+        name = name.replace(sign, f" {word} ")
     return tuple(_WORD.findall(plain(name))[:_WORDS_READ])

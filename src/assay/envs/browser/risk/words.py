@@ -80,6 +80,11 @@ LANGUAGES: Final = (
     RiskyWords(
         "en",
         buys=phrases("""
+            confirm booking, confirm and book, complete booking, finish booking, book and pay,
+            order and pay, approve payment, release payment, release funds, pay with, pay in full,
+            renew now, renew subscription, renew membership, add funds, accept offer, accept quote,
+            accept the offer, sell now, buy it, order for, subscribe for, redeem points,
+            confirm transfer, confirm bid, confirm trade, confirm rental,
             sign and submit, submit and sign, sign now, e sign, sign the contract, file return,
             file my return, file tax return, submit tax return, binding, with obligation to pay,
             order with obligation to pay, commit to buy, accept and pay, agree and pay,
@@ -94,6 +99,13 @@ LANGUAGES: Final = (
             sign contract
         """),
         destroys=phrases("""
+            suspend account, deregister, forfeit, resign, void, decommission, unpublish, expel,
+            evict, shred, write off, leave course, drop course,
+            end my membership, end my subscription, cancel ticket, cancel trip, cancel visit,
+            cancel registration, cancel enrolment, cancel enrollment, cancel transfer,
+            cancel policy, cancel contract, cancel my membership, cancel my order, withdraw offer,
+            wipe device, erase device, remove account, remove user, remove member,
+            delete forever, stop instance, terminate instance,
             confirm cancellation, confirm deletion, confirm removal, confirm delete,
             irrevocably, irreversibly, forever, for good, revoke all, invalidate,
             erase all, delete all, remove all, drop all, kill process, end contract,
@@ -164,6 +176,8 @@ LANGUAGES: Final = (
     RiskyWords(
         "de",
         buys=phrases("""
+            kostenpflichtig buchen, jetzt buchen und bezahlen, zahlung freigeben, angebot annehmen,
+            auftrag erteilen, buchung abschliessen, verlangern, einzahlen, aufladen,
             verbindlich, rechtsverbindlich, verbindlich absenden, verbindlich buchen,
             verbindlich bestellen, verbindlich einreichen, unterschreiben, vertrag abschliessen,
             kostenpflichtig bestellen, zahlungspflichtig bestellen,
@@ -174,6 +188,9 @@ LANGUAGES: Final = (
             auszahlen
         """),
         destroys=phrases("""
+            auflosen, austragen, exmatrikulieren, kundigung einreichen, vertrag kundigen,
+            mitgliedschaft beenden, termin absagen, buchung stornieren, abschalten,
+            unbrauchbar machen, raus werfen, rauswerfen, zuruckziehen,
             kundigung, kundigung bestatigen, kundigung absenden, loschung bestatigen,
             stornierung bestatigen, widerruf bestatigen, endgultig, unwiderruflich, fur immer,
             vertrag beenden, abo beenden, konto auflosen, ungultig machen, verwirken,
@@ -212,6 +229,8 @@ LANGUAGES: Final = (
             reserver et payer
         """),
         destroys=phrases("""
+            supprimer definitivement, cloturer le compte, annuler le rendez vous,
+            annuler mon voyage, mettre fin, se retirer, radier,
             resilier, resiliation, confirmer la resiliation, confirmer la suppression,
             definitivement, pour toujours, se desinscrire, mettre a la corbeille,
             supprimer, effacer, retirer, detruire, corbeille, fermer le compte, cloturer,
@@ -248,6 +267,8 @@ LANGUAGES: Final = (
             suscribirse y pagar, reservar y pagar, tramitar pedido, retirar fondos
         """),
         destroys=phrases("""
+            eliminar cuenta, cancelar cita, cancelar contrato, cancelar viaje, dar por terminado,
+            cancelar la suscripcion, cancelar el pedido, cancelar la reserva, expulsar,
             dar de baja, darse de baja, confirmar la baja, confirmar la cancelacion,
             confirmar eliminacion, definitivamente, para siempre, anular,
             eliminar, borrar, quitar, destruir, descartar, papelera, cerrar cuenta,
@@ -285,6 +306,8 @@ LANGUAGES: Final = (
             assinar agora, assinar e pagar, reservar e pagar, sacar
         """),
         destroys=phrases("""
+            excluir conta, cancelar consulta, cancelar contrato, cancelar viagem, expulsar,
+            cancelar a assinatura, cancelar o pedido, cancelar a reserva,
             confirmar cancelamento, confirmar exclusao, definitivamente, para sempre,
             rescindir, encerrar conta,
             excluir, apagar, remover, eliminar, deletar, descartar, lixeira, lixo,
@@ -321,6 +344,8 @@ LANGUAGES: Final = (
             preleva
         """),
         destroys=phrases("""
+            elimina account, annulla appuntamento, annulla contratto, annulla viaggio, espelli,
+            annulla l'ordine, annulla la prenotazione, annulla l'abbonamento,
             conferma disdetta, conferma eliminazione, definitivamente, per sempre,
             recedere, recesso, rescindere,
             elimina, eliminare, cancella account, cancella, rimuovi, rimuovere, distruggi,
@@ -356,6 +381,9 @@ LANGUAGES: Final = (
             bieden
         """),
         destroys=phrases("""
+            afspraak annuleren, contract opzeggen, reis annuleren, account verwijderen,
+            uitschrijven,
+            boeking annuleren, lidmaatschap beeindigen, abonnement opzeggen,
             definitief, definitief verwijderen, opzegging bevestigen, voorgoed,
             permanent verwijderen, ontbinden,
             verwijderen, verwijder, wissen, vernietigen, prullenbak, opzeggen,
