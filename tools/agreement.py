@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Dialog, Locator, Page
 
 PAGES = Path(__file__).resolve().parent / "live_pages"
+TRIES = 3
 SHORTEST_PAUSE_MS = 150
 SHORT = 5_000
 """Milliseconds that an action of the script may take."""
@@ -222,7 +223,11 @@ async def judge_all(
         async def work() -> None:
             while waiting:
                 n, row = waiting.pop(0)
-                verdicts[n] = await judge(browser, base, row, pause_ms=pause_ms)
+                for _ in range(TRIES):
+                    # A machine that is too busy to open a page says nothing of the rules.
+                    with suppress(TimeoutError):
+                        verdicts[n] = await judge(browser, base, row, pause_ms=pause_ms)
+                        break
                 print(f"\r{len(verdicts)} of {len(rows)}", end="", file=sys.stderr)
 
         await asyncio.gather(*(work() for _ in range(workers)))

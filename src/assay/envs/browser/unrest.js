@@ -273,7 +273,8 @@
     return out;
   };
   // Texts that came with the call and are short enough to be messages, with what marks them as such.
-  const MESSAGE = /(^|[-_])(msg|message|messages|notice|notification|toast|snack|snackbar|alert|flash|warn|warning|hint|help|feedback|err|error|errors|danger|invalid|fail|failed|failure|status|note|callout)([-_]|$)/i;
+  const MESSAGE = /(^|[-_])(notice|notification|toast|snack|snackbar|alert|flash|warn|warning|err|error|errors|danger|invalid|fail|failed|failure)([-_]|$)/i;
+  const HINT = /(^|[-_])(msg|message|messages|hint|help|feedback|status|note|callout|result|output)([-_]|$)/i;
   const GOOD = /(^|[-_])(ok|success|successful|good|valid|done|saved|positive|confirm|confirmed)([-_]|$)/i;
   const tokens = (element) =>
     `${dom.attribute(element, "class") ?? ""} ${dom.attribute(element, "id") ?? ""}`.slice(0, 300)
@@ -298,6 +299,7 @@
       if (around.some((token) => GOOD.test(token))) return "good";
       if (mark) continue;
       if (live(at) || around.some((token) => MESSAGE.test(token))) mark = "message";
+      else if (around.some((token) => HINT.test(token))) mark = "hint";
       else if (["fixed", "absolute"].includes(getComputedStyle(at).position) && !dom.modal(at)) mark = "message";
     }
     return mark;
@@ -317,7 +319,9 @@
       const mark = markOf(element);
       out.push([text, mark, isOwn(element, fieldOf(state.selector))]);
     }
-    return out;
+    // A whole view may have hints and notes in it; a new document has nothing else.
+    const few = out.length <= 3 && state.begun;
+    return few ? out : out.filter(([, mark]) => mark === "red" || (mark === "message" && state.begun));
   };
   // What says that the end is still to come: a bar, a wheel, a text that ends in dots.
   const BUSY = /(^|[-_])(spinner|loading|loader|skeleton|busy|throbber)([-_]|$)/i;
@@ -463,7 +467,7 @@
         holds: text === null ? null : plainLetters(text) === plainLetters(value),
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
         fresh: !state.begun,
-        messages: begins ? [] : messages(),
+        messages: begins || !(state.begun || submitted) ? [] : messages(),
         busy: !begins && state.begun && busy(),
         waited: state.waited,
         touched: [...state.changes].filter(([element, change]) => change.caused && dom.connected(element)).slice(0, 30).map(([element]) => element),
