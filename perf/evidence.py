@@ -53,7 +53,7 @@ async def own_browser(home: str, rounds: int) -> dict[str, list[float]]:
         return answer
 
     BrowserPage.do = timed_do  # type: ignore[method-assign,assignment]
-    BrowserPage._settle = timed_settle  # type: ignore[method-assign]  # noqa: SLF001 - it is timed
+    BrowserPage._settle = timed_settle  # type: ignore[method-assign,assignment]  # noqa: SLF001
     world = BrowserEnvironment(start_url=home)
     for _ in range(rounds):
         seen = await world.reset(Task(id="walk"))

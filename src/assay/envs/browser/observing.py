@@ -114,6 +114,8 @@ class PageObserver:
         self.next_ref = 1
         self.status: int | None = None
         """The HTTP status of the main document that is shown."""
+        self.touched = False
+        """Whether the current step has done something in this very frame."""
         self.tab_status: int | None = None
         """The HTTP status of the document in the tab that the current step opened."""
         self._loading = False
@@ -179,6 +181,7 @@ class PageObserver:
             return
         with suppress(ValueError, TypeError, KeyError):
             record = json.loads(str(event["payload"])[:4_000])
+            self.touched = True
             self.inputs.append(read_input(record))
             del self.inputs[:-KEPT_INPUTS]
 
@@ -236,6 +239,7 @@ class PageObserver:
         self.dialogs[:] = [dialog for dialog in self.dialogs if dialog.accepted is None]
         for inner in self._inner.values():
             inner.requests.begin(step)
+            inner.touched = False
 
     @property
     def loading(self) -> bool:
@@ -280,7 +284,7 @@ class PageObserver:
             if not busy and not self.loading:
                 break
         for inner in self._inner.values():
-            await inner.settle(patience_ms=QUIET_MS)
+            await inner.settle(patience_ms=patience_ms if inner.touched else QUIET_MS)
         await self._read_answers()
         await self.confirm()
 
@@ -296,6 +300,7 @@ class PageObserver:
                 answer = await self._transport.send("DOMDebugger.getEventListeners", whole)
                 if any(listener.get("type") in REACTED_TO for listener in answer["listeners"]):
                     return True
+            await self._transport.send("Runtime.releaseObjectGroup", {"objectGroup": OBJECTS})
             return False
         return True
 

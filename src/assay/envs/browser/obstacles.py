@@ -114,6 +114,9 @@ def find_notice(
     marked = [*alerts, *(text for text, mark in messages if mark)]
     if own:
         return read_notice((), (), marked) or _by_look(messages)
+    if fresh and not (snapshot.plain.strip() or snapshot.refs or snapshot.drawn):
+        # Nothing came where a page was to come.
+        return Notice("missing", frozenset())
     headings, sentences = _news(snapshot, before)
     length = sum(map(len, sentences)) + sum(map(len, headings))
     moved = fresh or before is None or before.place != snapshot.place or bool(headings)

@@ -326,6 +326,7 @@
   // What says that the end is still to come: a bar, a wheel, a text that ends in dots.
   const BUSY = /(^|[-_])(spinner|loading|loader|skeleton|busy|throbber)([-_]|$)/i;
   const DOTS = /^[^…]{2,60}(…|\.\.\.)$/;
+  const WAIT = /^(loading|please wait|wait a|working on|processing|saving|sending|searching|uploading|preparing|calculating|connecting|fetching|generating|one moment|just a moment|bitte warten|einen moment|wird |l(ä|ae)dt|chargement|veuillez patienter|patientez|cargando|espere|carregando|aguarde|caricamento|attendere|attendi|laden|even geduld|загрузка|подождите|加载中|正在|请稍候|請稍候|読み込み中|お待ちください|処理中|로딩|처리 중|불러오는 중|جار|يرجى الانتظار|ładowanie|proszę czekać|laddar|vänta|yükleniyor|lütfen bekleyin)/i;
   const isBusy = (element) =>
     dom.attribute(element, "aria-busy") === "true" || dom.attribute(element, "role") === "progressbar" ||
     (dom.tag(element) === "PROGRESS" && dom.attribute(element, "value") === null) || tokens(element).some((token) => BUSY.test(token));
@@ -339,7 +340,7 @@
       if (inside && dom.visible(inside) && element !== document.body && element !== document.documentElement) return true;
       if (dom.matches(element, "a,[role=link]")) continue;
       const text = dom.text(element, 62);
-      if (DOTS.test(text)) return true;
+      if (DOTS.test(text) || (text.length <= 40 && WAIT.test(text))) return true;
     }
     return false;
   };
@@ -354,6 +355,8 @@
     return false;
   };
   const plainLetters = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  // A mask may put something before or after what was typed: a country's code, the cents, an ending.
+  const keeps = (text, typed) => text === typed || (typed !== "" && (text.startsWith(typed) || text.endsWith(typed)));
   const valueOf = (element) => {
     const tag = dom.tag(element);
     if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") return element.value;
@@ -464,7 +467,7 @@
       return {
         refused, own, copies: state.copies, popups: found.size,
         closed: [...popupsBefore].filter((top) => !dom.connected(top) || !dom.visible(top)).length,
-        holds: text === null ? null : plainLetters(text) === plainLetters(value),
+        holds: text === null ? null : keeps(plainLetters(text), plainLetters(value)),
         scrolls: [...scrolls].map(([key, ref]) => `${key}:${Math.round((ref.deref()?.scrollTop ?? 0) / 50)}`).sort().join(" "),
         fresh: !state.begun,
         messages: begins || !(state.begun || submitted) ? [] : messages(),

@@ -747,4 +747,107 @@ NOTICES: Final = (
         fillers=phrases("عذرا, ناسف, خطا, تنبيه"),
         harmless=phrases("لا توجد اخطاء, بدون اخطاء"),
     ),
+    NoticePhrases(
+        "pl",
+        missing=phrases("""
+            nie znaleziono strony, strona nie została znaleziona, nie znaleziono *,
+            strona nie istnieje, nie znaleźliśmy *, * nie istnieje
+        """),
+        broken=phrases("coś poszło nie tak *, wystąpił błąd *, błąd serwera, przerwa techniczna *"),
+        failed=phrases("""
+            błąd, błędny, błędne, nieprawidłowy, nieprawidłowe, nie udało się, nie można,
+            niepoprawny, niedostępny, wymagane, proszę wybrać, wybierz najpierw, proszę podać,
+            zajęty, zajęte, wyprzedane, wygasł, wygasła, odrzucono, spróbuj ponownie,
+            przepraszamy, niestety
+        """),
+        limited=phrases("""
+            zbyt wiele żądań|prób|zapytań *, za dużo zapytań *, jesteś w kolejce *, poczekalnia,
+            kolejka oczekujących *
+        """),
+        robot=phrases("""
+            potwierdź że nie *, potwierdź że jesteś *, nie jestem robotem,
+            weryfikacja bezpieczeństwa *, sprawdzanie przeglądarki *
+        """),
+        login=phrases("""
+            zaloguj się aby *, zaloguj się żeby *, musisz się zalogować *, sesja wygasła *,
+            twoja sesja *, tylko dla członków|subskrybentów *, zaloguj się, logowanie
+        """),
+        denied=phrases("""
+            odmowa dostępu, brak dostępu, dostęp zabroniony, nie masz uprawnień|dostępu *,
+            brak uprawnień *
+        """),
+        gate=phrases("""
+            subskrybuj aby *, aby czytać dalej *, czy masz 18|ukończone *,
+            potwierdź swój|swoje wiek|e|email *, wpisz kod *, wysłaliśmy *
+        """),
+        fillers=phrases("przepraszamy, niestety, ups, błąd, uwaga"),
+        harmless=phrases("brak błędów, bez błędów"),
+    ),
+    NoticePhrases(
+        "sv",
+        missing=phrases("""
+            sidan hittades inte, sidan kunde inte hittas, hittades inte, sidan finns inte *,
+            vi kunde inte hitta *, vi hittar inte *
+        """),
+        broken=phrases("något gick fel *, ett fel *, serverfel, underhåll pågår *"),
+        failed=phrases("""
+            fel, felaktig, felaktigt, ogiltig, ogiltigt, misslyckades, kunde inte, kan inte,
+            gick inte, inte tillgänglig, krävs, obligatoriskt, välj först, ange, upptagen,
+            upptaget, slutsåld, utgången, har gått ut, nekad, avvisad, försök igen, tyvärr, förlåt
+        """),
+        limited=phrases("""
+            för många förfrågningar|försök|sökningar *, du står i kö *, du är i kön *, väntrum,
+            kö *
+        """),
+        robot=phrases("""
+            bekräfta att du *, är du en människa|robot *, jag är inte en robot,
+            säkerhetskontroll *
+        """),
+        login=phrases("""
+            logga in för att *, du måste logga in *, din session *, sessionen har *,
+            endast för medlemmar|prenumeranter *, logga in
+        """),
+        denied=phrases("""
+            åtkomst nekad, åtkomst nekas, ingen åtkomst,
+            du har inte behörighet|åtkomst|tillgång *, du saknar behörighet *
+        """),
+        gate=phrases("""
+            prenumerera för att *, för att läsa vidare *, är du över|minst 18|20 *,
+            bekräfta din ålder|e|epost *, ange koden *, vi har skickat *
+        """),
+        fillers=phrases("tyvärr, förlåt, hoppsan, oj, fel, obs"),
+        harmless=phrases("inga fel, utan fel"),
+    ),
+    NoticePhrases(
+        "tr",
+        missing=phrases("""
+            sayfa bulunamadı, bulunamadı, * bulunamadı, aradığınız sayfa *, böyle bir sayfa *
+        """),
+        broken=phrases("""
+            bir hata oluştu *, bir şeyler ters gitti *, sunucu hatası, bakım çalışması *
+        """),
+        failed=phrases("""
+            hata, hatalı, geçersiz, başarısız, yapılamadı, mümkün değil, kullanılamıyor, zorunlu,
+            lütfen seçin, lütfen girin, önce, dolu, tükendi, süresi doldu, reddedildi,
+            tekrar deneyin, üzgünüz, maalesef
+        """),
+        limited=phrases("çok fazla istek|deneme|arama *, sıradasınız *, bekleme odası, sıranız *"),
+        robot=phrases("""
+            robot olmadığınızı *, insan olduğunuzu *, ben robot değilim, güvenlik kontrolü *,
+            güvenlik doğrulaması *
+        """),
+        login=phrases("""
+            giriş yapın *, giriş yapmanız *, oturum açın *, oturumunuz *, oturum süresi *,
+            sadece üyeler *, giriş yap
+        """),
+        denied=phrases("""
+            erişim engellendi, erişim reddedildi, erişim yok, yetkiniz yok *, bu sayfaya erişim *
+        """),
+        gate=phrases("""
+            okumaya devam etmek için *, devam etmek için abone *, 18 yaşından *,
+            yaşınızı doğrulayın *, e posta adresinizi doğrulayın *, kodu girin *, size bir kod *
+        """),
+        fillers=phrases("üzgünüz, maalesef, hata, dikkat, özür dileriz"),
+        harmless=phrases("hata yok, hatasız"),
+    ),
 )

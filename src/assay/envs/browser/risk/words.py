@@ -61,7 +61,8 @@ COMPOUNDS: Final = phrases("""
     drop down, drop downs, drop shadow, drop cap, drop in, drop off, buy vs, rent vs buy,
     vs buy, where to buy, best buy, pay per view, pay it forward, pay attention, sell by,
     cross sell, up sell, hard wire, wire frame, remove formatting, clear formatting,
-    delete key
+    delete key, drop us a line, drop me a line, price drop, drop zone, drop a pin, drop pin,
+    trade fair, transfer news, purchase order template, bid farewell, air drop, gum drop
 """)
 """Phrases in which a risky word means something else."""
 
@@ -136,7 +137,8 @@ LANGUAGES: Final = (
             no, not now, learn, more, how, why, what, when, where, who, which, about, help,
             view, show, see, edit, review, search, filter, sort, compare, browse, explore,
             find, read, open, manage, choose, select, without, hide, collapse, expand,
-            close, dismiss, skip, recover, unarchive, print, download, copy, go to
+            close, dismiss, skip, proceed to, continue to, back to, start checkout, recover,
+            unarchive, print, download, copy, go to
         """),
         things=phrases("""
             filter, filters, search, searches, selection, comparison, compare, sort,
@@ -144,7 +146,8 @@ LANGUAGES: Final = (
             wish list, favorites, favourites, watchlist, favorite, favourite, bookmark,
             bookmarks, from list, from my list, saved items, saved for later, tag, tags,
             chip, overlay, tooltip, banner, input, form fields, field, text, breadcrumb,
-            pin, layer, marker, refinement
+            pin, layer, marker, refinement, background, watermark, reaction, emoji, blur,
+            crop, frame, border, stain, stains, ads
         """),
         nouns=phrases("""
             history, policy, options, methods, settings, guide, details, filter, filters,
@@ -544,5 +547,59 @@ LANGUAGES: Final = (
         binds=phrases("""
             غير قابل للاسترداد, سيتم خصم, لا يمكن التراجع, لا يمكن الغا, نهائي, ملزم
         """),
+    ),
+    RiskyWords(
+        "pl",
+        buys=phrases("""
+            kup, kup teraz, kupuje, zapłać, zapłać teraz, zamawiam, zamawiam i płacę,
+            złóż zamówienie,
+            potwierdź zamówienie, potwierdź płatność, przelej, wyślij przelew, wpłać, wypożycz,
+            sprzedaj
+        """),
+        destroys=phrases("""
+            usuń, usuń konto, skasuj, wyczyść, opróżnij, opróżnij kosz, zamknij konto, wypowiedz,
+            rozwiąż umowę, anuluj zamówienie, anuluj rezerwację, anuluj subskrypcję, wypisz się,
+            zresetuj, trwale, na zawsze, bezpowrotnie, cofnij zgodę, zablokuj użytkownika
+        """),
+        harmless_first=phrases("nie, anuluj, wróć, jak, dlaczego, gdzie, więcej, pomoc, pokaż"),
+        things=phrases(
+            "filtr, filtry, wyszukiwanie, zaznaczenie, porównanie, ulubione, ulubionych"
+        ),
+        nouns=phrases("poradnik, historia, opcje, metody, kalkulator, pomoc"),
+        confirms=phrases("tak, potwierdź, kontynuuj, na pewno, zgadzam się, ok"),
+    ),
+    RiskyWords(
+        "sv",
+        buys=phrases("""
+            köp, köp nu, betala, betala nu, beställ, slutför köp, slutför beställning,
+            bekräfta köp, bekräfta betalning, skänk, för över, sälj, hyr
+        """),
+        destroys=phrases("""
+            radera, ta bort, ta bort konto, avsluta konto, avsluta konto, säg upp, säg upp avtalet,
+            avboka, avbeställ, töm, töm papperskorgen, återställ, för alltid, permanent, spärra
+        """),
+        harmless_first=phrases("inte, avbryt, tillbaka, hur, varför, var, mer, hjälp, visa"),
+        things=phrases("filter, sökning, urval, jämförelse, favoriter"),
+        nouns=phrases("guide, historik, alternativ, kalkylator, hjälp"),
+        confirms=phrases("ja, bekräfta, fortsätt, jag är säker, godkänn, ok"),
+    ),
+    RiskyWords(
+        "tr",
+        buys=phrases("""
+            satın al, hemen al, öde, ödeme yap, siparişi onayla, siparişi tamamla, sipariş ver,
+            ödemeyi onayla, bağış yap, para gönder, havale yap, sat, kirala
+        """),
+        destroys=phrases("""
+            sil, hesabı sil, hesabımı sil, kaldır, boşalt, çöpü boşalt, hesabı kapat, iptal et,
+            aboneliği iptal et, siparişi iptal et, rezervasyonu iptal et, kalıcı olarak sil,
+            sıfırla,
+            feshet, sözleşmeyi feshet, engelle
+        """),
+        harmless_first=phrases("vazgeç, geri, nasıl, neden, nerede, daha fazla, yardım, göster"),
+        things=phrases(
+            "filtre, filtreyi, filtreleri, arama, seçim, karşılaştırma, favori, favoriler"
+        ),
+        nouns=phrases("rehberi, geçmişi, seçenekleri, yöntemleri, hesaplayıcı, yardım"),
+        confirms=phrases("evet, onayla, devam, devam et, eminim, kabul et, tamam"),
     ),
 )
