@@ -42,7 +42,7 @@ class ObservedSteps:
         self._scoring = StepScoring(contract)
         self._writer = None if steps is None else StepsWriter(steps)
         self._latest: PageEvidence | None = None
-        self._begun = False
+        self._is_first = True
 
     @property
     def score(self) -> StepScore | None:
@@ -74,9 +74,9 @@ class ObservedSteps:
         Raises `BadParameter` for a look that cannot be read.
         """
         first, last = _observation(before), _observation(after)
-        if not self._begun or first.evidence != self._latest:
+        if self._is_first or first.evidence != self._latest:
             self._write("", first, {})
-            self._begun = True
+            self._is_first = False
         outcome = last.outcome or _outcome(tool, arguments, error, effect, gate, last.evidence)
         seen = Observation(
             last.text,
