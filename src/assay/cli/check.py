@@ -16,6 +16,7 @@ from assay.cli.terminal import output, plain, table_of
 from assay.envs.contract import ContractCheck, check_environment
 from assay.errors import BadParameter, UsageError
 from assay.registry import find_reward
+from assay.resources.sandbox import SandboxLayer, shared_sandbox
 from assay.runner.references import ReferenceProblem, check_references
 from assay.runner.shard_scoring import bind_columns
 from assay.schema.task import Task
@@ -24,7 +25,8 @@ from assay.scoring.scorer import Scorer
 
 @click.group(name="check", cls=NamingGroup)
 def command() -> None:
-    """Check an environment of your own, or the references of a data set, before a run."""
+    """Check an environment of your own, the references of a data set, or this machine's sandbox,
+    before a run."""
 
 
 @command.command(name="env")
@@ -108,6 +110,38 @@ def references(
         _show_problems(problems, rows, most)
     if problems:
         raise click.exceptions.Exit(1)
+
+
+@command.command(name="sandbox")
+@json_option
+def sandbox(as_json: bool) -> None:
+    """Say which layers of the sandbox hold on this machine, for rewards that run programs.
+
+    Exit code 1 when a required one does not: such rewards abstain here (`no_isolation`).
+    """
+    layers = shared_sandbox().layers()
+    isolates = all(layer.holds for layer in layers if layer.required)
+    if as_json:
+        records = [layer._asdict() for layer in layers]
+        click.echo(orjson.dumps({"isolates": isolates, "layers": records}))
+    else:
+        _show_layers(layers, isolates=isolates)
+    if not isolates:
+        raise click.exceptions.Exit(1)
+
+
+def _show_layers(layers: tuple[SandboxLayer, ...], *, isolates: bool) -> None:
+    table = table_of("layer", "", "because")
+    for layer in layers:
+        missing = Text("MISSING", style="red") if layer.required else Text("not here")
+        word = Text("holds", style="green") if layer.holds else missing
+        table.add_row(layer.name, word, Text(plain(layer.because, 300)))
+    output().print(table)
+    output().print(
+        "programs are isolated here"
+        if isolates
+        else "programs are not isolated here: rewards that run them abstain (no_isolation)"
+    )
 
 
 def _show_problems(problems: dict[str, list[ReferenceProblem]], rows: int, most: int) -> None:

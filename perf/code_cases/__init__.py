@@ -1,0 +1,1 @@
+"""Programs for `perf/code.py`: HumanEval with mutants."""

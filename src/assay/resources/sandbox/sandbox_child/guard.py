@@ -1,0 +1,312 @@
+"""The first process of a run's namespaces: it starts the program, watches it, and ends all of it.
+
+It runs no code of the program's. When it ends, in whatever way, the kernel kills every process of
+its namespace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from . import kernel, program, view
+from .wire import frames
+
+TICK_S = 0.02
+SLOW_S = 0.5
+"""A program that has run for so long gives way to those that have just begun."""
+NICE = 10
+STDERR_BYTES = 2_000
+CHUNK = 1 << 16
+REAP_S = 5.0
+RESIDENT = (b"RssAnon:", b"RssShmem:")
+"""Fields of /proc: memory that a process holds; what several share counts for each."""
+ZYGOTE_BYTES = 12 * 1024 * 1024
+"""Of it, what a fork has from the zygote, and has not taken."""
+
+MODES = {
+    "calls": program.serve_calls,
+    "tests": program.serve_tests,
+    "checks": program.serve_checks,
+}
+
+
+class Guard:
+    """A run: its job, its limits, and the processes below this one."""
+
+    def __init__(
+        self, control: int, channel: int | None, proc: int, folder: str, *, isolated: bool
+    ) -> None:
+        self._control, self._channel, self._proc = control, channel, proc
+        self._folder = folder
+        self._isolated = isolated
+        self._own_id = os.readlink("self", dir_fd=proc)
+        self._job: dict[str, Any] = frames.receive(control)
+        self._limits: dict[str, Any] = self._job["limits"]
+        self._deadline = 0.0
+        self._is_nice = False
+
+    @property
+    def disk_bytes(self) -> int:
+        """What the run may write to its folder."""
+        return int(self._limits["disk_mb"]) << 20
+
+    def run(self) -> None:
+        """Do the job to its end; the last frame says how it ended, when nothing is left of it."""
+        self._deadline = time.monotonic() + self._limits["time_s"]
+        try:
+            end = self._run_tests() if self._job["mode"] == "stdio" else self._run_served()
+        finally:
+            self._kill_all()
+        frames.send(self._control, {"end": end})
+
+    def _run_served(self) -> dict[str, Any]:
+        """One process that speaks for itself, over its channel."""
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._offer_to_the_kernel()
+                channel = self._channel
+                assert channel is not None
+                program.confine(
+                    self._limits, folder=self._folder, isolated=self._isolated, channel=channel
+                )
+                MODES[self._job["mode"]](channel, self._job)
+            finally:
+                os._exit(program.RAISED)
+        assert self._channel is not None
+        os.close(self._channel)
+        cause = self._watch(pid, {})
+        return {"cause": cause, "exit": self._reap(pid)}
+
+    def _run_tests(self) -> dict[str, Any]:
+        """A process for each input; a frame for each says what it wrote, and how it ended."""
+        if self._job.get("file"):
+            Path(self._folder, self._job["file"]).write_text(
+                self._job["program"], encoding="utf-8", errors="surrogatepass"
+            )
+        if self._job.get("compile"):
+            compiled = self._run_once(self._job["compile"], "")
+            if compiled["cause"] or compiled["exit"] != 0:
+                frames.send(self._control, {"uncompiled": compiled["stderr"] or compiled["cause"]})
+                return {"cause": compiled["cause"], "exit": compiled["exit"]}
+        for text in self._job["inputs"]:
+            result = self._run_once(self._job.get("run"), text)
+            frames.send(self._control, {"test": result})
+            if result["cause"] in ("time", "asked"):
+                return {"cause": result["cause"], "exit": None}
+        return {"cause": "", "exit": 0}
+
+    def _run_once(self, command: list[str] | None, text: str) -> dict[str, Any]:
+        stdin = os.memfd_create("input")
+        with open(os.dup(stdin), "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(text.encode("utf-8", "surrogatepass"))
+        os.lseek(stdin, 0, os.SEEK_SET)
+        out_read, out_write = os.pipe()
+        error_read, error_write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._offer_to_the_kernel()
+                for fd, target in ((stdin, 0), (out_write, 1), (error_write, 2)):
+                    os.dup2(fd, target)
+                program.confine(
+                    self._limits, folder=self._folder, isolated=self._isolated, channel=None
+                )
+                if command is None:
+                    program.run_main(self._job["program"])
+                program.run_command(command)
+            finally:
+                os._exit(program.RAISED)
+        for fd in (stdin, out_write, error_write):
+            os.close(fd)
+        output, errors = bytearray(), bytearray()
+        cause = self._watch(pid, {out_read: output, error_read: errors})
+        exit_code = self._reap(pid)
+        self._kill_all()
+        for fd, buffer in ((out_read, output), (error_read, errors)):
+            _drain(fd, buffer, self._limits["output_bytes"])
+            os.close(fd)
+        if len(output) > self._limits["output_bytes"]:
+            cause = cause or "output"
+        return {
+            "cause": cause,
+            "exit": exit_code,
+            "stdout": output[: self._limits["output_bytes"]].decode("utf-8", "replace"),
+            "stderr": errors[-STDERR_BYTES:].decode("utf-8", "replace"),
+        }
+
+    def _watch(self, pid: int, outputs: dict[int, bytearray]) -> str:
+        """Why the process had to be ended: `time`, `memory`, `output`, `asked`; empty if it ended.
+
+        The caller reaps it.
+        """
+        pidfd = os.pidfd_open(pid)
+        poll = select.poll()
+        for fd in (pidfd, self._control, *outputs):
+            poll.register(fd, select.POLLIN)
+        began = time.monotonic()
+        next_look = began + TICK_S
+        try:
+            while (now := time.monotonic()) < self._deadline:
+                if now >= next_look:
+                    next_look = now + TICK_S
+                    self._give_way(now - began)
+                    if self._is_too_large():
+                        return "memory"
+                events = dict(poll.poll(min(self._deadline - now, TICK_S) * 1000))
+                if pidfd in events:
+                    return ""
+                if self._control in events:
+                    return "asked"
+                if not self._read_outputs(poll, events.keys() & outputs.keys(), outputs):
+                    return "output"
+            return "time"
+        finally:
+            os.close(pidfd)
+
+    def _read_outputs(
+        self, poll: select.poll, ready: set[int], outputs: dict[int, bytearray]
+    ) -> bool:
+        """Whether what the process wrote is still within its limit."""
+        for fd in ready:
+            if not _read_into(fd, outputs[fd]):
+                poll.unregister(fd)
+            if len(outputs[fd]) > self._limits["output_bytes"]:
+                return False
+        return True
+
+    def _offer_to_the_kernel(self) -> None:
+        """Be the first that the kernel ends when the machine's memory runs out."""
+        with contextlib.suppress(OSError):
+            fd = os.open("self/oom_score_adj", os.O_WRONLY, dir_fd=self._proc)
+            os.write(fd, b"1000")
+            os.close(fd)
+
+    def _give_way(self, elapsed_s: float) -> None:
+        if elapsed_s > SLOW_S and self._isolated and not self._is_nice:
+            self._is_nice = True
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_USER, os.getuid(), NICE)
+
+    def _is_too_large(self) -> bool:
+        """Whether the processes below this one hold more memory than they may, shared or not."""
+        family = list(self._family())
+        most = (int(self._limits["memory_mb"]) << 20) + ZYGOTE_BYTES * len(family)
+        return sum(map(self._resident_bytes, family)) > most
+
+    def _resident_bytes(self, pid: str) -> int:
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            lines = self._read(f"{pid}/status").splitlines()
+            return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith(RESIDENT))
+        return 0
+
+    def _family(self) -> Iterator[str]:
+        """The ids, as the machine knows them, of the processes below this one."""
+        pending = [self._own_id]
+        while pending:
+            pid = pending.pop()
+            with contextlib.suppress(OSError):
+                for task in self._names(f"{pid}/task"):
+                    children = self._read(f"{pid}/task/{task}/children").decode().split()
+                    pending += children
+                    yield from children
+
+    def _names(self, path: str) -> list[str]:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._proc)
+        try:
+            return os.listdir(fd)  # noqa: PTH208 - of a descriptor
+        finally:
+            os.close(fd)
+
+    def _read(self, path: str) -> bytes:
+        fd = os.open(path, os.O_RDONLY, dir_fd=self._proc)
+        try:
+            return os.read(fd, CHUNK)
+        finally:
+            os.close(fd)
+
+    def _kill_all(self) -> None:
+        """Kill and reap every process below this one."""
+        deadline = time.monotonic() + REAP_S
+        while time.monotonic() < deadline:
+            if self._isolated:
+                # To the first process of a namespace, that is everybody else in it.
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(-1, signal.SIGKILL)
+            else:
+                for pid in list(self._family()):
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(int(pid), signal.SIGKILL)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
+            time.sleep(0.001)
+
+    def _reap(self, pid: int) -> int | None:
+        """The exit code of the process, negative for a signal; `None` if it had to be ended."""
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
+            return os.waitstatus_to_exitcode(status)
+        return None
+
+
+def _read_into(fd: int, buffer: bytearray) -> bool:
+    """Whether the pipe may have more."""
+    chunk = os.read(fd, CHUNK)
+    buffer += chunk
+    return bool(chunk)
+
+
+def _drain(fd: int, buffer: bytearray, most: int) -> None:
+    """Read what is in the pipe, whose writers are gone."""
+    os.set_blocking(fd, False)
+    with contextlib.suppress(BlockingIOError):
+        while len(buffer) <= most and _read_into(fd, buffer):
+            pass
+
+
+def start(
+    control: int, channel: int | None, proc: int, *, folder: str, ids: tuple[int, int] | None
+) -> None:
+    """Be the guard of one run, from the first instruction of its process to its exit.
+
+    `ids` are the user and group that own the namespaces of which this process is the first;
+    without them there are no namespaces, and `folder` is the machine's own.
+    """
+    kernel.set_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if ids is None:
+        kernel.set_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        Guard(control, channel, proc, folder, isolated=False).run()
+        return
+    own_ids(proc, ids)
+    guard = Guard(control, channel, proc, view.TMP, isolated=True)
+    view.mount_tmp(guard.disk_bytes)
+    kernel.set_option(kernel.PR_SET_DUMPABLE, 0)
+    guard.run()
+
+
+def own_ids(proc: int, ids: tuple[int, int], *, inside: tuple[int, int] = (1000, 1000)) -> None:
+    """Give the ids of the user namespace outside their numbers inside this one.
+
+    Raises `OSError`.
+    """
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{inside[0]} {ids[0]} 1"),
+        ("gid_map", f"{inside[1]} {ids[1]} 1"),
+    ):
+        fd = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
+        try:
+            os.write(fd, text.encode())
+        finally:
+            os.close(fd)

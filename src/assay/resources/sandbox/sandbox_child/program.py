@@ -1,0 +1,289 @@
+"""The process of one program: it gives up what it may not have, then runs somebody's code.
+
+From `confine` on everything here is in the hands of that code. It gains nothing by it: its frames
+are read as hostile, and no expected value comes here.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import os
+import resource
+import signal
+import sys
+import types
+from typing import Any, NoReturn
+
+from . import filters, kernel, values
+from .wire import frames
+
+MODULE = "program"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+BAD_SOURCE, RAISED = 2, 1
+OPEN_FILES = 128
+STACK_BYTES = 64 * 1024 * 1024
+
+
+def confine(limits: dict[str, Any], *, folder: str, isolated: bool, channel: int | None) -> None:
+    """Limit this process for good; of its descriptors it keeps 0 to 2 and the channel."""
+    os.setsid()
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.set_wakeup_fd(-1)
+    kernel.close_all_but(channel)
+    os.environ.clear()
+    os.environ.update(
+        PATH=PATH, HOME=folder, TMPDIR=folder, LANG="C.UTF-8", OMP_NUM_THREADS="1",
+        OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0",
+    )  # fmt: skip
+    os.umask(0o077)
+    os.chdir(folder)
+    megabyte = 1024 * 1024
+    kernel.limit(resource.RLIMIT_CORE, 0)
+    kernel.limit(resource.RLIMIT_DATA, limits["memory_mb"] * megabyte)
+    kernel.limit(resource.RLIMIT_FSIZE, limits["disk_mb"] * megabyte)
+    kernel.limit(resource.RLIMIT_CPU, int(limits["time_s"]) + 2)
+    kernel.limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+    kernel.limit(resource.RLIMIT_STACK, STACK_BYTES)
+    kernel.limit(resource.RLIMIT_MEMLOCK, 0)
+    kernel.limit(resource.RLIMIT_MSGQUEUE, 0)
+    kernel.set_option(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    # The guard is hidden from its children; it has to see them.
+    kernel.set_option(kernel.PR_SET_DUMPABLE, 1)
+    if isolated:
+        # Counted in the user namespace of this run alone.
+        kernel.limit(resource.RLIMIT_NPROC, limits["processes"])
+        kernel.drop_capabilities()
+        with contextlib.suppress(OSError):
+            filters.restrict_files(folder)
+        with contextlib.suppress(OSError):
+            filters.deny_system_calls()
+
+
+def run_main(source: str) -> NoReturn:
+    """Run Python text as a program would be: `__main__`, its own input and output; then exit."""
+    sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115 - the process's own
+    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    module = _module("__main__")
+    code = RAISED
+    try:
+        exec(compile(source, "<program>", "exec", dont_inherit=True), vars(module))  # noqa: S102 - what this process is for
+        code = 0
+    except SystemExit as error:
+        code = _exit_code(error)
+    except BaseException as error:  # noqa: BLE001 - a program's failure is its exit code
+        with contextlib.suppress(Exception):
+            sys.stderr.write(f"{type(error).__name__}: {error!s:.1000}\n")
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+    os._exit(code)
+
+
+def _exit_code(error: SystemExit) -> int:
+    if error.code is None:
+        return 0
+    return error.code & 0xFF if isinstance(error.code, int) else RAISED
+
+
+def run_command(command: list[str]) -> NoReturn:
+    """Become another program; exits with 127 if it cannot be started."""
+    with contextlib.suppress(OSError):
+        os.execvp(command[0], command)  # noqa: S606 - no shell
+    os._exit(127)
+
+
+def _module(name: str) -> types.ModuleType:
+    module = types.ModuleType(name)
+    vars(module)["__builtins__"] = builtins
+    sys.modules[name] = module
+    return module
+
+
+def _silence() -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.close(null)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - the process's own
+
+
+def serve_calls(channel: int, job: dict[str, Any]) -> NoReturn:
+    """Load the program and answer calls of its functions until the channel closes.
+
+    First {"ready": …}, {"uncompiled": why} or {"unloaded": why}; then for each {"args": […],
+    "kwargs": {…}} one {"value": …}, {"raised": type, "text": …} or {"opaque": type}.
+    """
+    _silence()
+    function = _load(channel, job)
+    while True:
+        request = frames.receive(channel)
+        arguments = values.decode(request["args"])
+        keywords = values.decode(request["kwargs"])
+        frames.send(channel, _answer(function, arguments, keywords, request["args"]))
+
+
+def _load(channel: int, job: dict[str, Any]) -> Any:
+    try:
+        code = compile(job["program"], "<program>", "exec", dont_inherit=True)
+    except BaseException as error:  # noqa: BLE001 - whatever the compiler raises, the text is no program
+        frames.send(channel, {"uncompiled": _describe(error)})
+        os._exit(BAD_SOURCE)
+    module = _module(MODULE)
+    try:
+        exec(code, vars(module))  # noqa: S102 - what this process is for
+        function = _look_up(module, job["entry_point"])
+    except BaseException as error:  # noqa: BLE001 - a program's failure is its own
+        frames.send(channel, {"unloaded": _describe(error)})
+        os._exit(RAISED)
+    frames.send(channel, {"ready": True})
+    return function
+
+
+def _look_up(module: types.ModuleType, name: str) -> Any:
+    """The function of that name; a method of a `Solution` class; or `Class().method`."""
+    if "." in name:
+        owner, _, method = name.rpartition(".")
+        holder = getattr(module, owner.removesuffix("()"))
+        return getattr(holder() if owner.endswith("()") else holder, method)
+    solution: Any = getattr(module, "Solution", None)
+    if not hasattr(module, name) and hasattr(solution, name):
+        return getattr(solution(), name)
+    return getattr(module, name)
+
+
+def _answer(function: Any, arguments: Any, keywords: Any, before: Any) -> dict[str, Any]:
+    try:
+        result = function(*arguments, **keywords)
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        os._exit(RAISED)
+    except BaseException as error:  # noqa: BLE001 - a program's failure is its own
+        return {"raised": type(error).__name__, "text": f"{error!s:.300}"}
+    try:
+        answer = {"value": values.encode(result)}
+    except values.NotPlain as error:
+        return {"opaque": str(error)}
+    with contextlib.suppress(values.NotPlain):
+        after = values.encode(arguments)
+        if after != before:
+            answer["args"] = after
+    return answer
+
+
+def serve_tests(channel: int, job: dict[str, Any]) -> NoReturn:
+    """Run the tests' code, in which the program's function is a remote one; report how it ended.
+
+    Sends {"call": …} for each call, and at the end {"passed": true}, {"failed": why},
+    {"gone": true} if the program ended, or {"unjudged": why} if an argument cannot cross.
+    """
+    _silence()
+    tests = _RemoteTests(channel, job)
+    try:
+        tests.run()
+        verdict: dict[str, Any] = {"passed": True}
+    except _ProgramGone:
+        verdict = {"gone": True}
+    except _ArgumentStays as error:
+        verdict = {"unjudged": str(error)}
+    except BaseException as error:  # noqa: BLE001 - whatever a test raises, it did not pass
+        verdict = {"failed": _describe(error)}
+    frames.send(channel, verdict)
+    os._exit(0)
+
+
+class _ProgramGone(BaseException):
+    """The program's process has ended, or what it sent is no answer."""
+
+
+class _ArgumentStays(BaseException):
+    """A test passes something that cannot cross to the program."""
+
+
+class _RemoteTests:
+    def __init__(self, channel: int, job: dict[str, Any]) -> None:
+        self._channel = channel
+        self._code: str = job["code"]
+        self._entry_point: str = job["entry_point"]
+        self._checks: list[Any] = job.get("checks", [])
+
+    def run(self) -> None:
+        """Nothing is raised if every test passes."""
+        module = _module("tests")
+        name = self._entry_point.rpartition(".")[2]
+        scope = vars(module)
+        scope.update({"candidate": self.call, name: self.call})
+        exec(compile(self._code, "<tests>", "exec", dont_inherit=True), scope)  # noqa: S102 - the data set's own
+        # A stub of the function, as a prompt has it, must not stand in for the program.
+        scope[name] = self.call
+        check = scope.get("check")
+        if callable(check):
+            check(self.call)
+
+    def call(self, *arguments: Any, **keywords: Any) -> Any:
+        """What the program's function returns for these arguments, or raises."""
+        try:
+            request = {"args": values.encode(list(arguments)), "kwargs": values.encode(keywords)}
+        except values.NotPlain as error:
+            raise _ArgumentStays(f"an argument of type {error}") from None
+        frames.send(self._channel, {"call": request})
+        answer = frames.receive(self._channel)
+        if "gone" in answer:
+            raise _ProgramGone
+        if "raised" in answer:
+            raise _exception(answer["raised"], answer["text"])
+        if "opaque" in answer:
+            raise TypeError(f"the program returned {answer['opaque']}, which is not plain data")
+        if "args" in answer:
+            _write_back(arguments, values.decode(answer["args"]))
+        return values.decode(answer["value"])
+
+
+def _write_back(arguments: tuple[Any, ...], changed: Any) -> None:
+    """Show the caller what the program did to its lists, maps and sets."""
+    for mine, theirs in zip(arguments, changed, strict=False):
+        if type(mine) is not type(theirs):
+            continue
+        if isinstance(mine, (list, bytearray)):
+            mine[:] = theirs
+        elif isinstance(mine, (dict, set)):
+            mine.clear()
+            mine.update(theirs)
+
+
+def _exception(name: str, text: str) -> Exception:
+    """The exception that the program raised, if it is one of Python's own."""
+    kind = getattr(builtins, name, None)
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        with contextlib.suppress(Exception):
+            error: Exception = kind(text)
+            return error
+    unknown: type[Exception] = type(name, (Exception,), {})
+    return unknown(text)
+
+
+def _describe(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error!s:.300}"
+    except Exception:  # noqa: BLE001 - its text is computed by somebody's code
+        return type(error).__name__
+
+
+def serve_checks(channel: int, job: dict[str, Any]) -> NoReturn:
+    """Run a data set's own `check(input, output, expected)` on each triple; report each verdict."""
+    _silence()
+    verdicts: list[Any] = []
+    try:
+        module = _module("checker")
+        exec(compile(job["code"], "<checker>", "exec", dont_inherit=True), vars(module))  # noqa: S102 - the data set's own
+        check = vars(module)["check"]
+        verdicts += [bool(check(*values.decode(triple))) for triple in job["checks"]]
+    except BaseException as error:  # noqa: BLE001 - a checker that fails has not judged
+        frames.send(channel, {"unjudged": _describe(error)})
+        os._exit(0)
+    frames.send(channel, {"verdicts": verdicts})
+    os._exit(0)

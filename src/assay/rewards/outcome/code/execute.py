@@ -1,0 +1,333 @@
+"""Running the tests of a program in the sandbox; the expected values stay on this side."""
+
+from __future__ import annotations
+
+import reprlib
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from assay.errors import BadParameter
+from assay.resources.frames import BadFrame, PipeClosed
+from assay.resources.sandbox import RunEnd, Sandbox, SandboxLimits, SandboxRun
+from assay.resources.sandbox.sandbox_child import values
+from assay.resources.sandbox.sandbox_child.program import PATH
+from assay.rewards.outcome.code.read import CallTest, CallTests, CodeTests, StdioTests, Tests
+
+FAILURES = (PipeClosed, BadFrame, TimeoutError)
+"""What a program that does not answer, or answers with something else, does to its channel."""
+SHOWN_CHARS = 80
+MESSAGE_CHARS = 600
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = _SHOWN.maxlong = SHOWN_CHARS
+
+
+class SandboxLost(Exception):
+    """A guard did not report, through no fault of the program's; another try may help."""
+
+
+class Toolchain(NamedTuple):
+    """How a program of another language is made and run, in its folder."""
+
+    file: str
+    compile: list[str]
+    run: list[str]
+
+
+LANGUAGES: Mapping[str, Toolchain | None] = {
+    "python": None,
+    "c++": Toolchain(
+        "main.cpp", ["g++", "-O2", "-std=c++17", "-o", "main", "main.cpp"], ["./main"]
+    ),
+    "c": Toolchain("main.c", ["gcc", "-O2", "-o", "main", "main.c", "-lm"], ["./main"]),
+    "node": Toolchain("main.js", [], ["node", "main.js"]),
+    "bash": Toolchain("main.sh", [], ["bash", "main.sh"]),
+}
+"""By name; Python is run by the zygote itself."""
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What became of each test."""
+
+    total: int
+    compiled: bool = True
+    passed: int = 0
+    failure: str = ""
+    """Why the first test that failed did."""
+    unjudged: str = ""
+    """Why the tests themselves could not be judged."""
+    pending: list[Any] = field(default_factory=list)
+    """What the data set's own checker has to judge: input, output, expected."""
+
+    def fail(self, why: str) -> None:
+        """Keep why the first test failed; it may be the program's own text."""
+        self.failure = self.failure or printable(why)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """A program and how it is to be run and judged."""
+
+    sandbox: Sandbox
+    limits: SandboxLimits
+    program: str
+    language: str
+    same_value: Callable[[Any, Any], bool]
+    same_output: Callable[[str, str], bool]
+
+    def outcomes(self, tests: Tests) -> Outcomes:
+        """What became of every test. Raises `NoSandbox`, and `SandboxLost` if a guard was lost."""
+        with self.sandbox.slot():
+            if isinstance(tests, CodeTests):
+                return self._code(tests)
+            outcomes = self._calls(tests) if isinstance(tests, CallTests) else self._stdio(tests)
+            if outcomes.pending:
+                self._check(tests.checker, outcomes)
+            return outcomes
+
+    def _start(self, entry_point: str) -> SandboxRun:
+        job = {"mode": "calls", "program": self.program, "entry_point": entry_point}
+        return self.sandbox.start(job, limits=self.limits)
+
+    def _calls(self, tests: CallTests) -> Outcomes:
+        outcomes = Outcomes(len(tests.calls))
+        with self._start(tests.fn) as run:
+            if not self._is_loaded(run, outcomes):
+                return outcomes
+            for number, call in enumerate(tests.calls, start=1):
+                try:
+                    self._call(run, tests, number, call, outcomes)
+                except values.NotPlain as error:
+                    outcomes.unjudged = f"test {number} has an argument of type {error}"
+                    return outcomes
+                except (*FAILURES, values.BadValue) as error:
+                    outcomes.fail(f"test {number}: {self._why(run, error)}")
+                    return outcomes
+        return outcomes
+
+    def _call(
+        self, run: SandboxRun, tests: CallTests, number: int, call: CallTest, outcomes: Outcomes
+    ) -> None:
+        """Ask the program for one value, and judge it. Raises as the run does, and `BadValue`."""
+        run.send({"args": values.encode(call.args), "kwargs": values.encode(call.kwargs)})
+        answer = run.receive()
+        if "value" not in answer:
+            outcomes.fail(f"test {number}: {_no_value(answer)}")
+            return
+        value = values.decode(answer["value"])
+        if tests.checker:
+            outcomes.pending.append((number, (call.args, value, call.expected[0])))
+        elif any(self.same_value(value, expected) for expected in call.expected):
+            outcomes.passed += 1
+        else:
+            outcomes.fail(f"test {number}: {_show(value)} for {_show(call.expected[0])}")
+
+    def _is_loaded(self, run: SandboxRun, outcomes: Outcomes) -> bool:
+        try:
+            first = run.receive()
+        except FAILURES as error:
+            outcomes.fail(f"loading: {self._why(run, error)}")
+            return False
+        if "uncompiled" in first:
+            outcomes.compiled = False
+            outcomes.fail(f"it is no {self.language}: {first['uncompiled']!s:.200}")
+        elif "unloaded" in first:
+            outcomes.fail(f"loading: {first['unloaded']!s:.200}")
+        elif "ready" in first:
+            return True
+        outcomes.fail("it did not load")
+        return False
+
+    def _code(self, tests: CodeTests) -> Outcomes:
+        """The tests' own process calls the program's through this one, and reports its verdict."""
+        outcomes = Outcomes(1)
+        job = {"mode": "tests", "code": tests.code, "entry_point": tests.entry_point}
+        with (
+            self.sandbox.start(job, limits=self.limits) as tester,
+            self._start(tests.entry_point) as run,
+        ):
+            if not self._is_loaded(run, outcomes):
+                return outcomes
+            verdict = self._relay(tester, run, outcomes)
+        if "passed" in verdict:
+            outcomes.passed = 1
+        elif "unjudged" in verdict:
+            outcomes.unjudged = f"the tests pass {verdict['unjudged']!s:.100} to the program"
+        else:
+            outcomes.fail(f"the tests: {verdict.get('failed', 'the program ended')!s:.300}")
+        return outcomes
+
+    def _relay(self, tester: SandboxRun, run: SandboxRun, outcomes: Outcomes) -> dict[str, Any]:
+        """The tests' verdict; until then every call of theirs is passed on, as plain data."""
+        while True:
+            try:
+                request = tester.receive()
+            except FAILURES as error:
+                return {"failed": self._why(tester, error)}
+            if "call" not in request:
+                return request
+            try:
+                run.send(request["call"])
+                answer = _checked(run.receive())
+            except (*FAILURES, values.BadValue) as error:
+                outcomes.fail(self._why(run, error))
+                return {"failed": "the program ended"}
+            try:
+                tester.send(answer)
+            except FAILURES as error:
+                return {"failed": self._why(tester, error)}
+
+    def _stdio(self, tests: StdioTests) -> Outcomes:
+        outcomes = Outcomes(len(tests.cases))
+        toolchain = LANGUAGES[self.language]
+        job: dict[str, Any] = {
+            "mode": "stdio",
+            "program": self.program,
+            "inputs": [case.input for case in tests.cases],
+            **({} if toolchain is None else toolchain._asdict()),
+        }
+        with self.sandbox.start(job, limits=self.limits, channel=False) as run:
+            for number, case in enumerate(tests.cases, start=1):
+                try:
+                    report = run.report()
+                except FAILURES as error:
+                    outcomes.fail(f"test {number}: {self._why(run, error)}")
+                    break
+                if "test" not in report:
+                    outcomes.compiled = "uncompiled" not in report
+                    why = report.get("uncompiled") or _ended(run.end(), self.limits)
+                    outcomes.fail(f"compiling: {why!s:.300}")
+                    break
+                self._take(outcomes, tests, number, report["test"], case.input, case.output)
+        return outcomes
+
+    def _take(
+        self, outcomes: Outcomes, tests: StdioTests, number: int, result: Mapping[str, Any],
+        text: str, expected: str,
+    ) -> None:  # fmt: skip
+        output = result["stdout"]
+        if result["cause"] or result["exit"] != 0:
+            end = _ended(RunEnd(result["cause"], result["exit"]), self.limits)
+            lines = result["stderr"].strip().splitlines()
+            if lines and lines[-1].startswith("SyntaxError"):
+                outcomes.compiled = False
+            outcomes.fail(f"test {number}: {end}{f' ({lines[-1]:.200})' if lines else ''}")
+        elif tests.checker:
+            outcomes.pending.append((number, (text, output, expected)))
+        elif self.same_output(output, expected):
+            outcomes.passed += 1
+        else:
+            shown = f"{_show(output.strip())} for {_show(expected.strip())}"
+            outcomes.fail(f"test {number}: {shown}")
+
+    def _check(self, checker: str, outcomes: Outcomes) -> None:
+        """Have the data set's own checker judge, in a process that the program never had."""
+        try:
+            triples = [values.encode(triple) for _, triple in outcomes.pending]
+        except values.NotPlain as error:
+            outcomes.unjudged = f"an expected value of type {error}"
+            return
+        job = {"mode": "checks", "code": checker, "checks": triples}
+        with self.sandbox.start(job, limits=self.limits) as run:
+            try:
+                report = run.receive()
+            except FAILURES as error:
+                report = {"unjudged": self._why(run, error)}
+        verdicts = report.get("verdicts")
+        if not isinstance(verdicts, list) or len(verdicts) != len(outcomes.pending):
+            outcomes.unjudged = f"the checker: {report.get('unjudged')!s:.200}"
+            return
+        for (number, triple), verdict in zip(outcomes.pending, verdicts, strict=True):
+            if verdict is True:
+                outcomes.passed += 1
+            else:
+                outcomes.fail(f"test {number}: the checker refuses {_show(triple[1])}")
+
+    def _why(self, run: SandboxRun, error: Exception) -> str:
+        """What became of a process that did not answer. Raises `SandboxLost`."""
+        if isinstance(error, TimeoutError):
+            return f"no answer within {self.limits.time_s:g} s"
+        end = run.end()
+        if end.cause == "lost":
+            raise SandboxLost(str(error))
+        if isinstance(error, (BadFrame, values.BadValue)):
+            return f"what it sent is no answer ({error!s:.100})"
+        return _ended(end, self.limits)
+
+
+def printable(text: str) -> str:
+    """The text on one line, with escapes for what does not print."""
+    return "".join(
+        char if char.isprintable() else ascii(char)[1:-1] for char in text[:MESSAGE_CHARS]
+    )
+
+
+def _show(value: Any) -> str:
+    """A value of the program's or the tests', as far as a message needs it."""
+    if isinstance(value, str):
+        return repr(value[:SHOWN_CHARS])
+    try:
+        return _SHOWN.repr(value)[:SHOWN_CHARS]
+    except ValueError:
+        # Python does not write an integer of so many digits.
+        return f"a value of type {type(value).__name__} that is too long to show"
+
+
+def _checked(answer: dict[str, Any]) -> dict[str, Any]:
+    """The program's answer as this side writes it. Raises `BadValue` if it is none."""
+    if "value" in answer:
+        checked = {"value": values.encode(values.decode(answer["value"]))}
+        if "args" in answer:
+            changed = values.decode(answer["args"])
+            if isinstance(changed, list):
+                checked["args"] = values.encode(changed)
+        return checked
+    if "raised" in answer:
+        return {"raised": f"{answer['raised']!s:.100}", "text": f"{answer.get('text')!s:.300}"}
+    if "opaque" in answer:
+        return {"opaque": f"{answer['opaque']!s:.100}"}
+    raise values.BadValue("neither a value nor an exception")
+
+
+def _no_value(answer: Mapping[str, Any]) -> str:
+    if "raised" in answer:
+        return f"{answer['raised']!s:.60}: {answer.get('text')!s:.200}"
+    return f"it returned {answer.get('opaque', 'something else')!s:.60}, which is not plain data"
+
+
+def _ended(end: RunEnd, limits: SandboxLimits) -> str:
+    match end.cause:
+        case "time":
+            return f"no answer within {limits.time_s:g} s"
+        case "memory":
+            return f"it took more than {limits.memory_mb} MB of memory"
+        case "output":
+            return f"it wrote more than {limits.output_bytes >> 20} MB"
+    if end.exit_code is not None and end.exit_code < 0:
+        return f"it was ended by signal {-end.exit_code}"
+    return f"it ended with exit code {end.exit_code}"
+
+
+def check_language(language: str, tests: Tests) -> str:
+    """What is missing to run this language, if anything.
+
+    Raises `BadParameter` for a language that is not known, or whose functions cannot be called.
+    """
+    if language not in LANGUAGES:
+        names = ", ".join(map(repr, LANGUAGES))
+        raise BadParameter(f"language is {language!r:.60}; choose one of {names}")
+    toolchain = LANGUAGES[language]
+    if toolchain is None:
+        return ""
+    if not isinstance(tests, StdioTests):
+        return f"programs in {language} are tested by 'stdio' alone"
+    return _missing_tool([toolchain.compile, toolchain.run])
+
+
+def _missing_tool(commands: Sequence[Sequence[str]]) -> str:
+    for command in commands:
+        if command and "/" not in command[0] and shutil.which(command[0], path=PATH) is None:
+            return f"there is no {command[0]} in {PATH}"
+    return ""

@@ -1,0 +1,209 @@
+"""What the `tests` of a task are: calls of a function, inputs of a program, or code."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from assay.schema.values import Unreadable, is_missing, plain
+
+MOST_TESTS = 10_000
+_GLOBALS = frozenset(dir(builtins)) | {"__name__", "__file__", "__builtins__"}
+
+
+@dataclass(frozen=True, slots=True)
+class CallTest:
+    """One call of the function, and what it returns."""
+
+    args: list[Any]
+    kwargs: dict[str, Any]
+    expected: list[Any]
+    """Any of these is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallTests:
+    """Calls of one function of the program."""
+
+    fn: str
+    calls: tuple[CallTest, ...]
+    checker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StdioTest:
+    """What a program reads, and what it writes then."""
+
+    input: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class StdioTests:
+    """Runs of the whole program."""
+
+    cases: tuple[StdioTest, ...]
+    checker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTests:
+    """Code that asserts, and may define `check(candidate)`."""
+
+    code: str
+    entry_point: str
+
+
+Tests: TypeAlias = CallTests | StdioTests | CodeTests
+
+
+def read_tests(value: Any) -> Tests | Unreadable | None:
+    """The tests of a row; `None` when there are none."""
+    tests = _plain(value)
+    if is_missing(tests):
+        return None
+    if isinstance(tests, str):
+        if not tests.strip():
+            return None
+        try:
+            tests = json.loads(tests)
+        except (ValueError, RecursionError):
+            return Unreadable("is text, and no JSON")
+    try:
+        return _read(tests)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        return Unreadable(f"is no set of tests: {type(error).__name__}: {error!s:.100}")
+
+
+def _plain(value: Any) -> Any:
+    """The value with Python's own containers: tables hand over arrays inside of maps."""
+    value = plain(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _read(tests: Any) -> Tests | Unreadable | None:
+    if isinstance(tests, list):
+        # LiveCodeBench: one object for each test.
+        tests = {
+            "inputs": [test["input"] for test in tests],
+            "outputs": [test["output"] for test in tests],
+            "fn_name": next((test["fn_name"] for test in tests if test.get("fn_name")), None),
+        }
+    if not isinstance(tests, Mapping):
+        return Unreadable(f"is {type(tests).__name__}, not an object")
+    if "code" in tests:
+        return _code_tests(tests)
+    if "inputs" in tests:
+        return _paired(tests)
+    checker = str(tests.get("checker") or "")
+    if "calls" in tests:
+        calls = tuple(_call(call) for call in _limited(tests["calls"]))
+        return CallTests(_name(tests["fn"]), calls, checker) if calls else None
+    if "stdio" in tests:
+        cases = tuple(
+            StdioTest(_text(case["input"]), _text(case["output"]))
+            for case in _limited(tests["stdio"])
+        )
+        return StdioTests(cases, checker) if cases else None
+    names = ", ".join(map(str, tests))
+    return Unreadable(f"has {names or 'nothing'}; it needs 'calls', 'stdio', 'code' or 'inputs'")
+
+
+def _limited(tests: Any) -> Sequence[Any]:
+    if not isinstance(tests, list) or len(tests) > MOST_TESTS:
+        raise ValueError(f"a list of at most {MOST_TESTS} tests")
+    return tests
+
+
+def _call(call: Mapping[str, Any]) -> CallTest:
+    arguments, keywords = call["args"], call.get("kwargs") or {}
+    if not isinstance(arguments, (list, tuple)) or not isinstance(keywords, Mapping):
+        raise TypeError("args is a list, and kwargs an object")
+    return CallTest(list(arguments), dict(keywords), [call["expected"]])
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise TypeError("the name of a function is text")
+    return name
+
+
+def _text(value: Any) -> str:
+    """Text as it is; lines of text, as APPS has them, joined."""
+    if isinstance(value, list):
+        return "\n".join(map(str, value))
+    if not isinstance(value, str):
+        raise TypeError("an input or output is text")
+    return value
+
+
+def _paired(tests: Mapping[str, Any]) -> Tests | None:
+    """The shape of APPS and of LiveCodeBench: `inputs`, `outputs`, and `fn_name` for calls."""
+    inputs, outputs = _limited(tests["inputs"]), _limited(tests["outputs"])
+    if len(inputs) != len(outputs):
+        raise ValueError(f"{len(inputs)} inputs and {len(outputs)} outputs")
+    if not inputs:
+        return None
+    if not tests.get("fn_name"):
+        pairs = zip(inputs, outputs, strict=True)
+        return StdioTests(tuple(StdioTest(_text(one), _text(other)) for one, other in pairs))
+    calls = []
+    for text, output in zip(inputs, outputs, strict=True):
+        if isinstance(text, str):
+            # LiveCodeBench: a JSON value on each line.
+            arguments = [json.loads(line) for line in text.split("\n") if line.strip()]
+            expected = [json.loads(output) if isinstance(output, str) else output]
+        else:
+            arguments, expected = list(text), [output]
+            if isinstance(output, list) and len(output) == 1:
+                expected.append(output[0])
+        calls.append(CallTest(arguments, {}, expected))
+    return CallTests(_name(tests["fn_name"]), tuple(calls))
+
+
+def _code_tests(tests: Mapping[str, Any]) -> Tests | Unreadable | None:
+    code, entry_point = tests["code"], _name(tests["entry_point"])
+    if not isinstance(code, str):
+        raise TypeError("code is text")
+    if not code.strip():
+        return None
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return Unreadable(f"has code that is no Python: {error!s:.100}")
+    unknown = _unknown_names(tree) - {entry_point.rpartition(".")[2], "candidate"}
+    if unknown:
+        names = ", ".join(sorted(unknown)[:5])
+        return Unreadable(
+            f"uses {names}, which its code does not define; put what defines it (a prompt's "
+            "helpers and imports) before the tests"
+        )
+    return CodeTests(code, entry_point)
+
+
+def _unknown_names(tree: ast.Module) -> set[str]:
+    """Names that the code reads and never defines, wherever: the program's own are not theirs."""
+    loaded: set[str] = set()
+    stored: set[str] = set(_GLOBALS)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (loaded if isinstance(node.ctx, ast.Load) else stored).add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            stored.add(node.name)
+        elif isinstance(node, ast.arg):
+            stored.add(node.arg)
+        elif isinstance(node, ast.alias):
+            if node.name == "*":
+                return set()
+            stored.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            stored.add(node.name)
+    return loaded - stored
