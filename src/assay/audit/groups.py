@@ -14,7 +14,7 @@ collapse took.
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -29,10 +29,10 @@ from assay.schema.audit import SEVERITIES, Kind, Severity
 
 GROUP_SCHEMA: Final = "assay.audit-group/1"
 GROUP_SIZE: Final = 8
-GROUPS: Final = 2_000
+GROUPS: Final = 1_000
 """Groups of the policy as it starts, for the shares."""
 STEPS: Final = 40
-STEP_GROUPS: Final = 32
+STEP_GROUPS: Final = 100
 RATE: Final = 0.5
 """How far the mixture follows the mean advantage in one step."""
 ROWS: Final = 8
@@ -167,7 +167,7 @@ class GroupAudit:
 
     @property
     def collapses(self) -> bool:
-        return self.success[-1] < LOST * self.success[0]
+        return min(self.success) < LOST * self.success[0]
 
     def fails(self, bar: Severity) -> bool:
         """Whether there is a finding of that severity, or a worse one."""
@@ -175,11 +175,12 @@ class GroupAudit:
 
     @property
     def verdict(self) -> str:
-        change = f"{self.success[0]:.2f} to {self.success[-1]:.2f} in {len(self.success) - 1} steps"
-        if self.collapses:
-            return f"{self.target}: collapse predicted: right answers go from {change}"
-        warned = f"; {len(self.findings)} findings" if self.findings else ""
-        return f"{self.target}: no collapse predicted: right answers go from {change}{warned}"
+        end = min(self.success) if self.collapses else self.success[-1]
+        change = f"{self.success[0]:.2f} to {end:.2f} within {len(self.success) - 1} steps"
+        what = "collapse" if self.collapses else "no collapse"
+        count = len(self.findings)
+        findings = f"; {count} finding{'s' * (count > 1)}" if count else ""
+        return f"{self.target}: {what} predicted: right answers go from {change}{findings}"
 
     def to_record(self) -> dict[str, Any]:
         """The audit as plain JSON values."""
@@ -366,6 +367,7 @@ def _simulate(
         _follow(logits, drawn)
         policies.append(_mixture(start, logits))
         success.append(_success(policies[-1], table))
+    shares = _shares(groups)
     audit = GroupAudit(
         target=target,
         kind=kind,
@@ -375,7 +377,10 @@ def _simulate(
         outcome=reader.outcome,
         components=_variance_shares(groups),
         gates=_gates(table),
-        **_shares(groups),
+        failed=shares.failed,
+        spread=shares.spread,
+        phantom=shares.phantom,
+        inverted=shares.inverted,
         policies=policies,
         success=success,
         gains=_gains(groups),
@@ -423,11 +428,11 @@ def _of(group: Sequence[_Draw]) -> list[float]:
 
 def _follow(logits: dict[str, float], groups: Sequence[Sequence[_Draw]]) -> None:
     """Move each behaviour's logit by its mean advantage: the natural policy gradient."""
-    sums: Counter[str] = Counter()
+    sums: defaultdict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     for group in groups:
         for draw, advantage in zip(group, _of(group), strict=True):
-            sums[draw.behaviour] += advantage  # type: ignore[assignment] # a Counter of floats
+            sums[draw.behaviour] += advantage
             counts[draw.behaviour] += 1
     for name, count in counts.items():
         logits[name] += RATE * sums[name] / count
@@ -449,7 +454,14 @@ def _success(
     return fsum(share * _SUCCESS[name] * rights[name] for name, share in policy.items())
 
 
-def _shares(groups: Sequence[Sequence[_Draw]]) -> dict[str, float]:
+class _Shares(NamedTuple):
+    failed: float
+    spread: float
+    phantom: float
+    inverted: float
+
+
+def _shares(groups: Sequence[Sequence[_Draw]]) -> _Shares:
     failed = [group for group in groups if not any(draw.right for draw in group)]
     sizes = [fsum(map(abs, _of(group))) for group in groups]
     nothing = [fsum(map(abs, _of(group))) for group in failed]
@@ -461,12 +473,12 @@ def _shares(groups: Sequence[Sequence[_Draw]]) -> dict[str, float]:
         for other in group
         if not other.right
     ]
-    return {
-        "failed": len(failed) / len(groups),
-        "spread": sum(size > 0 for size in nothing) / max(1, len(failed)),
-        "phantom": fsum(nothing) / (fsum(sizes) or 1.0),
-        "inverted": sum(pairs) / max(1, len(pairs)),
-    }
+    return _Shares(
+        failed=len(failed) / len(groups),
+        spread=sum(size > 0 for size in nothing) / max(1, len(failed)),
+        phantom=fsum(nothing) / (fsum(sizes) or 1.0),
+        inverted=sum(pairs) / max(1, len(pairs)),
+    )
 
 
 def _gains(groups: Iterable[Sequence[_Draw]]) -> dict[str, float]:
@@ -518,12 +530,14 @@ def _with_findings(audit: GroupAudit) -> GroupAudit:
 
 def _about_outcome(audit: GroupAudit) -> Iterable[GroupFinding]:
     if audit.collapses:
-        best = max(audit.policies[-1], key=lambda name: audit.policies[-1][name])
+        worst = min(range(len(audit.success)), key=lambda step: audit.success[step])
+        policy = audit.policies[worst]
+        most = max(policy, key=lambda name: policy[name])
         yield GroupFinding(
             "collapse",
             "critical",
-            f"training on it is predicted to end in {best!r} answers: right ones go from "
-            f"{audit.success[0]:.0%} to {audit.success[-1]:.0%}",
+            f"right answers are predicted to go from {audit.success[0]:.0%} to "
+            f"{audit.success[worst]:.0%}, and the commonest way of answering to be {most!r}",
         )
     if audit.phantom >= NOTICED:
         gain = max(audit.gains, key=lambda name: audit.gains[name])
