@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay import scoring as scoring
     from assay import server as server
     from assay import tasks as tasks
+    from assay.adapters.observing import observe as observe
     from assay.adapters.watching import watch as watch
     from assay.audit.engine import audit_reward as audit_reward
     from assay.errors import AssayError as AssayError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from assay.report.comparison import compare as compare
     from assay.report.diagnosis import diagnose as diagnose
     from assay.resources.context import Context as Context
+    from assay.rewards import credit as credit
     from assay.rewards.step.recovery import RecoveryRewardScorer as RecoveryRewardScorer
     from assay.runner.batch import mean as mean
     from assay.runner.batch import score_batch as score_batch
@@ -57,6 +59,7 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "assay.adapters.observing": "observe",
         "assay.adapters.watching": "watch",
         "assay.audit.engine": "audit_reward",
         "assay.errors": "AssayError",
@@ -65,6 +68,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.report.comparison": "compare",
         "assay.report.diagnosis": "diagnose",
         "assay.resources.context": "Context",
+        "assay.rewards": "credit",
         "assay.rewards.step.recovery": "RecoveryRewardScorer",
         "assay.runner.batch": "mean score_batch",
         "assay.runner.files": "score_file",
