@@ -46,6 +46,7 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "format_reward": "format",
     "length_reward": "format",
     "repetition_reward": "format",
+    "code_reward": "code",
 }
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured", "choice")
 CHOICE: Final = re.compile(r"\(?[A-J]\)?\.?")
@@ -175,6 +176,10 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
         return KINDS_OF[target.plain_name]
     if "context" in target.parameters:
         return "environment"
+    if {"workspace", "files"} & set(target.parameters):
+        return "files"
+    if {"tests", "test_cases", "test_list", "unit_tests"} & set(target.parameters):
+        return "code"
     if "trajectory" in target.parameters and ("tool" in target.name or _follows_tools(session)):
         return "agent"
     if _takes_no_reference(session) and _ignores_reference(session):

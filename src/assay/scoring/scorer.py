@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter
 from assay.registry import RewardSpec, bound_options, find_reward
+from assay.resources import threads
 from assay.schema.score import Abstained, Json, Score, Scored
 from assay.schema.values import describe, is_missing, plain
 from assay.scoring.columns import NoSuchPath, check_columns, look_up
@@ -116,7 +117,10 @@ class Scorer:
     async def _score_async(self, arguments: dict[str, Any]) -> Score:
         if self.spec.is_async:
             return await self._settle(self.spec.function, arguments)
-        result = await asyncio.to_thread(self._call, arguments)
+        if self.spec.waits:
+            result = await threads.call(self._call, arguments)
+        else:
+            result = await asyncio.to_thread(self._call, arguments)
         if isinstance(result, _Raised):
             return self._failed(result.error)
         if inspect.isawaitable(result):
