@@ -44,6 +44,7 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "environment_reward": "environment",
     "choice_reward": "choice",
     "format_reward": "format",
+    "instructions_reward": "format",
     "length_reward": "format",
     "repetition_reward": "format",
     "code_reward": "code",
@@ -134,10 +135,13 @@ def audit_reward(
     with AuditSession(spec, limits, environment=environment) as session:
         rows = () if data is None or kind else _readable(data, budget, seed)
         chosen = kind or find_kind(session, rows)
-        samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
+        ours = spec.form == "registered"
+        name = session.target.plain_name if ours else ""
+        samples = (
+            built_in(chosen, name) if data is None else read_samples(data, chosen, budget, seed)
+        )
         session.settle_shape(chosen, samples)
         context = CheckContext(session, chosen, samples, budget, seed, built_in_rows=data is None)
-        ours = spec.form == "registered"
         by_default = ACCEPTED.get(session.target.plain_name, {}) if ours else {}
         accepted = {**by_default, **(accept or {})}
         checks = [

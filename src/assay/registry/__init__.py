@@ -268,6 +268,7 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         "code_reward": "assay.rewards.outcome.code.reward:code_reward",
         "choice_reward": "assay.rewards.outcome.choice:choice_reward",
         "format_reward": "assay.rewards.outcome.form:format_reward",
+        "instructions_reward": "assay.rewards.outcome.instructions.reward:instructions_reward",
         "length_reward": "assay.rewards.outcome.length:length_reward",
         "repetition_reward": "assay.rewards.outcome.repetition:repetition_reward",
     },
