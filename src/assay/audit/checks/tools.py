@@ -77,8 +77,8 @@ def _of_the_user(context: CheckContext) -> Iterator[Probe]:
     """The right calls in a message of the user, before an answer in words."""
     for row, _ in _with_calls(context):
         right = context.to_call(row, row.reference_text).messages or ()
-        asked = [{**message, "role": "user"} for message in right[1:]]
-        messages = (question(row), *asked, assistant("I cannot do that."))
+        user_calls = [{**message, "role": "user"} for message in right[1:]]
+        messages = (question(row), *user_calls, assistant("I cannot do that."))
         yield Probe("calls of the user", GraderCall("I cannot do that.", row.columns, messages))
 
 
