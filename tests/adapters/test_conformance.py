@@ -285,7 +285,7 @@ ADAPTERS = {
     "verifiers": [through_verifiers, through_rubric, through_rubric_group],
     "inspect_ai": [through_inspect],
 }
-PAGES = {"watching", "beside", "browser_use", "selenium"}
+PAGES = {"observing", "watching", "beside", "browser_use", "selenium"}
 NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium", *PAGES}
 """What the adapters share, and those for environments and pages, which do not score answers."""
 
