@@ -77,6 +77,8 @@ def command(
 def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bool) -> None:
     chosen = writable()[file_format or format_of(out)]
     path = out or Path(f"{run.id}{chosen.suffix}")
+    if not chosen.folder or path.suffix == ".jsonl":
+        _check_folder(path)
     _check_free(path, "--out", overwrite=overwrite)
     count = export_run(run, path, chosen.name)
     progress_output().print(f"{count:,} {chosen.counted}")
@@ -86,6 +88,7 @@ def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bo
 def _write_html(folder: Path, path: Path, *, overwrite: bool) -> None:
     from assay.viewer.share import export_html
 
+    _check_folder(path)
     _check_free(path, "--html", overwrite=overwrite)
     count = export_html(folder, path)
     progress_output().print(f"{count:,} attempts, {path.stat().st_size / 1000:,.0f} kB")
@@ -99,6 +102,11 @@ def _send(run: Run, url: str) -> None:
     count = send_scores(run, url)
     progress_output().print(f"{count:,} scores sent")
     click.echo(endpoint)
+
+
+def _check_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise BadParameter(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
 
 
 def _check_free(path: Path, option: str, *, overwrite: bool) -> None:

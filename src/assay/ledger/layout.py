@@ -21,7 +21,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from assay.errors import BadRecord, UnknownName
+from assay.errors import BadRecord, UnknownName, did_you_mean
 from assay.schema.name import is_name, name_problem
 
 INDEX = "index.sqlite"
@@ -115,7 +115,7 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
     if RunLayout(direct).manifest.is_file():
         return direct
     runs = list_runs(runs_dir)
-    place = 1 if str(name) == LATEST else _place_from_the_end(str(name))
+    place = place_from_the_end(str(name))
     matches = [run for run in runs if run.name == str(name)]
     if not matches and place:
         in_order = sorted((run for run in runs if not is_archived(run)), key=_start_of)
@@ -129,10 +129,14 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
             f"{str(name)!r} may be any of {[run.name for run in matches[:5]]}; write more of it"
         )
     there = "`assay list runs` shows all" if runs else "there is none yet; `assay run` makes one"
-    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; {there}")
+    hint = did_you_mean(str(name), [LATEST, *(run.name for run in runs)], there) if runs else there
+    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; {hint}")
 
 
-def _place_from_the_end(name: str) -> int:
+def place_from_the_end(name: str) -> int:
+    """Which run `latest` (1) or `@-2` (2) means, counted from the newest; 0 for any other name."""
+    if name == LATEST:
+        return 1
     match = _FROM_THE_END.fullmatch(name)
     return int(match[1]) if match else 0
 
