@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.options import runs_option
+from assay.cli.options import check_folder, runs_option
 from assay.cli.terminal import progress_output
 from assay.errors import BadParameter
 from assay.formats import describe, writable
@@ -78,7 +78,7 @@ def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bo
     chosen = writable()[file_format or format_of(out)]
     path = out or Path(f"{run.id}{chosen.suffix}")
     if not chosen.folder or path.suffix == ".jsonl":
-        _check_folder(path)
+        check_folder(path)
     _check_free(path, "--out", overwrite=overwrite)
     count = export_run(run, path, chosen.name)
     progress_output().print(f"{count:,} {chosen.counted}")
@@ -88,7 +88,7 @@ def _write(run: Run, file_format: str | None, out: Path | None, *, overwrite: bo
 def _write_html(folder: Path, path: Path, *, overwrite: bool) -> None:
     from assay.viewer.share import export_html
 
-    _check_folder(path)
+    check_folder(path)
     _check_free(path, "--html", overwrite=overwrite)
     count = export_html(folder, path)
     progress_output().print(f"{count:,} attempts, {path.stat().st_size / 1000:,.0f} kB")
@@ -102,11 +102,6 @@ def _send(run: Run, url: str) -> None:
     count = send_scores(run, url)
     progress_output().print(f"{count:,} scores sent")
     click.echo(endpoint)
-
-
-def _check_folder(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise BadParameter(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
 
 
 def _check_free(path: Path, option: str, *, overwrite: bool) -> None:

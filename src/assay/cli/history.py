@@ -66,14 +66,13 @@ def command(
         _archive(archive_runs, restore_runs, runs_dir)
         return
     runs = history(benchmark, agent=agent, model=model, archived=archived, runs_dir=runs_dir)
-    if not runs.rows and (benchmark or agent or model):
-        raise UnknownName(_nothing(benchmark, agent, model, runs_dir))
+    nothing = "" if runs.rows else _nothing(benchmark, agent, model, runs_dir)
     if as_json:
         print_json(runs.to_record())
         return
     console = output()
     if not runs.rows:
-        console.print(f"no runs in {runs_dir}", soft_wrap=True)
+        console.print(nothing, soft_wrap=True)
     else:
         console.print(_table(runs.rows) if console.width >= WIDE else _list(runs.rows))
     for remark, names in _remarks(runs).items():
@@ -94,13 +93,22 @@ def _archive(archive_runs: Sequence[str], restore_runs: Sequence[str], runs_dir:
 
 
 def _nothing(benchmark: str | None, agent: str | None, model: str | None, runs_dir: Path) -> str:
-    """That there is no such run, and what there is instead."""
+    """That there is no such run, and what there is instead.
+
+    Raises `UnknownName` for a benchmark, an agent or a model of which there is no run at all.
+    """
     wishes = {"": benchmark, "agent ": agent, "model ": model}
     what = "".join(f" of {kind}{name}" for kind, name in wishes.items() if name)
-    others = sorted({row.benchmark for row in history(runs_dir=runs_dir).rows})
+    rows = history(archived=True, runs_dir=runs_dir).rows if what else ()
+    others = sorted({row.benchmark for row in rows})
     there = f"there are runs of {', '.join(others[:10])}" if others else ""
     hint = did_you_mean(benchmark, others, there) if benchmark else there
-    return f"no runs{what} in {runs_dir}{'; ' * bool(hint)}{hint}"
+    sentence = f"no runs{what} in {runs_dir}{'; ' * bool(hint)}{hint}"
+    named = ((row.benchmark, row.agent, row.model) for row in rows)
+    known = [set(values) for values in zip(*named, strict=True)] or [set()] * len(wishes)
+    if any(name and name not in names for name, names in zip(wishes.values(), known, strict=True)):
+        raise UnknownName(sentence)
+    return sentence
 
 
 def _table(rows: Sequence[HistoryRow]) -> Table:

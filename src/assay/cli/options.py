@@ -67,6 +67,12 @@ class WholeNumber(click.IntRange):
     name = "whole number"
 
 
+def check_folder(path: Path) -> None:
+    """Raise `BadParameter` if there is no folder to write that file in."""
+    if not path.parent.is_dir():
+        raise BadParameter(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
+
+
 def reward_list(text: str | None) -> list[str] | None:
     """The names that `--reward NAME,NAME` lists; `None` where it is not given."""
     return None if text is None else [name.strip() for name in text.split(",")]

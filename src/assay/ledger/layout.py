@@ -19,15 +19,18 @@ import json
 import os
 import re
 import unicodedata
+from difflib import get_close_matches
 from pathlib import Path
 
-from assay.errors import BadRecord, UnknownName, did_you_mean
+from assay.errors import BadRecord, UnknownName
 from assay.schema.name import is_name, name_problem
 
 INDEX = "index.sqlite"
 LATEST = "latest"
 """What the newest run is called wherever a run is named; `@-1` is it too, `@-2` the one before."""
 SLUG_CHARS = 40
+NEAR = 0.8
+"""So much alike are the name of a run and a slip of it; ids share their dates anyway."""
 
 _FROM_THE_END = re.compile(r"@-([1-9]\d{0,8})")
 _ATTEMPT = re.compile(r"(?P<stem>.+\.r\d+)\.a(?P<n>\d{1,9})")
@@ -129,8 +132,10 @@ def find_run(name: str | Path, runs_dir: Path = Path("runs")) -> Path:
             f"{str(name)!r} may be any of {[run.name for run in matches[:5]]}; write more of it"
         )
     there = "`assay list runs` shows all" if runs else "there is none yet; `assay run` makes one"
-    hint = did_you_mean(str(name), [LATEST, *(run.name for run in runs)], there) if runs else there
-    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; {hint}")
+    known = [LATEST, *(run.name for run in runs)] if runs else []
+    near = get_close_matches(str(name)[:100], known, 1, NEAR)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise UnknownName(f"no run {str(name)!r} in {str(runs_dir)!r}; {hint}{there}")
 
 
 def place_from_the_end(name: str) -> int:
