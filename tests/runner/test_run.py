@@ -208,4 +208,5 @@ def test_whatever_an_agent_answers_is_kept_verbatim_and_judged(corridor: Path, a
     done = run(corridor, Shouting, settings={}, tasks="b")
     (episode,) = done.final(full=True)
     assert episode.final_response == answer
-    assert (episode.stop_reason, float(episode.scores[1])) == ("answered", 0.0)
+    ending = "answered" if answer else "gave_up"
+    assert (episode.stop_reason, float(episode.scores[1])) == (ending, 0.0)
