@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_fields
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, Generic, TypeVar, cast, overload
 
-from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean
-from assay.registry.addresses import OWN, is_address, load_address
+from assay.errors import BadParameter, NameCollision, UnknownName, did_you_mean, nearest_file
+from assay.registry.addresses import OWN, is_address, load_address, names_in
 from assay.registry.code import address_of, code_of
 
 T = TypeVar("T")
@@ -162,6 +163,8 @@ class Registry(Generic[T]):
         except UnknownName as error:
             if name.partition("@")[0] in self.names():
                 raise
+            if name.endswith(".py"):
+                raise UnknownName(self._unnamed(Path(name))) from None
             raise UnknownName(f"{error}, and {OWN} is one of your own") from None
 
     def has(self, name: str) -> bool:
@@ -232,6 +235,15 @@ class Registry(Generic[T]):
             package = "unknown package" if point.dist is None else point.dist.name
             offers.setdefault(point.name, {}).setdefault(point.value, package)
         return offers
+
+    def _unnamed(self, file: Path) -> str:
+        """What to write for an object of a file of which only the file was named."""
+        if not file.is_file():
+            return f"{self.kind} {str(file)!r}: there is no such file; {nearest_file(file, OWN)}"
+        names = names_in(file)[:10]
+        there = f"it has: {', '.join(names)}" if names else "it defines no function or class"
+        example = f"{file}:{names[0] if names else 'NAME'}"
+        return f"{self.kind} {str(file)!r} is a file; say which name of it, as {example} ({there})"
 
     def _unknown(self, name: str) -> str:
         command = f"assay list {self.kind.replace(' ', '-')}s"
