@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from . import filters, kernel, values
+from . import filters, kernel, values, view
 from .wire import frames
 
 MODULE = "program"
@@ -23,6 +23,15 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 BAD_SOURCE, RAISED = 2, 1
 OPEN_FILES = 128
 STACK_BYTES = 64 * 1024 * 1024
+
+
+def empty_environment() -> None:
+    """Leave nothing of the owner's in this environment, which all programs have from here."""
+    os.environ.clear()
+    os.environ.update(
+        PATH=PATH, HOME=view.TMP, TMPDIR=view.TMP, LANG="C.UTF-8", OMP_NUM_THREADS="1",
+        OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0",
+    )  # fmt: skip
 
 
 def confine(limits: dict[str, Any], *, folder: str, isolated: bool, channel: int | None) -> None:
@@ -33,11 +42,8 @@ def confine(limits: dict[str, Any], *, folder: str, isolated: bool, channel: int
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.set_wakeup_fd(-1)
     kernel.close_all_but(channel)
-    os.environ.clear()
-    os.environ.update(
-        PATH=PATH, HOME=folder, TMPDIR=folder, LANG="C.UTF-8", OMP_NUM_THREADS="1",
-        OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0",
-    )  # fmt: skip
+    if not isolated:
+        os.environ.update(HOME=folder, TMPDIR=folder)
     os.umask(0o077)
     os.chdir(folder)
     megabyte = 1024 * 1024
