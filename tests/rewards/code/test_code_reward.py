@@ -187,3 +187,13 @@ def test_values_that_are_hard_to_read_are_wrong_and_cost_little() -> None:
         assert float(scored) == 0.0
         assert scored.because.isprintable()
         scored.because.encode()
+
+
+def test_rows_of_a_batch_do_not_wait_for_slow_programs() -> None:
+    rows = [
+        {"final_response": f"```python\n{program}\n```", "tests": ADD}
+        for program in ["import time; time.sleep(99)"] * 12 + [RIGHT] * 4
+    ]
+    params = {"isolation": "process", "time_s": 2.0}
+    values = [float(one) for one in assay.score_batch("code_reward", rows, params=params)]
+    assert values == [0.0] * 12 + [1.0] * 4
