@@ -1,5 +1,6 @@
 """What `code_reward` pays, in a process with limits alone, so that it runs on every machine."""
 
+import time
 from typing import Any
 
 import pytest
@@ -192,8 +193,11 @@ def test_values_that_are_hard_to_read_are_wrong_and_cost_little() -> None:
 def test_rows_of_a_batch_do_not_wait_for_slow_programs() -> None:
     rows = [
         {"final_response": f"```python\n{program}\n```", "tests": ADD}
-        for program in ["import time; time.sleep(99)"] * 12 + [RIGHT] * 4
+        for program in ["import time; time.sleep(99)"] * 6 + [RIGHT] * 3
     ]
-    params = {"isolation": "process", "time_s": 2.0}
+    params = {"isolation": "process", "time_s": 4.0}
+    began = time.monotonic()
     values = [float(one) for one in assay.score_batch("code_reward", rows, params=params)]
-    assert values == [0.0] * 12 + [1.0] * 4
+    assert values == [0.0] * 6 + [1.0] * 3
+    # One after the other they would take six limits.
+    assert time.monotonic() - began < 5 * 4.0

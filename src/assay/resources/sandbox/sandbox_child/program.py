@@ -36,7 +36,9 @@ def empty_environment() -> None:
 
 def confine(limits: dict[str, Any], *, folder: str, isolated: bool, channel: int | None) -> None:
     """Limit this process for good; of its descriptors it keeps 0 to 2 and the channel."""
-    os.setsid()
+    # Not a session of its own, which would be a stranger to the scheduler each time.
+    os.setpgid(0, 0)
+    kernel.set_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -120,18 +122,20 @@ def _silence() -> None:
 
 
 def serve_calls(channel: int, job: dict[str, Any]) -> NoReturn:
-    """Load the program and answer calls of its functions until the channel closes.
+    """Load the program and answer the job's calls, or those that come until the channel closes.
 
     First {"ready": …}, {"uncompiled": why} or {"unloaded": why}; then for each {"args": […],
     "kwargs": {…}} one {"value": …}, {"raised": type, "text": …} or {"opaque": type}.
     """
     _silence()
     function = _load(channel, job)
-    while True:
-        request = frames.receive(channel)
+    calls = job.get("calls")
+    requests = iter(lambda: frames.receive(channel), None) if calls is None else calls
+    for request in requests:
         arguments = values.decode(request["args"])
         keywords = values.decode(request["kwargs"])
         frames.send(channel, _answer(function, arguments, keywords, request["args"]))
+    os._exit(0)
 
 
 def _load(channel: int, job: dict[str, Any]) -> Any:
