@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -102,6 +102,19 @@ class Scorer:
         if not isinstance(arguments, dict):
             return arguments
         return await self._score_async(arguments)
+
+    def score_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Score]:
+        """The score of each row, in order; raises as a call does.
+
+        A reward that has a `call_many`, because one call of it is dear, gets all of them at once: a
+        list of arguments, for which it returns a list of results.
+        """
+        call_many = getattr(self.spec.function, "call_many", None)
+        if call_many is None:
+            return [self(row) for row in rows]
+        prepared = [self._arguments(row) for row in rows]
+        results = iter(call_many([each for each in prepared if isinstance(each, dict)]))
+        return [self._sign(next(results)) if isinstance(each, dict) else each for each in prepared]
 
     def abstain(self, reason: str, because: str) -> Abstained:
         """An abstention in this reward's name, for a row that never reached it."""

@@ -26,10 +26,14 @@ REFERENCE_COLUMNS: Final = (
 PROMPT_COLUMNS: Final = ("prompt", "question", "problem", "goal", "query", "instruction")
 
 
-def built_in(kind: Kind) -> tuple[Sample, ...]:
-    """The built-in samples of a kind."""
+ROWS_OF: Final[Mapping[str, str]] = {"instructions_reward": "instructions"}
+"""Rows of their own, for predefined rewards that need other columns than their kind's."""
+
+
+def built_in(kind: Kind, reward: str = "") -> tuple[Sample, ...]:
+    """The built-in samples of a kind, or of a predefined reward with rows of its own."""
     # A reward of the form takes any question.
-    name = "qa" if kind == "format" else kind
+    name = ROWS_OF.get(reward) or ("qa" if kind == "format" else kind)
     text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return tuple(_sample(kind, row) for row in tomllib.loads(text)["row"])
 
@@ -109,7 +113,12 @@ def _sample(kind: Kind, row: Mapping[str, Any]) -> Sample:
         reference,
         tuple(dict.fromkeys((reference, *row.get("right", ())))),
         tuple(row.get("wrong", ())),
-        {"prompt": prompt, "answer": reference, "golden_answers": [reference]},
+        {
+            "prompt": prompt,
+            "answer": reference,
+            "golden_answers": [reference],
+            **row.get("columns", {}),
+        },
     )
 
 
