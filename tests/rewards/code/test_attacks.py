@@ -8,6 +8,7 @@ import pytest
 
 import assay
 from assay.resources.sandbox import NoSandbox, shared_sandbox
+from assay.schema.score import Score
 from perf.code_cases.attacks import Attack, attacks
 
 SLOW = ("06", "07", "08", "09", "10", "11", "19/5", "19/8", "20/2")
@@ -32,7 +33,8 @@ def quick() -> list[Attack]:
 
 @pytest.mark.skipif(bool(missing()), reason=missing() or "isolated")
 def test_no_program_of_a_stranger_is_paid() -> None:
-    paid, others = [], []
+    paid: list[tuple[str, Score]] = []
+    others: list[tuple[str, Score]] = []
     for attack in quick():
         score = assay.score(
             "code_reward",
