@@ -195,7 +195,7 @@ def test_rows_of_a_batch_do_not_wait_for_slow_programs() -> None:
         {"final_response": f"```python\n{program}\n```", "tests": ADD}
         for program in ["import time; time.sleep(99)"] * 6 + [RIGHT] * 3
     ]
-    params = {"isolation": "process", "time_s": 4.0}
+    params: dict[str, Any] = {"isolation": "process", "time_s": 4.0}
     began = time.monotonic()
     values = [float(one) for one in assay.score_batch("code_reward", rows, params=params)]
     assert values == [0.0] * 6 + [1.0] * 3
