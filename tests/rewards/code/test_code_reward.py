@@ -105,6 +105,16 @@ def check(candidate):
     assert float(score(program, {"code": tests, "entry_point": "work"})) == 1.0
 
 
+def test_an_exception_of_the_program_does_not_end_the_tests_own_loops() -> None:
+    tests = (
+        "for one, other in zip(map(candidate, [1, 2], [2, 2]), [3, 4]):\n    assert one == other"
+    )
+    for raised in ("StopIteration", "GeneratorExit", "StopAsyncIteration"):
+        program = f"def add(a, b): raise {raised}"
+        assert float(score(program, {"code": tests, "entry_point": "add"})) == 0.0, raised
+    assert float(score(RIGHT, {"code": tests, "entry_point": "add"})) == 1.0
+
+
 def test_a_stub_in_the_tests_does_not_stand_in_for_the_program() -> None:
     prompt = 'def add(a, b):\n    """Add."""\n    return 3\n'
     tests = {

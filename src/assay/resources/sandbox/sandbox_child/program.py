@@ -266,8 +266,13 @@ def _write_back(arguments: tuple[Any, ...], changed: Any) -> None:
 
 
 def _exception(name: str, text: str) -> Exception:
-    """The exception that the program raised, if it is one of Python's own."""
+    """The exception that the program raised, if it is one of Python's own.
+
+    One that ends an iteration is another error, as in a generator: it would end the tests' own.
+    """
     kind = getattr(builtins, name, None)
+    if kind in (StopIteration, StopAsyncIteration):
+        return RuntimeError(f"the program raised {name}")
     if isinstance(kind, type) and issubclass(kind, Exception):
         with contextlib.suppress(Exception):
             error: Exception = kind(text)
