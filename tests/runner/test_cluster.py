@@ -145,6 +145,23 @@ def test_two_nodes_write_what_one_process_writes(
     assert ray.is_initialized()
 
 
+def test_queries_run_in_processes_of_the_workers(nodes: object, tmp_path: Path) -> None:
+    database = {"script": "CREATE TABLE t (x); INSERT INTO t VALUES (1), (2);"}
+    queries = ("SELECT x FROM t", "DROP TABLE t", "SELECT max(x) FROM t")
+    row = {"answer": "SELECT x FROM t", "database": database}
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    lines = (json.dumps({**row, "final_response": queries[at % 3]}) for at in range(60))
+    (folder / "rows.jsonl").write_text("\n".join(lines))
+    with cluster.connect() as engine:
+        report = score_folder(
+            folder, ["sql_reward"], tmp_path / "out", engine=engine, shard_bytes=2_000
+        )
+    counts = report.rewards["sql_reward"]
+    assert counts.scored == 60
+    assert counts.mean == pytest.approx(1 / 3)
+
+
 def test_rows_lost_with_their_worker_are_scored_again(
     nodes: object, rows: Path, calm: dict[str, bytes], tmp_path: Path
 ) -> None:

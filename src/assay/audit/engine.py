@@ -49,7 +49,17 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "length_reward": "format",
     "repetition_reward": "format",
     "code_reward": "code",
+    "sql_reward": "sql",
+    "tool_call_reward": "tools",
+    "json_reward": "structured",
 }
+TELLING: Final[tuple[tuple[Kind, frozenset[str]], ...]] = (
+    ("environment", frozenset(("context",))),
+    ("files", frozenset(("workspace", "files"))),
+    ("code", frozenset(("tests", "test_cases", "test_list", "unit_tests"))),
+    ("sql", frozenset(("database", "db_path", "db_file"))),
+)
+"""Parameters that a reward of one kind alone has."""
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured", "choice")
 CHOICE: Final = re.compile(r"\(?[A-J]\)?\.?")
 MARGIN: Final = 0.25
@@ -225,12 +235,11 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
     target = session.target
     if target.form == "registered" and target.plain_name in KINDS_OF:
         return KINDS_OF[target.plain_name]
-    if "context" in target.parameters:
-        return "environment"
-    if {"workspace", "files"} & set(target.parameters):
-        return "files"
-    if {"tests", "test_cases", "test_list", "unit_tests"} & set(target.parameters):
-        return "code"
+    known = next((kind for kind, names in TELLING if names & set(target.parameters)), None)
+    if known is not None:
+        return known
+    if {"trajectory", "tools"} <= set(target.parameters):
+        return "tools"
     if "trajectory" in target.parameters and ("tool" in target.name or _follows_tools(session)):
         return "agent"
     if _takes_no_reference(session) and _ignores_reference(session):
