@@ -481,10 +481,11 @@ def describe(
     )
 
 
-def _check_changes(spec: RewardSpec, changes: Mapping[int, str]) -> None:
+def _check_changes(spec: RewardSpec, changes: Mapping[Any, Any]) -> None:
+    """Raise `BadParameter` unless every key is a version and every value says something."""
     for version, text in changes.items():
-        is_number = isinstance(version, int) and 1 <= version <= spec.version
-        if not is_number or not isinstance(text, str) or not text.strip():
+        is_version = isinstance(version, int) and 1 <= version <= spec.version
+        if not (is_version and isinstance(text, str) and text.strip()):
             raise BadParameter(
                 f"reward {spec.id!r}: changes={{{version!r}: {text!r:.100}}}; give a sentence for "
                 f"each version, from 1 to {spec.version}"
