@@ -358,3 +358,54 @@ def test_a_refusal_without_a_key_names_the_empty_variable() -> None:
         Endpoint("http://127.0.0.1:9/v1", headers={}, secret="x", key_env="A")._temporary_problem(
             response
         )
+
+
+def test_an_option_of_the_wrong_type_is_refused_before_the_run(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("typed.py").write_text("def reply(question, *, loud: bool = False):\n    return 'Paris'\n")
+    code, _, err = assay(
+        capfd, "run", "qs.jsonl", "--agent", "typed.py:reply", "--reward", "qa_f1_reward",
+        "--column", "question=q", "--set", "loud=flase",
+    )  # fmt: skip
+    assert code == 2
+    assert "loud is 'flase'; it takes true or false" in err
+
+
+def test_a_reward_with_a_column_of_its_own_is_not_audited_on_rows_without_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("topical.py").write_text(
+        "def kind(final_response, answer, topic):\n    return float(final_response == answer)\n"
+    )
+    code, _, err = assay(capfd, "audit", "topical.py:kind")
+    assert code == 2
+    assert "needs 'topic', which the rows of the audit do not have" in err
+    assert "--data FILE.jsonl" in err
+
+
+def test_a_program_that_greets_before_it_replies_ends_the_run_early(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("greets.py").write_text("print('starting up...', flush=True)\ninput()\ninput()\n")
+    code, _, err = assay(
+        capfd, "run", "qs.jsonl", "--agent", f"stdio:{sys.executable} greets.py", "--reward",
+        "qa_f1_reward", "--column", "question=q", "--stop-after-errors", "2",
+    )  # fmt: skip
+    assert code == 1
+    assert "stopped early" in err
+    assert "standard output holds replies alone" in err
+
+
+def test_a_program_that_keeps_one_waiting_is_named(
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assay.agents.outside.PATIENCE_S", 0.05)
+    Path("waits.py").write_text("import time\ntime.sleep(60)\n")
+    assay(
+        capfd, "run", "qs.jsonl", "--agent", f"stdio:{sys.executable} waits.py", "--reward",
+        "qa_f1_reward", "--column", "question=q", "--tasks", "line.1", "--set", "limits.step_s=0.3",
+    )  # fmt: skip
+    assert "does it keep its input or output in a buffer?" in caplog.text

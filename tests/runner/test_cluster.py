@@ -396,6 +396,16 @@ def test_the_command_takes_a_reward_of_its_own_to_a_cluster_of_its_own(
     assert len(found[0]) == 3
 
 
+def test_a_composed_reward_travels_with_its_components() -> None:
+    gated = {"reward": "format_reward", "gate": "size", "opens_at": 3.0}
+    reward = assay.compose("sent", {"size": length, "form": gated}, register=False)
+    copy = unpack(pack(reward, ray.cloudpickle))
+    for response in ("", "<think>a</think><answer>b</answer>"):
+        assert assay.score(copy, final_response=response) == assay.score(
+            reward, final_response=response
+        )
+
+
 def test_what_cannot_travel_is_refused_before_anything_runs() -> None:
     lock = threading.Lock()
 

@@ -132,6 +132,7 @@ def audit_reward(
             built_in(chosen, name) if data is None else read_samples(data, chosen, budget, seed)
         )
         session.settle_shape(chosen, samples)
+        _require_columns(session, chosen, samples)
         context = CheckContext(session, chosen, samples, budget, seed, built_in_rows=data is None)
         by_default = ACCEPTED.get(session.target.plain_name, {}) if ours else {}
         accepted = {**by_default, **(accept or {})}
@@ -164,6 +165,24 @@ def audit_reward(
             seconds=time.monotonic() - started,
             check_seconds=seconds,
         )
+
+
+def _require_columns(session: AuditSession, kind: Kind, samples: Sequence[Sample]) -> None:
+    """Raise `BadParameter` if the target asks for a column that the rows do not have."""
+    if not samples:
+        return
+    call = to_call(kind, samples[0], samples[0].reference_text)
+    (result,) = session.ask([call])
+    missing = _MISSING.search(result.because) if result.status == "raised" else None
+    if missing is not None:
+        columns = ", ".join(sorted({"final_response", *call.columns}))
+        raise BadParameter(
+            f"{session.target.text} needs {missing[1]}, which the rows of the audit do not have "
+            f"(they have: {columns}); give rows that have it: --data FILE.jsonl"
+        )
+
+
+_MISSING: Final = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.+)")
 
 
 def audit_group(
