@@ -262,8 +262,8 @@ def _changes_since(number: str, items: Iterable[object]) -> str:
     changes: dict[int, str] = {}
     for item in items:
         changes |= getattr(getattr(item, "__assay__", None), "changes", {})
-    asked = int(number) if number.isdecimal() and len(number) < 10 else 0
-    later = [f"version {at}: {changes[at]}" for at in sorted(changes) if at > asked > 0]
+    version = int(number) if number.isdecimal() and len(number) < 10 else 0
+    later = [f"version {at}: {changes[at]}" for at in sorted(changes) if at > version > 0]
     return f"; {'; '.join(later)}" if later else ""
 
 
