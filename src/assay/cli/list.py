@@ -203,11 +203,16 @@ def prices(prices: Path | None, as_json: bool) -> None:
 @click.argument("name", required=False)
 @json_option
 def rewards(name: str | None, as_json: bool) -> None:
-    """Show every registered reward, or NAME with its rules, options and parts."""
+    """Show every registered reward, or NAME with its rules, options, parts and versions.
+
+    NAME@1 is an earlier version, as long as it is kept; what has changed since is shown by
+    `assay rewards diff NAME@1 NAME --data FILE`.
+    """
     if name:
         spec = find_reward(REWARDS.find(name))
         if as_json:
-            click.echo(orjson.dumps(spec.to_record(), option=orjson.OPT_INDENT_2))
+            record = {**spec.to_record(), "versions": REWARDS.versions(spec.name)}
+            click.echo(orjson.dumps(record, option=orjson.OPT_INDENT_2))
         else:
             _show_one(spec)
         return
@@ -235,4 +240,8 @@ def _show_one(spec: RewardSpec) -> None:
     for option in spec.options.values():
         default = "required" if option.default is option.empty else f"default {option.default!r}"
         table.add_row(f"option {option.name}", Text(default))
+    versions = REWARDS.versions(spec.name) or [spec.version]
+    table.add_row("versions", ", ".join(f"{spec.name}@{version}" for version in versions))
+    for version, text in sorted(spec.changes.items(), reverse=True):
+        table.add_row(f"version {version}", Text(text))
     console.print(table)
