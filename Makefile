@@ -89,8 +89,9 @@ answers: $(STAMP) ## Score a shipped file of mixed answers with every reward, an
 	@$(BIN)/assay score examples/mixed_answers.jsonl --table --reward \
 		qa_f1_reward,qa_f1_reward_tool,math_equal_reward,math_equal_reward_tool,assistantbench_reward,fuzzy_answer_reward
 
-# A worker of its own for each core; a machine with many is not filled with browsers.
-PYTEST := $(BIN)/python -m pytest -q --numprocesses logical --maxprocesses 8 --dist worksteal
+# One worker more than cores, since many tests wait for a process; a machine with many is not filled with browsers.
+WORKERS := $(shell $(PYTHON) -c "import os; print(min(8, 1 + (os.cpu_count() or 1)))")
+PYTEST := $(BIN)/python -m pytest -q --numprocesses $(WORKERS) --dist worksteal
 
 test: $(CHROMIUM) ## Run every test, with real Chromium and a real Java.
 	@$(PYTEST)

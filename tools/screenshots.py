@@ -1,9 +1,13 @@
-"""Pictures of the viewer's main pages, light and dark, for the documentation.
+"""Pictures of the viewer: those of the documentation, or every kind of page, checked by axe-core.
 
-    python -m tools.screenshots [--out docs/images] [--runs FOLDER]
+    python -m tools.screenshots [--runs FOLDER]               docs/images, at 1200 pixels
+    python -m tools.screenshots --every OUT [--runs FOLDER]   every kind of page in OUT, at 1400
+                                                              and 390 pixels, light and dark
 
 Runs the `rules` agent on the demonstration tasks of townsquare three times, with one knob changed
-each time, then opens the pages in Chromium. With --runs, shows the runs that are there.
+each time, a model that calls tools, one that answers questions, and an agent in a shop of text.
+With --runs, shows the runs that are there: the three oldest of townsquare, and one of each other
+kind. `--every` exits with 1 if axe-core finds anything at all, or a page is wider than its window.
 """
 
 from __future__ import annotations
@@ -17,9 +21,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import sync_playwright
+import axe_playwright_python  # type: ignore[import-untyped]  # it ships no types
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 import assay
+from assay.agents import CallRequest, Reply
+from assay.envs import Chat
+from assay.ledger.labels import add_label
 from assay.ledger.layout import list_runs
 from assay.ledger.run import Run
 from assay.ledger.summary import reward_of
@@ -30,38 +38,110 @@ TRIALS: tuple[tuple[str, Mapping[str, Any], int], ...] = (
     ("long result pages can be read to their end", {}, 2),
     ("whole sentences cost points", {"bare_answer": False}, 1),
 )
-SIZE = {"width": 1200, "height": 720}
+SHOP = ("search[red shoes]", "click[nonsense]", "click[b09qpx97vw]", "click[buy now]")
+DOCUMENTED: ViewportSize = {"width": 1200, "height": 720}
+DARK = ("episode", "compare")
+"""Pages that the documentation shows dark, too."""
+WINDOWS: tuple[ViewportSize, ...] = (
+    {"width": 1400, "height": 900},
+    {"width": 390, "height": 844},
+)
 MOST_BYTES = 200_000
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
+    parser.add_argument("--every", type=Path, metavar="OUT")
     parser.add_argument("--runs", type=Path)
     given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    if given.runs is not None:
-        return take(given.runs, given.out)
     with tempfile.TemporaryDirectory() as folder:
-        runs_dir = Path(folder) / "runs"
-        for focus, settings, repeats in TRIALS:
-            run = assay.run(
-                "townsquare",
-                agent="rules",
-                tasks="demo",
-                settings={**settings, "environment.screenshots": True},
-                repeats=repeats,
-                focus=focus,
-                runs_dir=runs_dir,
-            )
-            print(f"{run.id}: {focus}", file=sys.stderr)
-        return take(runs_dir, given.out)
+        runs_dir = given.runs or Path(folder) / "runs"
+        if given.runs is None:
+            build(runs_dir, every=given.every is not None)
+        out = given.every or given.out
+        out.mkdir(parents=True, exist_ok=True)
+        return take_every(runs_dir, out) if given.every else take(runs_dir, out)
+
+
+def build(runs_dir: Path, *, every: bool) -> None:
+    """The three runs of the documentation; with `every`, one of each other kind too."""
+    for focus, settings, repeats in TRIALS:
+        run = assay.run(
+            "townsquare",
+            agent="rules",
+            tasks="demo",
+            settings={**settings, "environment.screenshots": True},
+            repeats=repeats,
+            focus=focus,
+            runs_dir=runs_dir,
+        )
+        print(f"{run.id}: {focus}", file=sys.stderr)
+    if every:
+        build_others(runs_dir)
+
+
+def add(a: int, b: int) -> int:
+    """The sum of two numbers."""
+    return a + b
+
+
+class ToolCaller:
+    """A model that calls a tool three times at once, and answers with the first result."""
+
+    name = "script"
+    native_tools = True
+
+    async def complete(self, messages: Any, **_: Any) -> Reply:
+        results = [message["content"] for message in messages if message["role"] == "tool"]
+        if results:
+            return Reply(f"It is {results[0]}")
+        arguments = ('{"a": 1, "b": 2}', '{"a": 1}', '{"a": 5, "b": 2}')
+        calls = (CallRequest(f"c{i}", "add", text) for i, text in enumerate(arguments))
+        return Reply("Let me see.\n```python\nadd(1, 2)\n```", calls=tuple(calls))
+
+    async def close(self) -> None:
+        pass
+
+
+class Talker(ToolCaller):
+    """A model that always says the same."""
+
+    native_tools = False
+
+    async def complete(self, messages: Any, **_: Any) -> Reply:  # noqa: ARG002 - its protocol
+        return Reply("Paris, the capital of France since 987.")
+
+
+def build_others(runs_dir: Path) -> None:
+    def shop(observation: str, step: int) -> str:  # noqa: ARG001 - an agent is shown it
+        return SHOP[(step - 1) % len(SHOP)]
+
+    france = {"question": "What is the capital of France?", "answer": "Paris"}
+    spain = {"question": "What is the capital of Spain?", "answer": "Madrid"}
+    more: Any = {"rewards": ["qa_f1_reward"], "runs_dir": runs_dir}
+    assay.run("webshop", agent=shop, tasks="0,1", runs_dir=runs_dir, focus="a shop in text")
+    assay.run(
+        tasks=[{"question": "What is 1 + 2?", "answer": "3"}],
+        environment=Chat(tools=[add]),
+        model=ToolCaller(),
+        focus="a model that calls a tool",
+        **more,
+    )
+    questions = assay.run(
+        tasks=[france, spain], environment=Chat(), model=Talker(), focus="questions", **more
+    )
+    for episode, value in zip(Run(questions.path).final(), ("right", "wrong"), strict=True):
+        add_label(questions.path, episode.attempt, value, note="read by hand", author="ann")
 
 
 def pages(runs_dir: Path) -> dict[str, str]:
-    """The address of each picture."""
-    first, second, third = (Run(path) for path in list_runs(runs_dir)[:3])
+    """The address of each picture of the documentation."""
+    runs = [Run(path) for path in list_runs(runs_dir)]
+    first, second, third = [run for run in runs if run.manifest.benchmark == "townsquare"][:3]
     lost = next(e for e in first.final() if (reward_of(e) or 0.0) < 1.0)
     step = next(s.index for s in first.steps(lost.attempt) if (s.outcome or {}).get("box"))
     between = f"base={first.id}&cand={second.id}"
@@ -75,22 +155,40 @@ def pages(runs_dir: Path) -> dict[str, str]:
     }
 
 
+def every_page(runs_dir: Path) -> dict[str, str]:
+    """The address of every kind of page."""
+    addresses = pages(runs_dir)
+    others = {
+        "rewards": "/rewards",
+        "labels": "/agreement",
+        "choice": "/compare",
+        "problem": "/runs/nowhere",
+    }
+    for path in list_runs(runs_dir):
+        run = Run(path)
+        episode = next(iter(run.final()), None)
+        kind = run.manifest.benchmark if run.manifest.benchmark != "tasks" else run.manifest.focus
+        if episode is None or kind == "townsquare":
+            continue
+        name = "".join(c if c.isalnum() else "-" for c in kind)[:30]
+        others[f"run-{name}"] = f"/runs/{run.id}"
+        others[f"step-{name}"] = f"/runs/{run.id}/episodes/{episode.attempt}?step=2"
+    episode_address = addresses["episode"].partition("?")[0]
+    return {**addresses, "last-step": f"{episode_address}?step=999", **others}
+
+
 def take(runs_dir: Path, out: Path) -> int:
+    """The pictures of the documentation; 1 if one of them is too large."""
     large = []
     addresses = pages(runs_dir)
     with served(runs_dir) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium())
-        schemes: tuple[Scheme, ...] = ("light", "dark")
-        for scheme in schemes:
-            tab = browser.new_page(
-                viewport={"width": SIZE["width"], "height": SIZE["height"]}, color_scheme=scheme
-            )
+        for scheme in SCHEMES:
+            tab = browser.new_page(viewport=DOCUMENTED, color_scheme=scheme)
             for name, address in addresses.items():
-                tab.goto(url + address)
-                if name == "episode":
-                    tab.locator("#ribbon-title").evaluate(
-                        "title => window.scrollTo(0, title.offsetTop - 60)"
-                    )
+                if scheme == "dark" and name not in DARK:
+                    continue
+                tab.goto(url + address, wait_until="networkidle")
                 path = out / f"viewer-{name}-{scheme}.png"
                 tab.screenshot(path=path)
                 size = path.stat().st_size
@@ -100,6 +198,41 @@ def take(runs_dir: Path, out: Path) -> int:
     if large:
         print(f"larger than {MOST_BYTES:,} bytes: {', '.join(map(str, large))}", file=sys.stderr)
     return 1 if large else 0
+
+
+def take_every(runs_dir: Path, out: Path) -> int:
+    """Every kind of page in every window and scheme; 1 if something is wrong with one."""
+    problems: list[str] = []
+    addresses = every_page(runs_dir)
+    with served(runs_dir) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium())
+        for window in WINDOWS:
+            for scheme in SCHEMES:
+                # The policy of the pages would refuse the script of axe-core.
+                context = browser.new_context(viewport=window, color_scheme=scheme, bypass_csp=True)
+                tab = context.new_page()
+                for name, address in addresses.items():
+                    tab.goto(url + address, wait_until="networkidle")
+                    title = f"{name}-{window['width']}-{scheme}"
+                    tab.screenshot(path=out / f"{title}.png")
+                    problems += [f"{title}: {problem}" for problem in check(tab)]
+                context.close()
+        browser.close()
+    print("\n".join(problems) or f"nothing is wrong with {4 * len(addresses)} pages")
+    return 1 if problems else 0
+
+
+def check(tab: Page) -> Iterator[str]:
+    """What axe-core finds with everything unfolded, and whether the page fits into its window."""
+    wide = tab.evaluate("document.documentElement.scrollWidth - innerWidth")
+    if wide > 0:
+        yield f"{wide} pixels too wide"
+    tab.evaluate("for (const item of document.querySelectorAll('details')) item.open = true")
+    tab.evaluate(AXE)
+    results = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    for item in results["violations"]:
+        for node in item["nodes"][:3]:
+            yield f"{item['id']} {node['html'][:120]}"
 
 
 @contextmanager

@@ -52,27 +52,39 @@ def read_problems(path: Path) -> list[Problem]:
 
 
 def mutants(problem: Problem, count: int, seed: int) -> list[str]:
-    """Programs that differ from the solution in one place each, drawn by the seed."""
+    """Programs whose function differs from the solution in one place each, drawn by the seed.
+
+    What else the prompt defines stays, since its tests may use it.
+    """
     tree = ast.parse(problem.prompt + problem.solution)
     rng = random.Random(f"{seed}/{problem.id}")
-    texts = sorted(set(_mutations(tree)) - {ast.unparse(tree)})
+    function = next(
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point
+    )
+    texts = sorted(set(_mutations(tree, function)) - {ast.unparse(tree)})
     rng.shuffle(texts)
     return texts[:count]
 
 
-def _mutations(tree: ast.Module) -> Iterator[str]:
-    nodes = list(ast.walk(tree))
-    for node in nodes:
+def _mutations(tree: ast.Module, function: ast.FunctionDef) -> Iterator[str]:
+    for node in list(ast.walk(function)):
         for field in ("op", "ops"):
             yield from _swap(tree, node, field)
         if isinstance(node, ast.Constant) and type(node.value) is int:
-            for change in (1, -1):
+            for change in (1, -1, 2, 10):
                 node.value += change
                 yield ast.unparse(tree)
                 node.value -= change
         if isinstance(node, ast.Return) and node.value is not None:
-            value, node.value = node.value, ast.Constant(None)
-            yield ast.unparse(tree)
+            value = node.value
+            for other in (
+                ast.Constant(None), ast.List([value]), ast.UnaryOp(ast.Not(), value),
+                ast.Tuple([value, value]), ast.Constant(0),
+            ):  # fmt: skip
+                node.value = other
+                yield ast.unparse(tree)
             node.value = value
         if isinstance(node, (ast.If, ast.IfExp, ast.While)):
             condition = node.test

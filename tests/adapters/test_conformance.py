@@ -308,6 +308,33 @@ def test_every_adapter_gives_the_numbers_of_assay_score(
     assert {0.0, 1.0, None} <= set(expected)
 
 
+@assay.reward(name="program_by_answer", version=1, waits=True)
+def program_by_answer(final_response: str, answer: Any) -> assay.Score:
+    """A reward that runs programs, with its tests where trainers keep the reference."""
+    return assay.score(
+        "code_reward",
+        final_response=final_response,
+        tests=answer,
+        params={"isolation": "process", "time_s": 5.0},
+    )
+
+
+@pytest.mark.parametrize(
+    "through", [*chain(*ADAPTERS.values())], ids=lambda through: through.__name__
+)
+def test_a_reward_that_runs_programs_works_in_every_adapter(
+    through: Callable[[str, list[dict[str, Any]]], Numbers],
+) -> None:
+    tests = '{"fn_name": "add", "inputs": [[1, 2], [40, 2]], "outputs": [3, 42]}'
+    rows = [
+        {"final_response": "```python\ndef add(a, b): return a + b\n```", "answer": tests},
+        {"final_response": "```python\ndef add(a, b): return a\n```", "answer": tests},
+        {"final_response": "```python\nimport os; os._exit(0)\n```", "answer": tests},
+        {"final_response": "```python\ndef add(a, b): return a + b\n```", "answer": ""},
+    ]
+    assert through("program_by_answer", rows) == [1.0, 0.0, 0.0, None]
+
+
 UNREADABLE = [
     {"a": 1}, b"1", float("nan"), [["1"], ["2"]], 10**5_000, float("inf"), object(), ["1", {}],
     np.array([[1, 2], [3, 4]]), np.float32("nan"),

@@ -233,3 +233,33 @@ def test_work_that_is_interrupted_costs_a_worker_and_not_its_place() -> None:
 
     asyncio.run(interrupt())
     assert causes == ["died"]
+
+
+def test_slow_programs_hold_up_neither_each_other_nor_other_rows(server: Running) -> None:
+    tests = {"fn": "add", "calls": [{"args": [1, 2], "expected": 3}]}
+    right, endless = "def add(a, b): return a + b", "while True: pass"
+    rows = [
+        {"final_response": f"```python\n{program}\n```", "tests": tests}
+        for program in (endless, right, endless, right, endless)
+    ]
+    params = {"isolation": "process", "time_s": 3.0}
+    slow: list[list[float]] = []
+    threads = [
+        threading.Thread(
+            target=lambda: slow.append(
+                [one["value"] for one in server.score("code_reward", rows, params=params)]
+            )
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    began = time.monotonic()
+    quick = server.score("math_equal_reward", [{"final_response": "1", "answer": "1"}] * 100)
+    took_s = time.monotonic() - began
+    assert all(one["value"] == 1.0 for one in quick)
+    still_slow = any(thread.is_alive() for thread in threads)
+    for thread in threads:
+        thread.join()
+    assert slow == [[0.0, 1.0, 0.0, 1.0, 0.0]] * 4
+    assert still_slow or took_s < 3.0

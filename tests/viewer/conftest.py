@@ -17,7 +17,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_pla
 import assay
 from assay.resources.browser import find_chromium
 from tests.report.ledgers import write_run
-from tests.viewer.ledgers import audit_record, write_hostile, write_marked, write_talked
+from tests.viewer.ledgers import (
+    audit_record,
+    write_hostile,
+    write_hostile_head,
+    write_marked,
+    write_talked,
+)
 
 TASKS = "club_fee.1,ticket_total.1"
 
@@ -69,6 +75,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory, chromium: str) -> Ledger:
             (24_000, 2, "whole pages find them"),
         )
     ]
+    write_hostile_head(folder)
     write_hostile(folder)
     write_marked(folder)
     write_talked(folder)
@@ -150,3 +157,19 @@ def page(window: BrowserContext, viewer: Viewer) -> Iterator[Page]:
     window.remove_listener("request", look)
     assert strangers == []
     assert problems == []
+
+
+def check_harmless(page: Page, name: str, scheme: str) -> None:
+    """Nothing of the page's content runs, loads anything or leads elsewhere, opened and touched."""
+    page.locator("details").evaluate_all("items => items.forEach(item => { item.open = true })")
+    page.locator("main [title], main a").evaluate_all(
+        "items => items.slice(0, 200).forEach(item => {"
+        " for (const kind of ['mouseover', 'focus', 'mouseenter'])"
+        " item.dispatchEvent(new Event(kind, {bubbles: true})) })"
+    )
+    assert page.evaluate("window.pwned") is None, name
+    assert page.locator("main script:not([type='application/json'])").count() == 0, name
+    touchy = "img, iframe, object, embed, base, [onerror], [onmouseover], [onfocus]"
+    assert page.locator(f"main :is({touchy})").count() == 0, name
+    hrefs = page.locator("a").evaluate_all("links => links.map(link => link.protocol)")
+    assert set(hrefs) <= {scheme}, name

@@ -134,6 +134,31 @@ def write_hostile(runs_dir: Path) -> Run:
     return Run(writer.path)
 
 
+def write_hostile_head(runs_dir: Path) -> Run:
+    """A run before the hostile one, with other hostile settings and the same hostile task."""
+    head = manifest(
+        "hostile-before",
+        benchmark=SCRIPT,
+        agent=IMAGE,
+        config={SCRIPT: {BREAKOUT: IMAGE}, IMAGE: HOSTILE},
+        created_at="2025-01-01T00:00:00.000Z",
+    )
+    task = Task(id=f"task {SCRIPT}{BREAKOUT}", goal=HOSTILE, answer=HOSTILE)
+    with RunWriter.create(runs_dir, head) as writer:
+        writer.append(
+            Episode(
+                attempt="hostile.r0.a1",
+                task=task,
+                trajectory=Trajectory(
+                    steps=(Step(index=0, action=""), Step(index=1, action=IMAGE))
+                ),
+                final_response=SCRIPT,
+                scores=(Scored(1.0, HOSTILE, scorer=SCORER),),
+            )
+        )
+    return Run(writer.path)
+
+
 def hostile_talk() -> tuple[Message, ...]:
     """The conversation of two actions, every text of which is an attack."""
     call = {"id": SCRIPT, "function": {"name": IMAGE, "arguments": f'{{"{SCRIPT}": "{LINK}"}}'}}

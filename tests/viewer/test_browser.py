@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import axe_playwright_python  # type: ignore[import-untyped]  # it ships no types
 from playwright.sync_api import Browser, Page, expect
@@ -13,8 +14,16 @@ from assay.ledger.writer import RunWriter
 from assay.schema.episode import Episode, Step
 from assay.schema.score import Scored
 from assay.schema.task import Task
-from tests.viewer.conftest import Ledger, Viewer
-from tests.viewer.ledgers import HUGE, IMAGE, SCORER, manifest, scored_steps
+from tests.viewer.conftest import Ledger, Viewer, check_harmless
+from tests.viewer.ledgers import (
+    BREAKOUT,
+    HUGE,
+    IMAGE,
+    SCORER,
+    SCRIPT,
+    manifest,
+    scored_steps,
+)
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 
@@ -419,30 +428,34 @@ def episode(attempt: str, task: Task, reward: float) -> Episode:
 
 
 def test_hostile_content_is_shown_and_does_nothing(page: Page, viewer: Viewer) -> None:
+    task = quote(f"task {SCRIPT}{BREAKOUT}", safe="")
+    both = "base=hostile-before&cand=hostile&force=true"
     for path in (
         "/runs?q=hostile",
-        "/runs?benchmark=%3Cscript%3Ewindow.pwned=7%3C/script%3E&model=%22onfocus=%22pwned=8",
+        f"/runs?benchmark={quote(SCRIPT)}&model=%22onfocus=%22pwned=8",
         "/runs/hostile",
         "/runs/hostile?q=%3Cscript%3E&cause=%22%3E%3Cimg src=x%3E&error=%3Cscript%3E&show=all",
         "/runs/hostile?show=all&sort=cause&domain=%3Cscript%3E&ending=%22%3E%3Cscript%3E",
         "/runs/hostile?task=%3Cscript%3Ewindow.pwned=9%3C/script%3E",
+        "/runs/hostile/diagnosis",
         "/runs/hostile/episodes/hostile.r0.a1?step=1",
         "/runs/hostile/episodes/hostile.r0.a1?step=0",
         "/runs/hostile/episodes/hostile.r0.a1?step=2",
+        "/runs/hostile/episodes/broken.r0.a1",
         "/runs/talked/episodes/shop.r0.a1?step=2",
         "/agreement?run=hostile",
-        "/compare?base=hostile&cand=hostile&force=true",
+        f"/compare?{both}",
+        f"/compare/pair?{both}&task={task}",
+        "/rewards",
         "/rewards/assistantbench_reward",
         "/rewards/qa_f1_reward?do=score&c.final_response=%3Cscript%3Ewindow.pwned=6%3C/script%3E",
+        f"/runs/{quote(IMAGE, safe='')}",
     ):
         page.goto(viewer.at(path))
-        assert page.evaluate("window.pwned") is None, path
-        assert page.locator("main script:not([type='application/json'])").count() == 0
-        assert (
-            page.locator("main img, main iframe, main [onerror], main [onmouseover]").count() == 0
-        )
-        hrefs = page.locator("a").evaluate_all("links => links.map(link => link.protocol)")
-        assert set(hrefs) == {"http:"}
+        check_harmless(page, path, "http:")
+    page.goto(viewer.at("/runs/hostile"))
+    since = page.locator(".since")
+    expect(since).to_contain_text(SCRIPT)
     page.goto(viewer.at("/runs/hostile/episodes/hostile.r0.a1?step=1"))
     action = page.locator("#step-1 .action").inner_text()
     assert "<script>window.pwned = 1</script>" in action
@@ -520,23 +533,18 @@ def test_what_was_cut_is_marked_and_the_rest_is_one_click_away(page: Page, viewe
     assert len(missing.inner_text()) > 1_000
 
 
-STRICT = ("runs", "run", "hostile run")
-"""Pages on which axe-core finds nothing at all."""
-
-
-def violations(page: Page, rules: dict[str, Any], *, every: bool = False) -> list[str]:
-    """What axe-core finds on the page, if it is serious; with `every`, all of it."""
+def violations(page: Page, rules: dict[str, Any]) -> list[str]:
+    """Whatever axe-core finds on the page, however small."""
     page.evaluate(AXE)
     results = page.evaluate("rules => axe.run(document, rules)", rules)["violations"]
     return [
         f"{item['id']}: {node['html'][:120]} {node['failureSummary'][:200]}"
         for item in results
-        if every or item["impact"] in ("serious", "critical")
         for node in item["nodes"][:3]
     ]
 
 
-def test_every_page_fits_into_390_and_1280_pixels_and_axe_finds_no_serious_violation(
+def test_every_page_fits_into_390_and_1280_pixels_and_axe_finds_no_violation(
     browser: Browser, viewer: Viewer
 ) -> None:
     context = browser.new_context(color_scheme="light", bypass_csp=True)
@@ -549,7 +557,7 @@ def test_every_page_fits_into_390_and_1280_pixels_and_axe_finds_no_serious_viola
             page.set_viewport_size({"width": width, "height": 800})
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, (name, wide)
-        problems[name] = violations(page, EVERYTHING, every=name in STRICT)
+        problems[name] = violations(page, EVERYTHING)
         if name in DARK:
             page.emulate_media(color_scheme="dark")
             problems[f"{name}, dark"] = violations(page, COLOURS)

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from assay.cli.main import main
-from tests.viewer.conftest import Ledger
+from tests.viewer.conftest import Ledger, check_harmless
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_the_files_are_read_from_the_disk_with_keys_and_chart(site: Path, browse
     page.goto((site / "index.html").as_uri())
     expect(page.locator(".chart.done canvas")).to_be_visible()
     page.get_by_role("link", name="long", exact=True).click()
-    page.get_by_role("link", name="marked", exact=True).first.click()
+    page.locator(".attempts").get_by_role("link", name="marked", exact=True).click()
     expect(page.locator(".step")).to_have_count(200)
     page.keyboard.press("n")
     page.keyboard.press("n")
@@ -74,10 +74,30 @@ def test_the_files_are_read_from_the_disk_with_keys_and_chart(site: Path, browse
         " picture.src = document.querySelector('.shot image').href.baseVal })"
     )
     assert loaded == 64
-    page.goto((site / "runs" / "hostile" / "hostile.r0.a1.html").as_uri())
-    assert page.evaluate("window.pwned") is None
     context.close()
     assert {urlsplit(url).scheme for url in urls} == {"file"}
+
+
+def test_hostile_content_does_nothing_in_files_either(
+    site: Path, ledger: Ledger, browser: Browser, tmp_path: Path
+) -> None:
+    context = browser.new_context()
+    urls: list[str] = []
+    context.on("request", lambda request: urls.append(request.url))
+    page = context.new_page()
+    files = [path for path in site.rglob("*.html") if "hostile" in str(path.relative_to(site))]
+    assert len(files) > 6
+    for path in (site / "index.html", *files):
+        page.goto(path.as_uri())
+        check_harmless(page, path.name, "file:")
+    target = tmp_path / "one.html"
+    command = ["export", "hostile", "--html", str(target), "--runs", str(ledger.folder)]
+    assert main(command) == 0
+    page.goto(target.as_uri())
+    check_harmless(page, "one file", "file:")
+    context.close()
+    assert {urlsplit(url).scheme for url in urls} <= {"file", "data"}
+    assert urls
 
 
 def test_a_run_that_is_named_is_written_alone(ledger: Ledger, tmp_path: Path) -> None:

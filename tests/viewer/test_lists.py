@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from assay.report.timeline import history
 from assay.schema.episode import Episode, Failure, Trajectory
 from assay.schema.score import Scored
 from assay.schema.task import Task
+from assay.viewer import rendering
 from assay.viewer.links import FileLinks, ServerLinks
 from assay.viewer.pages import run as run_module
 from assay.viewer.pages.compare import in_order
@@ -20,7 +22,7 @@ from assay.viewer.pages.runs import RunsPage, RunsQuery, runs_page
 from assay.viewer.rendering import Templates, coded
 from assay.viewer.runs_reader import RunsReader
 from assay.viewer.words import CAUSES, ENDINGS, VERDICTS, WORDS
-from tests.report.ledgers import write_run
+from tests.report.ledgers import config, write_run
 from tests.viewer.ledgers import SCORER, manifest
 
 QUESTION = "Which club meets at the Granary?"
@@ -251,3 +253,74 @@ def test_a_file_has_the_list_without_what_needs_the_server(folder: Path) -> None
     for html in (served, written):
         assert QUESTION in html
         assert "no answer" in html
+
+
+def test_the_run_page_says_what_changed_since_the_run_before_and_which_tasks_moved(
+    tmp_path: Path,
+) -> None:
+    write_run(tmp_path, "run-1", {"a": 1.0, "b": 0.0, "c": 0.5}, config=config(knob=24_000))
+    write_run(tmp_path, "run-2", {"a": 0.0, "b": 1.0, "c": 1.0}, config=config(knob=1_500))
+    page = run_page(RunsReader(tmp_path), "run-2", RunQuery(), wait=True)
+    assert page.changes == ("agent.options.knob: 24000 → 1500",)
+    assert (page.better, page.worse) == (2, 1)
+    html = Templates().render("run.html", page, ServerLinks(), twin="", poll="", here="", fill="")
+    assert "agent.options.knob: 24000 → 1500" in html
+    assert "▲ 2 tasks better" in html
+    assert "▼ 1 task worse" in html
+
+
+def test_the_same_id_with_another_question_is_another_task(tmp_path: Path) -> None:
+    for run_id, goals in (("one", ("France?", "Spain?")), ("two", ("Peru?", "Spain?"))):
+        head = manifest(run_id, n_tasks=2, task_set=run_id)
+        with RunWriter.create(tmp_path, head) as writer:
+            for i, goal in enumerate(goals):
+                task = Task(id=f"line.{i}", goal=goal, answer="x")
+                writer.append(
+                    Episode(
+                        attempt=writer.new_attempt(task),
+                        task=task,
+                        final_response="x",
+                        scores=(Scored(float(run_id == "two"), scorer=SCORER),),
+                    )
+                )
+    page = run_page(RunsReader(tmp_path), "two", RunQuery(), wait=True)
+    assert [item.before for item in page.episodes] == [None, 0.0]
+    assert (page.better, page.worse) == (1, 0)
+
+
+def test_what_has_no_reward_is_not_counted_as_below_full_reward(folder: Path) -> None:
+    diagnosis = page_of_run(folder).diagnosis
+    assert diagnosis is not None
+    assert (diagnosis.scored, diagnosis.lost) == (3, 2)
+
+
+def test_columns_that_no_attempt_fills_are_left_out(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, manifest("house")) as writer:
+        task = Task(id="house", goal="Heat the potato.")
+        score = Scored(0.0, "the goal was not reached", scorer="alfworld_episode_reward@1")
+        writer.append(Episode(attempt=writer.new_attempt(task), task=task, scores=(score,)))
+    page = run_page(RunsReader(tmp_path), "house", RunQuery(), wait=True)
+    assert (page.answers, page.references, page.steps) == (False, False, False)
+    html = Templates().render("run.html", page, ServerLinks(), twin="", poll="", here="", fill="")
+    heads = html.partition('<table class="attempts"')[2].partition("</thead>")[0]
+    assert "reward" in heads
+    assert not any(name in heads for name in (">submitted<", ">reference<", ">steps<"))
+
+
+def test_a_model_that_is_an_object_has_the_name_of_its_class() -> None:
+    options = {"model": "<my_agent.Script object at 0x7f913a502e10>"}
+    head = manifest("run", config={"agent": {"options": options}})
+    assert head.model_name == "Script"
+    options["model"] = "openai/gpt <object at 1>"
+    assert manifest("run", config={"agent": {"options": options}}).model_name == options["model"]
+
+
+def test_every_word_that_a_template_asks_for_has_a_sentence() -> None:
+    folder = Path(rendering.__file__).with_name("templates")
+    for path in folder.glob("*.html"):
+        text = path.read_text("utf-8")
+        asked = set(re.findall(r'parts\.word\("([^"]+)"', text))
+        asked |= set(re.findall(r'says\.word\["([^"]+)"\]', text))
+        for names in re.findall(r"parts\.help\(\(([^()]*)\)", text):
+            asked |= set(re.findall(r'"([^"]+)"', names))
+        assert asked <= WORDS.keys(), (path.name, asked - WORDS.keys())

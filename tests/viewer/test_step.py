@@ -13,7 +13,7 @@ from assay.viewer.pages.conversation import diff_view, message_views
 from assay.viewer.pages.episode import EpisodePage, EpisodeQuery, episode_page, window_page
 from assay.viewer.pages.step import StepTalk
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.step_words import code_sentence, event_sentences
+from assay.viewer.words import code_sentence, event_sentences
 from tests.viewer.ledgers import CUT_AT, PAGE_LINES, write_marked, write_talked
 
 

@@ -26,7 +26,8 @@ PAID: Final = frozenset(
     "think_leak think_only equality_chain covering unit_swap lookalike hidden_tail other_scripts "
     "foreign_denial length_bias duplication range several_messages failed_calls forged_tool "
     "late_call repeated_calls tool_alone gold_in_tool_output claims_believed after_done dead_world "
-    "hostile_paid failure_policy code_execution".split()
+    "hostile_paid failure_policy code_execution no_op equal_object expected_values "
+    "patched_comparer forged_verdict spoofed_output planted_reward late_process".split()
 )
 """Checks that find pay for what should earn none: the target is fooled."""
 REFUSED: Final = frozenset(
@@ -108,6 +109,12 @@ CAUSES: Final[tuple[Cause, ...]] = (
         explains=STATE | PLACES | _words(
             "hash_seeds surroundings other_gold lazy_constant near_misses_refused alias_order "
             "several_messages")),
+    Cause("shared_process", "the program shares a process with what judges it",
+        "run the program in a process that never sees an expected value, take plain data back, and "
+        "compare and decide where it cannot reach",
+        shows=_words("equal_object expected_values patched_comparer forged_verdict"),
+        explains=_words("equal_object expected_values patched_comparer forged_verdict "
+            "spoofed_output")),
     Cause("tool_output", "the answer is taken from what the tool said",
         "read the answer from the last assistant message alone",
         shows=_words("gold_in_tool_output"), explains=PAID),

@@ -44,8 +44,10 @@ KINDS_OF: Final[Mapping[str, Kind]] = {
     "environment_reward": "environment",
     "choice_reward": "choice",
     "format_reward": "format",
+    "instructions_reward": "format",
     "length_reward": "format",
     "repetition_reward": "format",
+    "code_reward": "code",
 }
 GUESSED: Final[tuple[Kind, ...]] = ("qa", "maths", "structured", "choice")
 CHOICE: Final = re.compile(r"\(?[A-J]\)?\.?")
@@ -123,10 +125,13 @@ def audit_reward(
     with AuditSession(spec, limits, environment=environment) as session:
         rows = () if data is None or kind else _readable(data, budget, seed)
         chosen = kind or find_kind(session, rows)
-        samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
+        ours = spec.form == "registered"
+        name = session.target.plain_name if ours else ""
+        samples = (
+            built_in(chosen, name) if data is None else read_samples(data, chosen, budget, seed)
+        )
         session.settle_shape(chosen, samples)
         context = CheckContext(session, chosen, samples, budget, seed, built_in_rows=data is None)
-        ours = spec.form == "registered"
         by_default = ACCEPTED.get(session.target.plain_name, {}) if ours else {}
         accepted = {**by_default, **(accept or {})}
         checks = [
@@ -175,6 +180,10 @@ def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:
         return KINDS_OF[target.plain_name]
     if "context" in target.parameters:
         return "environment"
+    if {"workspace", "files"} & set(target.parameters):
+        return "files"
+    if {"tests", "test_cases", "test_list", "unit_tests"} & set(target.parameters):
+        return "code"
     if "trajectory" in target.parameters and ("tool" in target.name or _follows_tools(session)):
         return "agent"
     if _takes_no_reference(session) and _ignores_reference(session):

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 Status = Literal["scored", "abstained", "raised", "timeout", "crashed"]
 
 EVERY_KIND: Final[frozenset[Kind]] = frozenset(KINDS)
-TEXT_KINDS: Final[frozenset[Kind]] = EVERY_KIND - {"environment"}
-"""Kinds that score a text; the result of an environment is in its episode."""
-ANSWER_KINDS: Final[frozenset[Kind]] = TEXT_KINDS - {"format"}
-"""Kinds that compare a text with a reference; a reward of the form alone has none."""
+TEXT_KINDS: Final[frozenset[Kind]] = EVERY_KIND - {"environment", "files"}
+"""Kinds that score a text; the result of an environment is in its episode, or in its folder."""
+ANSWER_KINDS: Final[frozenset[Kind]] = TEXT_KINDS - {"format", "code"}
+"""Kinds that compare a text with a reference; the form alone has none, and a program is run."""
 
 
 def at_least(severity: Severity, bar: Severity) -> bool:
@@ -40,11 +40,13 @@ class Sample:
     """Answers that a careful person refuses."""
     columns: Mapping[str, Any] = field(default_factory=dict)
     """Every column handed to the reward, the reference's own included; plain JSON values."""
+    solution: str = ""
+    """What satisfies the reference, where that is not the answer itself: tests have a program."""
 
     @property
     def reference_text(self) -> str:
         """The reference as a model would write it."""
-        return reference_text(self.reference)
+        return self.solution or reference_text(self.reference)
 
 
 @dataclass(frozen=True, slots=True)

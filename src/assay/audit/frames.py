@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ _THOUGHT: Final = "<think>I work it out step by step.</think>\n"
 BARE: Final = AnswerFrame("bare", SLOT)
 BOXED: Final = AnswerFrame("boxed", f"\\boxed{{{SLOT}}}")
 TAG: Final = AnswerFrame("answer tag", f"<answer>{SLOT}</answer>")
+PROGRAM: Final = AnswerFrame("fence", f"```python\n{SLOT}\n```")
 FRAMES: Final[tuple[AnswerFrame, ...]] = (
     BOXED,
     BARE,
@@ -75,8 +77,10 @@ FRAMES: Final[tuple[AnswerFrame, ...]] = (
 
 def _frames_for(kind: Kind) -> tuple[AnswerFrame, ...]:
     """The frames to try for a kind, the usual one first."""
-    if kind == "environment":
+    if kind in ("environment", "files"):
         return (BARE,)
+    if kind == "code":
+        return (PROGRAM, BARE)
     if kind == "maths":
         return FRAMES
     return (BARE, *(frame for frame in FRAMES if frame is not BARE))
@@ -86,12 +90,14 @@ def to_call(kind: Kind, sample: Sample, text: str) -> GraderCall:
     """The question whether this response to this row is right.
 
     An agent's comes after a tool was called and answered; an environment's after an episode in
-    which the task was done.
+    which the task was done. Where files are scored, the text is a JSON object of them.
     """
     if kind == "agent":
         return GraderCall(text, sample.columns, conversation(sample, text))
     if kind == "environment":
         return GraderCall(text, {"episode": episode_record(sample), **sample.columns})
+    if kind == "files":
+        return GraderCall("I am done.", {**sample.columns, "files": json.loads(text)})
     return GraderCall(text, sample.columns)
 
 

@@ -35,10 +35,12 @@ class TargetSpec:
     reference_column: str = "answer"
     folder: str = ""
     """The user's working folder; modules are imported from there."""
+    paths: tuple[str, ...] = ()
+    """Folders that modules are imported from before any other."""
 
     def to_wire(self) -> dict[str, Any]:
         """The request that the child loads it by."""
-        places = [self.folder]
+        places = [*self.paths, self.folder]
         if self.python == sys.executable:
             places += [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
         return {

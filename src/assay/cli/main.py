@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "Run an agent on a benchmark, and keep every attempt.",
     "list": "Show the runs, benchmarks, agents, rewards or environments there are.",
     "score": "Score every row of a file or folder, or a recorded run again.",
+    "rewards": "Show what another version of a reward changes, row by row.",
     "steps": "Score a browser agent's recorded steps again, with the reasons.",
     "mcp": "Score every step of an MCP browser agent, from between client and server.",
     "import": "Take the results of another tool into the ledger.",

@@ -48,6 +48,8 @@ class RewardSpec:
     is_async: bool
     extras: Mapping[str, str] = field(default_factory=dict)
     """By option: the optional module that it needs when it is set."""
+    waits: bool = False
+    """Whether a call mostly waits, as for a program that runs: many of them go on at a time."""
 
     @property
     def id(self) -> str:
@@ -260,9 +262,13 @@ REWARDS: Registry[Callable[..., Any]] = Registry(
         ),
         "scienceworld_reward": "assay.rewards.outcome.text_environments:scienceworld_reward",
         "environment_reward": "assay.rewards.outcome.environment:environment_reward",
+        "sql_reward": "assay.rewards.outcome.sql.reward:sql_reward",
+        "tool_call_reward": "assay.rewards.outcome.calls.reward:tool_call_reward",
+        "json_reward": "assay.rewards.outcome.records.reward:json_reward",
         "code_reward": "assay.rewards.outcome.code.reward:code_reward",
         "choice_reward": "assay.rewards.outcome.choice:choice_reward",
         "format_reward": "assay.rewards.outcome.form:format_reward",
+        "instructions_reward": "assay.rewards.outcome.instructions.reward:instructions_reward",
         "length_reward": "assay.rewards.outcome.length:length_reward",
         "repetition_reward": "assay.rewards.outcome.repetition:repetition_reward",
     },
@@ -343,6 +349,7 @@ def reward(
     register: bool = True,
     replace: bool = False,
     extras: Mapping[str, str] | None = None,
+    waits: bool = False,
 ) -> Callable[[F], F]: ...
 
 
@@ -356,18 +363,21 @@ def reward(
     register: bool = True,
     replace: bool = False,
     extras: Mapping[str, str] | None = None,
+    waits: bool = False,
 ) -> F | Callable[[F], F]:
     """Register a function as a reward; the function itself is returned, unchanged.
 
     `parts` are the names of the numbers beside the reward; declaring them makes every result,
     abstentions included, carry the same keys. `replace` allows other code under a name and version
     that are registered already, while you are still writing it. `extras` names, for an option that
-    needs one, the optional module: its absence is then an error before the first row.
+    needs one, the optional module: its absence is then an error before the first row. `waits` says
+    that a call mostly waits for something else, such as a program that runs: where rows are scored
+    without blocking, each of its calls has a thread of its own, and no other row waits for it.
     """
 
     def decorate(function: F) -> F:
         spec = describe(function, name=name, version=version, parts=parts)
-        spec = replace_fields(spec, extras=dict(extras or {}))
+        spec = replace_fields(spec, extras=dict(extras or {}), waits=waits)
         earlier = own_spec(function)
         if register and earlier is not None and earlier.id != spec.id:
             raise NameCollision(
@@ -465,7 +475,7 @@ def find_reward(reward: str | Callable[..., Any]) -> RewardSpec:
         return describe(function)
     spec = describe(function, name=inner.name, version=inner.version, parts=inner.parts)
     # The defaults are the reward's own: what the partial sets is a configuration of it.
-    return replace_fields(spec, options=inner.options, extras=inner.extras)
+    return replace_fields(spec, options=inner.options, extras=inner.extras, waits=inner.waits)
 
 
 def own_spec(function: Callable[..., Any]) -> RewardSpec | None:

@@ -253,8 +253,8 @@ def observation_truncated(case: DiagnosisCase) -> Evidence:
     last = cuts[-1]
     if last.step < case.answer_step - 2:
         return ()
-    how = f"{last.chars:,} characters" if last.chars else "a part"
-    return (EvidenceLine(last.step, f"{how} of the page were not shown, one of the last two"),)
+    how = f"{last.chars:,} characters" if last.chars else "parts"
+    return (EvidenceLine(last.step, f"{how} not shown of one of the last two pages"),)
 
 
 @_rule("send the agent to another source; what it is after is behind a wall")

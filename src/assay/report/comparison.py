@@ -482,7 +482,8 @@ def _notes(base: RunAttempts, cand: RunAttempts) -> tuple[str, ...]:
                 "(abstained, or ended by the model or the environment) and are in no mean"
             )
         if run.retried:
-            notes.append(f"{run.retried} attempts of {run.run_id} were replaced by a retry")
+            were = "1 attempt was" if run.retried == 1 else f"{run.retried:,} attempts were"
+            notes.append(f"{were} replaced by a retry in {run.run_id}")
         if run.replaced_zeros:
             notes.append(f"{run.run_id}: {zeros_replaced(run.replaced_zeros)}")
     if base.run_id == cand.run_id:

@@ -159,7 +159,7 @@ def diagnose(
         scored=len(rewards),
         mean=mean(rewards) if rewards else None,
         recoverable_mean=mean(best) if best else None,
-        causes=_summary(findings, len(rewards), imported=opened.manifest.is_imported),
+        causes=_summary(findings, len(rewards)),
         findings=tuple(findings),
         notes=(*_notes(opened, n, len(rewards)), *map(str, distinct_failures(broken))),
         rewards=reward_means(counted),
@@ -222,8 +222,13 @@ def _find(
         aligned=aligned,
         because=score.because if score is not None else "",
         recovery=recovery,
-        suggestion=suggestion_for(cause, "" if case.world is None else case.world.world),
+        suggestion=_suggestion(run.manifest, cause, "" if case.world is None else case.world.world),
     )
+
+
+def _suggestion(manifest: RunManifest, cause: Cause, world: str) -> str:
+    instead = IN_A_LOG.get(cause) if manifest.is_imported else None
+    return instead or suggestion_for(cause, world)
 
 
 def _whole(run: Run, episode: Episode) -> Episode:
@@ -240,10 +245,7 @@ def _limits(manifest: RunManifest) -> DiagnosisLimits:
     return DiagnosisLimits(step_budget(manifest), margin if isinstance(margin, int) else 0)
 
 
-def _summary(
-    findings: Iterable[AttemptDiagnosis], scored: int, *, imported: bool
-) -> tuple[CauseSummary, ...]:
-    instead = IN_A_LOG if imported else {}
+def _summary(findings: Iterable[AttemptDiagnosis], scored: int) -> tuple[CauseSummary, ...]:
     groups: dict[Cause, list[AttemptDiagnosis]] = {}
     for finding in findings:
         groups.setdefault(finding.cause, []).append(finding)
@@ -254,7 +256,7 @@ def _summary(
             unscored=sum(finding.lost is None for finding in group),
             lost=sum(finding.lost or 0.0 for finding in group) / max(scored, 1),
             returns=sum(finding.returns for finding in group) / max(scored, 1),
-            suggestion=instead.get(cause, group[0].suggestion),
+            suggestion=group[0].suggestion,
         )
         for cause, group in groups.items()
     ]

@@ -368,6 +368,14 @@ def _limit(put: Any, limits: Mapping[int, int]) -> None:
             put(kind, (ceiling, ceiling))
 
 
+def is_of_a_child(pid: int) -> bool:
+    """Whether a process is one of this process's children that run, or was started by one."""
+    return any(
+        child.pid is not None and (pid == child.pid or processes.carries(pid, child.mark))
+        for child in tuple(_open_children())
+    )
+
+
 @lru_cache(maxsize=1)
 def _open_children() -> weakref.WeakSet[ChildProcess]:
     """The children of this process, which a process forked from it forgets."""

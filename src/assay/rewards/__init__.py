@@ -1,1 +1,14 @@
 """Rewards: named, versioned functions from what happened in an episode to a score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from assay.rewards import credit as credit
+    from assay.rewards import outcome as outcome
+    from assay.rewards import step as step
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, {}, rooms="credit outcome step")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from assay.runner.engine import LocalProcesses as LocalProcesses
     from assay.runner.files import score_file as score_file
     from assay.runner.folders import score_folder as score_folder
+    from assay.runner.reward_diff import diff_rewards as diff_rewards
     from assay.runner.scored_steps import StepScoring as StepScoring
 
 __getattr__, __dir__, __all__ = lazy_names(
@@ -22,6 +23,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "assay.runner.engine": "LocalProcesses",
         "assay.runner.files": "score_file",
         "assay.runner.folders": "score_folder",
+        "assay.runner.reward_diff": "diff_rewards",
         "assay.runner.scored_steps": "StepScoring",
     },
 )

@@ -103,6 +103,28 @@ def _fingerprint(root: Path, name: str) -> tuple[str, str]:
     return name, fingerprint(root / name)
 
 
+def list_inputs(folder: Path) -> list[str]:
+    """The names of the files of rows in a folder, sorted; those that begin with `.` or `_` are not.
+
+    Raises `BadRecord` for a file of another kind, and for none at all.
+    """
+    paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    names = sorted(
+        path.as_posix()
+        for path in paths
+        if not any(part.startswith((".", "_")) for part in path.parts)
+    )
+    for name in names:
+        if Path(name).suffix.lower() not in LINES and not parquet.is_parquet(Path(name)):
+            raise BadRecord(
+                f"{name!r} in {str(folder)!r} is no .jsonl, .csv or .parquet; move it "
+                "away, or let its name begin with '_' to have it passed over"
+            )
+    if not names:
+        raise BadRecord(f"{str(folder)!r} holds no .jsonl, .csv or .parquet file")
+    return names
+
+
 class _FolderJob(FileJob):
     @property
     def folder(self) -> Path:
@@ -164,21 +186,7 @@ class _FolderJob(FileJob):
             raise BadParameter(
                 f"{str(self.out)!r} is inside {str(self.source)!r}; results would become input"
             )
-        paths = (path.relative_to(self.source) for path in self.source.rglob("*") if path.is_file())
-        names = sorted(
-            path.as_posix()
-            for path in paths
-            if not any(part.startswith((".", "_")) for part in path.parts)
-        )
-        for name in names:
-            if Path(name).suffix.lower() not in LINES and not parquet.is_parquet(Path(name)):
-                raise BadRecord(
-                    f"{name!r} in {str(self.source)!r} is no .jsonl, .csv or .parquet; move it "
-                    "away, or let its name begin with '_' to have it passed over"
-                )
-        if not names:
-            raise BadRecord(f"{str(self.source)!r} holds no .jsonl, .csv or .parquet file")
-        return names
+        return list_inputs(self.source)
 
     def _map(self, read: Callable[[str], T], names: Sequence[str]) -> Iterator[T]:
         """What `read` gives for each file, in this process or, for much input, on the engine."""

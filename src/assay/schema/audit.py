@@ -15,10 +15,10 @@ AUDIT_SCHEMA: Final = "assay.audit/1"
 
 Severity: TypeAlias = Literal["info", "low", "medium", "high", "critical"]
 Family: TypeAlias = Literal[
-    "correctness", "degenerate", "spray", "text", "shape", "agent", "machine"
+    "correctness", "degenerate", "spray", "text", "shape", "agent", "execution", "machine"
 ]
 Kind: TypeAlias = Literal[
-    "maths", "qa", "choice", "structured", "agent", "environment", "format"
+    "maths", "qa", "choice", "structured", "agent", "environment", "format", "code", "files"
 ]  # fmt: skip
 Budget: TypeAlias = Literal["fast", "full"]
 Outcome: TypeAlias = Literal["passed", "found", "accepted", "skipped"]

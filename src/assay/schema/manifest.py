@@ -58,4 +58,11 @@ class RunManifest(Record):
         details = options.get("model_options")
         name = details.get("model") if isinstance(details, dict) else None
         # A client without such an option, such as one of rules, is the model itself.
-        return next((each for each in (name, options.get("model")) if isinstance(each, str)), "")
+        named = next((each for each in (name, options.get("model")) if isinstance(each, str)), "")
+        return _class_name(named)
+
+
+def _class_name(text: str) -> str:
+    """`Script` for `<my_agent.Script object at 0x7f91>`; any other text as it is."""
+    name, separator, _ = text.partition(" object at 0x")
+    return name.removeprefix("<").rpartition(".")[2] if separator else text

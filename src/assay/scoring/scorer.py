@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from assay.errors import BadParameter, MissingExtra, MissingParameter
 from assay.registry import RewardSpec, bound_options, find_reward
+from assay.resources import threads
 from assay.schema.score import Abstained, Json, Score, Scored
 from assay.schema.values import describe, is_missing, plain
 from assay.scoring.columns import NoSuchPath, check_columns, look_up
@@ -102,6 +103,19 @@ class Scorer:
             return arguments
         return await self._score_async(arguments)
 
+    def score_many(self, rows: Sequence[Mapping[str, Any]]) -> list[Score]:
+        """The score of each row, in order; raises as a call does.
+
+        A reward that has a `call_many`, because one call of it is dear, gets all of them at once: a
+        list of arguments, for which it returns a list of results.
+        """
+        call_many = getattr(self.spec.function, "call_many", None)
+        if call_many is None:
+            return [self(row) for row in rows]
+        prepared = [self._arguments(row) for row in rows]
+        results = iter(call_many([each for each in prepared if isinstance(each, dict)]))
+        return [self._sign(next(results)) if isinstance(each, dict) else each for each in prepared]
+
     def abstain(self, reason: str, because: str) -> Abstained:
         """An abstention in this reward's name, for a row that never reached it."""
         return Abstained(
@@ -116,7 +130,10 @@ class Scorer:
     async def _score_async(self, arguments: dict[str, Any]) -> Score:
         if self.spec.is_async:
             return await self._settle(self.spec.function, arguments)
-        result = await asyncio.to_thread(self._call, arguments)
+        if self.spec.waits:
+            result = await threads.call(self._call, arguments)
+        else:
+            result = await asyncio.to_thread(self._call, arguments)
         if isinstance(result, _Raised):
             return self._failed(result.error)
         if inspect.isawaitable(result):

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +23,7 @@ from assay.registry import find_reward
 from assay.runner.batch import score_row
 from assay.runner.results import result_of
 from assay.schema.score import Score
+from assay.scoring.scorer import Scorer
 from assay.server.strict_json import read_json, write_json
 
 Outcome: TypeAlias = Literal["scored", "abstained"]
@@ -113,22 +116,65 @@ def score_chunk(chunk: RowChunk, turn: Turn) -> ChunkResult:
     """
     bindings = bind_all(chunk.scorers, chunk.columns)
     started = time.monotonic()
+    ends = started + turn.budget_s
     results = []
     counts: Counts = Counter()
-    for place, (number, item) in enumerate(chunk.items):
-        behind = len(chunk.items) - 1 - place
+    rows = [(number, *_read_row(item)) for number, item in chunk.items]
+    waiting = _start_waiting(bindings, rows, chunk.unit)
+    for place, (number, row, problem) in enumerate(rows):
+        behind = len(rows) - 1 - place
         turn.begin(place, behind)
-        row, problem = _read_row(item)
         scores = {}
         share = ROW_SHARE if behind else 1.0
-        row_ends = time.monotonic() + share * (started + turn.budget_s - time.monotonic())
+        row_ends = time.monotonic() + share * (ends - time.monotonic())
         for binding in bindings:
-            left_s = row_ends - time.monotonic()
-            score = _score(binding, row, problem, f"{chunk.unit} {number}", left_s)
+            where = f"{chunk.unit} {number}"
+            if (place, binding.name) in waiting:
+                score = _await(waiting[place, binding.name], binding, where, ends)
+            else:
+                score = _score(binding, row, problem, where, row_ends - time.monotonic())
             scores[binding.name] = score
             counts[binding.name, "abstained" if score.abstained else "scored"] += 1
         results.append(_result(number, row, scores))
     return ChunkResult(results, counts, time.monotonic() - started)
+
+
+def _start_waiting(
+    bindings: Sequence[Binding], rows: Sequence[tuple[int, Any, str]], unit: str
+) -> dict[tuple[int, str], Future[Score]]:
+    """By place and reward, the scores under way of rewards that mostly wait: all at a time."""
+    under_way: dict[tuple[int, str], Future[Score]] = {}
+    for binding in bindings:
+        if not binding.scorer.spec.waits:
+            continue
+        for place, (number, row, problem) in enumerate(rows):
+            if not problem:
+                under_way[place, binding.name] = _in_thread(binding.scorer, row, f"{unit} {number}")
+    return under_way
+
+
+def _in_thread(scorer: Scorer, row: Any, place: str) -> Future[Score]:
+    future: Future[Score] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(score_row(scorer, row, place))
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            future.set_exception(error)
+
+    # One that never returns keeps neither its worker nor the others waiting.
+    threading.Thread(target=run, daemon=True, name="waiting").start()
+    return future
+
+
+def _await(future: Future[Score], binding: Binding, place: str, ends: float) -> Score:
+    try:
+        return future.result(max(0.0, ends - time.monotonic()))
+    except TimeoutError:
+        return binding.scorer.abstain("deadline", f"{place} was not finished before the deadline")
+    except KeyboardInterrupt as error:
+        name = binding.scorer.spec.name
+        return binding.scorer.abstain("grader_error", f"{name} raised {type(error).__name__}")
 
 
 def abstain_all(chunk: RowChunk, reason: str, because: str) -> ChunkResult:

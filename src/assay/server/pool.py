@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from assay.resources import processes
-from assay.resources.child import ChildProcess, same_interpreter
+from assay.resources.child import ChildProcess, is_of_a_child, same_interpreter
 from assay.resources.frames import BadFrame, PipeClosed
 from assay.server import jobs
 from assay.server.jobs import ROW_SHARE, Turn
@@ -83,11 +83,13 @@ class WorkerPool:
         rewards: Sequence[str],
         memory_bytes: int | None,
         on_restart: Callable[[LossCause], None],
+        starting: threading.Lock | None = None,
     ) -> None:
         self._on_restart = on_restart
         self._jobs: asyncio.Queue[_Job[Any]] = asyncio.Queue()
         # Held while a process starts: one without a number yet is nobody's, as an orphan is.
-        self._starting = threading.Lock()
+        # Pools of one process share it.
+        self._starting = starting or threading.Lock()
         prepared = (tuple(imports), tuple(rewards))
         self._workers = [
             _Worker(prepared, memory_bytes, self._jobs.qsize, self._starting)
@@ -152,7 +154,7 @@ class WorkerPool:
         with self._starting:
             for orphan in processes.list_adopted():
                 pid = orphan.pid
-                if pid in self._own_children or any(w.owns(pid) for w in self._workers):
+                if pid in self._own_children or is_of_a_child(pid):
                     continue
                 processes.kill((orphan,))
                 processes.reap(pid, timeout_s=REAP_S)
@@ -233,13 +235,6 @@ class _Worker:
         self._progress: Progress | None = None
         self.pid: int | None = None
         self.ready = False
-
-    def owns(self, pid: int) -> bool:
-        """Whether this is the process, or one that it started."""
-        child = self._child
-        if child is None or child.pid is None:
-            return False
-        return pid == child.pid or processes.carries(pid, child.mark)
 
     def start(self) -> bool:
         """Whether the process runs and is prepared; it is started now if need be."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import threading
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -12,6 +13,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
+from assay.errors import UnknownName
+from assay.registry import find_reward
 from assay.server import jobs
 from assay.server.jobs import ChunkResult, RowChunk, ScorerSpec, Turn, UnreadableRow
 from assay.server.models import Status
@@ -23,6 +26,8 @@ T = TypeVar("T")
 
 CHUNKS_PER_WORKER = 2
 """Chunks of one request under way for each worker: none idles, and no request takes them all."""
+WAITING_WORKERS = 8
+"""Chunks at a time of rewards that mostly wait, each with all of its rows at a time."""
 PACE_WINDOW_S = 10.0
 MAX_RETRY_AFTER_S = 60
 
@@ -105,16 +110,30 @@ class ScoringService:
         self.settings = settings
         self.metrics = metrics
         self.admission = AdmissionQueue(settings.queue_rows)
+        starting = threading.Lock()
         self._pool = WorkerPool(
             settings.workers,
             imports=settings.imports,
             rewards=rewards,
             memory_bytes=settings.worker_memory_bytes or None,
             on_restart=self._count_restart,
+            starting=starting,
         )
+        # For rewards that mostly wait: no other row waits for theirs. Started for the first.
+        self._waiting_pool = WorkerPool(
+            max(WAITING_WORKERS, settings.workers),
+            imports=settings.imports,
+            rewards=[name for name in rewards if _waits(name)],
+            memory_bytes=settings.worker_memory_bytes or None,
+            on_restart=self._count_restart,
+            starting=starting,
+        )
+        self._has_waiting = False
         self._max_chunks = CHUNKS_PER_WORKER * settings.workers
         self._draining = False
-        metrics.watch(lambda: self.admission.rows, lambda: len(self._pool.pids))
+        metrics.watch(
+            lambda: self.admission.rows, lambda: len(self._pool.pids + self._waiting_pool.pids)
+        )
 
     @property
     def status(self) -> Status:
@@ -133,7 +152,15 @@ class ScoringService:
     async def close(self) -> None:
         """End every worker."""
         self.drain()
-        await self._pool.close()
+        await asyncio.gather(self._pool.close(), self._waiting_pool.close())
+
+    def _pool_for(self, chunk: RowChunk) -> WorkerPool:
+        if not any(_waits(scorer.reward) for scorer in chunk.scorers):
+            return self._pool
+        if not self._has_waiting:
+            self._has_waiting = True
+            self._waiting_pool.start()
+        return self._waiting_pool
 
     def deadline(self, seconds: float | None = None) -> float:
         """When a request that comes now has to be answered, on the monotonic clock."""
@@ -226,7 +253,7 @@ class ScoringService:
         if not chunk.items:
             return jobs.join_results([])
         try:
-            return await self._pool.run(jobs.score_chunk, chunk, deadline)
+            return await self._pool_for(chunk).run(jobs.score_chunk, chunk, deadline)
         except RecursionError:
             return await self._score_apart(chunk, deadline)
         except WorkerLost as error:
@@ -262,7 +289,7 @@ class ScoringService:
         """The scores of a row at which a worker was lost; it may have been by chance."""
         if cause == "died":
             try:
-                return await self._pool.run(jobs.score_chunk, chunk, deadline)
+                return await self._pool_for(chunk).run(jobs.score_chunk, chunk, deadline)
             except WorkerLost as error:
                 cause = error.cause
         return jobs.abstain_all(chunk, *GIVEN_UP[cause])
@@ -279,6 +306,14 @@ class ScoringService:
     def _count_restart(self, cause: LossCause) -> None:
         self.metrics.worker_restarts.labels(cause).inc()
         log("worker_replaced", level=logging.WARNING, cause=cause)
+
+
+def _waits(name: str) -> bool:
+    """Whether a reward of this process mostly waits; one that the workers alone know does not."""
+    try:
+        return find_reward(name).waits
+    except UnknownName:
+        return False
 
 
 def _groups(items: Iterator[T], size: int) -> Iterator[list[T]]:

@@ -16,9 +16,8 @@ from markupsafe import Markup, escape
 from assay import __version__
 from assay.formats.lines import dump_json
 from assay.viewer.links import Links
-from assay.viewer.step_words import CLASSES, code_sentence
 from assay.viewer.theme import GLYPHS, MEANINGS, bars, duration, money, plain, shade, signed, words
-from assay.viewer.words import CAUSES, ENDINGS, VERDICTS, WORDS
+from assay.viewer.words import CAUSES, CLASSES, ENDINGS, VERDICTS, WORDS, code_sentence
 
 _HIDDEN = re.compile(
     "\r\n?"
@@ -52,7 +51,7 @@ class Templates:
         self._environment.filters.update(
             signed=signed, plain=plain, money=money, duration=duration, words=words, shade=shade,
             bars=bars, brief=brief, when=_when, coded=coded, count="{:,}".format, record=asdict,
-            code_sentence=code_sentence,
+            code_sentence=code_sentence, several=several, chance=chance,
         )  # fmt: skip
         self._environment.globals.update(
             version=__version__,
@@ -77,6 +76,16 @@ def _finalize(value: Any) -> Any:
 def _when(stamp: str) -> str:
     """`2026-03-29T12:21:35.000Z` as `2026-03-29 12:21`."""
     return stamp[:16].replace("T", " ")
+
+
+def several(number: int, noun: str) -> str:
+    """`1 line`, `2 lines`."""
+    return f"{number:,} {noun}" + "s" * (number != 1)
+
+
+def chance(p: float) -> str:
+    """A p-value in as many digits as say something."""
+    return "< 0.0001" if p < 0.0001 else f"= {p:.2g}"
 
 
 def brief(text: str, most: int = 200) -> str:

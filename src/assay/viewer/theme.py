@@ -178,7 +178,9 @@ def plain(value: float | None, digits: int = 3) -> str:
 
 def money(value: float | None) -> str:
     """US dollars, or a dash."""
-    return NONE if value is None else f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
+    if not value:
+        return NONE if value is None else "$0"
+    return f"${value:,.4f}" if value < 1 else f"${value:,.2f}"
 
 
 def duration(seconds: float | None) -> str:

@@ -67,12 +67,11 @@ def test_a_part_of_the_tests_can_be_paid() -> None:
 
 
 def test_one_limit_holds_for_the_whole_set() -> None:
-    result = score(
-        "import time\ndef add(a, b):\n    time.sleep(0.4)\n    return a + b", ADD, time_s=0.6
-    )
+    program = "import time\ndef add(a, b):\n    a == 2 and time.sleep(99)\n    return a + b"
+    result = score(program, ADD, time_s=2.0)
     assert float(result) == 0.0
     assert result["passed"] == 1.0
-    assert "no answer within 0.6 s" in result.because
+    assert "no answer within 2 s" in result.because
     assert "within 0.5 s" in score("while True: pass", SUM, time_s=0.5).because
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assay.audit.checks import agent, correctness, degenerate, shape, spray, text
+from assay.audit.checks import agent, correctness, degenerate, execution, shape, spray, text
 from assay.audit.findings import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -20,4 +20,5 @@ CHECKS: Final[tuple[Check, ...]] = (
     *text.CHECKS,
     *shape.CHECKS,
     *agent.CHECKS,
+    *execution.CHECKS,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -72,7 +72,14 @@ def rewrites(kind: Kind, answer: str) -> list[Named]:
 
 def near_misses(kind: Kind, sample: Sample, answer: str) -> list[Named]:
     """Answers like it that say something else."""
-    makers = {"maths": _maths_misses, "structured": _record_misses, "choice": _letter_misses}
+    makers: dict[str, Callable[[str], Iterable[Named]]] = {
+        "maths": _maths_misses,
+        "structured": _record_misses,
+        "choice": _letter_misses,
+        # Which other program is surely wrong is for the data to say.
+        "code": lambda _: (),
+        "files": lambda _: (),
+    }
     make = makers.get(kind, _text_misses)
     listed = [("near miss of the data", text) for text in sample.wrong]
     right = {text.strip().casefold() for text in sample.right}

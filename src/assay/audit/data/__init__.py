@@ -6,8 +6,11 @@ out in which frame (a box, a tag, a phrase) the target looks for an answer, and 
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
@@ -23,12 +26,37 @@ REFERENCE_COLUMNS: Final = (
 PROMPT_COLUMNS: Final = ("prompt", "question", "problem", "goal", "query", "instruction")
 
 
-def built_in(kind: Kind) -> tuple[Sample, ...]:
-    """The built-in samples of a kind."""
+ROWS_OF: Final[Mapping[str, str]] = {"instructions_reward": "instructions"}
+"""Rows of their own, for predefined rewards that need other columns than their kind's."""
+
+
+def built_in(kind: Kind, reward: str = "") -> tuple[Sample, ...]:
+    """The built-in samples of a kind, or of a predefined reward with rows of its own."""
     # A reward of the form takes any question.
-    name = "qa" if kind == "format" else kind
+    name = ROWS_OF.get(reward) or ("qa" if kind == "format" else kind)
     text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     return tuple(_sample(kind, row) for row in tomllib.loads(text)["row"])
+
+
+@dataclass(frozen=True, slots=True)
+class Cheat:
+    """A program, or files, that do not do what is asked for."""
+
+    check: str
+    """The check that asks whether it is paid."""
+    name: str
+    program: str = ""
+    """`NAME` stands for the function that a row asks for."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Beside a wrong solution."""
+
+
+@lru_cache(maxsize=2)
+def cheats(kind: Kind) -> tuple[Cheat, ...]:
+    """The built-in cheats against rewards of programs, or of folders."""
+    name = "files" if kind == "files" else "cheats"
+    text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return tuple(Cheat(**row) for row in tomllib.loads(text)["cheat"])
 
 
 def from_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
@@ -45,6 +73,8 @@ def from_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
                 f"this one has {', '.join(map(repr, row)) or 'nothing'}"
             )
         return Sample(_prompt(row), None, ("",), (), dict(row))
+    if kind in ("code", "files"):
+        return _task_of_row(kind, row)
     if kind == "format":
         # Whatever stands in the form; the reward does not compare it.
         text = "The answer"
@@ -73,14 +103,70 @@ def _sample(kind: Kind, row: Mapping[str, Any]) -> Sample:
     if kind == "environment":
         task = str(row["task_id"])
         return Sample(prompt, None, ("The task is done.",), (), {"task_id": task, "prompt": prompt})
+    if kind == "code":
+        return _program(row)
+    if kind == "files":
+        return _folder(row)
     reference = row["gold"]
     return Sample(
         prompt,
         reference,
         tuple(dict.fromkeys((reference, *row.get("right", ())))),
         tuple(row.get("wrong", ())),
-        {"prompt": prompt, "answer": reference, "golden_answers": [reference]},
+        {
+            "prompt": prompt,
+            "answer": reference,
+            "golden_answers": [reference],
+            **row.get("columns", {}),
+        },
     )
+
+
+def _program(row: Mapping[str, Any]) -> Sample:
+    """A task of one function: its tests in the shapes that graders read."""
+    calls: list[tuple[list[Any], Any]] = row["calls"]
+    paired = {
+        "inputs": [arguments for arguments, _ in calls],
+        "outputs": [expected for _, expected in calls],
+        "fn_name": row["fn"],
+    }
+    checks = [{"args": arguments, "expected": expected} for arguments, expected in calls]
+    columns = {
+        "prompt": row["prompt"],
+        "fn_name": row["fn"],
+        "tests": {"fn": row["fn"], "calls": checks},
+        "test_cases": paired,
+        "answer": json.dumps(paired),
+    }
+    program = str(row["solution"])
+    wrong = tuple(map(str, row["wrong"]))
+    return Sample(row["prompt"], columns["answer"], (program,), wrong, columns, program)
+
+
+def _folder(row: Mapping[str, Any]) -> Sample:
+    """A task whose result is a file; an answer is a JSON object of files."""
+    right, wrong = (json.dumps({"solution.py": row[name]}) for name in ("solution", "wrong"))
+    columns = {"prompt": row["prompt"], "tests": row["tests"], "answer": row["tests"]}
+    return Sample(row["prompt"], row["tests"], (right,), (wrong,), columns, right)
+
+
+def _task_of_row(kind: Kind, row: Mapping[str, Any]) -> Sample:
+    """A sample made of a user's row, which has tests and what passes them."""
+    names = ("tests", "solution", "fn_name") if kind == "code" else ("tests", "solution", "wrong")
+    missing = [name for name in names if not row.get(name)]
+    if missing:
+        raise BadRecord(
+            f"a row for a reward of kind {kind!r} needs {', '.join(names)}; this one has "
+            f"{', '.join(map(repr, row)) or 'nothing'}"
+        )
+    wrong = row.get("wrong") or ()
+    texts = (wrong,) if isinstance(wrong, str) else tuple(map(str, wrong))
+    solution = str(row["solution"])
+    if kind == "files":
+        solution, *others = (json.dumps({"solution.py": text}) for text in (solution, *texts))
+        texts = tuple(others)
+    columns = {"answer": row["tests"], **row}
+    return Sample(_prompt(row), row["tests"], (solution,), texts, columns, solution)
 
 
 def _prompt(row: Mapping[str, Any]) -> str:

@@ -24,12 +24,22 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from assay.errors import BadParameter
+from assay.rewards.outcome.recorded_calls import (
+    BadTrajectory as BadTrajectory,
+)
+from assay.rewards.outcome.recorded_calls import (
+    calls_of,
+    get_field,
+    items_of,
+    role_of,
+    segments_of,
+)
 
 CountedUses: TypeAlias = Literal["results", "calls", "either"]
 PolicyName: TypeAlias = Literal["default", "agentfly", "any"]
@@ -86,13 +96,6 @@ class ToolUse:
 
     count: int
     enough: bool
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
-class BadTrajectory:
-    """The trajectory is not a list of messages, so tool use cannot be counted."""
-
     because: str
 
 
@@ -155,69 +158,18 @@ def tool_use(trajectory: object, policy: ToolPolicy) -> ToolUse | BadTrajectory:
     An empty trajectory is one without tools. `None`, text, an element that is not a message, or
     a message without a role gives a `BadTrajectory`.
     """
-    segments = _segments(trajectory)
+    segments = segments_of(trajectory)
     if isinstance(segments, BadTrajectory):
         return segments
     counter = _UseCounter(policy)
     for segment in segments:
         for message in segment:
-            role = _get(message, "role")
-            if not isinstance(role, str):
-                return BadTrajectory(
-                    f"message {counter.position} of the trajectory is {_kind(message)} without a "
-                    "role; a message has at least `role` and `content`"
-                )
+            role = role_of(message, counter.position)
+            if isinstance(role, BadTrajectory):
+                return role
             counter.read(role, message)
         counter.end_segment()
     return counter.result()
-
-
-def _segments(trajectory: object) -> list[Iterable[object]] | BadTrajectory:
-    """The trajectory's runs of messages: one, or as many as its context was folded into."""
-    items = _as_list(trajectory)
-    if items is None:
-        return BadTrajectory(f"the trajectory is {_kind(trajectory)}, not a list of messages")
-    segments: list[Iterable[object]] = []
-    ungrouped: list[object] = []
-    for item in items:
-        inner = _as_list(item)
-        if inner is None:
-            ungrouped.append(item)
-            continue
-        segments.append(ungrouped)
-        segments.append(inner)
-        ungrouped = []
-    segments.append(ungrouped)
-    return segments
-
-
-def _as_list(value: object) -> list[object] | None:
-    """A sequence or array as a list; `None` for everything else, text included."""
-    if isinstance(value, (list, tuple)):
-        return list(value)
-    if isinstance(value, Sequence):
-        return None if isinstance(value, (str, bytes, bytearray, memoryview)) else list(value)
-    to_list = getattr(value, "tolist", None)
-    items = to_list() if callable(to_list) else None
-    return items if isinstance(items, list) else None
-
-
-def _kind(value: object) -> str:
-    return "None" if value is None else f"a value of type {type(value).__name__}"
-
-
-def _get(record: Any, name: str) -> Any:
-    """`record[name]` or `record.name`, whichever the message offers; `None` without either."""
-    if isinstance(record, Mapping):
-        return record.get(name)
-    try:
-        return record[name]
-    except (AttributeError, IndexError, KeyError, TypeError):
-        return getattr(record, name, None)
-
-
-def _items(value: object) -> list[object]:
-    return _as_list(value) or []
 
 
 @dataclass(slots=True)
@@ -247,14 +199,18 @@ class _UseCounter:
     def read(self, role: str, message: object) -> None:
         """Add the tool calls and results of the next message."""
         if role in self._policy.roles:
-            self._add_result(message, _get(message, "tool_call_id"), _get(message, "content"))
+            self._add_result(
+                message, get_field(message, "tool_call_id"), get_field(message, "content")
+            )
         elif role == "assistant":
             self._last_reply = self.position
             self._read_calls(message)
         elif role == "user" and "tool_result" in self._policy.roles:
-            for block in _items(_get(message, "content")):
-                if _get(block, "type") == "tool_result":
-                    self._add_result(block, _get(block, "tool_use_id"), _get(block, "content"))
+            for block in items_of(get_field(message, "content")):
+                if get_field(block, "type") == "tool_result":
+                    self._add_result(
+                        block, get_field(block, "tool_use_id"), get_field(block, "content")
+                    )
         self.position += 1
 
     def end_segment(self) -> None:
@@ -263,15 +219,8 @@ class _UseCounter:
         self._calls = set()
 
     def _read_calls(self, message: object) -> None:
-        for call in _items(_get(message, "tool_calls")):
-            function = _get(call, "function")
-            self._add_call(_get(call, "id"), _get(function, "name"), _get(function, "arguments"))
-        legacy = _get(message, "function_call")
-        if legacy is not None:
-            self._add_call(None, _get(legacy, "name"), _get(legacy, "arguments"))
-        for block in _items(_get(message, "content")):
-            if _get(block, "type") == "tool_use":
-                self._add_call(_get(block, "id"), _get(block, "name"), _get(block, "input"))
+        for call in calls_of(message):
+            self._add_call(call.id, call.name, call.arguments)
 
     def _add_call(self, call_id: object, name: object, arguments: object) -> None:
         label = name if isinstance(name, str) else None
@@ -287,7 +236,7 @@ class _UseCounter:
             self._unanswered.setdefault(handle, deque()).append(use)
 
     def _add_result(self, record: object, call_id: object, content: object) -> None:
-        name = _get(record, "name")
+        name = get_field(record, "name")
         label = name if isinstance(name, str) else None
         if isinstance(call_id, str) and call_id:
             use = self._next_unanswered(("id", call_id))
@@ -346,16 +295,16 @@ def _fingerprint(value: object) -> Hashable:
 
 def _says_failed(record: object) -> bool:
     """Whether the result's own record says that the tool failed."""
-    if _get(record, "is_error") is True or _get(record, "status") == "error":
+    if get_field(record, "is_error") is True or get_field(record, "status") == "error":
         return True
-    return bool(_get(record, "error"))
+    return bool(get_field(record, "error"))
 
 
 def _reports_error(content: object) -> bool:
     """Whether the result's text is a JSON object whose top level has a set `error`."""
     text = content
     if not isinstance(content, str):
-        texts = [_get(part, "text") for part in _items(content)]
+        texts = [get_field(part, "text") for part in items_of(content)]
         text = texts[0] if len(texts) == 1 else None
     if not isinstance(text, str) or len(text) > JSON_LIMIT_CHARS or "error" not in text:
         return False

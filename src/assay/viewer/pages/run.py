@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeAlias, cast
@@ -14,9 +14,10 @@ from assay.errors import AssayError, UnknownName
 from assay.ledger.failures import DistinctFailure, group_failures, message_key
 from assay.ledger.index import AttemptRow, RunRow
 from assay.report.attempts import EQUAL
-from assay.report.comparability import dotted_items
+from assay.report.comparability import changes, dotted_items
 from assay.report.diagnosis import AttemptDiagnosis, CauseSummary, Diagnosis
 from assay.schema.episode import FAILURES, FailureKind
+from assay.schema.manifest import RunManifest
 from assay.viewer.pages.records import PageNumber, copy_fields, page_of
 from assay.viewer.pages.runs import Order, RunItem, run_item
 from assay.viewer.runs_reader import RunsReader
@@ -187,6 +188,11 @@ class RunPage:
     config: tuple[tuple[str, str], ...]
     before: str | None
     """The run of the same benchmark before this one: what it would be compared with."""
+    changes: tuple[str, ...]
+    """What is configured otherwise than in that run."""
+    better: int
+    """Tasks whose mean reward went up since."""
+    worse: int
     show: Show
     task: str
     q: str
@@ -213,6 +219,11 @@ class RunPage:
     more_errors: int
     """Messages beyond those that are shown."""
     unfinished: tuple[str, ...]
+    answers: bool
+    """Whether an attempt has an answer; in a text environment none may."""
+    references: bool
+    steps: bool
+    """Whether an attempt has steps; a log of another tool may have none."""
     matrix: RepeatGrid
     diagnosis: DiagnosisView | None
     """`None` when it takes too long to make with the page, which asks for it afterwards."""
@@ -236,6 +247,12 @@ class _Facts:
         before, now = self.shifts.get(task_id, (None, None))
         return None if before is None or now is None else now - before
 
+    def differences(self) -> Iterator[float]:
+        """Of the tasks that have a mean in both runs."""
+        for before, now in self.shifts.values():
+            if before is not None and now is not None:
+                yield now - before
+
     def changed(self, task_id: str, how: Changed) -> bool:
         difference = self.difference(task_id)
         if difference is None:
@@ -255,10 +272,11 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
     manifest = reader.manifest(run_id)
     diagnosis = reader.diagnosis(run_id, now=wait or row.steps <= AT_ONCE)
     before = run_before(rows, row)
+    earlier = next((each for each in rows if each.run_id == before), None)
     bases = [each for each in rows if not reader.is_archived(each.run_id)]
     facts = _Facts(
         None if diagnosis is None else {finding.attempt: finding for finding in diagnosis.findings},
-        _shifts(reader, row, next((each for each in rows if each.run_id == before), None)),
+        {} if earlier is None else _shifts(reader, row, earlier),
     )
     pending = query.needs_causes and diagnosis is None
     matching = [] if pending else _sort(_matching(attempts, query, facts), query, facts)
@@ -276,6 +294,9 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
             if key
         ),
         before=before,
+        changes=() if earlier is None else _config_changes(reader, earlier, manifest),
+        better=sum(difference > EQUAL for difference in facts.differences()),
+        worse=sum(difference < -EQUAL for difference in facts.differences()),
         choices=_choices(attempts, query, facts),
         matching=len(matching),
         total=len(attempts),
@@ -286,6 +307,9 @@ def run_page(reader: RunsReader, run_id: str, query: RunQuery, *, wait: bool = F
         errors=errors[:MOST_ERRORS],
         more_errors=max(0, len(errors) - MOST_ERRORS),
         unfinished=reader.unfinished(run_id)[:PAGE],
+        answers=any(attempt.submitted is not None for attempt in attempts),
+        references=any(attempt.reference for attempt in attempts),
+        steps=any(attempt.n_steps for attempt in attempts),
         matrix=_repeat_grid(attempts),
         diagnosis=None if diagnosis is None else _diagnosis_view(diagnosis, errors),
         live=live,
@@ -306,7 +330,8 @@ def _diagnosis_view(diagnosis: Diagnosis, errors: Iterable[DistinctFailure]) -> 
     notes = (
         note for note in diagnosis.notes if note.partition(" × ")[2][:LABEL_CHARS] not in shown
     )
-    return copy_fields(DiagnosisView, diagnosis, lost=len(diagnosis.findings), notes=tuple(notes))
+    lost = sum(finding.lost is not None for finding in diagnosis.findings)
+    return copy_fields(DiagnosisView, diagnosis, lost=lost, notes=tuple(notes))
 
 
 def _errors(attempts: Iterable[AttemptRow]) -> tuple[DistinctFailure, ...]:
@@ -322,16 +347,32 @@ def _failure_kind(row: AttemptRow) -> FailureKind:
 
 
 def _shifts(
-    reader: RunsReader, row: RunRow, before: RunRow | None
+    reader: RunsReader, row: RunRow, before: RunRow
 ) -> dict[str, tuple[float | None, float | None]]:
-    if before is None:
-        return {}
+    """The means of the tasks of both runs; the same id with another question is another task."""
     earlier = {task.task_id: task.mean for task in reader.tasks(before)}
-    return {
+    shifts = {
         task.task_id: (earlier[task.task_id], task.mean)
         for task in reader.tasks(row)
         if task.task_id in earlier
     }
+    if row.task_set and row.task_set == before.task_set:
+        return shifts
+    questions = {each.task_id: each.question for each in reader.attempts(before.run_id)}
+    others = {
+        each.task_id
+        for each in reader.attempts(row.run_id)
+        if each.question != questions.get(each.task_id, each.question)
+    }
+    return {task: means for task, means in shifts.items() if task not in others}
+
+
+def _config_changes(reader: RunsReader, before: RunRow, manifest: RunManifest) -> tuple[str, ...]:
+    try:
+        return changes(reader.manifest(before.run_id), manifest)
+    except AssayError:
+        # The page of that run says what is wrong with it.
+        return ()
 
 
 def _matching(attempts: Iterable[AttemptRow], query: RunQuery, facts: _Facts) -> list[AttemptRow]:

@@ -25,8 +25,8 @@ from assay.viewer.pages.conversation import (
 from assay.viewer.pages.records import CutText, LabelView, copy_fields, cut_text, label_views
 from assay.viewer.pages.world import WorldView, world_view
 from assay.viewer.runs_reader import RunsReader
-from assay.viewer.step_words import event_sentences
 from assay.viewer.theme import Shade, shade
+from assay.viewer.words import event_sentences
 
 TEXT_CHARS = 30_000
 ACTION_CHARS = 4_000

@@ -91,13 +91,13 @@
     const numbers = data.lines.flatMap((line) => [...line.means, ...line.lows, ...line.highs]).filter((x) => x !== null);
     const [least, most] = [Math.min(0, ...numbers), Math.max(1, ...numbers)];
     const axis = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
-    const size = () => ({ width: Math.max(240, place.clientWidth), height: 200 });
+    const size = () => ({ width: Math.max(240, place.clientWidth), height: place.clientWidth < 500 ? 140 : 200 });
     const n = data.run_ids.length;
     const plot = new uPlot({
       ...size(),
       scales: { x: { time: false, range: [0.5, n + 0.5] }, y: { range: [least, most + 0.05] } },
       axes: [
-        { ...axis, splits: () => data.run_ids.map((_, i) => i + 1).filter((i) => n <= 40 || i % Math.ceil(n / 20) === 0) },
+        { ...axis, splits: () => data.run_ids.map((_, i) => i + 1).filter((i) => i % Math.ceil(n / (place.clientWidth / 28)) === 0) },
         { ...axis, size: 44 },
       ],
       series: [{}, ...data.lines.map((line, i) => ({

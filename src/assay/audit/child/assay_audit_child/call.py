@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 PROMPT_ROLES = ("system", "developer", "user")
@@ -43,9 +45,21 @@ class TargetCall:
         """What a reward may ask for by name: the columns, the response, and the messages."""
         return {
             **self.columns,
+            **self._workspace(),
             "final_response": self.final_response,
             "trajectory": self.messages,
         }
+
+    def _workspace(self) -> dict[str, str]:
+        """A new folder with the files that the agent left, where the row has some."""
+        if "files" not in self.columns:
+            return {}
+        folder = Path(tempfile.mkdtemp(prefix="workspace-"))
+        for name, text in self.columns["files"].items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return {"workspace": str(folder), "folder": str(folder)}
 
     def openrlhf_batch(self, queries: str) -> dict[str, Any]:
         """The batch of one that OpenRLHF hands over; it has two names for the queries."""

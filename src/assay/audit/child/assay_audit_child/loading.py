@@ -102,7 +102,7 @@ def detect(function: Any) -> str | None:
     ):
         if parameter in names:
             return shape
-    if "context" in names or "trajectory" in names:
+    if {"context", "trajectory", "workspace", "files"} & set(names):
         return "assay"
     positional = [item for item in names.values() if item.kind in POSITIONAL]
     return "plain" if len(positional) >= 2 else None

@@ -1,0 +1,194 @@
+"""Turn rewards, returns and advantages from the outcomes of groups of episodes.
+
+A turn's return is what the episode earned from that turn on. Its advantage is the return minus a
+baseline. A baseline that reads only *other* episodes of the group, and the state before the turn,
+leaves the expected policy gradient as it is; the others are here because trainers use them, and
+`BASELINES` says what each does to the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from assay.errors import BadParameter
+from assay.rewards.credit.turns import Indices, Numbers, Turns
+
+METHODS: Mapping[str, str] = {
+    "outcome": "the outcome, paid at the last turn",
+    "potential": "differences of progress, which add up to the outcome",
+}
+BASELINES: Mapping[str, str] = {
+    "none": "unbiased; the widest spread",
+    "leave_one_out": "unbiased: the mean of the group's other episodes, 0 for one alone",
+    "anchor_state": "unbiased: the mean of other episodes' turns in the same state, and where "
+    "there are none leave_one_out",
+    "group_mean": "scaled by (n-1)/n: the mean of the group, the episode itself included",
+    "group_std": "biased: group_mean, divided by the standard deviation of the group's turns",
+    "turn_index": "biased by length: the mean of the turns with the same number, of those episodes "
+    "that come so far",
+}
+EPSILON = 1e-6
+"""Added to a standard deviation, as trainers do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Three numbers for each turn, in the order of the turns."""
+
+    rewards: Numbers
+    """What the turn itself earned; an episode's rewards add up to its outcome."""
+    returns: Numbers
+    """What was earned from the turn on."""
+    advantages: Numbers
+
+    def by_episode(self, turns: Turns) -> list[Credit]:
+        """The same, episode by episode."""
+        cuts = np.cumsum(turns.lengths)[:-1]
+        columns = (np.split(each, cuts) for each in (self.rewards, self.returns, self.advantages))
+        return [Credit(*parts) for parts in zip(*columns, strict=True)]
+
+
+def assign(
+    turns: Turns,
+    *,
+    method: str = "outcome",
+    baseline: str = "leave_one_out",
+    decay: float = 1.0,
+) -> Credit:
+    """Each turn's reward, return and advantage.
+
+    With `method="potential"` the potential is the progress since the start of the episode, and the
+    outcome at its end. `decay` weakens later rewards in a return: at 1 the gradient is unbiased,
+    below 1 it trades bias for spread and is right only as far as progress predicts the outcome.
+    Raises `BadParameter` for an unknown name, a decay that is none, or progress that is missing.
+    """
+    _check(turns, method, baseline, decay)
+    place = _Places.of(turns)
+    rewards = _rewards(turns, place, method)
+    returns = _returns(turns, place, rewards, decay)
+    if baseline == "group_std":
+        return Credit(rewards, returns, _standardised(turns, place, returns))
+    return Credit(rewards, returns, returns - _baseline(turns, place, returns, baseline))
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where each turn stands."""
+
+    first: Indices
+    """The first turn of each episode."""
+    last: Indices
+    episode: Indices
+    """The episode of each turn."""
+    number: Indices
+    """The place of each turn in its episode, from 0."""
+
+    @classmethod
+    def of(cls, turns: Turns) -> _Places:
+        last = np.cumsum(turns.lengths) - 1
+        first = last - turns.lengths + 1
+        episode = np.repeat(np.arange(len(turns.lengths)), turns.lengths)
+        return cls(first, last, episode, np.arange(len(episode)) - first[episode])
+
+
+def _rewards(turns: Turns, place: _Places, method: str) -> Numbers:
+    before = _potentials(turns, place, method)
+    after = np.empty_like(before)
+    after[:-1] = before[1:]
+    after[place.last] = turns.outcomes
+    rewards: Numbers = after - before
+    return rewards
+
+
+def _potentials(turns: Turns, place: _Places, method: str) -> Numbers:
+    """The potential before each turn: 0 at the start of every episode."""
+    if method == "outcome" or turns.progress is None:
+        return np.zeros(len(place.episode), dtype=np.int64).astype(turns.outcomes.dtype)
+    progress: Numbers = turns.progress - turns.progress[place.first][place.episode]
+    return progress
+
+
+def _returns(turns: Turns, place: _Places, rewards: Numbers, decay: float) -> Numbers:
+    returns = rewards.copy()
+    if not len(returns):
+        return returns
+    # From the end of all episodes at once, as many rounds as the longest one has turns.
+    back = turns.lengths[place.episode] - 1 - place.number
+    order = np.argsort(back, kind="stable")
+    cuts = np.cumsum(np.bincount(back))
+    for low, high in pairwise(cuts):
+        here = order[low:high]
+        later = returns[here + 1]
+        returns[here] += later if decay == 1 else decay * later
+    return returns
+
+
+def _baseline(turns: Turns, place: _Places, returns: Numbers, kind: str) -> Numbers:
+    if kind == "none":
+        return returns * 0
+    if kind == "turn_index":
+        return _mean_at_index(turns, place, returns)
+    means = _sums(place.episode, returns, len(turns.lengths)) / turns.lengths
+    sizes = np.bincount(turns.groups, minlength=turns.n_groups)
+    totals = _sums(turns.groups, means, turns.n_groups)
+    if kind == "group_mean":
+        whole: Numbers = (totals / sizes)[turns.groups][place.episode]
+        return whole
+    others = np.maximum(sizes - 1, 1)[turns.groups]
+    alone: Numbers = ((totals[turns.groups] - means) / others)[place.episode]
+    return _mean_at_state(turns, place, returns, alone) if kind == "anchor_state" else alone
+
+
+def _mean_at_state(turns: Turns, place: _Places, returns: Numbers, alone: Numbers) -> Numbers:
+    """The mean return of other episodes' turns in the same state; `alone` where there are none."""
+    states = int(turns.states.max()) + 1 if len(turns.states) else 0
+    own_kind = turns.states * len(turns.lengths) + place.episode
+    _, own = np.unique(own_kind, return_inverse=True)
+    pairs = int(own.max()) + 1 if len(own) else 0
+    counts = np.bincount(turns.states, minlength=states)[turns.states]
+    own_counts = np.bincount(own, minlength=pairs)[own]
+    sums = _sums(turns.states, returns, states)[turns.states] - _sums(own, returns, pairs)[own]
+    others = counts - own_counts
+    return np.where(others > 0, sums / np.maximum(others, 1), alone)
+
+
+def _mean_at_index(turns: Turns, place: _Places, returns: Numbers) -> Numbers:
+    width = int(turns.lengths.max()) if len(turns.lengths) else 1
+    cell = turns.groups[place.episode] * width + place.number
+    n = turns.n_groups * width
+    counts = np.maximum(np.bincount(cell, minlength=n), 1)
+    means: Numbers = (_sums(cell, returns, n) / counts)[cell]
+    return means
+
+
+def _standardised(turns: Turns, place: _Places, returns: Numbers) -> Numbers:
+    group = turns.groups[place.episode]
+    gaps = (returns - _baseline(turns, place, returns, "group_mean")).astype(np.float64)
+    sizes = np.bincount(group, minlength=turns.n_groups)
+    squares = _sums(group, gaps**2, turns.n_groups)
+    spread = np.sqrt(squares / np.maximum(sizes - 1, 1)) + EPSILON
+    scaled: Numbers = gaps / spread[group]
+    return scaled
+
+
+def _sums(index: Indices, values: Numbers, n: int) -> Numbers:
+    if values.dtype != object:
+        return np.bincount(index, weights=values, minlength=n)
+    sums: Numbers = np.zeros(n, dtype=np.int64).astype(object)
+    np.add.at(sums, index, values)
+    return sums
+
+
+def _check(turns: Turns, method: str, baseline: str, decay: Any) -> None:
+    for word, value, names in (("method", method, METHODS), ("baseline", baseline, BASELINES)):
+        if value not in names:
+            raise BadParameter(f"{word} is {value!r}; it is one of {', '.join(names)}")
+    if isinstance(decay, bool) or not 0.0 <= decay <= 1.0:
+        raise BadParameter(f"decay is {decay!r}; it lies between 0 and 1")
+    if method == "potential" and turns.progress is None:
+        raise BadParameter("method 'potential' needs the progress before each turn of all episodes")

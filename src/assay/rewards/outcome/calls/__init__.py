@@ -1,0 +1,1 @@
+"""Tool calls: whether an agent called the right functions with the right arguments."""

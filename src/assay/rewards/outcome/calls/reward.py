@@ -1,0 +1,293 @@
+"""The reward of tool calls: all of the right ones, with the right arguments, and no other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from assay.errors import BadParameter
+from assay.registry import reward
+from assay.rewards.outcome.assignment import best_assignment
+from assay.rewards.outcome.blocks import between
+from assay.rewards.outcome.calls.references import (
+    MOST_CALLS,
+    ExpectedCall,
+    read_steps,
+    read_tools,
+    same_name,
+)
+from assay.rewards.outcome.calls.values import TextRule, read_arguments
+from assay.rewards.outcome.recorded_calls import (
+    BadTrajectory,
+    RecordedCall,
+    calls_of,
+    get_field,
+    items_of,
+    role_of,
+    segments_of,
+)
+from assay.schema.message import text_of
+from assay.schema.score import Abstained, Scored
+from assay.schema.values import Unreadable
+
+Turn: TypeAlias = Literal["last", "all"]
+TextCalls: TypeAlias = Literal["none", "tags"]
+CallOrder: TypeAlias = Literal["any", "same"]
+
+PARTS: Final = ("right_calls", "right_names", "right_arguments", "missing_calls", "extra_calls")
+ALL_RIGHT: Final[Mapping[str, float]] = MappingProxyType(
+    {**dict.fromkeys(PARTS[:3], 1.0), **dict.fromkeys(PARTS[3:], 0.0)}
+)
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "order": get_args(CallOrder),
+    "turn": get_args(Turn),
+    "texts": get_args(TextRule),
+    "text_calls": get_args(TextCalls),
+}
+FULL: Final = 2.0
+"""What a wholly right call weighs in the assignment; one that is partly right at most 1."""
+SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCall:
+    """A call that the agent made."""
+
+    name: str
+    arguments: Mapping[str, Any] | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCalls:
+    """The calls of a turn, and whether anything else was said in it."""
+
+    calls: list[GivenCall]
+    speaks: bool
+
+
+@dataclass(slots=True)
+class CallComparison:
+    """How the calls of a turn meet the right ones."""
+
+    right: int = 0
+    arguments: float = 0.0
+    """The sum over right calls of the share of their arguments that is right."""
+    differences: list[str] | None = None
+
+
+@reward(name="tool_call_reward", version=1, parts=PARTS)
+def tool_call_reward(
+    trajectory: object,
+    answer: object,
+    tools: object,
+    *,
+    order: CallOrder = "any",
+    turn: Turn = "last",
+    texts: TextRule = "normal",
+    text_calls: TextCalls = "none",
+) -> Scored | Abstained:
+    """1.0 if the agent made exactly the right tool calls, with right arguments; else 0.0.
+
+    `answer` lists the calls: as `{"name": …, "arguments": {…}}`, or in BFCL's format of accepted
+    values, `{function: {argument: [value, …]}}`, where "" says that the argument may be left out;
+    an empty list says that no call is right. A list of lists is a sequence of steps. `tools` are
+    the tools' schemas (OpenAI's, Anthropic's, BFCL's), or `None`; both may be JSON text.
+
+    Calls are matched one to one, in any order (`order="same"`: in theirs). An argument is right
+    if it has the type and value that are accepted; one with a default may be left out where that
+    is accepted, and may be given where leaving it out is. Any other argument, call, or repetition
+    is wrong. Where no call is right, an answer in words is.
+
+    Calls after the last message of the user count (`turn="all"`: every one), as messages record
+    them. `text_calls="tags"` reads `<tool_call>{"name": …, "arguments": …}</tool_call>` out of the
+    text of a message that records none. `texts="exact"` compares texts letter by letter.
+    """
+    for name, value in (
+        ("order", order), ("turn", turn), ("texts", texts), ("text_calls", text_calls)
+    ):  # fmt: skip
+        if value not in CHOICES[name]:
+            options = ", ".join(map(repr, CHOICES[name]))
+            raise BadParameter(f"{name} is {value!r}; choose one of {options}")
+    steps = _steps(answer, tools)
+    if isinstance(steps, Abstained):
+        return steps
+    turn_calls = read_calls(trajectory, turn, text_calls)
+    if isinstance(turn_calls, BadTrajectory):
+        return Abstained("bad_trajectory", turn_calls.because, PARTS)
+    if not steps:
+        return _no_call_is_right(turn_calls)
+    if order == "same":
+        steps = [[call] for step in steps for call in step]
+    return _to_score(turn_calls.calls, steps, texts)
+
+
+def _steps(answer: object, tools: object) -> list[list[ExpectedCall]] | Abstained:
+    schemas = read_tools(tools)
+    if isinstance(schemas, Unreadable):
+        return Abstained("bad_reference", f"'tools' {schemas.because}", PARTS)
+    steps = read_steps(answer, schemas)
+    if steps is None:
+        return Abstained("missing_reference", "the row has no reference calls", PARTS)
+    if isinstance(steps, Unreadable):
+        return Abstained("bad_reference", f"'answer' {steps.because}", PARTS)
+    return steps
+
+
+def read_calls(
+    trajectory: object, turn: Turn = "last", text_calls: TextCalls = "none"
+) -> GivenCalls | BadTrajectory:
+    """The calls that count, in their order; of segments that repeat each other each call once."""
+    segments = segments_of(trajectory)
+    if isinstance(segments, BadTrajectory):
+        return segments
+    whole = turn == "all" or len(segments) > 1
+    calls: list[GivenCall] = []
+    known: set[tuple[str, str]] = set()
+    speaks, position = False, 0
+    for segment in segments:
+        earlier = frozenset(known)
+        for message in segment:
+            role = role_of(message, position)
+            if isinstance(role, BadTrajectory):
+                return role
+            position += 1
+            if role == "assistant":
+                text = _text(message)
+                speaks = speaks or bool(text.strip())
+                for call in _calls_in(message, text, text_calls):
+                    key = (str(call.id), repr((call.name, call.arguments))) if call.id else None
+                    if key is None or key not in earlier:
+                        calls.append(_read_call(call))
+                    if key is not None and len(segments) > 1:
+                        known.add(key)
+            elif role == "user" and not whole and not _only_results(message):
+                calls, speaks = [], False
+    return GivenCalls(calls, speaks)
+
+
+def _text(message: object) -> str:
+    content = get_field(message, "content")
+    try:
+        return text_of(content)
+    except (TypeError, ValueError):
+        return ""
+
+
+def _only_results(message: object) -> bool:
+    """Whether a message of the user's role brings the results of tools, as Anthropic's do."""
+    blocks = items_of(get_field(message, "content"))
+    return bool(blocks) and all(get_field(block, "type") == "tool_result" for block in blocks)
+
+
+def _calls_in(message: object, text: str, text_calls: TextCalls) -> Iterator[RecordedCall]:
+    recorded = list(calls_of(message))
+    yield from recorded
+    if recorded or text_calls == "none" or "<tool_call>" not in text:
+        return
+    visible = text.rpartition("</think>")[2]
+    for block in between(visible, "<tool_call>", "</tool_call>"):
+        record = read_arguments(block.strip())
+        if isinstance(record, Unreadable):
+            yield RecordedCall(None, None, block)
+        else:
+            arguments = record.get("arguments", record.get("parameters"))
+            yield RecordedCall(None, record.get("name"), arguments)
+
+
+def _read_call(call: RecordedCall) -> GivenCall:
+    name = call.name if isinstance(call.name, str) else ""
+    return GivenCall(same_name(name), read_arguments(call.arguments))
+
+
+def _no_call_is_right(turn_calls: GivenCalls) -> Scored:
+    count = len(turn_calls.calls)
+    right = not count and turn_calls.speaks
+    parts = {"right_calls": float(not count), "right_names": float(not count)}
+    more = {"right_arguments": float(not count), "missing_calls": 0.0, "extra_calls": float(count)}
+    if count:
+        because = f"{_count(count)} where no call is right"
+    else:
+        because = "no call, and none is right" if right else "no call, and not a word"
+    return Scored(float(right), because, {**parts, **more})
+
+
+def _to_score(
+    calls: Sequence[GivenCall], steps: Sequence[Sequence[ExpectedCall]], texts: TextRule
+) -> Scored:
+    expected = [call for step in steps for call in step]
+    comparison = CallComparison()
+    if len(calls) <= MOST_CALLS:
+        start = 0
+        for step in steps:
+            # Where the number of calls is wrong, the last step is compared with all that are left.
+            end = len(calls) if step is steps[-1] else start + len(step)
+            _compare(calls[start:end], step, texts, comparison)
+            start = end
+    if comparison.right == len(expected) == len(calls):
+        words = "as it is" if len(calls) == 1 else "as they are"
+        return Scored(1.0, f"{_count(len(calls))}, {words} right", ALL_RIGHT)
+    names = Counter(call.name for call in calls)
+    right_names = Counter(call.name for call in expected)
+    shared = (names & right_names).total()
+    parts = {
+        "right_calls": comparison.right / len(expected),
+        "right_names": shared / len(expected),
+        "right_arguments": comparison.arguments / len(expected),
+        "missing_calls": float((right_names - names).total()),
+        "extra_calls": float((names - right_names).total()),
+    }
+    because = _in_words(calls, expected, comparison.differences or [])
+    return Scored(0.0, because, parts)
+
+
+def _compare(
+    calls: Sequence[GivenCall],
+    step: Sequence[ExpectedCall],
+    texts: TextRule,
+    comparison: CallComparison,
+) -> None:
+    """Add to the comparison the best assignment of the calls to those of one step."""
+    table = [[_weigh(call, one, texts) for one in calls] for call in step]
+    pairs = (
+        [(0, 0)] if len(step) == len(calls) == 1
+        else best_assignment([[weight for weight, _ in row] for row in table])
+    )  # fmt: skip
+    for row, column in pairs:
+        weight, differences = table[row][column]
+        comparison.right += weight == FULL
+        comparison.arguments += min(weight, 1.0)
+        if differences and comparison.differences is None:
+            comparison.differences = [f"{step[row].title}: {one}" for one in differences]
+
+
+def _weigh(expected: ExpectedCall, call: GivenCall, texts: TextRule) -> tuple[float, list[str]]:
+    """How much of a call is right, and what is not."""
+    if call.name != expected.name:
+        return 0.0, []
+    if isinstance(call.arguments, Unreadable):
+        return 0.0, [f"its arguments {call.arguments.because}"]
+    differences = expected.differences(call.arguments, texts)
+    if not differences:
+        return FULL, []
+    count = max(len(call.arguments.keys() | expected.accepted.keys()), len(differences))
+    return 1.0 - len(differences) / count, differences
+
+
+def _in_words(
+    calls: Sequence[GivenCall], expected: Sequence[ExpectedCall], differences: Sequence[str]
+) -> str:
+    if len(calls) != len(expected):
+        return f"{_count(len(calls))}, where {len(expected)} are right"
+    if differences:
+        more = f" and {len(differences) - SHOWN} more" if len(differences) > SHOWN else ""
+        return "; ".join(differences[:SHOWN]) + more
+    names = {call.name for call in calls}
+    titles = [call.title for call in expected if call.name not in names]
+    return f"no call of {titles[0]}" if titles else "not every call is right"
+
+
+def _count(number: int) -> str:
+    return f"{number} call{'' if number == 1 else 's'}"

@@ -1,0 +1,152 @@
+"""Arguments compared with what is accepted for them, by type.
+
+A number equals a number whatever its point (5 and 5.0), and nothing else; `true` is no number and
+"5" is no 5. Texts are equal when their letters and digits are: case, spaces and the marks between
+words do not count, but a sign, a decimal point and what parts two numbers do, as do all other
+signs. So "New York, NY" is "new york NY", "GPT-4" is "gpt 4", and "-5", "1.5", "x - 1" and "x**2"
+are not "5", "15", "x 1" and "x2".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final, Literal, TypeAlias
+
+from assay.schema.values import Unreadable
+
+TextRule: TypeAlias = Literal["normal", "exact"]
+
+ARGUMENTS_CHARS: Final = 200_000
+"""Of the arguments of one call; longer ones are not read."""
+CACHED_CHARS: Final = 200
+OMITTED: Final = ""
+"""What says, among accepted values, that an argument may be left out."""
+
+_QUOTES: Final = str.maketrans("’‘`´“”„«»", "''''" + '"' * 5)
+_MINUS: Final = re.compile(r"(?<=\w)\s*-\s*(?=\d)")
+_PARTED: Final = re.compile(r"(?<=\d)[\s,/_-]+(?=\d)")
+_DROPPED: Final = re.compile(
+    r"[\s,/_]+|(?<!\d)\.|\.(?!\d)|(?<=\w)-(?=[^\W\d])|(?<!\w)-(?!\d)|(?<=[^\W\d_]{2})-(?=\d)"
+)
+
+
+def normal_text(text: str) -> str:
+    """The form in which texts are compared."""
+    return _cached_normal(text) if len(text) <= CACHED_CHARS else _normal(text)
+
+
+def _normal(text: str) -> str:
+    folded = text.strip().translate(_QUOTES).replace("'", '"').casefold()
+    return _DROPPED.sub("", _PARTED.sub("|", _MINUS.sub("-", folded)))
+
+
+_cached_normal = lru_cache(maxsize=8192)(_normal)
+
+
+def equals(value: Any, expected: Any, texts: TextRule) -> bool:
+    """Whether a value is the expected one, as it stands."""
+    if isinstance(expected, list):
+        return (
+            isinstance(value, list)
+            and len(value) == len(expected)
+            and all(equals(one, other, texts) for one, other in zip(value, expected, strict=True))
+        )
+    if isinstance(expected, dict):
+        return (
+            isinstance(value, dict)
+            and value.keys() == expected.keys()
+            and all(equals(value[key], other, texts) for key, other in expected.items())
+        )
+    return _is_same_leaf(value, expected, texts)
+
+
+def is_accepted(value: Any, accepted: Sequence[Any], texts: TextRule) -> bool:
+    """Whether a value is one of those that are accepted.
+
+    An accepted record lists accepted values for each of its keys; a key may be left out where
+    `OMITTED` is one of them.
+    """
+    return any(_fits(value, one, texts) for one in accepted)
+
+
+def _fits(value: Any, accepted: Any, texts: TextRule) -> bool:
+    if isinstance(accepted, list):
+        return (
+            isinstance(value, list)
+            and len(value) == len(accepted)
+            and all(_fits(one, other, texts) for one, other in zip(value, accepted, strict=True))
+        )
+    if isinstance(accepted, dict):
+        return isinstance(value, dict) and _fits_record(value, accepted, texts)
+    return _is_same_leaf(value, accepted, texts)
+
+
+def _fits_record(value: dict[str, Any], accepted: dict[str, Any], texts: TextRule) -> bool:
+    if not value.keys() <= accepted.keys():
+        return False
+    for key, choices in accepted.items():
+        options = choices if isinstance(choices, list) else [choices]
+        if key not in value:
+            if OMITTED not in options:
+                return False
+        elif not is_accepted(value[key], options, texts):
+            return False
+    return True
+
+
+def _is_same_leaf(value: Any, expected: Any, texts: TextRule) -> bool:
+    if isinstance(expected, str):
+        if not isinstance(value, str):
+            return False
+        if value == expected or texts == "exact":
+            return value == expected
+        form = normal_text(value)
+        # A text of nothing but separators, such as one to join words with, is itself alone.
+        return bool(form) and form == normal_text(expected)
+    if expected is None or isinstance(expected, bool):
+        return value is expected
+    number = type(value) in (int, float) and type(expected) in (int, float)
+    return number and bool(value == expected)
+
+
+class RepeatedKey(ValueError):
+    """An object of a JSON text names a key twice."""
+
+
+def to_record(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The record of these pairs. Raises `RepeatedKey` if two have one key."""
+    items = list(pairs)
+    record = dict(items)
+    if len(record) != len(items):
+        raise RepeatedKey("a key stands twice")
+    return record
+
+
+def refuse_constant(name: str) -> Any:
+    """Raise `ValueError`: NaN and Infinity are no JSON."""
+    raise ValueError(f"{name} is no JSON")
+
+
+strict_json = json.JSONDecoder(object_pairs_hook=to_record, parse_constant=refuse_constant).decode
+"""The value of a JSON text. Raises `ValueError`, `RepeatedKey` or `RecursionError`."""
+
+
+def read_arguments(arguments: Any) -> dict[str, Any] | Unreadable:
+    """The arguments of a call: a mapping, or JSON text of one that names each argument once."""
+    if isinstance(arguments, str):
+        if len(arguments) > ARGUMENTS_CHARS:
+            return Unreadable(f"have over {ARGUMENTS_CHARS:,} characters")
+        try:
+            values = strict_json(arguments) if arguments else {}
+        except RepeatedKey:
+            return Unreadable("name an argument twice")
+        except (ValueError, RecursionError):
+            return Unreadable("are no JSON")
+    else:
+        values = {} if arguments is None else arguments
+    if not isinstance(values, dict):
+        return Unreadable("are no JSON object")
+    return values

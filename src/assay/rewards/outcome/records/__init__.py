@@ -1,0 +1,1 @@
+"""Records: whether a response is the JSON that was asked for."""

@@ -1,0 +1,125 @@
+"""Two JSON values compared field by field, with what differs named by its path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from assay.rewards.outcome.assignment import best_assignment
+from assay.rewards.outcome.calls.values import TextRule, equals
+
+ListRule: TypeAlias = Literal["ordered", "any"]
+MOST_UNORDERED: Final = 64
+"""Items of a list that are matched in any order; longer lists are compared in theirs."""
+
+
+@dataclass(slots=True)
+class FieldCount:
+    """How the fields of a value meet those of the reference; a field is a value at a path."""
+
+    right: int = 0
+    wrong: int = 0
+    missing: int = 0
+    extra: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    @property
+    def equal(self) -> bool:
+        return not (self.wrong or self.missing or self.extra)
+
+    @property
+    def share(self) -> float:
+        """The fields that are right, of all that either side has."""
+        total = self.right + self.wrong + self.missing + self.extra
+        return self.right / total if total else 1.0
+
+    def add(self, other: FieldCount) -> None:
+        """Take in the count of a part of the value."""
+        self.right += other.right
+        self.wrong += other.wrong
+        self.missing += other.missing
+        self.extra += other.extra
+        self.differences += other.differences
+
+
+def compare(value: Any, reference: Any, texts: TextRule, lists: ListRule) -> FieldCount:
+    """What is right, wrong, missing and too much."""
+    return _compare(value, reference, texts, lists, "$")
+
+
+def _compare(value: Any, reference: Any, texts: TextRule, lists: ListRule, path: str) -> FieldCount:
+    count = FieldCount()
+    if isinstance(reference, dict) and isinstance(value, dict):
+        for key, expected in reference.items():
+            place = f"{path}.{key}"
+            if key in value:
+                count.add(_compare(value[key], expected, texts, lists, place))
+            else:
+                count.missing += _size(expected)
+                count.differences.append(f"{place:.80} is missing")
+        for key in value.keys() - reference.keys():
+            count.extra += _size(value[key])
+        for key in sorted(value.keys() - reference.keys()):
+            count.differences.append(f"{path}.{key!s:.80} is too much")
+    elif isinstance(reference, list) and isinstance(value, list):
+        for one, expected, place in _pairs(value, reference, texts, lists, path):
+            count.add(_compare(one, expected, texts, lists, place))
+        _count_lengths(value, reference, count, path)
+    elif equals(value, reference, texts):
+        count.right += 1
+    else:
+        count.wrong += max(_size(reference), _size(value))
+        count.differences.append(f"{path:.80} is {value!r:.60}, not {reference!r:.60}")
+    if not reference and equals(value, reference, "exact") and isinstance(value, (list, dict)):
+        count.right += 1
+    return count
+
+
+def _count_lengths(value: list[Any], reference: list[Any], count: FieldCount, path: str) -> None:
+    if len(value) == len(reference):
+        return
+    count.missing += sum(map(_size, reference[len(value) :]))
+    count.extra += sum(map(_size, value[len(reference) :]))
+    count.differences.append(f"{path:.80} has {len(value)} items, not {len(reference)}")
+
+
+def _pairs(
+    value: list[Any], reference: list[Any], texts: TextRule, lists: ListRule, path: str
+) -> Iterator[tuple[Any, Any, str]]:
+    """The items that are compared with each other."""
+    short = min(len(value), len(reference))
+    if lists == "any" and 0 < max(len(value), len(reference)) <= MOST_UNORDERED:
+        table = [
+            [float(_compare(one, other, texts, lists, "").equal) for one in value]
+            for other in reference
+        ]
+        matched = best_assignment(table)
+        rows = {row for row, _ in matched}
+        columns = {column for _, column in matched}
+        rest = zip(
+            (at for at in range(len(value)) if at not in columns),
+            (at for at in range(len(reference)) if at not in rows),
+            strict=False,
+        )
+        for row, column in matched:
+            yield value[column], reference[row], f"{path}[{column}]"
+        for column, row in rest:
+            yield value[column], reference[row], f"{path}[{column}]"
+        return
+    for at in range(short):
+        yield value[at], reference[at], f"{path}[{at}]"
+
+
+def _size(value: Any) -> int:
+    """How many fields a value has; an empty list or object is one."""
+    total, waiting = 0, [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict) and item:
+            waiting += item.values()
+        elif isinstance(item, list) and item:
+            waiting += item
+        else:
+            total += 1
+    return total

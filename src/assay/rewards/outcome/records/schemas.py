@@ -1,0 +1,187 @@
+"""JSON Schema by `jsonschema`, with bounds that hold whatever a response says.
+
+Nothing is fetched: a `$ref` leads to the schema itself. Patterns are matched in linear time, and
+uniqueness is found without comparing every pair; each keyword that is asked counts, and so many
+are the end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from assay.errors import MissingExtra
+from assay.rewards.outcome.patterns import Pattern, UnsafePattern, compile_pattern
+from assay.rewards.outcome.records.reading import levels_of
+from assay.schema.values import Unreadable
+
+MOST_CHECKS: Final = 30_000
+"""Keywords that are asked of one value."""
+SHALLOW: Final = 20
+"""Levels of a value on which no schema runs out of stack that does not go round in circles."""
+
+
+class SchemaError(Exception):
+    """The schema cannot be used."""
+
+
+class _TooMuch(Exception):
+    """The value asks too much of the schema."""
+
+
+def check_value(value: Any, schema: Any) -> str:
+    """What the schema says against a value; empty for a valid one.
+
+    Raises `SchemaError` if the schema cannot be used, and `MissingExtra` without `jsonschema`.
+    """
+    try:
+        validator = _validator(json.dumps(schema, sort_keys=True))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SchemaError(f"is no JSON: {error!s:.100}") from error
+    if isinstance(validator, Unreadable):
+        raise SchemaError(validator.because)
+    from referencing.exceptions import Unresolvable
+
+    try:
+        fault = next(validator([MOST_CHECKS]).iter_errors(value), None)
+    except _TooMuch:
+        return "asks more of the schema than it may"
+    except UnsafePattern as error:
+        raise SchemaError(f"has a pattern that {error!s:.200}") from error
+    except RecursionError as error:
+        if levels_of(value) > SHALLOW:
+            return "has too many levels for its schema"
+        raise SchemaError("refers to itself without end") from error
+    except Unresolvable as error:
+        raise SchemaError(f"cannot be followed: {error!s:.150}") from error
+    return "" if fault is None else f"{fault.json_path:.80}: {fault.message:.150}"
+
+
+@lru_cache(maxsize=256)
+def _validator(text: str) -> Callable[[list[int]], Any] | Unreadable:
+    """What makes a validator of this schema with a budget of checks, or why there is none."""
+    try:
+        import jsonschema  # type: ignore[import-untyped]  # it comes without types
+        import referencing
+    except ImportError as error:
+        raise MissingExtra.of("a schema", "jsonschema") from error
+    schema = json.loads(text)
+    if not isinstance(schema, (dict, bool)):
+        return Unreadable("is no JSON schema: an object, true or false")
+    draft: Any = jsonschema.validators.validator_for(
+        schema, default=jsonschema.Draft202012Validator
+    )
+    try:
+        draft.check_schema(schema)
+    except jsonschema.exceptions.SchemaError as error:
+        return Unreadable(f"is no JSON schema: {error.message:.150}")
+    except RecursionError:
+        return Unreadable("is no JSON schema: it has too many levels")
+    registry: Any = referencing.Registry()
+
+    def bound(budget: list[int]) -> Any:
+        own = {
+            "pattern": _pattern,
+            "patternProperties": _pattern_properties,
+            "uniqueItems": _unique,
+        }
+        keywords = {
+            name: _counted(own.get(name, function), budget)
+            for name, function in draft.VALIDATORS.items()
+        }
+        return jsonschema.validators.extend(draft, keywords)(schema, registry=registry)
+
+    return bound
+
+
+def _counted(function: Any, budget: list[int]) -> Any:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise _TooMuch
+        return function(validator, value, instance, schema)
+
+    return check
+
+
+def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    del schema
+    if validator.is_type(instance, "string") and not _searches(pattern, instance):
+        yield _error(f"{instance!r:.60} does not match {pattern!r:.60}")
+
+
+def _pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
+) -> Iterator[Any]:
+    del schema
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, below in patterns.items():
+        for key, value in instance.items():
+            if _searches(pattern, key):
+                yield from validator.descend(value, below, path=key, schema_path=pattern)
+
+
+def _unique(validator: Any, unique: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    del schema
+    if unique and validator.is_type(instance, "array"):
+        forms = {_form(item) for item in instance}
+        if len(forms) < len(instance):
+            yield _error("the items are not all different")
+
+
+def _form(value: Any) -> str:
+    """Equal for values that JSON Schema calls equal: 1.0 is 1, and true is not."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, dict):
+        pairs = sorted((key, _form(item)) for key, item in value.items())
+        return json.dumps(pairs)
+    if isinstance(value, list):
+        return json.dumps([_form(item) for item in value]) + "[]"
+    return json.dumps(value)
+
+
+def _error(message: str) -> Any:
+    import jsonschema
+
+    return jsonschema.exceptions.ValidationError(message)
+
+
+def _searches(pattern: str, text: str) -> bool:
+    return _compiled(pattern).matches(text)
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> Pattern:
+    """The expression that a whole text matches where the pattern is found in it.
+
+    Raises `UnsafePattern` if it is none that can be matched in linear time.
+    """
+    start = pattern.startswith("^")
+    end = pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
+    core = pattern[start : len(pattern) - end]
+    if (start or end) and _has_choice(core):
+        raise UnsafePattern("has alternatives outside of brackets, of which one names an end")
+    return compile_pattern(f"{'' if start else '.*'}(?:{core}){'' if end else '.*'}")
+
+
+def _has_choice(core: str) -> bool:
+    """Whether a `|` stands outside of brackets."""
+    depth, escaped, in_class = 0, False, False
+    for char in core:
+        if escaped:
+            escaped = False
+        elif char == "\\":
+            escaped = True
+        elif in_class:
+            in_class = char != "]"
+        elif char == "[":
+            in_class = True
+        elif char == "|" and not depth:
+            return True
+        else:
+            depth += (char == "(") - (char == ")")
+    return False

@@ -1,0 +1,179 @@
+"""The process in which queries run: one request at a time, in frames over two pipes.
+
+A request names databases, the reference and the query. Two frames answer: the first when the
+reference has been run, so that whoever waits knows whose time it is; the second with the result.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from assay.resources import frames
+from assay.rewards.outcome.sql.comparison import (
+    bird_equal,
+    column_orders,
+    comparable,
+    reordered,
+    test_suite_equal,
+)
+from assay.rewards.outcome.sql.execution import (
+    BadDatabase,
+    BadQuery,
+    Database,
+    QueryLimits,
+    ResultTable,
+    open_database,
+)
+from assay.rewards.outcome.sql.references import PossibleResults, possible_results
+
+OPEN: Final = 16
+"""Databases that stay open."""
+
+
+class OpenDatabases:
+    """The databases that were asked for lately, still open."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[str, Database] = OrderedDict()
+
+    def get(self, source: Mapping[str, Any]) -> Database:
+        """The database of a source, which names its state too. Raises `BadDatabase`."""
+        key = repr(sorted(source.items()))
+        if key not in self._open:
+            self._open[key] = open_database(source)
+            if len(self._open) > OPEN:
+                self._open.popitem(last=False)[1].close()
+        self._open.move_to_end(key)
+        return self._open[key]
+
+
+def main() -> None:
+    """Answer requests until the pipe closes."""
+    read_fd, write_fd = frames.inherited_pipes(sys.argv)
+    databases = OpenDatabases()
+    while True:
+        try:
+            request = frames.receive(read_fd)
+        except frames.PipeClosed:
+            return
+        reference = _references(databases, request)
+        frames.send(write_fd, reference if isinstance(reference, dict) else {})
+        if not isinstance(reference, dict):
+            frames.send(write_fd, _answer(reference, request))
+
+
+def _limits(request: Mapping[str, Any]) -> QueryLimits:
+    return QueryLimits(request["steps"], request["seconds"], request["rows"])
+
+
+def _references(
+    databases: OpenDatabases, request: Mapping[str, Any]
+) -> list[tuple[Database, PossibleResults]] | dict[str, str]:
+    """Each database with what the reference may return on it, or why there is none."""
+    results: list[tuple[Database, PossibleResults]] = []
+    limits = _limits(request)
+    for number, source in enumerate(request["databases"]):
+        where = f"database {number + 1}" if len(request["databases"]) > 1 else "the database"
+        try:
+            database = databases.get(source)
+            reference = possible_results(
+                database, request["reference"], limits, rows_only=request["mode"] != "assay"
+            )
+            results.append((database, reference))
+        except BadDatabase as error:
+            return {"reason": "bad_database", "because": f"{where} cannot be read: {error}"}
+        except BadQuery as error:
+            because = f"the reference cannot be run on {where}: {error}"
+            return {"reason": "unparseable_reference", "because": because}
+    return results
+
+
+def _answer(
+    references: Sequence[tuple[Database, PossibleResults]], request: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What became of the query on each database, as plain values."""
+    compare = {"bird": _compare_bird, "test_suite": _compare_test_suite}.get(
+        request["mode"], _compare
+    )
+    results: list[dict[str, Any]] = []
+    for database, reference in references:
+        try:
+            table = database.run(request["query"], _limits(request))
+        except BadQuery as error:
+            return {"executed": False, "because": f"the query was not run: {error}"}
+        results.append(compare(table, reference, request))
+    facts = [reference for _, reference in references]
+    return {
+        "executed": True,
+        "results": results,
+        "ordered": any(one.ordered for one in facts),
+        "determined": all(one.determined for one in facts),
+        "repeatable": all(one.repeatable for one in facts),
+        "empty": not any(one.table.rows for one in facts),
+        "constant": any(one.table.tables for one in facts)
+        and not any(result["tables"] for result in results),
+    }
+
+
+def _compare(
+    table: ResultTable, reference: PossibleResults, request: Mapping[str, Any]
+) -> dict[str, Any]:
+    rows, expected = comparable(table.rows), reference.rows
+    facts = _facts(table, reference)
+    if len(table.columns) != len(reference.table.columns):
+        because = f"{len(table.columns)} columns, where the reference has "
+        return {**facts, "because": f"{because}{len(reference.table.columns)}"}
+    orders: Any = [tuple(range(len(table.columns)))]
+    if request["columns"] == "any" and rows and expected:
+        orders = [*orders, *column_orders(rows, expected)]
+    size = f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
+    because = f"{size}, of which not all are the reference's {len(expected)}"
+    if rows == expected:
+        return {**facts, "same": True, "rows": True, "because": size}
+    for order in orders:
+        moved = rows if order == orders[0] else reordered(rows, order)
+        for possible in reference.possible:
+            if possible.allows(moved):
+                return {**facts, "same": True, "rows": True, "because": size}
+            if not facts["rows"] and _same_bag(moved, expected):
+                facts["rows"] = True
+                because = f"the {size} of the reference in another order"
+            if not possible.determined and _same_bag(moved, possible.with_ties().elements()):
+                facts["ties"] = True
+    return {**facts, "because": because}
+
+
+def _same_bag(rows: Any, others: Any) -> bool:
+    return Counter(rows) == Counter(others)
+
+
+def _compare_bird(
+    table: ResultTable, reference: PossibleResults, request: Mapping[str, Any]
+) -> dict[str, Any]:
+    del request
+    same = bird_equal(table.rows, reference.table.rows)
+    because = f"{'the same' if same else 'another'} set of rows"
+    return {**_facts(table, reference), "same": same, "rows": same, "because": because}
+
+
+def _compare_test_suite(
+    table: ResultTable, reference: PossibleResults, request: Mapping[str, Any]
+) -> dict[str, Any]:
+    rows, expected = table.rows, reference.table.rows
+    ordered = "order by" in request["reference"].lower()
+    same = test_suite_equal(rows, expected, ordered=ordered)
+    bags = same or (ordered and test_suite_equal(rows, expected, ordered=False))
+    because = f"{'the same' if same else 'another'} {'list' if ordered else 'bag'} of rows"
+    return {**_facts(table, reference), "same": same, "rows": bags, "because": because}
+
+
+def _facts(table: ResultTable, reference: PossibleResults) -> dict[str, Any]:
+    del reference
+    return {"same": False, "rows": False, "ties": False, "tables": sorted(table.tables)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""What a reference query may return on a database, found out by asking the database itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from assay.rewards.outcome.sql.comparison import ResultGroups, comparable
+from assay.rewards.outcome.sql.execution import BadQuery, Database, QueryLimits, ResultTable, SqlRow
+from assay.rewards.outcome.sql.text import OrderTerm, QueryShape, shape_of, unquoted
+
+CACHED: Final = 256
+"""References that are kept for one database."""
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleResults:
+    """What a reference gave, and all that it may give."""
+
+    table: ResultTable
+    rows: list[SqlRow]
+    """Of the table, as they are compared."""
+    possible: tuple[ResultGroups, ...]
+    """More than one where NULL may stand first or last."""
+    ordered: bool
+    repeatable: bool
+    """Whether it gives one of these also when SQLite reads the tables the other way round."""
+
+    @property
+    def determined(self) -> bool:
+        return self.repeatable and all(
+            one.determined and one == self.possible[0] for one in self.possible
+        )
+
+
+def possible_results(
+    database: Database, query: str, limits: QueryLimits, *, rows_only: bool = False
+) -> PossibleResults:
+    """The possible results of a reference; with `rows_only`, the one that it gave.
+
+    Raises `BadQuery` if it cannot be run.
+    """
+    key = (query, limits.steps, limits.rows, rows_only)
+    known = database.cache.get(key)
+    if not isinstance(known, PossibleResults):
+        if rows_only:
+            table = database.run(query, limits)
+            known = PossibleResults(table, table.rows, (), ordered=False, repeatable=True)
+        else:
+            known = _find_out(database, query, limits)
+        while len(database.cache) >= CACHED:
+            database.cache.pop(next(iter(database.cache)))
+        database.cache[key] = known
+    return known
+
+
+def _find_out(database: Database, query: str, limits: QueryLimits) -> PossibleResults:
+    table = database.run(query, limits)
+    rows = comparable(table.rows)
+    shape = shape_of(query)
+    ordered = shape is None or shape.ordered
+    possible = () if shape is None else tuple(_variants(database, shape, table, limits))
+    if not any(one.allows(rows) for one in possible):
+        # Its text was not understood: the rows as they came are all that is known.
+        groups = tuple((row,) for row in rows) if ordered else (tuple(rows),)
+        possible = (ResultGroups(groups),)
+    reverse = comparable(database.run(query, limits, reverse=True).rows)
+    repeatable = any(one.allows(reverse) for one in possible)
+    return PossibleResults(table, rows, possible, ordered, repeatable)
+
+
+def _variants(
+    database: Database, shape: QueryShape, table: ResultTable, limits: QueryLimits
+) -> Iterator[ResultGroups]:
+    """The groups of the query, and those with NULL at the other end, where there is NULL."""
+    if not shape.ordered:
+        rows = table.rows if shape.limit is None else _try(database, shape.body, limits)
+        if rows is not None:
+            yield ResultGroups((tuple(comparable(rows)),), shape.offset, shape.limit)
+        return
+    for query in _ranked(shape, shape.terms, table.columns):
+        ranked = _try(database, query, limits)
+        if ranked is None:
+            continue
+        yield _grouped(ranked, shape)
+        if any(row[-1] for row in ranked):
+            terms = tuple(term.flipped() for term in shape.terms)
+            flipped = next(_ranked(shape, terms, table.columns, like=query), None)
+            others = None if flipped is None else _try(database, flipped, limits)
+            if others is not None:
+                yield _grouped(others, shape)
+        return
+
+
+def _try(database: Database, query: str, limits: QueryLimits) -> list[SqlRow] | None:
+    try:
+        return database.run(query, limits).rows
+    except BadQuery:
+        return None
+
+
+def _grouped(ranked: Sequence[SqlRow], shape: QueryShape) -> ResultGroups:
+    """The groups of rows whose last two cells are their rank, and whether NULL ranks them."""
+    in_order = sorted(ranked, key=lambda row: row[-2])
+    groups = groupby(in_order, key=lambda row: row[-2])
+    return ResultGroups(
+        tuple(tuple(comparable(row[:-2] for row in group)) for _, group in groups),
+        shape.offset,
+        shape.limit,
+    )
+
+
+def _ranked(
+    shape: QueryShape, terms: Sequence[OrderTerm], columns: Sequence[str], like: str = ""
+) -> Iterator[str]:
+    """Queries for all rows with their rank; which of them SQLite takes depends on the terms.
+
+    With `like`, the one that is made as that query was.
+    """
+    names = [f"assay_{at}" for at in range(len(columns))]
+    by_output = [_output_of(term.text, shape, columns, names) for term in terms]
+    if all(by_output):
+        head = f"WITH assay_rows({', '.join(names)}) AS (\n{shape.body}\n) SELECT *, "
+        query = f"{head}{_ranks(terms, by_output)} FROM assay_rows"
+        if not like or like.startswith(head):
+            yield query
+    if shape.items:
+        expressions = [_expression_of(term.text, shape) for term in terms]
+        before, after = shape.body[: shape.list_end].rstrip(), shape.body[shape.list_end :]
+        yield f"{before}\n, {_ranks(terms, expressions)} {after}"
+
+
+def _ranks(terms: Sequence[OrderTerm], expressions: Sequence[str]) -> str:
+    pairs = list(zip(terms, expressions, strict=True))
+    order = ", ".join(term.to_sql(expression) for term, expression in pairs)
+    nulls = " OR ".join(f"({expression}) IS NULL" for term, expression in pairs if not term.nulls)
+    return f"DENSE_RANK() OVER (ORDER BY {order}), ({nulls or 0})"
+
+
+def _output_of(term: str, shape: QueryShape, columns: Sequence[str], names: Sequence[str]) -> str:
+    """The name of the output column that a term is; empty if it is none."""
+    if term.isdecimal():
+        return names[int(term) - 1] if 0 < int(term) <= len(names) else ""
+    for at, (expression, alias) in enumerate(shape.items):
+        if unquoted(term).lower() == alias.lower() != "" or _same(term, expression):
+            # With `*` among the items their places are not those of the columns.
+            return names[at] if len(shape.items) == len(columns) else ""
+    if shape.items:
+        return ""
+    lowered = [column.lower() for column in columns]
+    name = unquoted(term).lower()
+    return names[lowered.index(name)] if lowered.count(name) == 1 else ""
+
+
+def _expression_of(term: str, shape: QueryShape) -> str:
+    if term.isdecimal():
+        at = int(term) - 1
+        return shape.items[at][0] if 0 <= at < len(shape.items) else term
+    for expression, alias in shape.items:
+        if alias and unquoted(term).lower() == alias.lower():
+            return expression
+    return term
+
+
+def _same(one: str, other: str) -> bool:
+    return "".join(one.split()).lower() == "".join(other.split()).lower()

@@ -1,0 +1,233 @@
+"""The reward of a query: whether it gives what the reference query gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from assay.errors import BadParameter
+from assay.registry import reward
+from assay.rewards.outcome.blocks import answer_blocks, fenced_blocks
+from assay.rewards.outcome.maths.find.channels import final_text
+from assay.rewards.outcome.sql.process import Lost, query_processes
+from assay.rewards.outcome.sql.text import READING, first_word, without_end
+from assay.schema.score import Abstained, Scored
+from assay.schema.values import Unreadable, describe, is_list, is_missing, plain, read_response
+
+SqlMode: TypeAlias = Literal["assay", "bird", "test_suite"]
+SqlExtraction: TypeAlias = Literal["single", "last", "whole"]
+ColumnOrder: TypeAlias = Literal["same", "any"]
+TieRule: TypeAlias = Literal["possible", "abstain"]
+
+PARTS: Final = ("executed", "rows", "order", "databases", "determined")
+LANGUAGES: Final = ("sql", "sqlite", "sqlite3")
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "mode": get_args(SqlMode),
+    "extract": get_args(SqlExtraction),
+    "columns": get_args(ColumnOrder),
+    "ties": get_args(TieRule),
+}
+QUERY_CHARS: Final = 20_000
+"""Of a query; a longer one is not run."""
+MOST_DATABASES: Final = 64
+
+
+@reward(name="sql_reward", version=1, parts=PARTS)
+def sql_reward(
+    final_response: object,
+    answer: object,
+    database: object,
+    *,
+    mode: SqlMode = "assay",
+    extract: SqlExtraction = "single",
+    columns: ColumnOrder = "same",
+    ties: TieRule = "possible",
+    root: str | None = None,
+    max_steps: int = 50_000_000,
+    timeout_s: float = 10.0,
+    max_rows: int = 100_000,
+) -> Scored | Abstained:
+    """1.0 if the query gives a result that the reference query may give, on every database.
+
+    `answer` is the reference query. `database` is the path of a SQLite file, `{"script": SQL}` for
+    one that is built in memory, or a list of these: then the query must be right on each. Files
+    are read-only, and a query can do nothing but read.
+
+    Rows are compared as bags, and in their order where the reference has an ORDER BY at its top.
+    Rows that it does not tell apart may come in any order; where its LIMIT cuts such rows, any
+    choice of them is right (`ties="abstain"` abstains instead). NULL may stand first or last where
+    the reference does not say. A reference without rows, and one whose result changes with the
+    order in which tables are read, abstain. A query that reads no table earns nothing if the
+    reference reads one. `mode="bird"` pays as BIRD's evaluation does, `mode="test_suite"` as
+    test-suite-sql-eval.
+
+    The query is the only one that the response offers, in `<answer>` tags, in a fenced block or
+    as the whole of it; `extract="last"` takes the last block, `"whole"` the text as it is. `root`
+    is the folder that paths start from, and that none may leave. A query over `max_steps` (of
+    SQLite's machine), `timeout_s` or `max_rows` earns nothing.
+    """
+    _check_options(
+        {"mode": mode, "extract": extract, "columns": columns, "ties": ties},
+        {"max_steps": max_steps, "timeout_s": timeout_s, "max_rows": max_rows},
+    )
+    reference = _reference(answer)
+    if isinstance(reference, Abstained):
+        return reference
+    sources = _sources(database, root)
+    if isinstance(sources, Unreadable):
+        return Abstained("bad_database", f"'database' {sources.because}", PARTS)
+    response = read_response(final_response)
+    if isinstance(response, Unreadable):
+        return Abstained("bad_response", f"'final_response' {response.because}", PARTS)
+    query = find_query(response or "", extract)
+    because = query.because if isinstance(query, Unreadable) else ""
+    request = {
+        "databases": sources,
+        "reference": reference,
+        # Also without a query it is found out whether the row could have been scored.
+        "query": "" if isinstance(query, Unreadable) else query,
+        "mode": mode,
+        "columns": columns,
+        "steps": max_steps,
+        "seconds": timeout_s,
+        "rows": max_rows,
+    }
+    result = query_processes().ask(request, seconds=timeout_s)
+    if isinstance(result, Lost):
+        if result.of_reference:
+            return Abstained("unparseable_reference", f"the reference: {result.because}", PARTS)
+        return _wrong(f"the query was not run: {result.because}")
+    if "reason" in result:
+        return Abstained(result["reason"], result["because"], PARTS)
+    return _wrong(because) if because else _to_score(result, mode, ties)
+
+
+def _check_options(choices: Mapping[str, str], limits: Mapping[str, object]) -> None:
+    """Raise `BadParameter` for an option that has another value than it may have."""
+    for name, value in choices.items():
+        if value not in CHOICES[name]:
+            options = ", ".join(map(repr, CHOICES[name]))
+            raise BadParameter(f"{name} is {value!r}; choose one of {options}")
+    for name, number in limits.items():
+        if not isinstance(number, (int, float)) or isinstance(number, bool) or number <= 0:
+            raise BadParameter(f"{name} is {number!r}; it is a number above 0")
+
+
+def _reference(answer: object) -> str | Abstained:
+    value = plain(answer)
+    if is_missing(value) or (isinstance(value, str) and not value.strip()):
+        return Abstained("missing_reference", "the row has no reference query", PARTS)
+    if not isinstance(value, str):
+        because = f"'answer' is {describe(value)}; give the text of a query"
+        return Abstained("bad_reference", because, PARTS)
+    if len(value) > QUERY_CHARS:
+        because = f"the reference has over {QUERY_CHARS:,} characters"
+        return Abstained("unparseable_reference", because, PARTS)
+    return without_end(value)
+
+
+def _sources(database: object, root: str | None) -> list[dict[str, Any]] | Unreadable:
+    """The databases of a row: where each is, and in which state, so that a changed file is new."""
+    value = plain(database)
+    items = list(value) if is_list(value) else [value]
+    if not 0 < len(items) <= MOST_DATABASES:
+        return Unreadable(f"is {len(items)} databases; give from 1 to {MOST_DATABASES}")
+    sources: list[dict[str, Any]] = []
+    for item in map(plain, items):
+        source = _source(item, root)
+        if isinstance(source, Unreadable):
+            return source
+        sources.append(source)
+    return sources
+
+
+def _source(item: Any, root: str | None) -> dict[str, Any] | Unreadable:
+    if isinstance(item, Mapping):
+        script = plain(item.get("script"))
+        if isinstance(script, str) and len(item) == 1:
+            return {"script": script}
+        return Unreadable('is a mapping; one of the form {"script": "CREATE TABLE …"} is read')
+    if not isinstance(item, (str, Path)) or not str(item).strip() or "\0" in str(item):
+        return Unreadable(f"is {describe(item)}; give the path of a SQLite file, or a script")
+    try:
+        folder = Path(root or ".").resolve()
+        path = (folder / item).resolve()
+        if root is not None and not path.is_relative_to(folder):
+            return Unreadable(f"is {str(item)!r}, outside of the root {root!r}")
+        state = path.stat()
+    except (OSError, ValueError, RuntimeError) as error:
+        return Unreadable(f"is {str(item)!r:.200}, which cannot be read: {error!s:.100}")
+    return {"path": str(path), "state": [state.st_mtime_ns, state.st_size, state.st_ino]}
+
+
+def find_query(response: str, extract: SqlExtraction) -> str | Unreadable:
+    """The query that a response offers, or why there is none."""
+    if extract == "whole":
+        blocks = [response.strip()]
+    elif extract == "last":
+        text = final_text(response)
+        blocks = (fenced_blocks(text, LANGUAGES) or answer_blocks(response, LANGUAGES))[-1:]
+    else:
+        blocks = answer_blocks(response, LANGUAGES)
+    queries = list(dict.fromkeys(_trimmed(block) for block in blocks if block.strip()))
+    if len(queries) > 1:
+        return Unreadable(f"the response offers {len(queries)} different queries")
+    query = queries[0] if queries else ""
+    if len(query) > QUERY_CHARS:
+        return Unreadable(f"the query has over {QUERY_CHARS:,} characters")
+    if first_word(query) not in READING:
+        return Unreadable("the response holds no query")
+    return query
+
+
+def _trimmed(block: str) -> str:
+    return block if len(block) > QUERY_CHARS else without_end(block)
+
+
+def _wrong(because: str, **parts: float) -> Scored:
+    zeros: dict[str, float | None] = {"executed": 0.0, "rows": 0.0, "order": None}
+    return Scored(0.0, because, {**zeros, "databases": 0.0, "determined": None, **parts})
+
+
+def _to_score(result: Mapping[str, Any], mode: SqlMode, ties: str) -> Scored | Abstained:
+    if not result["executed"]:
+        return _wrong(result["because"])
+    results = result["results"]
+    ours = mode == "assay"
+    if ours and (reason := _undetermined(result, ties)):
+        return Abstained("undetermined_reference", reason, PARTS)
+    right = sum(one["same"] for one in results)
+    same = right == len(results)
+    parts: dict[str, float | None] = {
+        "executed": 1.0,
+        "rows": float(all(one["rows"] for one in results)),
+        "order": float(same) if result["ordered"] and mode != "bird" else None,
+        "databases": right / len(results),
+        "determined": float(result["determined"]) if ours else None,
+    }
+    if ours and result["constant"]:
+        because = "the query reads no table, where the reference reads one"
+        return Scored(0.0, because, {**parts, "rows": 0.0, "databases": 0.0})
+    if same:
+        more = f" on {len(results)} databases" if len(results) > 1 else ""
+        return Scored(1.0, f"the result of the reference: {results[0]['because']}{more}", parts)
+    first = next(one for one in results if not one["same"])
+    return Scored(0.0, f"not the result of the reference: {first['because']}", parts)
+
+
+def _undetermined(result: Mapping[str, Any], ties: str) -> str:
+    """Why the data does not say what is right; empty where it does."""
+    same = all(one["same"] for one in result["results"])
+    if result["empty"] and same:
+        return "the reference returns no row, so every query that returns none would be right"
+    if not result["repeatable"]:
+        return "the reference's result depends on the order in which SQLite reads the tables"
+    if result["determined"]:
+        return ""
+    if ties == "abstain":
+        return "its LIMIT cuts rows that its ORDER BY does not tell apart, or NULL has no place"
+    tied = all(one["same"] or one["ties"] for one in result["results"])
+    if tied and not same:
+        return "the query returns every row that is tied at the reference's limit"
+    return ""

@@ -1,0 +1,601 @@
+"""Two rewards over the same rows: every shard is scored by both, and what differs is counted.
+
+Rows come from files, folders of files and runs of the ledger. They are cut into the shards of a
+file job, and each worker reads and scores whole shards. A shard leaves up to three files in the
+folder of the job:
+
+    00000017.tally.json    its counts, written last: a shard that has them is finished
+    00000017.jsonl         the rows that changed, where they are asked for
+    00000017.groups        which group each row is of, with both rewards, sorted into buckets
+
+Rows of one group may be anywhere in the data, so groups are put together afterwards, bucket by
+bucket. Nothing depends on the number of workers or on how often the job was stopped, and memory
+grows with neither the rows nor the groups, only with the largest group.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from assay.errors import BadParameter, BadRecord, MissingParameter
+from assay.formats.exact_json import load_exact
+from assay.formats.lines import dump_json
+from assay.ledger.layout import RunLayout, find_run, is_archived, list_runs
+from assay.ledger.run import Run
+from assay.registry import REWARDS
+from assay.report.group_effects import ROWS, GroupEffects, GroupExample, RowArray, compare_groups
+from assay.report.reward_diff import (
+    TEXT_CHARS,
+    Change,
+    ChangeExample,
+    DiffCounts,
+    RewardDiff,
+    SideOfChange,
+)
+from assay.resources.context import Context
+from assay.resources.files import atomic_write
+from assay.resources.scratch import scratch_prefix
+from assay.runner.batch import at_place, check_table, score_row
+from assay.runner.engine import Engine, LocalProcesses
+from assay.runner.folders import list_inputs
+from assay.runner.rescore import SCORE_S
+from assay.runner.results import IDENTITY, encode, join_shards
+from assay.runner.rollout import score_episode
+from assay.runner.shard_rows import (
+    SHARD_BYTES,
+    InputRow,
+    Shard,
+    column_names,
+    fingerprint,
+    plan_shards,
+    read_rows,
+)
+from assay.runner.shard_scoring import (
+    RewardLike,
+    RowProgress,
+    ShardJob,
+    bind_columns,
+    check_same,
+    read_plan,
+    write_plan,
+)
+from assay.schema.episode import Episode
+from assay.schema.score import Abstained, Score, score_to_record
+from assay.scoring.columns import NoSuchPath, look_up
+from assay.scoring.scorer import Scorer
+
+TOLERANCE = 1e-9
+BUCKET_ROWS = 65_536
+"""Rows of groups that are put together at a time, on average."""
+CHUNK_ROWS = 64
+"""Rows that are scored at a time: a grader in another process is asked for all of them at once."""
+RUN_ROWS = 500
+"""Attempts of a run in one shard."""
+RUN_GROUP = ("run_id", "task_id")
+"""The repeats of a task by one run are a group, unless something else is asked for."""
+MISSING = object()
+PLAN = "plan.json"
+
+
+class DiffData(NamedTuple):
+    """One thing that rows are read from: a file, or a run."""
+
+    name: str
+    path: Path
+    is_run: bool
+
+
+class ScoredPair(NamedTuple):
+    """A row with both scores."""
+
+    number: int
+    row: Any
+    old: Score
+    new: Score
+
+
+def diff_rewards(
+    old: RewardLike,
+    new: RewardLike,
+    data: str | Path | Sequence[str | Path],
+    *,
+    group: str | Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    tolerance: float = TOLERANCE,
+    names: tuple[str, str] | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    workers: int = 1,
+    engine: Engine | None = None,
+    runs_dir: str | Path = "runs",
+    progress: RowProgress | None = None,
+    shard_bytes: int = SHARD_BYTES,
+) -> RewardDiff:
+    """What changes from the reward `old` to `new` over every row of `data`.
+
+    A reward is a name, `NAME@VERSION`, `FILE.py:NAME`, a function or a `Scorer`. `data` are files
+    (JSONL, CSV, Parquet), folders of them, runs, or folders of runs. `group` names the columns that
+    rows of one group have in common, a dotted path leads into one; of a run they are the repeats of
+    a task. Rewards that differ by no more than `tolerance` are equal. `names` is what the two are
+    called in the result.
+
+    With `out`, a .jsonl file, every row that changed is written there with both scores, and a job
+    that was stopped goes on with `resume`.
+    """
+    if not 0 <= tolerance < float("inf"):
+        raise BadParameter(f"tolerance={tolerance!r}; it is a number from 0 up")
+    start = time.monotonic()
+    sides = [_scorer(old), _scorer(new)]
+    bound = bind_columns(sides, columns or {})
+    inputs = find_data([data] if isinstance(data, str | Path) else data, Path(runs_dir))
+    keys = (group,) if isinstance(group, str) else tuple(group)
+    if not keys and all(each.is_run for each in inputs):
+        keys = RUN_GROUP
+    for each in inputs:
+        _check_columns(each, bound, keys)
+    comparison = PairScoring(bound[0], bound[1], keys, tolerance, writes_rows=out is not None)
+    labels = names or (bound[0].spec.id, bound[1].spec.id)
+    job = _DiffJob(inputs, comparison, engine or LocalProcesses(workers), shard_bytes)
+    place = None if out is None else Path(out)
+    with _job_folder(place, resume=resume, overwrite=overwrite) as folder:
+        counts, effects = job.run(folder, labels, progress)
+        if place is not None:
+            shards = sorted(folder.glob("*.jsonl"))
+            join_shards(shards, place)
+    return RewardDiff(
+        old=labels[0],
+        new=labels[1],
+        data=tuple(each.name for each in inputs),
+        counts=counts,
+        group=keys,
+        groups=effects,
+        tolerance=tolerance,
+        elapsed_s=time.monotonic() - start,
+    )
+
+
+def _scorer(reward: RewardLike) -> Scorer:
+    if isinstance(reward, Scorer):
+        return reward
+    return Scorer(REWARDS.find(reward) if isinstance(reward, str) else reward)
+
+
+def find_data(names: Sequence[str | Path], runs_dir: Path) -> list[DiffData]:
+    """Every file and run that the names mean, each once, in their order.
+
+    A folder of runs means all runs in it that are not archived and were not made by scoring another
+    one again. Raises `BadRecord` or `UnknownName` for what is none of these.
+    """
+    inputs = {each.path.resolve(): each for name in names for each in _expand(name, runs_dir)}
+    if not inputs:
+        raise BadRecord("there is no data to compare on: name a file, a folder or a run")
+    return list(inputs.values())
+
+
+def _expand(name: str | Path, runs_dir: Path) -> Iterator[DiffData]:
+    path = Path(name)
+    if path.is_file():
+        yield DiffData(str(name), path, is_run=False)
+    elif path.is_dir() and not RunLayout(path).manifest.is_file():
+        runs = list_runs(path)
+        if runs:
+            yield from (DiffData(run.name, run, is_run=True) for run in runs if _is_original(run))
+        else:
+            yield from (DiffData(file, path / file, is_run=False) for file in list_inputs(path))
+    else:
+        run = find_run(name, runs_dir)
+        yield DiffData(run.name, run, is_run=True)
+
+
+def _is_original(run: Path) -> bool:
+    return not is_archived(run) and "rescored_with" not in Run(run, strict=False).manifest.config
+
+
+def _check_columns(data: DiffData, scorers: Sequence[Scorer], group: Sequence[str]) -> None:
+    """Raise if a file with a header lacks a column that is asked for."""
+    names = None if data.is_run else column_names(data.path)
+    if names is None:
+        return
+    for scorer in scorers:
+        check_table(scorer, names, data.path.name)
+    for column in group:
+        if column not in names and column.partition(".")[0] not in names:
+            raise MissingParameter(
+                f"{data.path.name} has no column {column!r} to group by; it has: {', '.join(names)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class PairScoring:
+    """What is done with every shard: both rewards score it, and the differences are counted."""
+
+    old: Scorer
+    new: Scorer
+    group: tuple[str, ...]
+    tolerance: float
+    writes_rows: bool
+    buckets: int = 1
+
+    def __call__(self, job: ShardJob) -> int:
+        """Write the shard's rows and groups, then its counts; how many rows it has."""
+        counts = DiffCounts()
+        members: list[tuple[bytes, float, float, int]] = []
+        with atomic_write(job.out, job.drafts) as draft, draft.open("wb") as stream:
+            for pair in self._pairs(job):
+                change = _count(counts, pair, job, self.tolerance)
+                if change is not None and self.writes_rows:
+                    stream.write(encode(_changed_row(pair, job, change)))
+                if self.group:
+                    key = group_key(pair.row, self.group)
+                    if key is None:
+                        counts.ungrouped += 1
+                    else:
+                        members.append((key, _number(pair.old), _number(pair.new), pair.number))
+        if self.group:
+            _write_groups(job, members, self.buckets)
+        with atomic_write(job.tally, job.drafts) as draft:
+            draft.write_bytes(dump_json(counts.to_record()))
+        return counts.rows
+
+    def config(self) -> dict[str, Any]:
+        """What a resumed job has to have in common with the one that was stopped."""
+        scorers = (self.old, self.new)
+        return {
+            "rewards": [scorer.spec.id for scorer in scorers],
+            "params": [scorer.params for scorer in scorers],
+            "columns": [scorer.columns for scorer in scorers],
+            "group": list(self.group),
+            "tolerance": self.tolerance,
+        }
+
+    def _pairs(self, job: ShardJob) -> Iterator[ScoredPair]:
+        me = os.getpid()
+        pairs = self._run_pairs(job) if _is_run(job) else self._file_pairs(job)
+        for pair in pairs:
+            if os.getpid() != me:
+                os._exit(0)  # A reward forked, and the copy would write what its parent writes.
+            yield pair
+
+    def _file_pairs(self, job: ShardJob) -> Iterator[ScoredPair]:
+        rows = read_rows(job.source, job.shard)
+        while chunk := list(islice(rows, CHUNK_ROWS)):
+            scores = zip(_score_chunk(self.old, chunk), _score_chunk(self.new, chunk), strict=True)
+            for row, (old, new) in zip(chunk, scores, strict=True):
+                yield ScoredPair(row.number, row.value, old, new)
+
+    def _run_pairs(self, job: ShardJob) -> Iterator[ScoredPair]:
+        with asyncio.Runner() as runner:
+            for number, episode in _attempts(job):
+                if isinstance(episode, BadRecord):
+                    yield ScoredPair(number, {}, *self._abstain(str(episode)))
+                    continue
+                context = Context.recorded(episode)
+                scoring = score_episode((self.old, self.new), episode, context, limit_s=SCORE_S)
+                old, new = runner.run(scoring)
+                yield ScoredPair(number, _row_of(job, episode), old, new)
+
+    def _abstain(self, because: str) -> tuple[Score, Score]:
+        return self.old.abstain("bad_row", because), self.new.abstain("bad_row", because)
+
+
+def _score_chunk(scorer: Scorer, rows: Sequence[InputRow]) -> list[Score]:
+    """The score of each row, an abstention that names its line for one that cannot be read."""
+    readable = [row for row in rows if not row.problem and isinstance(row.value, Mapping)]
+    if hasattr(scorer.spec.function, "call_many") and len(readable) == len(rows):
+        with suppress(MissingParameter):
+            scores = scorer.score_many([row.value for row in rows])
+            return [
+                at_place(score, f"line {row.number}")
+                for row, score in zip(rows, scores, strict=True)
+            ]
+    return [
+        scorer.abstain("bad_row", row.problem)
+        if row.problem
+        else score_row(scorer, row.value, f"line {row.number}")
+        for row in rows
+    ]
+
+
+def _count(counts: DiffCounts, pair: ScoredPair, job: ShardJob, tolerance: float) -> Change | None:
+    row = pair.row if isinstance(pair.row, Mapping) else {}
+    response = row.get("final_response")
+    reference = row.get("answer")
+    size = 0 if type(response) is not str else len(response)
+    size += len(reference) if type(reference) is str else 0
+
+    def example() -> ChangeExample:
+        return ChangeExample(
+            file=job.file,
+            line=pair.number,
+            size=size,
+            shard=job.number,
+            response=_text(response),
+            reference=_text(reference),
+            old=SideOfChange.of(pair.old),
+            new=SideOfChange.of(pair.new),
+            id=_text(next((row[name] for name in IDENTITY if name in row), "")),
+        )
+
+    return counts.add(pair.old, pair.new, tolerance, (size, job.number, pair.number), example)
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else ("" if value is None else repr(value))
+    return text if len(text) <= TEXT_CHARS else text[: TEXT_CHARS - 1] + "…"
+
+
+def _changed_row(pair: ScoredPair, job: ShardJob, change: Change) -> dict[str, Any]:
+    """The result row of a change: where it is, what it is, and both scores."""
+    row = pair.row if isinstance(pair.row, dict) else {}
+    return {
+        "file": job.file,
+        "line": pair.number,
+        **{name: row[name] for name in IDENTITY if name in row},
+        "change": change,
+        "old": score_to_record(pair.old),
+        "new": score_to_record(pair.new),
+    }
+
+
+def _number(score: Score) -> float:
+    return float("nan") if type(score) is Abstained else float(score)
+
+
+def group_key(row: Any, columns: Sequence[str]) -> bytes | None:
+    """A digest of what the row has in the columns; `None` where it lacks one of them."""
+    values = group_values(row, columns)
+    if values is None:
+        return None
+    if len(values) == 1 and type(values[0]) is str:
+        data = b"text " + values[0].encode("utf-8", "surrogatepass")
+    else:
+        data = dump_json(values)
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def group_values(row: Any, columns: Sequence[str]) -> list[Any] | None:
+    """What the row has in the columns; `None` where it lacks one of them."""
+    if not isinstance(row, Mapping):
+        return None
+    values = []
+    for column in columns:
+        value = row.get(column, MISSING)
+        if value is MISSING and "." in column:
+            with suppress(MissingParameter, NoSuchPath):
+                value = look_up(row, column, "group", "a group")
+        if value is MISSING or value is None:
+            return None
+        values.append(value)
+    return values
+
+
+def _write_groups(
+    job: ShardJob, members: Sequence[tuple[bytes, float, float, int]], buckets: int
+) -> None:
+    """Write the rows of groups, sorted by bucket, after a table of where each bucket begins."""
+    rows = np.zeros(len(members), ROWS)
+    if members:
+        keys, old, new, lines = zip(*members, strict=True)
+        rows["key"] = np.frombuffer(b"".join(keys), "<u8").reshape(-1, 2)
+        rows["old"], rows["new"], rows["line"] = old, new, lines
+        rows["shard"] = job.number
+    at = rows["key"][:, 0] % np.uint64(buckets)
+    order = np.argsort(at, kind="stable")
+    starts = np.searchsorted(at[order], np.arange(buckets + 1, dtype=np.uint64))
+    with atomic_write(groups_of(job), job.drafts) as draft, draft.open("wb") as stream:
+        stream.write(starts.astype("<u8").tobytes())
+        stream.write(rows[order].tobytes())
+
+
+def groups_of(job: ShardJob) -> Path:
+    """Where the groups of a shard are kept until all are put together."""
+    return job.tally.with_name(f"{job.number:08d}.groups")
+
+
+def _read_bucket(stream: BinaryIO, bucket: int, buckets: int) -> RowArray:
+    stream.seek(8 * bucket)
+    first, end = np.frombuffer(stream.read(16), "<u8")
+    stream.seek(8 * (buckets + 1) + int(first) * ROWS.itemsize)
+    return np.frombuffer(stream.read(int(end - first) * ROWS.itemsize), ROWS)
+
+
+def _compare_bucket(
+    folder: Path, shards: int, buckets: int, tolerance: float, bucket: int
+) -> tuple[int, GroupEffects]:
+    """The effects on the groups of one bucket, with its number."""
+    arrays = []
+    for number in range(shards):
+        with (folder / f"{number:08d}.groups").open("rb") as stream:
+            arrays.append(_read_bucket(stream, bucket, buckets))
+    return bucket, compare_groups(np.concatenate(arrays), tolerance)
+
+
+@dataclass(frozen=True, slots=True)
+class _DiffJob:
+    """The data, cut into shards, and who does the work."""
+
+    inputs: Sequence[DiffData]
+    scoring: PairScoring
+    engine: Engine
+    shard_bytes: int
+
+    def run(
+        self, folder: Path, labels: tuple[str, str], progress: RowProgress | None
+    ) -> tuple[DiffCounts, GroupEffects | None]:
+        """Score every shard that is not finished yet, and put the counts together."""
+        jobs = self._cut(folder.absolute())
+        total = sum(job.shard.rows for job in jobs)
+        buckets = 1 + total // BUCKET_ROWS
+        self._check_plan(folder, labels)
+        finished = {job.number for job in jobs if job.tally.is_file()}
+        done = sum(job.shard.rows for job in jobs if job.number in finished)
+        remaining = [job for job in jobs if job.number not in finished]
+        if progress is not None:
+            progress(done, total)
+        for rows in self.engine.map(replace(self.scoring, buckets=buckets), remaining):
+            done += rows
+            if progress is not None:
+                progress(done, total)
+        counts = DiffCounts()
+        # In order, since a sum of floats depends on it; read again, not kept: there may be many.
+        for job in jobs:
+            counts.merge(DiffCounts.from_record(load_exact(job.tally.read_bytes())))
+        if not self.scoring.group:
+            return counts, None
+        return counts, self._compare_groups(folder.absolute(), jobs, buckets)
+
+    def _check_plan(self, folder: Path, labels: tuple[str, str]) -> None:
+        plan = {
+            **self.scoring.config(),
+            "names": list(labels),
+            "inputs": [[each.name, _fingerprint(each)] for each in self.inputs],
+            "block_bytes": self.shard_bytes,
+        }
+        earlier = read_plan(folder / PLAN)
+        if earlier is not None:
+            check_same(earlier, plan, folder)
+        write_plan(folder / PLAN, plan)
+
+    def _cut(self, folder: Path) -> list[ShardJob]:
+        pieces = [
+            (each, shard)
+            for each in self.inputs
+            for shard in (
+                _run_shards(each.path) if each.is_run else plan_shards(each.path, self.shard_bytes)
+            )
+        ]
+        return [
+            ShardJob(
+                number=number,
+                source=each.path.absolute(),
+                shard=shard,
+                out=folder / f"{number:08d}.jsonl",
+                tally=folder / f"{number:08d}.tally.json",
+                drafts=folder,
+                file=each.name,
+            )
+            for number, (each, shard) in enumerate(pieces)
+        ]
+
+    def _compare_groups(self, folder: Path, jobs: Sequence[ShardJob], buckets: int) -> GroupEffects:
+        effects = GroupEffects()
+        if not jobs:
+            return effects
+        compare = partial(_compare_bucket, folder, len(jobs), buckets, self.scoring.tolerance)
+        # A total of whole numbers, and the smallest of distinct examples: the order is no matter.
+        for _, each in self.engine.map(compare, range(buckets)):
+            effects.merge(each)
+        by_number = {job.number: job for job in jobs}
+        named: dict[tuple[int, int], str] = {}
+        for change, examples in effects.examples.items():
+            effects.examples[change] = [
+                self._with_key(example, by_number[example.shard], named) for example in examples
+            ]
+        return effects
+
+    def _with_key(
+        self, example: GroupExample, job: ShardJob, named: dict[tuple[int, int], str]
+    ) -> GroupExample:
+        """The example with the key of its group, which is read from its first row."""
+        place = (example.shard, example.line)
+        if place not in named:
+            rows = _rows(job)
+            row = next(row for number, row in rows if number == example.line)
+            values = group_values(row, self.scoring.group) or []
+            named[place] = " ".join(_text(value) for value in values)
+        return replace(example, key=named[place])
+
+
+def _is_run(job: ShardJob) -> bool:
+    return job.source.is_dir()
+
+
+def _rows(job: ShardJob) -> Iterator[tuple[int, Any]]:
+    """The rows of a shard with their numbers, without scores."""
+    if _is_run(job):
+        for number, episode in _attempts(job):
+            yield number, {} if isinstance(episode, BadRecord) else _row_of(job, episode)
+    else:
+        yield from ((row.number, row.value) for row in read_rows(job.source, job.shard))
+
+
+def _row_of(job: ShardJob, episode: Episode) -> dict[str, Any]:
+    """The attempt as a row: the task's columns, the answer, and which attempt it is."""
+    return {
+        **episode.columns(),
+        "run_id": job.file,
+        "task_id": episode.task.id,
+        "repeat": episode.repeat,
+        "id": episode.attempt,
+    }
+
+
+@lru_cache(maxsize=4)
+def _open(path: Path) -> Run:
+    return Run(path, strict=False)
+
+
+def _run_shards(path: Path) -> list[Shard]:
+    """Shards of the attempts of a run that count."""
+    count = len(_open(path.absolute()).attempts().final)
+    return [
+        Shard(start // RUN_ROWS, start, end, start + 1, end - start)
+        for start in range(0, count, RUN_ROWS)
+        for end in [min(start + RUN_ROWS, count)]
+    ]
+
+
+def _attempts(job: ShardJob) -> Iterator[tuple[int, Episode | BadRecord]]:
+    """The attempts of a shard with the numbers of their lines; an error for a damaged one."""
+    run = _open(job.source)
+    lines = list(run.attempts().final.values())[job.shard.start : job.shard.end]
+    for line in lines:
+        try:
+            yield line.number, run.episode(line.attempt)
+        except BadRecord as error:
+            yield line.number, error
+
+
+def _fingerprint(data: DiffData) -> str:
+    return fingerprint(RunLayout(data.path).episodes if data.is_run else data.path)
+
+
+@contextmanager
+def _job_folder(out: Path | None, *, resume: bool, overwrite: bool) -> Iterator[Path]:
+    """The folder of a job: beside `out`, kept when the job is stopped, or a temporary one."""
+    if out is None:
+        if resume:
+            raise BadParameter("resume needs out: only a job with a result file can be continued")
+        with tempfile.TemporaryDirectory(prefix=scratch_prefix("diff")) as folder:
+            yield Path(folder)
+        return
+    if out.suffix.lower() != ".jsonl":
+        raise BadParameter(f"out={str(out)!r}: the rows that changed are written as .jsonl")
+    if out.exists() and not overwrite:
+        raise BadRecord(f"{str(out)!r} exists already; --overwrite replaces it")
+    partial_folder = out.with_name(out.name + ".partial")
+    if partial_folder.exists() and not resume:
+        if not overwrite:
+            raise BadRecord(
+                f"{str(partial_folder)!r} holds an unfinished job; "
+                "--resume continues it, --overwrite starts again"
+            )
+        shutil.rmtree(partial_folder)
+    partial_folder.mkdir(parents=True, exist_ok=True)
+    yield partial_folder
+    shutil.rmtree(partial_folder)
