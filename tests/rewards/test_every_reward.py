@@ -15,6 +15,13 @@ CALLED: list[dict[str, Any]] = [
     {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "search"}}]},
     {"role": "tool", "content": "a page"},
 ]
+
+
+def call_weather(arguments: str) -> list[dict[str, Any]]:
+    function = {"name": "weather", "arguments": arguments}
+    return [{"role": "assistant", "content": "", "tool_calls": [{"function": function}]}]
+
+
 ADD = "```python\ndef add(a, b):\n    return a {} b\n```"
 CASES: dict[str, dict[str, Any]] = {
     "qa_f1_reward": {
@@ -63,6 +70,44 @@ CASES: dict[str, dict[str, Any]] = {
         "no_ops": ["I do not know."],
         "threads": 1,
         "within_s": 60.0,
+    },
+    "sql_reward": {
+        "gold": "```sql\nSELECT name FROM people WHERE id = 2;\n```",
+        "answer": "SELECT name FROM people ORDER BY id DESC LIMIT 1",
+        "database": {
+            "script": "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT);"
+            "INSERT INTO people VALUES (1, 'Ann'), (2, 'Bo');"
+        },
+        "near_misses": ["SELECT name FROM people", "SELECT name FROM people WHERE id = 1"],
+        "threads": 2,
+        "within_s": 60.0,
+    },
+    "tool_call_reward": {
+        "gold": {"trajectory": call_weather('{"city": "Paris"}')},
+        "answer": [{"name": "weather", "arguments": {"city": "Paris"}}],
+        "tools": [
+            {
+                "name": "weather",
+                "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+            }
+        ],
+        "near_misses": [
+            {"trajectory": call_weather('{"city": "London"}')},
+            {"trajectory": call_weather('{"town": "Paris"}')},
+        ],
+        "no_ops": [{"trajectory": [{"role": "assistant", "content": "I do not know."}]}],
+    },
+    "json_reward": {
+        "gold": '{"price": 5, "sender": "Norpost"}',
+        "answer": {"sender": "Norpost", "price": 5.0},
+        "forms": ['```json\n{"sender": "Norpost", "price": 5.0}\n```'],
+        "near_misses": ['{"price": "5", "sender": "Norpost"}', '{"price": 5}'],
+    },
+    "instructions_reward": {
+        "gold": "The mill stands by the river",
+        "instructions": [{"id": "punctuation:no_comma"}],
+        "near_misses": ["The mill, the river"],
+        "no_ops": [""],
     },
     "choice_reward": {
         "gold": "The answer is (B).",

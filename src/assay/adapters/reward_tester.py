@@ -226,13 +226,13 @@ class RewardTester:
         """
         __tracebackhide__ = True
         file = self._folder / path
-        wanted = [dict(row) for row in rows]
-        known = read_golden(file) if file.exists() or not wanted else []
-        if wanted:
+        requested = [dict(row) for row in rows]
+        known = read_golden(file) if file.exists() or not requested else []
+        if requested:
             scores = {repr(sorted(row.columns.items())): row.score for row in known}
             known = [
                 GoldenRow(number, row, scores.get(repr(sorted(row.items()))))
-                for number, row in enumerate(wanted, 1)
+                for number, row in enumerate(requested, 1)
             ]
         changed = changes(known, self.scorer)
         if not changed:
