@@ -168,6 +168,12 @@ def test_a_coroutine_among_the_components_makes_the_whole_one() -> None:
     assert float(asyncio.run(assay.score_async(reward, **row))) == pytest.approx(1.3)
 
 
+def test_a_component_that_waits_makes_the_whole_one_that_waits() -> None:
+    waiting = assay.reward(name="waiting", waits=True, register=False)(lambda final_response: 1.0)
+    assert assay.Scorer(compose("test_waits", {"a": mentions, "b": waiting})).spec.waits
+    assert not assay.Scorer(compose("test_quick", {"a": mentions})).spec.waits
+
+
 def test_a_composition_of_compositions() -> None:
     inner = compose("test_inner", {"outcome": mentions, "size": size}, register=False)
     outer = compose("test_outer", {"inner": inner, "form": "format_reward"}, register=False)

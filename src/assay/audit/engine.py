@@ -16,6 +16,7 @@ from assay.audit.context import HALF, CheckContext
 from assay.audit.data import built_in, from_row
 from assay.audit.findings import Check, Finding, Sample
 from assay.audit.frames import AnswerFrame, measure_baseline, to_call
+from assay.audit.groups import GROUP_SIZE, GroupAudit, audit_groups
 from assay.audit.isolation import ProcessLimits
 from assay.audit.machine import MACHINE_CHECKS
 from assay.audit.result import Audit, check_record, rank
@@ -163,6 +164,33 @@ def audit_reward(
             seconds=time.monotonic() - started,
             check_seconds=seconds,
         )
+
+
+def audit_group(
+    target: str | TargetSpec,
+    *,
+    kind: Kind | None = None,
+    data: Path | None = None,
+    budget: Budget = "fast",
+    seed: int = 0,
+    size: int = GROUP_SIZE,
+    outcome: str | None = None,
+    limits: ProcessLimits | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> GroupAudit:
+    """What groups of rollouts would make of a reward, simulated without training.
+
+    `target`, `kind` and `data` are those of `audit_reward`; `outcome` names the part that says
+    whether an answer is right, by default the first component of a composition.
+    """
+    spec = parse_target(target) if isinstance(target, str) else target
+    limits = limits or ProcessLimits(call_s=CALL_S[budget])
+    with AuditSession(spec, limits, environment=environment) as session:
+        rows = () if data is None or kind else _readable(data, budget, seed)
+        chosen = kind or find_kind(session, rows)
+        samples = built_in(chosen) if data is None else read_samples(data, chosen, budget, seed)
+        session.settle_shape(chosen, samples)
+        return audit_groups(session, chosen, samples, seed=seed, size=size, outcome=outcome)
 
 
 def find_kind(session: AuditSession, rows: Sequence[Sample] = ()) -> Kind:

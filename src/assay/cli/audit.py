@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.audit.comparison import AuditComparison, compare
-from assay.audit.engine import CALL_S, audit_reward
+from assay.audit.engine import CALL_S, audit_group, audit_reward
+from assay.audit.groups import GROUP_SIZE, GroupAudit
 from assay.audit.isolation import ProcessLimits
 from assay.audit.result import FOLDER, Audit
 from assay.audit.target import TargetSpec, parse_target
@@ -46,6 +47,14 @@ STYLES: dict[Severity, str] = {
 @click.command(name="audit")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET")
 @click.option("--compare", "side_by_side", is_flag=True, help="Two TARGETs, check by check.")
+@click.option("--group", "by_group", is_flag=True, help="Simulate groups of rollouts instead.")
+@click.option(
+    "--group-size", type=click.IntRange(min=2), default=GROUP_SIZE, show_default=True,
+    help="Rollouts of one prompt, with --group.",
+)  # fmt: skip
+@click.option(
+    "--outcome", metavar="PART", help="The part that says whether an answer is right, with --group."
+)
 @click.option("--data", type=PATH, metavar="FILE", help="Rows with prompts and references.")
 @click.option("--kind", type=click.Choice(KINDS), help="What it scores; found out if not given.")
 @click.option("--shape", type=click.Choice(SHAPES), help="How it is called; read off if not given.")
@@ -88,6 +97,9 @@ def command(
     context: click.Context,
     targets: Sequence[str],
     side_by_side: bool,
+    by_group: bool,
+    group_size: int,
+    outcome: str | None,
     data: Path | None,
     kind: Kind | None,
     shape: str | None,
@@ -119,15 +131,31 @@ def command(
     assay audit my_rewards.py:accuracy --data train.jsonl --html audit.html
     assay audit --compare math_equal_reward my_rewards.py:accuracy
     assay audit http://127.0.0.1:8700/v1/score#qa_f1_reward --kind qa
+    assay audit --group my_rewards.py:short_maths --fail-on high
+
+    With --group it asks what a trainer that compares the rollouts of one prompt would make of a
+    composed reward: whether wrong answers get an advantage from each other, what dominates the
+    spread, which gate never opens, and where the policy would go.
     """
     if len(targets) != (2 if side_by_side else 1):
         raise BadParameter("--compare takes two targets; without it, name one")
+    if by_group and (side_by_side or html is not None or families or accept):
+        raise BadParameter("--group takes no --compare, --html, --family or --accept")
     if side_by_side and html is not None:
         raise BadParameter("--html shows one audit; leave it out with --compare")
     specs = [
         parse_target(text, shape=shape, python=python, reference_column=reference_column)
         for text in targets
     ]
+    limits = ProcessLimits(call_s=CALL_S[budget], memory_mb=memory_mb)
+    environment = {name: os.environ[name] for name in variables if name in os.environ}
+    if by_group:
+        result = audit_group(
+            specs[0], kind=kind, data=data, budget=budget, seed=seed, size=group_size,
+            outcome=outcome, limits=limits, environment=environment,
+        )  # fmt: skip
+        print_json(result.to_record()) if as_json else print_groups(output(), result)
+        context.exit(GATE if fail_on is not None and result.fails(fail_on) else 0)
     run = partial(
         audit_reward,
         data=data,
@@ -135,8 +163,8 @@ def command(
         seed=seed,
         accept=dict(_reason(text) for text in accept),
         families=families,
-        limits=ProcessLimits(call_s=CALL_S[budget], memory_mb=memory_mb),
-        environment={name: os.environ[name] for name in variables if name in os.environ},
+        limits=limits,
+        environment=environment,
     )
     audits = [_audit_with_status(run, specs[0], kind)]
     # Both are asked the same: the kind of the first decides for the second.
@@ -156,6 +184,30 @@ def command(
     unchecked = any(not one.families for one in audits)
     closed = fail_on is not None and any(one.fails(fail_on) for one in audits)
     context.exit(GATE if unchecked or closed else 0)
+
+
+def print_groups(console: Console, result: GroupAudit) -> None:
+    """Print the prediction, the findings, and what each component does."""
+    facts = f"{result.kind}, {result.rows} rows, groups of {result.size}, outcome {result.outcome}"
+    console.print(Text(f"{plain(result.target)}: {facts}"))
+    console.print()
+    console.print(Text(plain(result.verdict, 1_000), style="bold"))
+    console.print()
+    for finding in result.findings:
+        console.print(Text(f"{finding.severity:<9}", STYLES[finding.severity]), end="")
+        console.print(Text(f"{finding.check}: {plain(finding.title, 400)}"))
+    table = Table("component", box=None, pad_edge=False)
+    table.add_column("share of variance", justify="right")
+    table.add_column("gate open", justify="right")
+    for name, share in result.components.items():
+        gate = result.gates.get(name)
+        table.add_row(plain(name), f"{share:.1%}", "" if gate is None else f"{gate:.1%}")
+    console.print(table)
+    failed = (
+        f"every answer wrong in {result.failed:.1%} of the groups; rewards differ in "
+        f"{result.spread:.1%} of those, which hand out {result.phantom:.1%} of all advantage"
+    )
+    console.print(Text(failed, style="dim"))
 
 
 def _audit_with_status(run: Callable[..., Audit], spec: TargetSpec, kind: Kind | None) -> Audit:

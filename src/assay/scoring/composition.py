@@ -351,8 +351,12 @@ def _spec(composition: Composition) -> RewardSpec:
         if composition.terms[key].gated_by is not None:
             parts.append(GATE + key)
     spec = describe(composition, name=composition.name, version=composition.version, parts=parts)
-    is_async = any(scorer.spec.is_async for scorer in composition.scorers.values())
-    return replace_fields(spec, is_async=is_async)
+    specs = [scorer.spec for scorer in composition.scorers.values()]
+    return replace_fields(
+        spec,
+        is_async=any(each.is_async for each in specs),
+        waits=any(each.waits for each in specs),
+    )
 
 
 def _remake(name: str, terms: Mapping[str, Term], version: int, clip: Bounds | None) -> Composition:
