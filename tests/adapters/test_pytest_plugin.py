@@ -11,6 +11,7 @@ import pytest
 from assay.adapters import golden
 from assay.adapters.reward_tester import RewardProcess, RewardTester
 from assay.errors import BadInput, BadParameter
+from assay.registry import find_reward
 
 pytest_plugins = ("pytester",)
 
@@ -57,6 +58,8 @@ def rewards(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 
 
 def run(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+    # pytester forgets modules that were first imported within a run, and pickling needs them.
+    find_reward("math_equal_reward")
     return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *options)
 
 
