@@ -482,6 +482,7 @@
     suspects: report.suspects,
     messages: report.messages,
     busy: report.busy,
+    stored: report.stored,
     waited: report.waited,
     hosts: hosts.length,
     scrolls: report.scrolls,

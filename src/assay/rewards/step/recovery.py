@@ -280,7 +280,7 @@ def _score_evidence(step: StepInput, recent: RecentSteps | None) -> StepScore:
     repaired = earlier.pending is not None and _is_recovery(
         step.outcome, earlier, subgoal_gain, gains.total, delta
     )
-    if repaired or (milli > 0 and _finds_way(step, earlier, delta)):
+    if repaired or _finds_way(step, earlier, delta, milli):
         milli = 500 + max(0, milli) // 4
         reasons.insert(0, _REASONS["recovered" if repaired else "way_found"])
         classification, rule = "recovered", 6
@@ -425,15 +425,21 @@ def _is_recovery(
     return subgoal_gain > 0 or (recent.same_target and (gains > 0 or delta.compared == 0))
 
 
-def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta) -> bool:
-    """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere."""
+def _finds_way(step: StepInput, recent: RecentSteps, delta: _Delta, milli: int) -> bool:
+    """Whether a step leads somewhere new after a block, a lost page, or steps that led nowhere.
+
+    From a page that did not load, the first way back to where the agent came from counts as well.
+    """
     if step.outcome.ok is not True or step.outcome.effect == Effect.READ:
         return False
-    if not delta.fresh or _waits(step.events):
+    if _waits(step.events):
         return False
-    if recent.blocked or recent.barren >= _BARREN:
+    lost = recent.pending in _LOST and delta.changed & _ADDRESS > 0
+    if lost and recent.revisits == 1 and recent.same_call <= 0 and milli >= 0:
         return True
-    return recent.pending in _LOST and delta.changed & _ADDRESS > 0
+    if milli <= 0 or not delta.fresh:
+        return False
+    return lost or recent.blocked or recent.barren >= _BARREN
 
 
 def _is_evidenced(
