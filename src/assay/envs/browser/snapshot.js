@@ -42,6 +42,7 @@
   };
   const freeze = (element, entry) => {
     if (entry.frozen) return entry.frozen;
+    if (entry.turned) return (entry.frozen = { text: dom.text(element, 400), refs: [] });
     const before = store.before ?? { pieces: [], refs: [] };
     return (entry.frozen = {
       text: before.pieces.filter(([, trail]) => isIn(trail, element)).map(([text]) => text).join(""),

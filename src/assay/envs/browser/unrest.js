@@ -204,30 +204,29 @@
     return id ? knownIds.get(id) : undefined;
   };
   // What changes by itself may also be changed by a call: then its words are others, not its figures.
-  const letters = (element) => (element.textContent ?? "").slice(0, IDLE_CHARS).replace(/[^\p{L}]+/gu, " ");
-  const onTurned = (element, entry) => {
-    const words = letters(element);
-    if (state.inTask && acting() && entry.words !== undefined && entry.words !== words)
-      entry.frozen = { text: dom.text(element, IDLE_CHARS), refs: entry.frozen?.refs ?? [] };
+  const letters = (text) => text.slice(0, IDLE_CHARS).replace(/[^\p{L}]+/gu, " ").trim();
+  const turn = (element, entry, removed) => {
+    const words = letters(element.textContent ?? "");
+    const before = entry.words ?? (removed?.length ? letters([...removed].map((node) => node.textContent ?? "").join(" ")) : words);
+    if (before !== words) { entry.turned = true; entry.frozen = undefined; }
     entry.words = words;
   };
-  const onChange = (element) => {
+  const onChange = (element, removed) => {
     const t = now();
     const synchronous = t - state.event < SYNC_MS || state.inTask;
-    const self = entryOf(element);
-    if (self) onTurned(element, self);
     const caused = synchronous || t - state.answered < 200;
     const before = state.changes.get(element);
     if (before) before.caused = before.caused || caused;
     else if (state.changes.size < KEPT) state.changes.set(element, { t, synchronous, caused });
-    if (!self) { state.quietSince = t; state.stirred = true; }
+    if (!entryOf(element)) { state.quietSince = t; state.stirred = true; }
     if (t - state.began < LOADING_MS || document.readyState === "loading") return;
     if ((element.textContent ?? "").length > IDLE_CHARS || restless.size >= KEPT) return;
     const key = place(element);
     const seen = restless.get(key) ?? { count: 0, last: -Infinity, phase: 0, known: false, alone: false };
     restless.set(key, seen);
+    if (state.inTask && acting()) turn(element, seen, removed);
     if (synchronous) return;
-    seen.words = letters(element);
+    seen.words = letters(element.textContent ?? "");
     if (seen.phase !== state.phase) { seen.phase = state.phase; seen.count = 0; }
     if (t - seen.last > 40) { seen.count++; seen.last = t; }
     if (!acting() && !caused) seen.alone = true;
@@ -257,7 +256,7 @@
         for (const node of record.addedNodes) if (dom.kind(node) === 1 && !dom.SKIP.has(dom.tag(node))) onChange(node);
         continue;
       }
-      onChange(target);
+      onChange(target, record.removedNodes);
     }
   });
   const watch = (root) => observer.observe(root, {
