@@ -122,10 +122,10 @@
     return "";
   };
   // What changes its own words is still there, and is counted; what is inside something restless is not.
-  const mention = (element, settled, trail, around) => {
+  const mention = (element, settled, trail, there) => {
     const role = dom.role(element);
     const name = dom.name(element);
-    if (around) counts[role === "link" ? "links" : role === "button" ? "buttons" : "inputs"]++;
+    if (there) counts[role === "link" ? "links" : role === "button" ? "buttons" : "inputs"]++;
     if (refs.length >= options.refs) {
       short = true;
       return [`${role} ${quote(name, 300)}`, name];
@@ -259,12 +259,12 @@
   const landmark = (element) =>
     (attribute(element, "role") ?? "").trim().slice(0, 40) || LANDMARK[tag(element)];
   // What one element adds; true when what is inside is still to be visited.
-  const enter = (element, depth, settled, trail, around) => {
+  const enter = (element, depth, settled, trail, there) => {
     const name = tag(element);
     const nested = blocky.has(element) || dom.shadow(element) || (tag(element).includes("-") && dom.first(element));
     if (isControl(element) || isClickable(element)) {
       const own = { element, up: trail };
-      const [text, plain] = mention(element, settled, own, around);
+      const [text, plain] = mention(element, settled, own, there);
       write(depth, text, plain);
       if (settled) keep(`${text}\n`, own);
       return !isControl(element) && Boolean(nested);
@@ -274,12 +274,12 @@
       return false;
     }
     if (/^H[1-6]$/.test(name)) {
-      if (around) counts.headings++;
+      if (there) counts.headings++;
       const [text, plain] = inline(element, settled, trail);
       write(depth, `heading ${JSON.stringify(text)}`, plain);
       return false;
     }
-    if (name === "FORM" && around) counts.forms++;
+    if (name === "FORM" && there) counts.forms++;
     if (name === "IFRAME") return writeFrame(element, depth, settled, trail);
     if (landmark(element)) {
       writeLandmark(element, landmark(element), depth, settled, trail);
