@@ -72,7 +72,6 @@ _PATH_VERBS: Final = frozenset(
     if " " not in phrase and phrase.isascii()
 ) - frozenset(("trash", "void", "drop", "ban", "kick", "forever", "permanent", "sil", "raus"))
 """Words of addresses; those that are also names of things are left out."""
-_BARE_WORDS: Final = 2
 _WORDS_READ: Final = 24
 _TITLE_WORDS: Final = 4
 """A longer link is a title: an article about how firms delete data deletes nothing."""
@@ -179,11 +178,11 @@ def _takes_off_a_list(name: str, near: str) -> bool:
     text = f" {' '.join(words)} "
     if not any(f" {verb} " in text if verb.isascii() else verb in text for verb in REMOVES):
         return False
-    # A name with an object of its own is about that one.
-    about = text if len(words) > _BARE_WORDS else f"{text}{' '.join(_words(near))} "
-    if len(words) <= _BARE_WORDS and any(_names_a_view(lang, about) for lang in LANGUAGES):
-        return True
-    return _names_a_list(about)
+    if text.strip() not in REMOVES:
+        return _names_a_list(text)
+    # Only a name without an object of its own is about what it stands beside.
+    about = f" {' '.join(_words(near))} "
+    return _names_a_list(about) or any(_names_a_view(language, about) for language in LANGUAGES)
 
 
 def _names_a_list(text: str) -> bool:
@@ -219,7 +218,7 @@ def _effect_of_name(role: str, name: str) -> Effect:
     if not words:
         # Sending a form by Enter sends it whatever its button is called, or if it has none.
         return Effect.EXTERNAL if role == "form" else Effect.BROWSER
-    if role == "link" and len(words) > _TITLE_WORDS:
+    if (role == "link" and len(words) > _TITLE_WORDS) or promises_look(name):
         return Effect.BROWSER
     text = f" {' '.join(words)} "
     for phrase in COMPOUNDS:
