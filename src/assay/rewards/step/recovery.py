@@ -9,7 +9,8 @@ The rules are tried in order and the first six decide alone; the numbers are tho
                                                -450 - 50 for each earlier failure of the same call
     5  contract failed             -300 (critical -400) + 150 x subgoal gain, or rule 7 if lower
     6  a pending failure was repaired; or the step leads somewhere new after a block, a page that
-       did not load, or three steps that led nowhere              +500 + max(0, rule 7) / 4
+       did not load, or three steps that led nowhere; or, once, back from a page that did not load
+                                                                  +500 + max(0, rule 7) / 4
     7  gains, at most 700:
          address 250, structure 150, text 100, network 150, elements 50, picture 50
          (a read cannot cause these: for it, anything new is worth 50 in all)
@@ -133,7 +134,7 @@ class RecoveryRewardScorer:
 
     __slots__ = ()
 
-    id: Final = "recovery@2"
+    id: Final = "recovery@3"
     """Recorded beside every score; the number rises whenever a score can change."""
 
     def score(self, step: StepInput) -> StepScore:

@@ -229,7 +229,7 @@ LANGUAGES: Final = (
         binds=phrases("""
             non refundable, nonrefundable, not refundable, no refund, no refunds, card on file,
             saved card, will be charged, is charged, charged at once, charged immediately,
-            be debited, will be debited, amount due, total due, to pay, cannot be undone,
+            be debited, will be debited, amount due, total due, amount to pay, cannot be undone,
             can not be undone, cannot be reversed, cannot be cancelled, cannot be canceled,
             cannot be changed afterwards, cannot be called back, no way back, is final, are final,
             irreversible, irrevocable, binding, legally binding, lost for good, will be lost,
