@@ -7,6 +7,8 @@ CHROMIUM := $(VENV)/.chromium
 PEERS := .venv-peers
 TRAINERS := .venv-trainers
 TRAINER_RUNS := $(addprefix trainer-,trl verl verifiers rubric inspect gymnasium openrlhf skyrl areal openenv)
+# Episodes over many turns in our environments, played by the trainer.
+WORLD_RUNS := $(addsuffix -worlds,$(addprefix trainer-,trl verifiers))
 # Not on PyPI: each runs when its variable names a checkout.
 SLIME ?=
 RLLM ?=
@@ -22,7 +24,7 @@ IFBENCH ?= $(wildcard ../shared/data/instructions)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo answers test quick live check lint types contracts bench prove lock clean \
-	audit audit-peers screenshots browsergym clients harbor foreign-logs doors outside trainers trainers-light $(TRAINER_RUNS) \
+	audit audit-peers screenshots browsergym clients harbor foreign-logs doors outside trainers trainers-light $(TRAINER_RUNS) $(WORLD_RUNS) \
 	trainer-slime trainer-rllm trainer-nemo
 
 help: ## Show what can be made.
@@ -165,6 +167,9 @@ trainer-openenv: example := openenv_rubric
 $(TRAINER_RUNS): trainer-%: $(TRAINERS)/%/.installed
 	@PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$(example).py
 
+$(WORLD_RUNS): trainer-%-worlds: $(TRAINERS)/%/.installed
+	@PYTHONPATH=src $(TRAINERS)/$*/bin/python examples/trainers/$*_worlds.py
+
 trainer-slime: $(TRAINERS)/verl/.installed
 	@PYTHONPATH=src:$(SLIME) $(TRAINERS)/verl/bin/python examples/trainers/slime_group.py
 
@@ -174,7 +179,7 @@ trainer-rllm: $(TRAINERS)/verl/.installed
 trainer-nemo: $(TRAINERS)/nemo/.installed
 	@PYTHONPATH=src:$(NEMO_GYM):$(NEMO_RL) $(TRAINERS)/nemo/bin/python examples/trainers/nemo_gym_server.py
 
-trainers: $(TRAINER_RUNS) $(CHECKOUT_RUNS) ## Run our rewards in each trainer's own library.
+trainers: $(TRAINER_RUNS) $(WORLD_RUNS) $(CHECKOUT_RUNS) ## Run our rewards in each trainer's own library.
 
 trainers-light: trainer-gymnasium trainer-inspect ## Run those whose libraries install in seconds.
 
