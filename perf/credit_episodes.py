@@ -4,11 +4,11 @@
 
 The runner plays so many episodes and writes them to run folders: ALFWorld's 274 games with an
 expert, with one that strays from its way and at random; gold paths of ScienceWorld that are cut
-off somewhere (where Java is installed); purchases in WebShop. They are read back from the disk, and for each the
-turn rewards, computed in rationals, must add up to the recorded outcome, each of them must be the
-difference of the progress that its steps recorded, and the outcome must be what `assay.score` gives
-for the record. Then the same turns are assigned in floats, with the clock. Exit code 1 on a
-violation, or below 100,000 turns/s.
+off somewhere (where Java is installed); purchases in WebShop. They are read back from the disk.
+For each, the turn rewards, computed in rationals, must add up to the recorded outcome, each of them
+must be the difference of the progress that its steps recorded, and the outcome must be what
+`assay.score` gives for the record. Then the same turns are assigned in floats, with the clock. Exit
+code 1 on a violation, or below 100,000 turns/s.
 """
 
 from __future__ import annotations
@@ -289,10 +289,10 @@ def main() -> int:
         print(f"| {name} | {count:,} |")
     left_out = played - len(findings.rows)
     print(
-        f"\n{played:,} episodes of {findings.turns:,} turns recorded in {recorded_s:.0f} s, read back "
-        f"and checked in {checked_s:.0f} s; {left_out} without a score left out; endings "
+        f"\n{played:,} episodes of {findings.turns:,} turns recorded in {recorded_s:.0f} s, read "
+        f"back and checked in {checked_s:.0f} s; {left_out} without a score left out; endings "
         f"{dict(findings.endings.most_common())}; {findings.paid_turns:,} turns have a reward.\n"
-        f"Turn rewards of {len(findings.problems)} episodes do not add up to the outcome, exactly.\n"
+        f"Turn rewards of {len(findings.problems)} episodes do not add up to the outcome.\n"
     )
     print("| turn rewards | baseline | turns/s |\n|---|---|---|")
     print("\n".join(lines))

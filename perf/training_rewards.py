@@ -30,11 +30,12 @@ from pathlib import Path
 from threading import Timer
 from typing import Any, TypeAlias
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+# A script has its own folder on the path, not the one above it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from perf.server import served
 
+ROOT = Path(__file__).resolve().parents[1]
 MOST_OF_A_STEP = 1.05
 BATCHES = ("plain", "mixed", "hostile")
 Record: TypeAlias = dict[str, Any]
@@ -121,8 +122,8 @@ def report(title: str, records: Sequence[Record], key: str) -> None:
     names = list(dict.fromkeys(record["hostile"] for record in records if record["hostile"]))
     print(f"\n| pathological row, seconds | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
     for grader in _graders(records):
-        cells = [_median_of(records, grader, name, key) for name in names]
-        print(f"| {grader} | {' | '.join(cells)} |", flush=True)
+        times = [_median_of(records, grader, name, key) for name in names]
+        print(f"| {grader} | {' | '.join(times)} |", flush=True)
 
 
 def _median_of(records: Sequence[Record], grader: str, hostile: str, key: str) -> str:

@@ -28,8 +28,8 @@ HOSTILE: Mapping[str, str] = {
 
 UNREADABLE = r"\frac{1}{"
 PROSE = (
-    "We set up the equation, bring both terms to one side and simplify. Checking the borders of the "
-    "interval shows that no other case remains, so that"
+    "We set up the equation, bring both terms to one side and simplify. Checking the borders of "
+    "the interval shows that no other case remains, so that"
 )
 
 

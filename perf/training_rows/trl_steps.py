@@ -7,6 +7,8 @@ nothing is generated; scoring, advantages, loss and update are the trainer's own
 hundred thousand random weights. Prints a line of JSON for each step.
 """
 
+# The trainer's library is not in this environment, so it has no types.
+# mypy: disable-error-code="import-not-found,no-any-return,misc"
 from __future__ import annotations
 
 import json
@@ -38,7 +40,7 @@ GROUP = 8
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 
 
-class TimedTrainer(GRPOTrainer):  # type: ignore[misc]  # TRL is no dependency, so it has no types
+class TimedTrainer(GRPOTrainer):
     """Times its steps; what each step scores, and with what, is in `plan`."""
 
     def __init__(self, plan: list[Step], **options: Any) -> None:

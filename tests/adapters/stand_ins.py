@@ -65,6 +65,17 @@ class GymEnv:
     def close(self) -> None: ...
 
 
+class GymVectorEnv(GymEnv):
+    closed = False
+
+    def close(self) -> None:
+        if not self.closed:
+            self.close_extras()
+            self.closed = True
+
+    def close_extras(self) -> None: ...
+
+
 class GymSpace:
     def __init__(self, dtype: Any = None, seed: Any = None) -> None:
         self.np_random = np.random.default_rng(seed)
@@ -101,6 +112,11 @@ LIBRARIES: dict[str, dict[str, Any]] = {
     "rllm.eval.types": {"Signal": Signal, "EvalOutput": EvalOutput},
     "rllm.rewards.reward_types": {"RewardOutput": RewardOutput},
     "gymnasium": {"Env": GymEnv, "Space": GymSpace, "registry": {}, "register": lambda *_, **__: 0},
+    "gymnasium.vector": {
+        "VectorEnv": GymVectorEnv,
+        "AutoresetMode": SimpleNamespace(DISABLED="Disabled"),
+    },
+    "gymnasium.vector.utils": {"batch_space": lambda space, n: (space,) * n},
     "inspect_ai.scorer": {
         "Score": InspectScore,
         "scorer": inspect_scorer,

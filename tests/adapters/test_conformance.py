@@ -287,7 +287,7 @@ ADAPTERS = {
 }
 PAGES = {"observing", "watching", "beside", "browser_use", "selenium"}
 TESTS = {"pytest", "reward_tester", "golden"}
-NO_SCORES = {"binding", "end_tokens", "messages", "tally", "gymnasium", *PAGES, *TESTS}
+NO_SCORES = {"binding", "end_tokens", "episodes", "messages", "tally", "gymnasium", *PAGES, *TESTS}
 """What the adapters share, and those for environments and pages, which do not score answers."""
 
 

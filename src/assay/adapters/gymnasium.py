@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from assay.adapters.binding import Reward, import_library
-from assay.adapters.episodes import OUTCOMES, Episodes, LiveEpisode, Turn
+from assay.adapters.episodes import OUTCOMES, Episodes, LiveEpisode, LiveTurn
 from assay.errors import BadParameter, DeadResource
 from assay.schema.episode import StopReason
 from assay.schema.evidence import WorldEvidence
@@ -123,7 +123,7 @@ class TextEnvironment(Env):  # type: ignore[misc]  # as above
         self._episodes.close()
         super().close()
 
-    def _checked(self, turn: Turn) -> Turn:
+    def _checked(self, turn: LiveTurn) -> LiveTurn:
         if turn.stop_reason == "env_error":
             failure = self._live.finish().failure
             raise DeadResource(failure.message if failure else "the environment failed")
@@ -180,7 +180,7 @@ class TextVectorEnvironment(vector.VectorEnv):  # type: ignore[misc]  # as above
         tasks = self._tasks_of_groups(choice.pop("tasks", None), choice.pop("task", None))
         if choice:
             raise BadParameter(
-                f"no option {next(iter(choice))!r}; there are task, tasks, reset_mask"
+                f"no option {next(iter(choice))!r}; there are task, tasks and reset_mask"
             )
         seeds = [
             int(self.np_random.integers(SEEDS)) if seed is None else seed + group
@@ -277,11 +277,11 @@ def _episodes(
 
 def _info(live: LiveEpisode) -> dict[str, Any]:
     """What is known of the episode; `outcome` and `record` once it has ended."""
-    observation = live.observation
+    task, observation = live.task or Task(id=""), live.observation
     evidence = None if observation is None else observation.evidence
     info = {
-        "task_id": live.task.id,
-        "goal": live.task.goal,
+        "task_id": task.id,
+        "goal": task.goal,
         "group": live.group,
         "member": live.member,
         "steps": live.steps,
