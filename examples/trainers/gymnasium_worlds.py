@@ -2,7 +2,8 @@
 
     python examples/trainers/gymnasium_worlds.py [alfworld webshop chat scienceworld]
 
-ScienceWorld is a Java process for each member of a group, so it plays only where it is named.
+ScienceWorld is a Java process for each member of a group, so it plays only where it is named. At
+the end, the loop of `gymnasium_loop.py` trains a small policy.
 """
 
 # ruff: noqa: T201 - a script prints
@@ -82,7 +83,10 @@ def main(names: list[str]) -> int:
     failures = sum(check(name) for name in ACTIONS)
     for name, world in worlds(*names or ("alfworld", "webshop", "chat")).items():
         failures += play_group(name, world)
-    return failures + play_sixty_four()
+    failures += play_sixty_four()
+    import gymnasium_loop
+
+    return failures + (gymnasium_loop.info["outcome"].mean() < 0.5)
 
 
 if __name__ == "__main__":

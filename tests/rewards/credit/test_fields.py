@@ -69,8 +69,8 @@ def test_skyrl_reads_a_reward_for_each_token_of_an_episode() -> None:
     assert list(map(len, fields["rewards"])) == list(map(len, fields["loss_masks"])) == [9, 7]
 
 
-def test_areal_reads_what_each_interaction_earned_from_there_on() -> None:
-    assert credit.areal_fields(CREDIT) == {"reward": [[1.0, 0.75, 0.5], [0.0, -0.25]]}
+def test_areal_reads_what_each_interaction_earned_itself() -> None:
+    assert credit.areal_fields(CREDIT) == {"reward": [[0.25, 0.25, 0.5], [0.25, -0.25]]}
 
 
 def test_verifiers_reads_as_many_advantages_as_a_node_has_sampled_tokens() -> None:

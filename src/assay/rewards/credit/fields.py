@@ -77,10 +77,10 @@ def skyrl_fields(credit: Sequence[Credit], tokens: Sequence[EpisodeTokens]) -> d
 def areal_fields(credit: Sequence[Credit]) -> dict[str, Rows]:
     """`reward` of each interaction of each episode, for `set_reward`.
 
-    It is what was earned from the turn on, since AReaL trains each interaction for itself: leave
-    its own `apply_reward_discount` out, which would add later turns a second time.
+    AReaL adds what later turns earned itself (`apply_reward_discount`, whose `turn_discount` is 1
+    unless configured), and trains each interaction with that return.
     """
-    return {"reward": [_floats(each.returns) for each in credit]}
+    return {"reward": [_floats(each.rewards) for each in credit]}
 
 
 def verifiers_fields(
