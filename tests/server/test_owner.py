@@ -43,9 +43,7 @@ def test_a_row_reads_a_database_of_the_folder(rooted: tuple[Running, Path]) -> N
     assert [score["value"] for score in scores] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    "name", ["../outside.db", "link.db", "{root}/../outside.db", "/etc/passwd"]
-)
+@pytest.mark.parametrize("name", ["../outside.db", "link.db", "{root}/../outside.db"])
 def test_a_row_reads_no_database_of_another_folder(rooted: tuple[Running, Path], name: str) -> None:
     server, root = rooted
     rows = [{**QUERY, "database": name.format(root=root)}]

@@ -419,8 +419,8 @@ def reward(
     needs one, the optional module: its absence is then an error before the first row. `waits` says
     that a call mostly waits for something else, such as a program that runs: where rows are scored
     without blocking, each of its calls has a thread of its own, and no other row waits for it.
-    `changes` says, by version, what it changed: `{2: "…"}`. `owner_options` are those that a request
-    to a server may not set.
+    `changes` says, by version, what it changed: `{2: "…"}`. `owner_options` are those that a
+    request to a server may not set.
     """
 
     def decorate(function: F) -> F:

@@ -64,9 +64,7 @@ _CLOCK: Final = frozenset(
     timediff""".split()
 )
 """Functions that may read the clock; whether they do depends on what they are given."""
-_NOW: Final = re.compile(
-    r"\bnow\b|\bcurrent_(?:date|time)|\b(?:time|date|day|epoch)\s*\(\s*\)", re.I
-)
+_NOW: Final = re.compile(r"\bnow\b|\bcurrent_(?:date|time)|(?:time|date|day|epoch)\s*\(\s*\)", re.I)
 _REFUSED: Final = frozenset(
     ("load_extension", "random", "randomblob", "readfile", "writefile", "edit", "fts3_tokenizer")
 )
