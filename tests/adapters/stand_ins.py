@@ -15,6 +15,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 
 class SkyRLTextEnv:
@@ -81,6 +82,37 @@ class GymSpace:
         self.np_random = np.random.default_rng(seed)
 
 
+class OpenEnvAction(BaseModel):
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class OpenEnvObservation(OpenEnvAction):
+    done: bool = False
+    reward: float | None = None
+
+
+class OpenEnvState(BaseModel):
+    episode_id: str | None = None
+    step_count: int = 0
+
+
+class OpenEnvEnvironment:
+    def __init__(self) -> None:
+        self.rubric = None
+
+
+@dataclass
+class OpenEnvResult:
+    observation: Any
+    reward: float | None
+    done: bool
+
+
+class OpenEnvClient:
+    def __init__(self, base_url: str = "") -> None:
+        self.base_url = base_url
+
+
 @dataclass
 class InspectScore:
     value: float
@@ -109,6 +141,17 @@ def inspect_scorer(metrics: list[Any], name: str) -> Any:
 LIBRARIES: dict[str, dict[str, Any]] = {
     "skyrl_gym.envs.base_text_env": {"BaseTextEnv": SkyRLTextEnv},
     "openenv.core.rubrics.base": {"Rubric": OpenEnvRubric},
+    "openenv.core.env_server.types": {
+        "Action": OpenEnvAction,
+        "Observation": OpenEnvObservation,
+        "State": OpenEnvState,
+    },
+    "openenv.core.env_server.interfaces": {"Environment": OpenEnvEnvironment},
+    "openenv.core.env_server.http_server": {
+        "create_app": lambda make, *_, **options: SimpleNamespace(make=make, options=options)
+    },
+    "openenv.core.env_client": {"EnvClient": OpenEnvClient},
+    "openenv.core.client_types": {"StepResult": OpenEnvResult},
     "rllm.eval.types": {"Signal": Signal, "EvalOutput": EvalOutput},
     "rllm.rewards.reward_types": {"RewardOutput": RewardOutput},
     "gymnasium": {"Env": GymEnv, "Space": GymSpace, "registry": {}, "register": lambda *_, **__: 0},
@@ -125,7 +168,7 @@ LIBRARIES: dict[str, dict[str, Any]] = {
     },
 }
 
-ADAPTERS = ("skyrl", "openenv", "rllm", "gymnasium", "inspect_ai")
+ADAPTERS = ("skyrl", "openenv", "openenv_episodes", "rllm", "gymnasium", "inspect_ai")
 
 
 @contextmanager

@@ -287,7 +287,8 @@ ADAPTERS = {
 }
 PAGES = {"observing", "watching", "beside", "browser_use", "selenium"}
 TESTS = {"pytest", "reward_tester", "golden"}
-NO_SCORES = {"binding", "end_tokens", "episodes", "messages", "tally", "gymnasium", *PAGES, *TESTS}
+EPISODES = {"episodes", "gymnasium", "openenv_episodes"}
+NO_SCORES = {"binding", "end_tokens", "messages", "tally", *EPISODES, *PAGES, *TESTS}
 """What the adapters share, and those for environments and pages, which do not score answers."""
 
 

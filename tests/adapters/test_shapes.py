@@ -23,6 +23,7 @@ from assay.errors import (
     NoScore,
 )
 from assay.registry import reward as declare
+from assay.schema.episode import Episode
 from assay.schema.observation import Observation
 from assay.schema.task import Task
 from tests.adapters.stand_ins import VerifiersTrace, adapter, inspect_state, stand_in
@@ -380,6 +381,54 @@ def test_a_world_that_dies_raises_alone_and_ends_its_own_episode_among_many() ->
         assert truncated.tolist() == [True, False]
         assert info["stop_reason"][0] == "env_error"
         assert "outcome" not in info
+
+
+def test_a_session_of_an_openenv_server_is_an_episode_with_its_record() -> None:
+    with stand_in():
+        module = adapter("openenv_episodes")
+        app = module.create_app("alfworld", step_limit=2, at_once=3)
+        assert app.options == {"max_concurrent_envs": 3}
+        sessions = [app.make() for _ in range(2)]
+        starts = [each.reset(seed=5, member=n) for n, each in enumerate(sessions)]
+        assert starts[0].text == starts[1].text
+        assert [(each.group, each.seed, each.reward, each.outcome) for each in starts] == [
+            (f"{starts[0].task_id}#5", 5, None, None)
+        ] * 2
+        assert [each.member for each in starts] == [0, 1]
+        session = sessions[0]
+        assert session.state.record is None
+        seen = [session.step(module.TextAction(text="look")) for _ in range(2)]
+        assert [(each.reward, each.done, each.outcome) for each in seen] == [
+            (0.0, False, None),
+            (0.0, True, 0.0),
+        ]
+        assert seen[1].stop_reason == "step_limit"
+        record = Episode.model_validate(session.state.record)
+        assert record.metadata["group"] == starts[0].group
+        assert record.scores[0]["reward"] == 0.0
+        for each in sessions:
+            each.close()
+
+
+def test_an_openenv_session_that_breaks_pays_nothing() -> None:
+    with stand_in():
+        module = adapter("openenv_episodes")
+        app = module.create_app(FragileWorld, tasks=[Task(id="fragile", goal="?")])
+        session = app.make()
+        session.reset(seed=1)
+        seen = session.step(module.TextAction(text="break"))
+        assert (seen.done, seen.reward, seen.outcome) == (True, None, None)
+        assert seen.stop_reason == "env_error"
+
+
+def test_the_openenv_client_reads_what_the_server_sends() -> None:
+    with stand_in():
+        client = adapter("openenv_episodes").TextClient("http://127.0.0.1:1")
+        assert client._step_payload("look") == {"text": "look"}
+        payload = {"observation": {"text": "a room", "task_id": "t"}, "reward": 1.0, "done": True}
+        result = client._parse_result(payload)
+        assert (result.observation.text, result.reward, result.done) == ("a room", 1.0, True)
+        assert client._parse_state({"record": None, "step_count": 2}).step_count == 2
 
 
 class FragileWorld(Chat):
