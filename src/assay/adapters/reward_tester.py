@@ -1,0 +1,376 @@
+"""What a test demands of a reward: who is paid, who is not, in what time, and the same everywhere.
+
+The fixture `reward` of the pytest plugin is a `RewardTester`; every failure shows the response, the
+number and the reward's own reason.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
+
+from assay.adapters.golden import (
+    GoldenRow,
+    changes,
+    explain,
+    read_golden,
+    report,
+    shorten,
+    write_golden,
+)
+from assay.errors import BadParameter
+from assay.registry import REWARDS
+from assay.resources.processes import kill_family, worker_pool
+from assay.schema.score import Score
+from assay.schema.values import describe
+from assay.scoring.kinds import RESPONSE
+from assay.scoring.scorer import Scorer
+
+Response: TypeAlias = str | Mapping[str, Any] | None
+"""A text, or no answer; or, for what is no text, the columns that differ from the others."""
+
+NO_OPS: Final = ("", "I do not know.")
+"""Responses that answer nothing; a test names its own where these are worth something."""
+WITHIN_S: Final = 5.0
+START_S: Final = 60.0
+"""For a new process to import the reward, and for its first call."""
+SEND_S: Final = 2.0
+THREADS: Final = 4
+HALF: Final = 0.5
+
+
+class TimedScore(NamedTuple):
+    """A score, and the seconds that it took."""
+
+    score: Score
+    seconds: float
+
+
+class RewardProcess:
+    """A process of its own for rewards under test, started when one is; killed if one hangs."""
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._pid = 0
+
+    def score(self, scorer: Scorer, row: Mapping[str, Any], *, timeout_s: float) -> TimedScore:
+        """The score of the row there; raises `TimeoutError`, or what kept it from being sent."""
+        message = pickle.dumps((scorer, dict(row)))
+        if self._pool is None:
+            self._pool = worker_pool(1)
+            self._pid = self._pool.submit(_own_pid).result(START_S)
+        future = self._pool.submit(_score_pickled, message)
+        try:
+            return future.result(timeout_s)
+        except (TimeoutError, BrokenProcessPool):
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """The process has ended."""
+        if self._pool is not None:
+            if self._pid:
+                kill_family(self._pid)
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool, self._pid = None, 0
+
+
+def _own_pid() -> int:
+    import os
+
+    return os.getpid()
+
+
+def _score_pickled(message: bytes) -> TimedScore:
+    scorer, row = pickle.loads(message)  # noqa: S301 - written by `RewardProcess.score`
+    return _timed(scorer, row)
+
+
+def _timed(scorer: Scorer, row: Mapping[str, Any]) -> TimedScore:
+    started = time.perf_counter()
+    return TimedScore(scorer(row), time.perf_counter() - started)
+
+
+class RewardTester:
+    """A reward under test, or none yet: call it with one.
+
+    `columns` of its methods are the columns of the row beside the response.
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer | None = None,
+        *,
+        process: RewardProcess,
+        folder: Path,
+        update: bool,
+        updated: list[str],
+    ) -> None:
+        self._scorer = scorer
+        self._process = process
+        self._folder = folder
+        self._update = update
+        self._updated = updated
+
+    def __call__(self, which: str | Callable[..., Any], /, **params: Any) -> RewardTester:
+        """The tester of another reward: of a name, of `file.py:name`, or of a function."""
+        function = REWARDS.find(which) if isinstance(which, str) and ":" in which else which
+        return RewardTester(
+            Scorer(function, params),
+            process=self._process,
+            folder=self._folder,
+            update=self._update,
+            updated=self._updated,
+        )
+
+    @property
+    def scorer(self) -> Scorer:
+        """The reward with its options; raises `BadParameter` if none was named."""
+        if self._scorer is None:
+            raise BadParameter(
+                'which reward? mark the test with @pytest.mark.reward("NAME"), or call the '
+                "fixture: reward(my_function).check(…)"
+            )
+        return self._scorer
+
+    def score(self, response: Response = None, /, **columns: Any) -> Score:
+        """The score of one response, in this process."""
+        return self.scorer(self._row(response, columns))
+
+    def pays(self, *responses: Response, at_least: float = 1.0, **columns: Any) -> None:
+        """Fail unless every response earns at least so much."""
+        __tracebackhide__ = True
+        for response in responses:
+            row = self._row(response, columns)
+            self._require_pay(self.scorer(row), row, at_least, "is paid too little")
+
+    def refuses(self, *responses: Response, at_most: float = 0.0, **columns: Any) -> None:
+        """Fail if a response earns more than so much. An abstention is no refusal, and fails."""
+        __tracebackhide__ = True
+        for response in responses:
+            row = self._row(response, columns)
+            self._require_no_pay(self.scorer(row), row, at_most, "is paid")
+
+    def abstains(self, *responses: Response, reason: str | None = None, **columns: Any) -> None:
+        """Fail unless the reward abstains, for that reason if one is named."""
+        __tracebackhide__ = True
+        for response in responses:
+            row = self._row(response, columns)
+            score = self.scorer(row)
+            if not score.abstained or reason not in (None, score["abstained"]):
+                self._fail("should abstain" + (f" ({reason})" if reason else ""), row, score)
+
+    def agrees(self, *responses: Response, **columns: Any) -> None:
+        """Fail unless all these forms of one answer get the same number."""
+        __tracebackhide__ = True
+        rows = [self._row(response, columns) for response in responses]
+        scores = [self.scorer(row) for row in rows]
+        for row, score in zip(rows, scores, strict=True):
+            if score["reward"] is None or score["reward"] != scores[0]["reward"]:
+                first = f"{rows[0].get(RESPONSE)!r:.120} gets {explain(scores[0])}"
+                self._fail(f"is scored unlike another form\n  another {first}", row, score)
+
+    def check(
+        self,
+        gold: Response,
+        /,
+        *,
+        forms: Iterable[Response] = (),
+        near_misses: Iterable[Response] = (),
+        no_ops: Iterable[Response] = NO_OPS,
+        at_least: float = 1.0,
+        at_most: float | None = None,
+        within_s: float = WITHIN_S,
+        threads: int = THREADS,
+        processes: bool = True,
+        **columns: Any,
+    ) -> None:
+        """Fail unless the reward does what every reward must, on this row.
+
+        The gold response earns `at_least`; other `forms` of it earn the same; a no-op earns
+        nothing (`at_most`, if given); a near miss earns less than half of the gold (or `at_most`).
+        No call takes longer than `within_s`; every number is the same in `threads` at once and in
+        a process of its own, which is where a call that does not return is noticed and ended.
+        """
+        __tracebackhide__ = True
+        paid = [self._row(response, columns) for response in (gold, *forms)]
+        empty = [self._row(response, columns) for response in no_ops]
+        near = [self._row(response, columns) for response in near_misses]
+        rows = [*paid, *empty, *near]
+        self._check_time_and_places(rows, within_s, threads, processes=processes)
+        best = self.scorer(paid[0])
+        self._require_pay(best, paid[0], at_least, "is the gold answer, and is paid too little")
+        for row in paid[1:]:
+            score = self.scorer(row)
+            if score["reward"] != best["reward"]:
+                self._fail(
+                    f"is another form of the gold, which gets {best['reward']:g}", row, score
+                )
+        for row in empty:
+            self._require_no_pay(self.scorer(row), row, at_most or 0.0, "is no answer, and is paid")
+        bar = HALF * best["reward"] if at_most is None else at_most
+        for row in near:
+            self._require_no_pay(self.scorer(row), row, bar, "is a near miss, and is paid")
+
+    def golden(self, path: str | Path, rows: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Fail unless every row of the golden file gets the score that the file records.
+
+        The path is relative to the test's file. `rows` are those that the file should have; without
+        any, they are those that it has. `pytest --assay-update` writes it anew.
+        """
+        __tracebackhide__ = True
+        file = self._folder / path
+        requested = [dict(row) for row in rows]
+        known = read_golden(file) if file.exists() or not requested else []
+        if requested:
+            scores = {repr(sorted(row.columns.items())): row.score for row in known}
+            known = [
+                GoldenRow(number, row, scores.get(repr(sorted(row.items()))))
+                for number, row in enumerate(requested, 1)
+            ]
+        changed = changes(known, self.scorer)
+        if not changed:
+            return
+        if self._update:
+            write_golden(file, [(row.columns, self.scorer(row.columns)) for row in known])
+            same = sum(change.keeps_version for change in changed)
+            note = f", {same} of them under an unchanged version" if same else ""
+            self._updated.append(f"{len(changed)} row(s) of {file} written anew{note}")
+            return
+        raise AssertionError(report(file, changed, _advice(changed)))
+
+    def _row(self, response: Response, columns: Mapping[str, Any]) -> dict[str, Any]:
+        if isinstance(response, Mapping):
+            return {**columns, **response}
+        return {**columns, RESPONSE: response}
+
+    def _check_time_and_places(
+        self, rows: Sequence[dict[str, Any]], within_s: float, threads: int, *, processes: bool
+    ) -> None:
+        """Every call is in time and the same here, in threads, and in another process."""
+        __tracebackhide__ = True
+        apart = self._in_process(rows, within_s) if processes else None
+        together = self._in_threads(rows, within_s, threads)
+        here = [_timed(self.scorer, row) for row in rows]
+        for row, call in zip(rows, apart or here, strict=True):
+            if call.seconds > within_s:
+                self._fail(f"took {call.seconds:.1f} s; within_s={within_s:g}", row, call.score)
+        if apart is not None:
+            self._require_same(rows, here, apart, "another process")
+        for calls in together:
+            self._require_same(rows, here, calls, f"a thread among {threads}")
+
+    def _require_same(
+        self,
+        rows: Sequence[dict[str, Any]],
+        here: Sequence[TimedScore],
+        there: Sequence[TimedScore],
+        place: str,
+    ) -> None:
+        __tracebackhide__ = True
+        for row, mine, other in zip(rows, here, there, strict=True):
+            if _numbers(mine.score) != _numbers(other.score):
+                what = f"is scored otherwise in {place}\n  there   {explain(other.score)}"
+                self._fail(what, row, mine.score)
+
+    def _in_process(self, rows: Sequence[dict[str, Any]], within_s: float) -> list[TimedScore]:
+        __tracebackhide__ = True
+        scores = []
+        # The first call there imports the reward; that is not what is timed.
+        for number, row in enumerate([rows[0], *rows]):
+            timeout_s = START_S if number == 0 else within_s + SEND_S
+            try:
+                scores.append(self._process.score(self.scorer, row, timeout_s=timeout_s))
+            except TimeoutError:
+                self._fail(f"took more than within_s={within_s:g}, and was ended", row)
+            except BrokenProcessPool:
+                self._fail("ended the process in which it was scored", row)
+            except (pickle.PicklingError, TypeError, AttributeError, ImportError) as error:
+                self._fail(
+                    f"cannot be scored in another process ({error}); define the reward with `def` "
+                    "in a module, or pass processes=False",
+                    row,
+                )
+        return scores[1:]
+
+    def _in_threads(
+        self, rows: Sequence[dict[str, Any]], within_s: float, threads: int
+    ) -> list[list[TimedScore]]:
+        """For each thread, the scores of all rows, while the others score them too."""
+        __tracebackhide__ = True
+        results: list[list[TimedScore]] = [[] for _ in range(threads)]
+        raised: list[BaseException] = []
+
+        def work(result: list[TimedScore]) -> None:
+            try:
+                result.extend(_timed(self.scorer, row) for row in rows)
+            except BaseException as error:  # noqa: BLE001 - raised where the test waits
+                raised.append(error)
+
+        # Daemons: a call that never returns must not keep pytest from ending.
+        workers = [threading.Thread(target=work, args=(each,), daemon=True) for each in results]
+        for worker in workers:
+            worker.start()
+        deadline = time.monotonic() + threads * len(rows) * within_s
+        for worker, result in zip(workers, results, strict=True):
+            worker.join(max(0.0, deadline - time.monotonic()))
+            if worker.is_alive():
+                self._fail(f"did not return in a thread; within_s={within_s:g}", rows[len(result)])
+        if raised:
+            raise raised[0]
+        return results
+
+    def _require_pay(
+        self, score: Score, row: Mapping[str, Any], at_least: float, what: str
+    ) -> None:
+        __tracebackhide__ = True
+        if score["reward"] is None or score["reward"] < at_least:
+            self._fail(f"{what}; at least {at_least:g}", row, score)
+
+    def _require_no_pay(
+        self, score: Score, row: Mapping[str, Any], at_most: float, what: str
+    ) -> None:
+        __tracebackhide__ = True
+        if score["reward"] is None or score["reward"] > at_most:
+            self._fail(f"{what}; at most {at_most:g}", row, score)
+
+    def _fail(self, what: str, row: Mapping[str, Any], score: Score | None = None) -> NoReturn:
+        __tracebackhide__ = True
+        rest = {name: value for name, value in row.items() if name != RESPONSE}
+        lines = [f"{self.scorer.spec.id}: a response {what}"]
+        if RESPONSE in row:
+            lines.append(f"  text    {row[RESPONSE]!r:.400}")
+        if rest:
+            cells = {name: _cell(value) for name, value in rest.items()}
+            lines.append(f"  columns {shorten(cells)}")
+        if score is not None:
+            lines.append(f"  score   {explain(score)}")
+            if "traceback" in score.notes:
+                lines.append(score.notes["traceback"])
+        # What the boundary caught is in the lines.
+        raise AssertionError("\n".join(lines)) from None
+
+
+def _cell(value: Any) -> Any:
+    """The value, or its type where printing it would say nothing."""
+    is_plain = isinstance(value, str | int | float | list | tuple | dict | None)
+    return value if is_plain else describe(value)
+
+
+def _numbers(score: Score) -> tuple[Any, ...]:
+    return score["reward"], score["abstained"] if score.abstained else None, dict(score.parts)
+
+
+def _advice(changed: Sequence[Any]) -> str:
+    if any(change.keeps_version for change in changed):
+        return (
+            "If this is meant, raise the reward's version, then write the file anew: "
+            "pytest --assay-update"
+        )
+    return "If this is meant, write the file anew: pytest --assay-update"
