@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
+
+from assay.errors import BadParameter, MissingExtra
+from assay.registry.addresses import load_module
 
 MiB = 1024 * 1024
 
@@ -31,6 +35,8 @@ MiB = 1024 * 1024
 @click.option("--max-requests", default=1024, show_default=True, help="Requests at a time.")
 @click.option("--deadline-s", default=60.0, show_default=True, help="Seconds for one request.")
 @click.option("--grace-s", default=30.0, show_default=True, help="Seconds to finish when stopped.")
+@click.option("--mcp", "as_mcp", is_flag=True, help="Serve a coding agent, over stdin and stdout.")
+@click.option("--run-code", is_flag=True, help="With --mcp: follow FILE.py:NAME, running its code.")
 def command(
     rewards: Sequence[str],
     imports: Sequence[str],
@@ -48,6 +54,8 @@ def command(
     max_requests: int,
     deadline_s: float,
     grace_s: float,
+    as_mcp: bool,
+    run_code: bool,
 ) -> None:
     """Score over HTTP: rewards for a trainer that runs elsewhere.
 
@@ -65,7 +73,20 @@ def command(
       -H 'Content-Type: application/x-ndjson' -X POST -T answers.jsonl
 
     The routes, with examples, are at /docs.
+
+    With --mcp it is an MCP server on stdin and stdout instead, for a coding agent that writes
+    rewards: `score`, `diagnose`, `steps` and `audit`, which read below the current folder and write
+    nothing. --import works there too; the options of HTTP have no meaning.
+
+    \b
+      {"mcpServers": {"assay": {"command": "assay", "args": ["serve", "--mcp"]}}}
     """
+    sys.path.insert(0, str(Path.cwd()))
+    if as_mcp:
+        _serve_mcp(imports, run_code=run_code)
+        return
+    if run_code:
+        raise BadParameter("--run-code goes with --mcp; over HTTP no address is followed")
     # A web server is not for the other commands to wait for.
     from assay.resources.processes import adopt_orphans
     from assay.server.app import OPEN_PATHS, asgi_app, build_app
@@ -75,7 +96,6 @@ def command(
     from assay.web.guards import Guards
     from assay.web.serving import serve
 
-    sys.path.insert(0, str(Path.cwd()))
     settings = ServerSettings(
         rewards=tuple(name for listed in rewards for name in listed.split(",") if name),
         imports=tuple(imports),
@@ -120,3 +140,14 @@ def command(
         on_ready=tell,
         on_stop=app.state.scoring.drain,
     )
+
+
+def _serve_mcp(imports: Sequence[str], *, run_code: bool) -> None:
+    if find_spec("mcp") is None:
+        raise MissingExtra.of("assay serve --mcp", "mcp")
+    from assay.server.mcp_tools import RewardTools, build_server
+
+    for module in imports:
+        load_module(module, f"--import {module!r}")
+    tools = RewardTools(Path.cwd(), Path("runs"), run_code=run_code)
+    build_server(tools).run("stdio")
